@@ -2,9 +2,8 @@ import type { Measure } from '../engine/core/evaluation/measure.ts';
 import type { RolloutEvent } from '../engine/core/events/event.ts';
 
 /**
- * What a rollout is as an example to learn from. A near-miss came to a proper end, with work done, and failed one
- * declared check or broke one rule; what failed in more than that is a failure, and what no one could reward is none of
- * them.
+ * The kinds of examples that a rollout can be. A near-miss ended properly, with work done, and failed one declared check or
+ * broke one rule. One that failed in more than that is a failure. One without a reward is unscored.
  */
 export const outcomes = ['success', 'nearMiss', 'failure', 'unscored'] as const;
 export type Outcome = (typeof outcomes)[number];

@@ -114,7 +114,7 @@ test('a simulated tool is answered by the model that domain.yaml names', async (
   });
 });
 
-test('what a call changes in the state of a server is told, also from the start of a draft', async () => {
+test('a call prints what it changes in the state of a server, also from the start of a draft', async () => {
   const program = createRequire(import.meta.url)
     .resolve('@modelcontextprotocol/server-memory/package.json')
     .replace('package.json', 'dist/index.js');

@@ -83,7 +83,7 @@ describe('runs', () => {
   test.each([
     [[], 'name two runs'],
     [[gold], 'name two runs'],
-    [[gold, 'missing'], 'missing: there is no run here'],
+    [[gold, 'missing'], 'missing is not the folder of a run, which contains run.json: '],
     [[gold, join(gold, task)], 'name two recordings'],
     [[join(gold, task), join(gold, 'none.traj.jsonl')], 'there is no such recording'],
   ])('%j: %s', async (paths, message) => {

@@ -84,7 +84,7 @@ test('as data, each line has its place', async () => {
 test.each([
   [[], /name a recording, a file that ends in/],
   [['none.traj.jsonl'], /none\.traj\.jsonl: there is no such recording/],
-  [['domains/order-desk'], /domains\/order-desk: there is no run here \(a folder with run\.json\)/],
+  [['domains/order-desk'], /domains\/order-desk is not the folder of a run, which contains run\.json: /],
   [['package.json'], /a file that ends in \.traj\.jsonl/],
 ])('explain %j can not be done', async (args, words) => {
   const { code, err } = await rehearsal('explain', ...args);

@@ -253,7 +253,7 @@ describe('report', () => {
     const folder = copied(changes);
     expect(await rehearsal('report', folder)).toMatchObject({
       code: 2,
-      err: `rehearsal report: ${folder}: there is no run here (a folder with run.json): ${folder}${message}\n`,
+      err: `rehearsal report: ${folder} is not the folder of a run, which contains run.json: ${folder}${message}\n`,
     });
   });
 });

@@ -28,7 +28,7 @@ export function requireOwnFiles(run: string): void {
   for (const name of Object.values(runFiles)) if (!movable.has(name)) requireWritable(join(run, name));
 }
 
-/** A JSON object of a run's folder; an empty one where there is no file. Throws a `UsageError` where it is not one. */
+/** Returns the JSON object in a file of a run's folder; an empty one without the file. Throws a `UsageError` for other content. */
 export function readJson(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};
   const value = jsonOf(readBoundedText(path)) as Json | undefined;

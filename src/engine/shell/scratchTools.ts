@@ -167,7 +167,7 @@ export class ScratchTools {
     return this.#enqueue(tool.owner, name, args);
   }
 
-  /** The state of the MCP server that a tool may change, by the server's reader; null where there is none to read. */
+  /** Returns the state of the MCP server that a tool may change, by the server's reader; null if it has no reader. */
   async stateAround(name: string): Promise<SourceState | null> {
     const { domain } = this.#supervisor;
     const tool = toolIn(domain.tools, name);

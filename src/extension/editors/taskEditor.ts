@@ -85,7 +85,7 @@ function misfitsOfAction(tools: readonly KnownTool[], action: Task['actions'][nu
   return found.map(({ path, message }) => ({ path: [at, ...path], message }));
 }
 
-/** What the command line says about the rollout, or why there is none. */
+/** The result of the rollout from the command line, or why it could not be run. */
 type Played = Partial<RolloutSummary> & {
   readonly recording?: string;
   readonly error?: { readonly message: string };

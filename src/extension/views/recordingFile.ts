@@ -137,7 +137,7 @@ async function postEvents(channel: Channel, lines: readonly Recorded[], from: nu
   await Promise.all(posted);
 }
 
-/** Returns what the sidecar beside a recording says, as far as it is whole; null where there is none. */
+/** Returns what the sidecar beside a recording says, as far as it is complete; null if it does not exist. */
 async function notesOf(uri: vscode.Uri): Promise<Note[] | null> {
   if (uri.scheme !== 'file') return null;
   const { readSidecar, sidecarPath } = await import('../../engine/shell/records/recording.ts');

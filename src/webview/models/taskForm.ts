@@ -1,6 +1,6 @@
 type Scalar = string | number | boolean;
 
-/** Returns what was typed, as the value that a fact of its kind has; a text where it is none of that kind. */
+/** Returns what was typed, as the value that a fact of its kind has; a text if it cannot be one of that kind. */
 export function typedFact(typed: string, before: Scalar): Scalar {
   if (typeof before === 'number' && typed.trim() !== '' && Number.isFinite(Number(typed))) return Number(typed);
   if (typeof before === 'boolean' && /^(?:true|false)$/.test(typed.trim())) return typed.trim() === 'true';

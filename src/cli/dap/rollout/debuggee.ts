@@ -128,7 +128,7 @@ export class Debuggee {
     return this.#runtime.setting;
   }
 
-  /** Returns who speaks from the last step on: the live rollout's seats, where there is none those of the next fork. */
+  /** Returns who speaks from the last step on: the seats of the live rollout, or of the next fork if no rollout is live. */
   get seatsAhead(): Seats {
     return this.isLive ? this.#seats : this.#forkSeats;
   }
@@ -203,7 +203,7 @@ export class Debuggee {
   /**
    * Opens a recording; nothing is called. A damaged one is opened as far as it can be followed, and the log says
    * where it broke. Throws a `Fault` when nothing of it can be shown.
-   * @param step where the cursor is first: at the last step that can be shown, where there is none of this number
+   * @param step the first position of the cursor; the last step that can be shown if no step has this number
    */
   attach(recording: string, step = 0): void {
     const { domain, setting } = this.#runtime;

@@ -50,7 +50,7 @@ const deviationSchema = z.object({
   side: sideSchema,
   path: pathSchema,
   expected: z.json().optional().describe('The expected value; absent where there should be none.'),
-  actual: z.json().optional().describe('The actual value; absent where there is none.'),
+  actual: z.json().optional().describe('The actual value; absent if the place has no value.'),
 });
 export type Deviation = z.infer<typeof deviationSchema>;
 

@@ -35,7 +35,7 @@ export type FunctionName = keyof typeof signatures;
 
 export const functionNames = Object.keys(signatures) as readonly FunctionName[];
 
-/** Returns how many arguments a function takes; undefined where there is none of the name. */
+/** Returns how many arguments a function takes; undefined if no function has this name. */
 export function arityOf(name: string): Signature | undefined {
   return Object.hasOwn(signatures, name) ? signatures[name as FunctionName] : undefined;
 }

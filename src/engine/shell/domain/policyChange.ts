@@ -6,8 +6,8 @@ import { isRecording } from '../records/recordingName.ts';
 import { type PolicyChange, type RunFile, readRunFile } from '../records/runFile.ts';
 
 /**
- * Returns what a policy says otherwise than that of the last run of the same domain, which lies beside this one;
- * undefined where there is none. The earlier text comes from the instructions of that run's agent.
+ * Returns what a policy says otherwise than that of the last run of the same domain, which is beside this one;
+ * undefined if there was no change or no earlier run. The earlier text comes from the instructions of that run's agent.
  */
 export function policyChangeSince(folder: string, { domain, folder: source }: LoadedDomain): PolicyChange | undefined {
   const last = lastRunBeside(folder, (file) => file.domain === domain.name && file.folder === source);

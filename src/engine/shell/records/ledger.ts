@@ -319,8 +319,8 @@ export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
 }
 
 /**
- * The first line (from 1) of a ledger that is not one; null where there is none such. A torn last line is not a line
- * yet.
+ * Returns the number (from 1) of the first line that does not belong in a ledger; null if all lines do. A last line without
+ * its end does not count yet.
  */
 export function strangeLine(path: string): number | null {
   const lines = textOf(path).split('\n').slice(0, -1);

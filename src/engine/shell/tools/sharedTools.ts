@@ -44,7 +44,7 @@ export class SharedTools {
   readonly #described = new Map<string, readonly Tool[]>();
   /** The process of the tools in Python, or null when the domain has none. */
   readonly python: BridgeProcess | null;
-  /** How the environment on the domain's database describes itself; null before it did, and where there is none. */
+  /** The description of the environment that works on the domain's database; null before it arrives or without one. */
   hosted: HostedEnvironment | null = null;
 
   /** Throws an `ApprovalQuestion` for a domain whose effects are not approved: nothing of it is started then. */
