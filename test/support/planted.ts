@@ -82,6 +82,11 @@ export const plantedLogs: readonly (readonly [format: string, from: 'chats' | 's
     }),
   ],
   [
+    'alpaca',
+    'chats',
+    jsonl({ id: email, system: said, history: [[said, person]], instruction: said, input: person, output: person }),
+  ],
+  [
     'vercel-ui',
     'chats',
     jsonl({

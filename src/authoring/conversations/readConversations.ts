@@ -1,9 +1,11 @@
 import { isObject, type Json } from '../../engine/core/values/json.ts';
 import { breaks } from '../../engine/shell/files/breaks.ts';
 import { nearest } from '../../engine/shell/source/nearest.ts';
+import { withBatchAnswers } from './batchAnswers.ts';
 import type { ImportProblem, ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
 import { type LogFile, readLogFile } from './logFile.ts';
+import { alpaca } from './readers/alpaca.ts';
 import { anthropicMessages } from './readers/anthropicMessages.ts';
 import { chatGpt } from './readers/chatGpt.ts';
 import { claudeCode } from './readers/claudeCode.ts';
@@ -35,6 +37,7 @@ const readers: readonly ConversationReader[] = [
   verifiers,
   promptCompletion,
   shareGpt,
+  alpaca,
   vercelUi,
   anthropicMessages,
   openaiResponses,
@@ -94,7 +97,8 @@ export async function readManyConversations(
 /** How long files are read before a signal is looked for, in milliseconds. */
 const turnMs = 50;
 
-function conversationsOf(logs: readonly LogFile[], source: Source, format: string | undefined): ReadConversations {
+function conversationsOf(read: readonly LogFile[], source: Source, format: string | undefined): ReadConversations {
+  const logs = withBatchAnswers(read);
   const named = readers.find((each) => each.name === format && each.source === source);
   const chosen = logs.map((log) => ({ log, reader: named ?? readerOf(log) }));
   const problems = chosen.flatMap(({ log, reader }): readonly ImportProblem[] => [
@@ -103,9 +107,9 @@ function conversationsOf(logs: readonly LogFile[], source: Source, format: strin
   ]);
   const taken = readers.filter((each) => each.source === source);
   const own = taken.map((reader) => ({ reader, logs: logsOf(chosen, reader) })).filter((each) => each.logs.length > 0);
-  const read = joinedReads(own.map((each) => each.reader.read(each.logs)));
+  const joined = joinedReads(own.map((each) => each.reader.read(each.logs)));
   const formats = own.flatMap(({ reader, logs: all }) => all.map(({ path }) => ({ file: path, format: reader.label })));
-  return { ...read, problems: [...problems, ...read.problems], formats };
+  return { ...joined, problems: [...problems, ...joined.problems], formats };
 }
 
 type Chosen = { readonly log: LogFile; readonly reader: ConversationReader | undefined };

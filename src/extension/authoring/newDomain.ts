@@ -48,9 +48,10 @@ async function askSource(context: Context, { from, template }: Choice): Promise<
 }
 
 async function askLogs(): Promise<readonly string[] | undefined> {
-  const from = await pickLogKind();
-  const picked = from && (await pickLogFiles('Conversations that the domain is made of', 'Make a Domain'));
-  return picked && [...picked.files.flatMap((file) => [`--${from}`, file]), ...picked.options];
+  const kind = await pickLogKind();
+  if (!kind) return undefined;
+  const picked = await pickLogFiles('Conversations that the domain is made of', 'Make a Domain', kind.dialog);
+  return picked && [...picked.files.flatMap((file) => [`--${kind.from}`, file]), ...picked.options];
 }
 
 async function pickSource({ extension }: Context): Promise<Choice | undefined> {

@@ -19,10 +19,11 @@ import { pickLogFiles, pickLogKind } from './pickLogs.ts';
  */
 export async function importChats(context: Context): Promise<string | undefined> {
   if (!mayRun('Imports')) return undefined;
-  const from = await pickLogKind();
-  const domain = from && (await pickDomain());
-  if (!from || !domain) return undefined;
-  const picked = await pickLogFiles(`Conversations of ${relative(join(domain, '..'), domain)}`, 'Import');
+  const kind = await pickLogKind();
+  const domain = kind && (await pickDomain());
+  if (!kind || !domain) return undefined;
+  const { from, dialog } = kind;
+  const picked = await pickLogFiles(`Conversations of ${relative(join(domain, '..'), domain)}`, 'Import', dialog);
   if (!picked) return undefined;
   const runs = writableWorkOf('runs', domain);
   if (runs === undefined) return undefined;

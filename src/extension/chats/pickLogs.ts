@@ -1,19 +1,30 @@
 import * as vscode from 'vscode';
 import { maskingLimits } from '../../engine/core/text/maskingMark.ts';
 
-/** What recorded conversations can be in, as the command line names it. */
+const files = {
+  canSelectFiles: true,
+  filters: { 'Logs of conversations': ['jsonl', 'json', 'ndjson', 'csv', 'tsv', 'log', 'gz'], 'All files': ['*'] },
+};
+const folders = { canSelectFiles: false, canSelectFolders: true };
+
+/** What recorded conversations can be in, as the command line names it. A dialog offers either files or folders. */
 const kinds = [
   {
     label: 'Chat log',
     description: 'messages, as model APIs, agents, datasets and help desks write them',
     from: 'chats',
+    dialog: files,
   },
-  { label: 'Spans', description: 'traces of an agent, from OpenTelemetry', from: 'spans' },
+  { label: 'Folder of chat logs', description: 'all logs in it and in its subfolders', from: 'chats', dialog: folders },
+  { label: 'Spans', description: 'traces of an agent, from OpenTelemetry', from: 'spans', dialog: files },
+  { label: 'Folder of spans', description: 'all traces in it and in its subfolders', from: 'spans', dialog: folders },
 ] as const;
 
+export type LogKind = Pick<(typeof kinds)[number], 'from' | 'dialog'>;
+
 /** Asks what recorded conversations are in. */
-export async function pickLogKind(): Promise<(typeof kinds)[number]['from'] | undefined> {
-  return (await vscode.window.showQuickPick(kinds, { placeHolder: 'What are the conversations in?' }))?.from;
+export async function pickLogKind(): Promise<LogKind | undefined> {
+  return vscode.window.showQuickPick(kinds, { placeHolder: 'What are the conversations in?' });
 }
 
 /** Returns the options of the recogniser in the settings; empty without one. */
@@ -31,14 +42,17 @@ export type PickedLogs = {
 };
 
 /**
- * Asks for the files of recorded conversations, and whether masking in part is enough.
+ * Asks for the files or folders of recorded conversations, and whether masking in part is enough.
  * @returns undefined where none was chosen, or it is not enough
  */
-export async function pickLogFiles(title: string, openLabel: string): Promise<PickedLogs | undefined> {
-  const filters = { 'Logs of conversations': ['jsonl', 'json', 'ndjson', 'csv', 'tsv', 'gz'], 'All files': ['*'] };
-  const files = await vscode.window.showOpenDialog({ canSelectMany: true, openLabel, title, filters });
-  if (!files || files.length === 0) return undefined;
-  const picked = files.map(({ fsPath }) => fsPath);
+export async function pickLogFiles(
+  title: string,
+  openLabel: string,
+  dialog: LogKind['dialog'],
+): Promise<PickedLogs | undefined> {
+  const chosenFiles = await vscode.window.showOpenDialog({ canSelectMany: true, openLabel, title, ...dialog });
+  if (!chosenFiles || chosenFiles.length === 0) return undefined;
+  const picked = chosenFiles.map(({ fsPath }) => fsPath);
   const options = recogniserOptions();
   if (options.length > 0) return { files: picked, options };
   const detail = `${maskingLimits}. Read what you share.`;

@@ -114,6 +114,37 @@ const formats: readonly (readonly [string, string, Content, readonly string[]])[
     }),
     withSystem,
   ],
+  ['Alpaca', 'a row', jsonl({ instruction: 'Where is W1?', input: '', output: 'It has shipped.' }), [asked, answered]],
+  [
+    'Alpaca',
+    'an input and earlier turns',
+    jsonl({
+      ...{ system: 'Be brief.', history: [['Where is W1?', 'It has shipped.']] },
+      ...{ instruction: 'Translate.', input: 'Danke', output: 'Thank you' },
+    }),
+    ['s Be brief.', asked, answered, 'u Translate.\n\nDanke', 'a Thank you'],
+  ],
+  [
+    'OpenAI chat completions',
+    'a batch and its results',
+    jsonl(
+      { custom_id: 'r1', method: 'POST', url: '/v1/chat/completions', body: { messages: chat.slice(0, 3) } },
+      { id: 'b1', custom_id: 'r1', response: { status_code: 200, body: { choices: [{ message: closing }] } } },
+    ),
+    whole,
+  ],
+  [
+    'Anthropic Messages',
+    'a batch and its results',
+    jsonl(
+      {
+        custom_id: 'r1',
+        result: { type: 'succeeded', message: anthropic.response },
+      },
+      { custom_id: 'r1', params: { system: anthropic.system, messages: anthropic.messages } },
+    ),
+    withSystem,
+  ],
   [
     'Vercel UI messages',
     'parts',
@@ -704,6 +735,32 @@ test.each([
 ])('what is left out of %j is a note', (value, note) => {
   const other = { conversations: [{ from: 'human', value: 'Where is W1?' }] };
   expect(read(jsonl(other, value), 'sharegpt').notes).toMatchObject([{ line: 2, message: note }]);
+});
+
+test('results of a batch are joined with the requests of another file, and the others are named', () => {
+  const folder = temporaryFolder('batches');
+  const written = (name: string, ...values: readonly object[]) => {
+    writeFileSync(join(folder, name), jsonl(...values));
+    return join(folder, name);
+  };
+  const request = (custom_id: string) => ({ custom_id, body: { messages: [user] } });
+  const answer = (custom_id: string) => ({ custom_id, response: { body: { choices: [{ message: closing }] } } });
+  const refused = { custom_id: 'refused', response: null, error: { message: 'expired' } };
+  const { conversations, problems } = readConversations(
+    [
+      written('results.jsonl', answer('a'), answer('unknown'), answer('lost'), answer('twice'), refused),
+      written('requests.jsonl', request('a'), request('twice'), request('twice'), request('refused')),
+    ],
+    'chats',
+  );
+  expect(conversations.map((each) => [each.id, ...shown(each)])).toEqual([
+    ['a', asked, answered],
+    ...['twice', 'twice', 'refused'].map((id) => [id, asked]),
+  ]);
+  expect(problems.map(({ line, message }) => `${line}: ${message}`)).toEqual([
+    '4: the answer "twice" of a batch has the same custom_id as another one. Import one batch at a time',
+    '2: the answer "unknown" of a batch (2 in the file) has no request. Import the file of the requests together with it',
+  ]);
 });
 
 test('a thread of Slack over several days of a channel is one conversation', () => {

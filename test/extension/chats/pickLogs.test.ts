@@ -1,16 +1,23 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { pickLogFiles } from '../../../src/extension/chats/pickLogs.ts';
+import { type LogKind, pickLogFiles, pickLogKind } from '../../../src/extension/chats/pickLogs.ts';
 
 const editor = vi.hoisted(() => ({
   settings: {} as Record<string, string>,
   answer: undefined as string | undefined,
+  kind: '',
+  dialogs: [] as object[],
   asked: [] as { readonly message: string; readonly modal: boolean; readonly detail: string }[],
 }));
 
 vi.mock('vscode', () => ({
   workspace: { getConfiguration: () => ({ get: (name: string) => editor.settings[name] }) },
   window: {
-    showOpenDialog: async () => [{ fsPath: '/log.jsonl' }],
+    showQuickPick: async (kinds: readonly { readonly label: string }[]) =>
+      kinds.find(({ label }) => label === editor.kind),
+    showOpenDialog: async (options: object) => {
+      editor.dialogs.push(options);
+      return [{ fsPath: '/log.jsonl' }];
+    },
     showWarningMessage: async (message: string, options: { readonly modal: boolean; readonly detail: string }) => {
       editor.asked.push({ message, ...options });
       return editor.answer;
@@ -19,7 +26,23 @@ vi.mock('vscode', () => ({
 }));
 
 beforeEach(() => {
-  editor.asked.length = 0;
+  [editor.asked.length, editor.dialogs.length] = [0, 0];
+});
+
+const files = { canSelectFiles: true };
+const pick = () => pickLogFiles('Conversations', 'Import', files as LogKind['dialog']);
+
+test.each([
+  ['Chat log', 'chats', files],
+  ['Folder of chat logs', 'chats', { canSelectFiles: false, canSelectFolders: true }],
+  ['Spans', 'spans', files],
+  ['Folder of spans', 'spans', { canSelectFiles: false, canSelectFolders: true }],
+])('the dialog for %s', async (label, from, dialog) => {
+  editor.kind = label;
+  const kind = await pickLogKind();
+  expect(kind).toMatchObject({ from });
+  await pickLogFiles('Conversations', 'Import', kind?.dialog as LogKind['dialog']);
+  expect(editor.dialogs).toEqual([expect.objectContaining({ canSelectMany: true, ...dialog })]);
 });
 
 test.each([
@@ -27,7 +50,7 @@ test.each([
   ['the person cancels', undefined, undefined],
 ])('without a recogniser a modal dialog asks whether masking in part is enough: %s', async (_, answer, picked) => {
   [editor.settings, editor.answer] = [{}, answer];
-  expect(await pickLogFiles('Conversations', 'Import')).toEqual(picked);
+  expect(await pick()).toEqual(picked);
   expect(editor.asked).toEqual([
     expect.objectContaining({ modal: true, detail: expect.stringMatching(/names in free text are masked in part/) }),
   ]);
@@ -41,6 +64,6 @@ test.each([
   ],
 ])('the recogniser of the settings %j is passed on, and nothing is asked', async (settings, options) => {
   editor.settings = settings;
-  expect(await pickLogFiles('Conversations', 'Import')).toEqual({ files: ['/log.jsonl'], options });
+  expect(await pick()).toEqual({ files: ['/log.jsonl'], options });
   expect(editor.asked).toEqual([]);
 });
