@@ -11,9 +11,9 @@ import { ensureBuilt } from '../scripts/build.ts';
 import { inRoot } from '../scripts/repository.ts';
 import { describeCodeTools } from '../src/engine/shell/describe.ts';
 import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
-import { codeStamp } from '../src/extension/language/codeStamp.ts';
-import type { FromWorker, ToWorker } from '../src/extension/language/messages.ts';
-import type { DomainOutline } from '../src/extension/testing/domainRow.ts';
+import { codeStamp } from '../src/language/service/codeStamp.ts';
+import type { DomainOutline } from '../src/language/service/domainRow.ts';
+import type { FromService, ToService } from '../src/language/service/messages.ts';
 import { pageSize } from '../src/language/symbols/pages.ts';
 import { airlineDomain } from './airline.ts';
 import type { Show } from './measure.ts';
@@ -100,11 +100,11 @@ function enlargeDatabase(folder: string, bytes: number): void {
 /** Measures the longest time that messages of the worker block the extension host, until all tasks are shown. */
 async function whileLoading(show: Show, folder: string, what: string): Promise<void> {
   const worker = new Worker(inRoot('dist', 'language.mjs'));
-  const tell = (message: ToWorker) => worker.postMessage(message);
-  const hear = async <Type extends FromWorker['type']>(type: Type) => {
+  const tell = (message: ToService) => worker.postMessage(message);
+  const hear = async <Type extends FromService['type']>(type: Type) => {
     for (;;) {
-      const message = await new Promise<FromWorker>((resolve) => worker.once('message', resolve));
-      if (message.type === type) return message as Extract<FromWorker, { type: Type }>;
+      const message = await new Promise<FromService>((resolve) => worker.once('message', resolve));
+      if (message.type === type) return message as Extract<FromService, { type: Type }>;
     }
   };
   const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -135,8 +135,8 @@ async function whileLoading(show: Show, folder: string, what: string): Promise<v
 
 async function inDomain(show: Show, folder: string, what: string, path: string, promise?: number): Promise<void> {
   const worker = new Worker(inRoot('dist', 'language.mjs'));
-  const tell = (message: ToWorker) => worker.postMessage(message);
-  const hear = () => new Promise<FromWorker>((resolve) => worker.once('message', resolve));
+  const tell = (message: ToService) => worker.postMessage(message);
+  const hear = () => new Promise<FromService>((resolve) => worker.once('message', resolve));
   const file = join(folder, path);
   const text = readFileSync(file, 'utf8');
   tell({ type: 'touch', folder });
@@ -189,7 +189,7 @@ async function inDomain(show: Show, folder: string, what: string, path: string, 
 type Place = { readonly folder: string; readonly file: string; readonly offset: number };
 
 /** Sends 20 keystrokes without waiting, five times. Returns the ms from each last one until the worker's last answer. */
-async function bursts(worker: Worker, tell: (message: ToWorker) => void, { folder, file, offset }: Place) {
+async function bursts(worker: Worker, tell: (message: ToService) => void, { folder, file, offset }: Place) {
   const times: number[] = [];
   for (let round = 0; round < rounds(5); round++) {
     let heard = Number.NaN;

@@ -49,6 +49,7 @@ export default {
           'live-paths',
           'simulated-user',
           'debugger',
+          'editors',
           'testing',
           'evaluation',
           'continuous-integration',

@@ -23,6 +23,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   coverage: async () => (await import('./commands/coverage.ts')).coverage,
   replay: async () => (await import('./commands/replay.ts')).replayCommand,
   verify: async () => (await import('./commands/verify.ts')).verify,
+  lsp: async () => (await import('./commands/lsp.ts')).lsp,
   dap: async () => (await import('./commands/dap.ts')).dap,
   mcp: async () => (await import('./commands/mcp.ts')).mcp,
   serve: async () => (await import('./commands/serve.ts')).serve,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, sep } from 'node:path';
 import * as vscode from 'vscode';
-import { isBesideDomains } from './besideDomains.ts';
+import { isOutsideDomains } from '../engine/shell/domain/domainFolder.ts';
 import { domainFolderOf, domainFolders } from './workspaceDomains.ts';
 
 /** Domains that came into the workspace, and those that left it. */
@@ -42,14 +42,14 @@ export function registerDomainWatch(): vscode.Disposable {
     timer = setTimeout(lookNow, quietMs);
   };
   const changed = ({ scheme, fsPath }: vscode.Uri): void => {
-    if (scheme !== 'file' || isBesideDomains(fsPath)) return;
+    if (scheme !== 'file' || isOutsideDomains(fsPath)) return;
     if (basename(fsPath) === 'domain.yaml') lookSoon();
     const folder = domainFolderOf(fsPath);
     if (folder !== undefined) filesChanged.fire(folder);
   };
   // Of a folder that is created or removed with its files, only the folder may be reported.
   const folderChanged = (uri: vscode.Uri): void => {
-    if (!isBesideDomains(uri.fsPath + sep)) lookSoon();
+    if (!isOutsideDomains(uri.fsPath + sep)) lookSoon();
     changed(uri);
   };
   const files = vscode.workspace.createFileSystemWatcher('**/*.{yaml,md,json,ts,py}');

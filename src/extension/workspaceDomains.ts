@@ -1,25 +1,19 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Persona } from '../engine/core/domain/persona.ts';
 import type { Task } from '../engine/core/domain/task.ts';
+import { domainFolderOf } from '../engine/shell/domain/domainFolder.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 import type { FilePart } from '../engine/shell/source/fileParts.ts';
 import type { Placed } from '../engine/shell/source/items.ts';
+
+export { domainFolderOf };
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
 export async function domainFolders(): Promise<readonly string[]> {
   const files = await vscode.workspace.findFiles('**/domain.yaml', '**/node_modules/**', 200);
   return files.map((uri) => dirname(uri.fsPath)).sort();
-}
-
-/** The domain that a file belongs to: the nearest folder above it with a domain.yaml. */
-export function domainFolderOf(file: string): string | undefined {
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'domain.yaml'))) return folder;
-    if (folder === dirname(folder)) return undefined;
-  }
 }
 
 /**

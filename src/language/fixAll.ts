@@ -10,7 +10,7 @@ export type Texts = ReadonlyMap<string, string>;
  * @param read the text of a file as it is now
  * @param only a file to which the fixes are confined; a fix that reaches into another one is left
  */
-export function mendedTexts(
+export function fixedTexts(
   look: (texts: Texts) => readonly Diagnostic[],
   read: (file: string) => string,
   only?: string,

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import * as vscode from 'vscode';
 import type { Tool } from '../../engine/core/domain/tool.ts';
+import { isOutsideDomains } from '../../engine/shell/domain/domainFolder.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import type { AnswerTo, Question, QuestionOf, QuestionType } from '../../language/answer.ts';
+import type { DomainOutline, DomainRow, Grouping, TaskRow } from '../../language/service/domainRow.ts';
+import type { Fixed, FromService, ToService } from '../../language/service/messages.ts';
 import { pageSize } from '../../language/symbols/pages.ts';
-import { isBesideDomains } from '../besideDomains.ts';
 import type { Context } from '../context.ts';
-import type { DomainOutline, DomainRow, Grouping, TaskRow } from '../testing/domainRow.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 import { describeTools } from './describedTools.ts';
-import type { FromWorker, Mended, ToWorker } from './messages.ts';
 
 type Pending = { readonly resolve: (value: unknown) => void };
 
@@ -55,7 +55,7 @@ export class LanguageClient {
     question: QuestionOf<Type>,
     token?: vscode.CancellationToken,
   ): Promise<AnswerTo<Type> | undefined> {
-    const folder = isBesideDomains(file) ? undefined : domainFolderOf(file);
+    const folder = isOutsideDomains(file) ? undefined : domainFolderOf(file);
     return folder === undefined ? undefined : this.askIn(folder, question, token);
   }
 
@@ -103,9 +103,9 @@ export class LanguageClient {
   }
 
   /** The texts after all fixes of a file, or of the whole domain. */
-  mend(folder: string, file: string | null): Promise<Mended | undefined> {
+  fixAll(folder: string, file: string | null): Promise<Fixed | undefined> {
     const id = ++this.#last;
-    return this.#reply<Mended>(id, { type: 'mend', id, folder, file });
+    return this.#reply<Fixed>(id, { type: 'fixAll', id, folder, file });
   }
 
   /** A person has changed a text. */
@@ -153,11 +153,11 @@ export class LanguageClient {
   }
 
   #folderOf({ uri }: vscode.TextDocument): string | undefined {
-    if (uri.scheme !== 'file' || isBesideDomains(uri.fsPath)) return undefined;
+    if (uri.scheme !== 'file' || isOutsideDomains(uri.fsPath)) return undefined;
     return this.#sent.get(uri.fsPath) ?? domainFolderOf(uri.fsPath);
   }
 
-  #reply<T>(id: number, message: ToWorker, token?: vscode.CancellationToken): Promise<T | undefined> {
+  #reply<T>(id: number, message: ToService, token?: vscode.CancellationToken): Promise<T | undefined> {
     if (token?.isCancellationRequested) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
     this.#pending.set(id, { resolve: resolve as (value: unknown) => void });
@@ -170,7 +170,7 @@ export class LanguageClient {
     return promise.finally(() => cancelled?.dispose());
   }
 
-  #post(message: ToWorker): void {
+  #post(message: ToService): void {
     this.#worker ??= this.#start();
     this.#worker?.postMessage(message);
   }
@@ -182,7 +182,7 @@ export class LanguageClient {
     }
     const worker = new Worker(join(this.#context.extension.extensionPath, 'dist', 'language.mjs'), { execArgv: [] });
     worker.unref();
-    worker.on('message', (message: FromWorker) => this.#hear(message));
+    worker.on('message', (message: FromService) => this.#hear(message));
     worker.on('error', ({ message }) => this.#context.log.error(`The language features stopped: ${message}`));
     worker.on('exit', () => {
       if (this.#worker !== worker) return;
@@ -216,7 +216,7 @@ export class LanguageClient {
     this.#post({ type: 'text', folder, file, text: document.getText() });
   }
 
-  #hear(message: FromWorker): void {
+  #hear(message: FromService): void {
     switch (message.type) {
       case 'found':
         this.#found.fire(message);

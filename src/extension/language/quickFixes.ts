@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import type { Fix } from '../../engine/shell/files/diagnostic.ts';
+import type { Fixed } from '../../language/service/messages.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 import { findingOf, findingsOf } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
-import type { Mended } from './messages.ts';
 import { namingFiles, rangeOf } from './places.ts';
 
 const fixAll = vscode.CodeActionKind.SourceFixAll.append('rehearsal');
@@ -22,7 +22,7 @@ export function registerQuickFixes(client: LanguageClient): vscode.Disposable {
       return isAsked ? [...own, ...allFixes(folder, uri)] : own;
     },
     resolveCodeAction: async (action) => {
-      if (action.all) action.edit = editOf(await client.mend(action.all.folder, action.all.file));
+      if (action.all) action.edit = editOf(await client.fixAll(action.all.folder, action.all.file));
       return action;
     },
   };
@@ -63,9 +63,9 @@ function allFixes(folder: string, { fsPath: file }: vscode.Uri): readonly FixAct
 }
 
 /** Whole texts in place of the files'; the editor works out what of them has changed. */
-function editOf(mended: Mended | undefined): vscode.WorkspaceEdit {
+function editOf(fixed: Fixed | undefined): vscode.WorkspaceEdit {
   const edit = new vscode.WorkspaceEdit();
-  for (const [file, text] of mended ?? [])
+  for (const [file, text] of fixed ?? [])
     edit.replace(vscode.Uri.file(file), new vscode.Range(0, 0, Number.MAX_SAFE_INTEGER, 0), text);
   return edit;
 }

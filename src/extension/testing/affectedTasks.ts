@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import { isBesideDomains } from '../besideDomains.ts';
+import { isOutsideDomains } from '../../engine/shell/domain/domainFolder.ts';
 
 /** A task under continuous run, and the file that it is in. */
 export type WatchedTask = { readonly folder: string; readonly task: string; readonly file: string | undefined };
@@ -10,7 +10,7 @@ export type WatchedTask = { readonly folder: string; readonly task: string; read
  * @param changed absolute paths
  */
 export function affectedTasks<T extends WatchedTask>(changed: readonly string[], tasks: readonly T[]): readonly T[] {
-  const files = changed.filter((file) => !isBesideDomains(file));
+  const files = changed.filter((file) => !isOutsideDomains(file));
   const others = files.filter((file) => !file.endsWith('.task.yaml'));
   return tasks.filter(
     ({ folder, file }) =>

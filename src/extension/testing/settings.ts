@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Grouping } from './domainRow.ts';
+import type { Grouping } from '../../language/service/domainRow.ts';
 
 /** Prefix of the settings of the Test Explorer. */
 export const settingsPrefix = 'rehearsal.tests';

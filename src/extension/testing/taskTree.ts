@@ -2,8 +2,8 @@ import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
+import type { DomainRow, Grouping, TaskRow } from '../../language/service/domainRow.ts';
 import { type Page, pageSize, pagesOf } from '../../language/symbols/pages.ts';
-import type { DomainRow, Grouping, TaskRow } from './domainRow.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
 

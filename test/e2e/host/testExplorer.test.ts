@@ -7,12 +7,12 @@ import type { Context } from '../../../src/extension/context.ts';
 import { workOf } from '../../../src/extension/runs/runPlaces.ts';
 import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
 import { debugTests } from '../../../src/extension/testing/debugTests.ts';
-import { domainRow } from '../../../src/extension/testing/domainRow.ts';
 import type { Explorer } from '../../../src/extension/testing/explorer.ts';
 import { publishRun } from '../../../src/extension/testing/publishedRuns.ts';
 import { coverageDetails } from '../../../src/extension/testing/runCoverage.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
 import { runTests } from '../../../src/extension/testing/testRun.ts';
+import { domainRow } from '../../../src/language/service/domainRow.ts';
 import { outageTask } from '../support/outageTask.ts';
 import { copyOfDesk, eventually, rehearse } from './desk.ts';
 

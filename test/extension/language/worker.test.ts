@@ -5,34 +5,34 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { readFiles } from '../../../src/engine/shell/domain/loadDomain.ts';
-import { codeStamp } from '../../../src/extension/language/codeStamp.ts';
-import type { FromWorker, ToWorker } from '../../../src/extension/language/messages.ts';
-import type { DomainOutline } from '../../../src/extension/testing/domainRow.ts';
 import type { Question } from '../../../src/language/answer.ts';
 import type { Contents, ListedItem } from '../../../src/language/contents.ts';
 import type { OutlineItem } from '../../../src/language/outline.ts';
+import { codeStamp } from '../../../src/language/service/codeStamp.ts';
+import type { DomainOutline } from '../../../src/language/service/domainRow.ts';
+import type { FromService, ToService } from '../../../src/language/service/messages.ts';
 import { desk, deskTools, folderOf } from '../../engine/shell/load/domainFolder.ts';
 import { inFullSuite } from '../../support/suite.ts';
 
 const worker = new Worker(inRoot('src/extension/language/worker.ts'));
-const heard: FromWorker[] = [];
+const heard: FromService[] = [];
 let wake = () => {};
 /** Every state of a domain's code that its tools were asked for. */
 const asked: { readonly folder: string; readonly stamp: string }[] = [];
-worker.on('message', (message: FromWorker) => {
+worker.on('message', (message: FromService) => {
   heard.push(message);
   if (message.type === 'undescribed') asked.push(message);
   wake();
 });
 afterAll(() => worker.terminate());
 
-const tell = (message: ToWorker) => worker.postMessage(message);
+const tell = (message: ToService) => worker.postMessage(message);
 
 /** The next message of a kind; those before it are forgotten. */
-async function next<Type extends FromWorker['type']>(type: Type): Promise<Extract<FromWorker, { type: Type }>> {
+async function next<Type extends FromService['type']>(type: Type): Promise<Extract<FromService, { type: Type }>> {
   for (;;) {
     for (let message = heard.shift(); message; message = heard.shift())
-      if (message.type === type) return message as Extract<FromWorker, { type: Type }>;
+      if (message.type === type) return message as Extract<FromService, { type: Type }>;
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
@@ -230,14 +230,14 @@ it('mends a file, or the whole domain, in as many rounds as it takes', async () 
       .replace('find_order', 'find_ordr')
       .replaceAll('W1', 'W2'),
   });
-  const mend = async (file: string | null) => {
+  const fixAll = async (file: string | null) => {
     const id = ++last;
-    tell({ type: 'mend', id, folder, file });
+    tell({ type: 'fixAll', id, folder, file });
     return (await next('answer')).value as readonly (readonly [string, string])[];
   };
   const file = join(folder, 'tasks/first.task.yaml');
-  expect(await mend(file)).toEqual([[file, desk['tasks/first.task.yaml']]]);
-  expect((await mend(null)).map(([path]) => path)).toEqual([file, join(folder, 'tasks/other.task.yaml')]);
+  expect(await fixAll(file)).toEqual([[file, desk['tasks/first.task.yaml']]]);
+  expect((await fixAll(null)).map(([path]) => path)).toEqual([file, join(folder, 'tasks/other.task.yaml')]);
 });
 
 it('a question that is taken back is not answered', async () => {
@@ -283,7 +283,7 @@ inFullSuite('sends thousands of tasks in pages, and of thousands of findings the
   const { diagnostics } = await next('found');
   expect(diagnostics).toHaveLength(1001);
   expect(diagnostics.at(-1)).toMatchObject({ code: 'domain/more-findings', file: join(folder, 'domain.yaml') });
-  const answerTo = async (message: (id: number) => ToWorker) => {
+  const answerTo = async (message: (id: number) => ToService) => {
     const id = ++last;
     tell(message(id));
     for (;;) {

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { TestItem, TestRunRequest } from 'vscode';
 import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
 import { runContinuously } from '../../../src/extension/testing/continuousRun.ts';
-import type { DomainRow } from '../../../src/extension/testing/domainRow.ts';
 import type { Explorer } from '../../../src/extension/testing/explorer.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
+import type { DomainRow } from '../../../src/language/service/domainRow.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { testController } from './testController.ts';
 

@@ -5,7 +5,7 @@ import { inRoot } from '../../../scripts/repository.ts';
 import { joinedCoverage } from '../../../src/engine/core/evaluation/coverage.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { coveredPlaces } from '../../../src/extension/testing/coveredPlaces.ts';
-import { domainRow } from '../../../src/extension/testing/domainRow.ts';
+import { domainRow } from '../../../src/language/service/domainRow.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const folder = join(temporaryFolder('rehearsal-explorer'), 'order-desk');

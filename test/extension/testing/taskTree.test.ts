@@ -1,10 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { TestItem } from 'vscode';
 import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
-import type { DomainRow, Grouping, TaskRow } from '../../../src/extension/testing/domainRow.ts';
 import { RunResults } from '../../../src/extension/testing/runResults.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
 import { recordingOfTest } from '../../../src/extension/testing/testRecordings.ts';
+import type { DomainRow, Grouping, TaskRow } from '../../../src/language/service/domainRow.ts';
 import { testController } from './testController.ts';
 
 const editor = vi.hoisted(() => ({ groupBy: 'split' }));

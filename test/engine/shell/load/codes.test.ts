@@ -28,7 +28,7 @@ const text = [
     'src/engine/core/domain/policy.ts',
     'src/engine/shell/domain/check.ts',
     'src/engine/shell/lanes/domainModules.ts',
-    'src/extension/language/mostImportant.ts',
+    'src/language/service/mostImportant.ts',
   ].map((path) => inRoot(path)),
 ]
   .map((file) => readFileSync(file, 'utf8'))

@@ -6,11 +6,11 @@ import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFil
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { readTasksAhead } from '../../engine/shell/load/domainFiles.ts';
 import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../../language/answer.ts';
-import { mendedTexts, type Texts } from '../../language/fixAll.ts';
-import type { LanguageDomain } from '../../language/symbols/languageDomain.ts';
-import { type DomainOutline, domainRow, type Grouping, type TaskRow } from '../testing/domainRow.ts';
+import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../answer.ts';
+import { fixedTexts, type Texts } from '../fixAll.ts';
+import type { LanguageDomain } from '../symbols/languageDomain.ts';
 import { codeStamp } from './codeStamp.ts';
+import { type DomainOutline, domainRow, type Grouping, type TaskRow } from './domainRow.ts';
 import type { TextChange } from './messages.ts';
 
 type Described = { readonly stamp: string; readonly tools: readonly Tool[] };
@@ -114,10 +114,10 @@ export class OpenDomain {
   }
 
   /** The texts after all fixes, of one file or of the whole domain. */
-  mended(only?: string): Texts {
+  fixed(only?: string): Texts {
     const look = (texts: Texts) =>
       atOnce(this.#findingsOf(readFiles(this.#folder, { overlay: new Map([...this.#texts, ...texts]) })));
-    return mendedTexts(
+    return fixedTexts(
       look,
       (file) =>
         this.#texts.get(file)?.replace(/\r\n?/g, '\n') ??

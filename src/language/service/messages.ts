@@ -1,14 +1,14 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
-import type { AnswerTo, Question, QuestionType } from '../../language/answer.ts';
+import type { AnswerTo, Question, QuestionType } from '../answer.ts';
 
-import type { DomainOutline, Grouping, TaskRow } from '../testing/domainRow.ts';
+import type { DomainOutline, Grouping, TaskRow } from './domainRow.ts';
 
 /** A change of a text, at an offset of the text before it. Those of one message are made one after the other. */
 export type TextChange = { readonly offset: number; readonly length: number; readonly text: string };
 
 /** What the extension host tells the worker; `folder` is that of a domain. */
-export type ToWorker =
+export type ToService =
   | { readonly type: 'text'; readonly folder: string; readonly file: string; readonly text: string | null }
   | { readonly type: 'change'; readonly folder: string; readonly file: string; readonly changes: readonly TextChange[] }
   /** Something of it on the disk has changed, or it is new. */
@@ -32,16 +32,16 @@ export type ToWorker =
       readonly from: number;
       readonly to: number;
     }
-  | { readonly type: 'mend'; readonly id: number; readonly folder: string; readonly file: string | null }
+  | { readonly type: 'fixAll'; readonly id: number; readonly folder: string; readonly file: string | null }
   | { readonly type: 'cancel'; readonly id: number };
 
 /** What the worker tells the extension host. */
-export type FromWorker =
+export type FromService =
   | { readonly type: 'found'; readonly folder: string; readonly diagnostics: readonly Diagnostic[] }
   | {
       readonly type: 'answer';
       readonly id: number;
-      readonly value: AnswerTo<QuestionType> | Mended | DomainOutline | readonly TaskRow[] | null;
+      readonly value: AnswerTo<QuestionType> | Fixed | DomainOutline | readonly TaskRow[] | null;
     }
   /** A question could not be answered; the id is null where something else could not be done. */
   | { readonly type: 'failed'; readonly id: number | null; readonly message: string }
@@ -51,4 +51,4 @@ export type FromWorker =
   | { readonly type: 'undescribed'; readonly folder: string; readonly stamp: string };
 
 /** Texts of files after fixes, by their paths. */
-export type Mended = readonly (readonly [file: string, text: string])[];
+export type Fixed = readonly (readonly [file: string, text: string])[];
