@@ -4,14 +4,15 @@ import { outsideSource, type Side, type Tool } from '../core/domain/tool.ts';
 import type { RolloutEvent, Writes } from '../core/events/event.ts';
 import { offeredNow } from '../core/events/message.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
-import { exactJson, exactJsonOf, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
+import { exactJson, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../core/values/media.ts';
 import { openDatabase, patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { Fault, messageOf } from './files/fault.ts';
 import type { RemoteView } from './lanes/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
-import { rowsIn, stateIn } from './mcp/state.ts';
+import { recordedData } from './mcp/result.ts';
+import { stateOf } from './mcp/state.ts';
 import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
 import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
@@ -175,10 +176,10 @@ export class ScratchTools {
     const { reader, volatile = [] } = (source === null ? undefined : domain.file.mcpServers[source]) ?? {};
     const isKnown = reader !== undefined && domain.tools.some((each) => each.name === reader.tool);
     if (source === null || tool.effect === 'read' || !isKnown) return null;
-    const { isError, content } = await this.#enqueue('agent', reader.tool, reader.arguments as JsonObject);
-    if (isError) return null;
-    const state = reader.lines === undefined ? stateIn(exactJsonOf(content) ?? content) : rowsIn(content, reader.lines);
-    return { source, state, volatile };
+    const result = await this.#enqueue('agent', reader.tool, reader.arguments as JsonObject);
+    if (result.isError) return null;
+    const { outputSchema } = toolIn(domain.tools, reader.tool);
+    return { source, state: stateOf(recordedData(result), reader, outputSchema), volatile };
   }
 
   async close(): Promise<void> {

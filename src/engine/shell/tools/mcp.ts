@@ -45,10 +45,10 @@ import {
   versionProblem,
   wordsOf,
 } from '../mcp/problems.ts';
-import { dataOf, type ReadResult, readResult } from '../mcp/result.ts';
+import { type ReadResult, readResult } from '../mcp/result.ts';
 import { ServerOutput } from '../mcp/serverOutput.ts';
 import { stdioTransport } from '../mcp/serverProgram.ts';
-import { rowsIn, snapshotArgument, snapshotOf, stateIn } from '../mcp/state.ts';
+import { rowsAdvice, snapshotArgument, snapshotOf, stateOf, unclearRows } from '../mcp/state.ts';
 import { type ListedTool, listTools } from '../mcp/toolList.ts';
 import { isLegacySse, taskRefusal } from '../mcp/unsupported.ts';
 import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
@@ -254,10 +254,13 @@ class McpInstance implements ToolSource {
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
       );
     const result = await this.#ask('reader', reader.tool, reader.arguments);
-    const { content, texts = [content] } = result;
-    // Lines are of the text, also where it is JSON, and whatever the server has as data.
-    if (reader.lines !== undefined) return rowsIn(texts.join('\n'), reader.lines);
-    return stateIn(dataOf(result, this.#tool(reader.tool)?.outputSchema));
+    const unclear = reader === this.#server.reader ? unclearRows(result, reader) : null;
+    if (unclear !== null)
+      throw this.#fault(
+        'mcp/unclear-rows',
+        `its reader ${reader.tool} gives ${unclear}, so a list with one row would be an object. ${rowsAdvice}`,
+      );
+    return stateOf(result, reader, this.#tool(reader.tool)?.outputSchema);
   }
 
   /** Starts the server again where its files or arguments are other ones, and makes the calls. */
