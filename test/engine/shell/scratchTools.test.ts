@@ -3,7 +3,7 @@ import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { ScratchTools } from '../../../src/engine/shell/scratchTools.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';
-import { type RawReply, rawMcpServer, resultBody } from '../../support/rawMcpServer.ts';
+import { type RawReply, type RawServer, rawMcpServer, resultBody } from '../../support/rawMcpServer.ts';
 import { simulatedDomain } from '../../support/simulatedDomain.ts';
 import { folderOf } from './load/domainFolder.ts';
 
@@ -13,10 +13,13 @@ async function scratchOf(
   timeoutMs = 120_000,
   files: Record<string, string> = {},
   more = '',
+  raw: RawServer | null = null,
 ) {
-  const server = await rawMcpServer({
-    reply: ({ id, method, params }) => (method === 'tools/call' && params.name === 'look' ? reply(id) : undefined),
-  });
+  const server =
+    raw ??
+    (await rawMcpServer({
+      reply: ({ id, method, params }) => (method === 'tools/call' && params.name === 'look' ? reply(id) : undefined),
+    }));
   const folder = folderOf({
     'domain.yaml': `name: raw\nmcpServers:\n  raw:\n    type: http\n    url: ${server.url}\n    writes: [write]\n    timeoutMs: ${timeoutMs}\n    ${more}\n`,
     'policy.md': '# Raw\n',
@@ -108,6 +111,31 @@ test('a cancelled call does not keep the next one waiting, whether it was made o
   expect(await call('write', {})).toMatchObject(wrote);
   expect(server.calls).toEqual(['look', 'write']);
   expect(server.sessions.size, 'the database is the same').toBe(1);
+});
+
+test('a cancelled call is not made again when its server is brought to the state before another call', async () => {
+  let isBroken = false;
+  const server = await rawMcpServer({
+    reply: ({ method, params }) => {
+      if (method !== 'tools/call') return undefined;
+      if (params.name === 'login') return () => undefined;
+      return params.name === 'look' && isBroken ? (response) => void response.destroy() : undefined;
+    },
+  });
+  const { call } = await scratchOf(() => undefined, 120_000, {}, 'state: replay', server);
+  await call('write', {});
+  const cancel = new AbortController();
+  const cancelled = call('login', {}, cancel.signal);
+  await expect.poll(() => server.calls).toEqual(['write', 'login']);
+  cancel.abort();
+  await cancelled;
+  isBroken = true;
+  expect((await call('look', {})).content).toMatch(
+    /\. The next call continues from the state before this call, without the calls that were cancelled$/,
+  );
+  isBroken = false;
+  expect(await call('look', {})).toMatchObject({ content: 'look', isError: false });
+  expect(server.calls).toEqual(['write', 'login', 'look', 'write', 'look']);
 });
 
 test('the state around a call is that of a rollout: the structured content of the reader', async () => {
