@@ -90,7 +90,7 @@ export type Tool = {
   readonly cache?: boolean;
   readonly retries?: number;
   /** Why no seat is offered the tool, such as a description by its server that cannot be read, and what to do. */
-  readonly leftOut?: { readonly reason: string; readonly hint: string };
+  readonly leftOut?: { readonly reason: string; readonly hint: string; readonly what?: string };
 };
 
 /** A tool as a seat is shown it. */

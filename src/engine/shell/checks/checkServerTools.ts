@@ -41,7 +41,7 @@ function checkName(parts: Parts, tool: Tool, note: Note): void {
       placeOfTool(parts, tool),
       'warning',
       'tool/left-out',
-      `The tool ${quoted} is left out: ${leftOut.reason}.`,
+      `${leftOut.what ?? `The tool ${quoted}`} is left out: ${leftOut.reason}.`,
       leftOut.hint,
     );
   else if (server && isAdapted(own, server))
