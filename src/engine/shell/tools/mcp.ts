@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type McpServer, serverSetUpSchema } from '../../core/domain/domain.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
-import { exactArguments } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf, type Media } from '../../core/values/media.ts';
 import { withTexts } from '../../core/values/texts.ts';
 import { longestMs } from '../../core/values/timeLimit.ts';
@@ -12,7 +11,7 @@ import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { fillPlaceholders } from '../keys/placeholders.ts';
 import { redactedValue } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
-import { integersIn } from '../load/exactErrors.ts';
+import { sentArguments } from '../load/exactErrors.ts';
 import { McpConnection, namesSession } from '../mcp/connection.ts';
 import type { Declared } from '../mcp/declared.ts';
 import {
@@ -300,14 +299,12 @@ class McpInstance implements ToolSource {
     // The engine's own calls have no key, and a server may refuse a call without the argument.
     const { signal, idempotencyKey = argument === undefined ? undefined : randomUUID() } = options;
     const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#server.timeoutMs;
-    const filled = this.#instance.fill(args);
-    const keyed = argument && idempotencyKey ? { ...filled, [argument]: idempotencyKey } : filled;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
-    const { parameters = {} } = tool ?? {};
+    const sent = sentArguments(tool?.parameters ?? {}, this.#instance.fill(args), options.integers);
     // The engine's own calls may name a tool that no seat is offered.
     const request = {
       name: tool ? nameOnServer(tool) : name,
-      arguments: exactArguments(parameters, keyed, integersIn(parameters, filled, options.integers)),
+      arguments: argument && idempotencyKey ? { ...sent, [argument]: idempotencyKey } : sent,
       ...meta,
     };
     try {
@@ -405,9 +402,11 @@ class McpInstance implements ToolSource {
   /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
   async #ask(purpose: string, tool: string, args: JsonObject, signal?: AbortSignal): Promise<SentResult> {
     const result = await this.#send(tool, args, signal ? { signal } : {});
-    const code = result.isTemporary ? 'mcp/unavailable' : `mcp/${purpose}`;
-    if (result.isError) throw this.#fault(code, `its ${purpose} ${tool} failed: ${result.content}`);
-    return result;
+    if (!result.isError) return result;
+    const why = `its ${purpose} ${tool} failed: ${result.content.replace(/[.\s]+$/, '')}`;
+    if (result.isTemporary) throw this.#fault('mcp/unavailable', `${why}. Run the task again`);
+    const place = `mcpServers.${this.#declared.name}.${purpose}`;
+    throw this.#fault(`mcp/${purpose}`, `${why}. Correct ${place} in domain.yaml, or look at the log of the server`);
   }
 
   async #takeSnapshot(tool: string, args: JsonObject, signal?: AbortSignal): Promise<Json> {
