@@ -34,6 +34,7 @@ const event = (message: string) => `event: message\ndata: ${message}\n\n`;
 const same = { unchanged: /./ };
 const gone = /connection broke|can't be reached|no longer knows/;
 
+const misaddressed = { isLasting: true, outcomes: { unscored: /it answers with the id/ } };
 /** The client waits for an answer until its time limit. */
 const unanswered = { isLasting: true, isSlow: true, outcomes: { unscored: /did not answer within/ } };
 const answerToEarlier = ({ id, response, perform }: ToolRequest) =>
@@ -136,13 +137,13 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'the answer is that of an earlier request',
     tool: 'visit',
-    ...unanswered,
+    ...misaddressed,
     inject: answerToEarlier,
   },
   {
     name: 'the answer to the reader is that of an earlier request',
     tool: 'visits',
-    ...unanswered,
+    ...misaddressed,
     inject: answerToEarlier,
   },
   {

@@ -1,7 +1,7 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { referredBy } from '../../engine/core/values/jsonPointer.ts';
-import { patternOf } from '../../engine/core/values/schemaPattern.ts';
+import { patternOf, schemaPattern } from '../../engine/core/values/schemaPattern.ts';
 import { compileSchema } from '../../engine/shell/load/schemaCompiler.ts';
 import { mergedSchemas } from './mergedSchemas.ts';
 import { patternText } from './patternText.ts';
@@ -289,7 +289,9 @@ function exampleText({ format, pattern, minLength = 0, maxLength }: JsonObject, 
   if (typeof pattern !== 'string') return plain;
   const compiled = patternOf(pattern);
   const fits = (made: string) => compiled.test(made) && made.length >= least && made.length <= most;
-  return fits(plain) ? plain : (patternText(pattern, least, fits) ?? plain);
+  // What Rehearsal cannot check, the server does.
+  const isKnown = schemaPattern(pattern).pattern !== undefined;
+  return isKnown && fits(plain) ? plain : (patternText(pattern, least, fits) ?? plain);
 }
 
 /** Returns the types of a schema, the one that is nothing last. */

@@ -1,4 +1,4 @@
-import type { Tool } from '../../engine/core/domain/tool.ts';
+import { isUntyped, type Tool } from '../../engine/core/domain/tool.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { comparable } from '../../engine/core/verifiers/volatile.ts';
 import { patchesBetween } from '../../engine/core/world/difference.ts';
@@ -17,6 +17,8 @@ export type FoundReader = {
   readonly misses: Readonly<Record<string, readonly string[]>>;
   /** Whether a fresh server showed what had been written before it was started. */
   readonly isShared: boolean;
+  /** Whether each text of its result is a row. */
+  readonly rows?: true;
 };
 
 type Call = { readonly tool: string; readonly arguments: JsonObject };
@@ -72,15 +74,28 @@ export async function findReader(
     const starts = [untouched, made[0]?.seen ?? []].map(
       (seen) => seen.find((each) => each.call === call)?.start ?? null,
     );
-    const shows = shown.map(({ write }) => write.tool);
-    if (isShared([...starts, again.start])) return { ...call, volatile: [], shows, misses: {}, isShared: true };
+    const found = {
+      ...call,
+      shows: shown.map(({ write }) => write.tool),
+      ...(givesRows(
+        reads.find(({ name }) => name === call.tool),
+        [...starts, again.after],
+      )
+        ? { rows: true as const }
+        : {}),
+    };
+    if (isShared([...starts, again.start])) return { ...found, volatile: [], misses: {}, isShared: true };
     const volatile = differingFields(first.after, again.after);
     if (volatile === null) continue;
     const misses = await unseenArguments(start, call, volatile, shown);
-    return { ...call, volatile, shows, misses, isShared: false };
+    return { ...found, volatile, misses, isShared: false };
   }
   return null;
 }
+
+/** A list of an untyped tool is an empty text without a row. */
+const givesRows = (tool: Tool | undefined, states: readonly Json[]): boolean =>
+  tool !== undefined && isUntyped(tool) && states.some((state) => state === '' || Array.isArray(state));
 
 type Shown = { readonly write: Call; readonly after: Json };
 

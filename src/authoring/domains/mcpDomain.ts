@@ -170,8 +170,8 @@ function domainText({ name, now, serverName: server, server: given, tools, reade
   ].join('\n');
 }
 
-function readerLines({ tool, arguments: args, volatile, shows, isShared }: FoundReader): readonly string[] {
-  const declared = { tool, ...givenArguments(args) };
+function readerLines({ tool, arguments: args, volatile, shows, isShared, rows }: FoundReader): readonly string[] {
+  const declared = { tool, ...givenArguments(args), ...(rows ? { rows } : {}) };
   return [
     `    # The state of the server: the result of ${tool} changed when ${shows.join(', ')} ${shows.length > 1 ? 'were' : 'was'} called.`,
     indented(yaml({ reader: declared }), '    ').trimEnd(),

@@ -17,13 +17,16 @@ const part = /(\[(?:\\.|[^\]\\])+\]|\\.|[^\\[\](){}|*+?^$])(?:\{(\d+)(,\d*)?\}|(
  */
 export function patternText(pattern: string, minLength: number, fits: (text: string) => boolean): string | null {
   const lengths = [1, minLength].filter((length) => length <= longest);
-  for (const way of waysThrough(pattern).take(mostWays))
+  for (const way of waysThrough(pattern.replace(flags, '$1')).take(mostWays))
     for (const length of lengths) {
       const text = inARow(way, length);
       if (text !== null && fits(text)) return text;
     }
   return null;
 }
+
+/** Flags at the start of a pattern of Python, such as (?i). */
+const flags = /^(\^?)\(\?[a-zA-Z]+\)/;
 
 /** Gives the patterns without groups and choices that a pattern is made of. */
 function* waysThrough(pattern: string): Generator<string, void> {
@@ -58,6 +61,8 @@ function inARow(pattern: string, open: number): string | null {
 }
 
 function signFor(atom: string): string | undefined {
+  // Other languages escape signs such as a colon, which JavaScript refuses.
+  if (/^\\[^A-Za-z0-9]$/.test(atom)) return atom.slice(1);
   try {
     const one = new RegExp(`^${atom}$`, 'u');
     return signs.find((sign) => one.test(sign));

@@ -113,7 +113,7 @@ async function makeDomain(
 
 /** Returns why a tool is left out. */
 function leftOutText({ name, leftOut }: Tool): string {
-  return `The tool ${JSON.stringify(name)} cannot be offered: ${leftOut?.reason}`;
+  return `${leftOut?.what ?? `The tool ${JSON.stringify(name)}`} cannot be offered: ${leftOut?.reason}`;
 }
 
 /**

@@ -4,14 +4,15 @@ import { outsideSource, type Side, type Tool } from '../core/domain/tool.ts';
 import type { RolloutEvent, Writes } from '../core/events/event.ts';
 import { offeredNow } from '../core/events/message.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
-import { exactJson, exactJsonOf, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
+import { exactJson, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../core/values/media.ts';
 import { openDatabase, patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
-import { Fault, messageOf } from './files/fault.ts';
+import { cancelledResult, Fault, messageOf } from './files/fault.ts';
 import type { RemoteView } from './lanes/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
-import { rowsIn, stateIn } from './mcp/state.ts';
+import { recordedData } from './mcp/result.ts';
+import { stateOf } from './mcp/state.ts';
 import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
 import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
@@ -148,7 +149,7 @@ export class ScratchTools {
       instructions: `The tools of ${domain.name}, on a scratch database that is gone with this connection.`,
       call: (name, args, signal) =>
         this.#enqueue('agent', name, args, signal).catch((error: unknown) => ({
-          content: `Error: ${messageOf(error)}. ${this.#before > 0 ? continues : startsAfresh}`,
+          content: `Error: ${messageOf(error)}. ${this.#nextStart()}`,
           isError: true,
         })),
     };
@@ -175,10 +176,10 @@ export class ScratchTools {
     const { reader, volatile = [] } = (source === null ? undefined : domain.file.mcpServers[source]) ?? {};
     const isKnown = reader !== undefined && domain.tools.some((each) => each.name === reader.tool);
     if (source === null || tool.effect === 'read' || !isKnown) return null;
-    const { isError, content } = await this.#enqueue('agent', reader.tool, reader.arguments as JsonObject);
-    if (isError) return null;
-    const state = reader.lines === undefined ? stateIn(exactJsonOf(content) ?? content) : rowsIn(content, reader.lines);
-    return { source, state, volatile };
+    const result = await this.#enqueue('agent', reader.tool, reader.arguments as JsonObject);
+    if (result.isError) return null;
+    const { outputSchema } = toolIn(domain.tools, reader.tool);
+    return { source, state: stateOf(recordedData(result), reader, outputSchema), volatile };
   }
 
   async close(): Promise<void> {
@@ -240,6 +241,16 @@ export class ScratchTools {
     made.resolve({ isError, content, ...attachmentsOf(returned), writes: since.flatMap(writesOf) });
   }
 
+  /** Returns with what the next call starts, after one that the rollout could not get past. */
+  #nextStart(): string {
+    if (this.#before === 0) return 'The next call starts on a fresh database';
+    const isCancelled = (event: RolloutEvent) => event.type === 'toolReturned' && event.content === cancelledResult;
+    const without = this.#events.slice(0, this.#before).some(isCancelled)
+      ? ', without the calls that were cancelled'
+      : '';
+    return `The next call continues from the state before this call${without}`;
+  }
+
   /** Returns whether a server changed whose state no later rollout can have. */
   #hasLostState(): boolean {
     const { tools, file } = this.#supervisor.domain;
@@ -265,9 +276,6 @@ export class ScratchTools {
     else for (const { reject } of this.#waiting.splice(0)) reject(why);
   }
 }
-
-const continues = 'The next call continues from the state before this call';
-const startsAfresh = 'The next call starts on a fresh database';
 
 function writesOf(event: RolloutEvent): Writes {
   return event.type === 'databaseWritten' || event.type === 'worldSynced' ? event.writes : [];

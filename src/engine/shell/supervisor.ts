@@ -6,7 +6,7 @@ import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes 
 import type { Setting } from '../core/rollout/rollout.ts';
 import type { Json } from '../core/values/json.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
-import { cancelled, Fault } from './files/fault.ts';
+import { cancelled, cancelledResult, Fault } from './files/fault.ts';
 import type { SideNote } from './files/sideNote.ts';
 import { redacted, redactedPart, redactedValue } from './keys/secrets.ts';
 import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './lanes/checkedRollout.ts';
@@ -605,7 +605,7 @@ const roleOf: Readonly<Partial<Record<Question['type'], ModelRole>>> = {
 
 /** Returns what answers a call that is cancelled alone; null for a question that is not a call outside the lane. */
 function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | SimulatedAnswer | null {
-  const content = 'Error: the call was cancelled';
+  const content = cancelledResult;
   if (type === 'tool') return { content, isError: true };
   if (type === 'simulated') return { content, isError: true, writes: [] };
   return type === 'python' ? { refusal: content } : null;

@@ -42,6 +42,7 @@ test.each<[string, Record<string, Json>, Record<string, Json>?]>([
   ['null alone', { enum: [null] }],
   ['a constant that is null', { const: null }],
   ['a pattern with choices', { type: 'string', pattern: '^(?:asc|desc)(?:-(a|b)\\d{2})?$' }],
+  ['a pattern with escapes of other languages', { type: 'string', pattern: '^https:\\/\\/' }],
   ['a pattern of choices', { type: 'string', pattern: '^(AB|CDE)$', minLength: 3 }],
   ['names of properties', { type: 'object', propertyNames: { enum: ['x', 'y'] }, minProperties: 1 }],
   [
@@ -139,3 +140,12 @@ function action(name: string, more: Record<string, Json>): Json {
   const properties = { action: { const: name }, ...more };
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
+
+test.each([
+  ['^https\\:\\/\\/', 'https://'],
+  ['(?i)^(red|blue)$', 'red'],
+  ['^(?i)[a-z]{3}$', 'aaa'],
+])('a text for the pattern %s, which only the server checks, is made from it', (pattern, text) => {
+  const parameters = { type: 'object', properties: { x: { type: 'string', pattern } }, required: ['x'] };
+  expect(exampleArguments({ parameters })).toEqual({ x: text });
+});

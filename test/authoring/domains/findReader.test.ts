@@ -6,6 +6,8 @@ import type { Tool } from '../../../src/engine/core/domain/tool.ts';
 import { Fault } from '../../../src/engine/shell/files/fault.ts';
 import { startMcpServer } from '../../../src/engine/shell/tools/mcp.ts';
 import type { ToolSource } from '../../../src/engine/shell/tools/toolSource.ts';
+import { declaredHttp } from '../../support/rawMcpServer.ts';
+import { scriptedMcpServer } from '../../support/scriptedMcpServer.ts';
 
 const fixture = fileURLToPath(new URL('../../engine/shell/fixtures/mcpServer.mjs', import.meta.url));
 const server: StdioServer = {
@@ -114,4 +116,27 @@ test.each([
   const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
   const found = await findReader(session, reads, [{ tool: 'write', arguments: { name: 'milk.txt' } }]);
   expect(found).toEqual({ tool: 'names', arguments: {}, volatile: [], shows: ['write'], misses: {}, isShared: true });
+});
+
+test.each<[title: string | undefined, rows: true | undefined]>([
+  ['listArguments', true],
+  [undefined, undefined],
+])('a list of separate texts is declared as rows where the arguments have the title %s', async (title, rows) => {
+  const kept: string[] = [];
+  const { url } = await scriptedMcpServer({
+    list: { tools: [{ name: 'list', inputSchema: { type: 'object', title } }, { name: 'add' }] },
+    call: ({ name }) => {
+      if (name === 'add') kept.push('{"name": "milk"}');
+      return { content: kept.map((text) => ({ type: 'text', text })) };
+    },
+  });
+  const start = async () => {
+    kept.length = 0;
+    return startMcpServer('notes', declaredHttp(url), process.cwd());
+  };
+  const { tools } = await start();
+  const reads = tools.filter(({ name }) => name === 'list');
+  const found = await findReader(start, reads, [{ tool: 'add', arguments: {} }]);
+  expect(found).toMatchObject({ tool: 'list', shows: ['add'], isShared: false });
+  expect(found?.rows).toBe(rows);
 });

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { HttpServer } from '../../../src/engine/core/domain/domain.ts';
 import { startMcpServer } from '../../../src/engine/shell/tools/mcp.ts';
+import { freePort } from '../../support/freePort.ts';
 import { httpMcpServer } from '../../support/httpMcpServer.ts';
 import { oneOfEachKind } from '../../support/suite.ts';
 
@@ -89,14 +90,14 @@ const failures: readonly {
 }[] = [
   {
     name: 'a server that does not run',
-    act: () => connect(declared('http://127.0.0.1:47999/mcp')),
+    act: async () => connect(declared(`http://127.0.0.1:${await freePort()}/mcp`)),
     message:
-      /MCP server "shop" \(http:\/\/127.0.0.1:47999\/mcp\): it cannot be reached \(ECONNREFUSED\). Start the server/,
+      /MCP server "shop" \(http:\/\/127.0.0.1:\d+\/mcp\): it cannot be reached \(ECONNREFUSED\). Start the server/,
     code: 'mcp/unreachable',
   },
   {
     name: 'a variable that is not set',
-    act: () => connect(declared('http://127.0.0.1:47999/mcp', { headers: { Authorization: '${env:NO_SUCH}' } })),
+    act: () => connect(declared('http://127.0.0.1:1/mcp', { headers: { Authorization: '${env:NO_SUCH}' } })),
     message: /needs the environment variable NO_SUCH, which is not set/,
     code: 'mcp/variable',
   },

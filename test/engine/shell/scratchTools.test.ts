@@ -3,17 +3,25 @@ import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { ScratchTools } from '../../../src/engine/shell/scratchTools.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';
-import { type RawReply, rawMcpServer } from '../../support/rawMcpServer.ts';
+import { type RawReply, type RawServer, rawMcpServer, resultBody } from '../../support/rawMcpServer.ts';
 import { simulatedDomain } from '../../support/simulatedDomain.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 /** The tools of a domain with a server of which the tool `look` is answered as given; `write` waits for nothing. */
-async function scratchOf(reply: (id: number) => RawReply, timeoutMs = 120_000, files: Record<string, string> = {}) {
-  const server = await rawMcpServer({
-    reply: ({ id, method, params }) => (method === 'tools/call' && params.name === 'look' ? reply(id) : undefined),
-  });
+async function scratchOf(
+  reply: (id: number) => RawReply,
+  timeoutMs = 120_000,
+  files: Record<string, string> = {},
+  more = '',
+  raw: RawServer | null = null,
+) {
+  const server =
+    raw ??
+    (await rawMcpServer({
+      reply: ({ id, method, params }) => (method === 'tools/call' && params.name === 'look' ? reply(id) : undefined),
+    }));
   const folder = folderOf({
-    'domain.yaml': `name: raw\nmcpServers:\n  raw:\n    type: http\n    url: ${server.url}\n    writes: [write]\n    timeoutMs: ${timeoutMs}\n`,
+    'domain.yaml': `name: raw\nmcpServers:\n  raw:\n    type: http\n    url: ${server.url}\n    writes: [write]\n    timeoutMs: ${timeoutMs}\n    ${more}\n`,
     'policy.md': '# Raw\n',
     'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
     ...files,
@@ -21,7 +29,7 @@ async function scratchOf(reply: (id: number) => RawReply, timeoutMs = 120_000, f
   approveDomain(folder);
   const tools = await ScratchTools.open(loadDomain(folder), { readKey: () => undefined });
   onTestFinished(() => tools.close());
-  return { server, call: tools.shown.call };
+  return { server, tools, call: tools.shown.call };
 }
 
 /** A tool on the domain's own database, which answers with all that it was given. */
@@ -103,6 +111,42 @@ test('a cancelled call does not keep the next one waiting, whether it was made o
   expect(await call('write', {})).toMatchObject(wrote);
   expect(server.calls).toEqual(['look', 'write']);
   expect(server.sessions.size, 'the database is the same').toBe(1);
+});
+
+test('a cancelled call is not made again when its server is brought to the state before another call', async () => {
+  let isBroken = false;
+  const server = await rawMcpServer({
+    reply: ({ method, params }) => {
+      if (method !== 'tools/call') return undefined;
+      if (params.name === 'login') return () => undefined;
+      return params.name === 'look' && isBroken ? (response) => void response.destroy() : undefined;
+    },
+  });
+  const { call } = await scratchOf(() => undefined, 120_000, {}, 'state: replay', server);
+  await call('write', {});
+  const cancel = new AbortController();
+  const cancelled = call('login', {}, cancel.signal);
+  await expect.poll(() => server.calls).toEqual(['write', 'login']);
+  cancel.abort();
+  await cancelled;
+  isBroken = true;
+  expect((await call('look', {})).content).toMatch(
+    /\. The next call continues from the state before this call, without the calls that were cancelled$/,
+  );
+  isBroken = false;
+  expect(await call('look', {})).toMatchObject({ content: 'look', isError: false });
+  expect(server.calls).toEqual(['write', 'login', 'look', 'write', 'look']);
+});
+
+test('the state around a call is that of a rollout: the structured content of the reader', async () => {
+  const structured = { content: [{ type: 'text', text: 'Two notes.' }], structuredContent: { notes: ['milk', 'tea'] } };
+  const { tools } = await scratchOf(
+    (id) => ({ body: resultBody(id, JSON.stringify(structured)) }),
+    2000,
+    {},
+    'reader: { tool: look }',
+  );
+  expect(await tools.stateAround('write')).toMatchObject({ source: 'raw', state: { notes: ['milk', 'tea'] } });
 });
 
 test('a cancelled call of a simulated tool ends the wait for its model, and writes nothing', async () => {

@@ -58,7 +58,14 @@ const serverKeys = {
         .describe(
           'For a result that is a text: a regular expression with named groups. Each line that it matches is an object of the state, which is then a list; the groups are its fields.',
         ),
+      rows: z
+        .boolean()
+        .optional()
+        .describe(
+          'For a tool without an output schema: whether each text of its result is a row of the state, which is then a list. FastMCP gives a list that way: without `rows`, one row would be an object, and no row an empty text.',
+        ),
     })
+    .refine(({ lines, rows }) => lines === undefined || rows === undefined, 'expected lines or rows, and not both')
     .optional()
     .describe(
       'A read tool whose result is the state of this server; assertions look into it. A result in JSON, or as Python prints lists and dictionaries, is read as data.',

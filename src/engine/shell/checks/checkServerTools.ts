@@ -1,6 +1,6 @@
 import type { McpServer } from '../../core/domain/domain.ts';
 import { isAdapted } from '../../core/domain/serverToolName.ts';
-import { nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { isUntyped, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Diagnostic } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { compileOutputSchema } from '../load/schemaCompiler.ts';
@@ -26,6 +26,7 @@ export function checkServerTools(parts: Parts, outsideTools: readonly Tool[]): r
     checkRenames(parts, server, declared, tools, note);
     checkDeclaredNames(parts, server, declared, tools, note);
     checkStateTools(parts, server, declared, tools, note);
+    checkRows(parts, server, declared, tools, note);
   }
   return found;
 }
@@ -40,7 +41,7 @@ function checkName(parts: Parts, tool: Tool, note: Note): void {
       placeOfTool(parts, tool),
       'warning',
       'tool/left-out',
-      `The tool ${quoted} is left out: ${leftOut.reason}.`,
+      `${leftOut.what ?? `The tool ${quoted}`} is left out: ${leftOut.reason}.`,
       leftOut.hint,
     );
   else if (server && isAdapted(own, server))
@@ -119,4 +120,18 @@ function checkStateTools({ file }: Parts, server: string, declared: McpServer, t
       respelt(at, name, names),
     );
   }
+}
+
+/** A list without a schema arrives as separate texts, so its kind depends on how many rows it has. */
+function checkRows({ file }: Parts, server: string, { reader }: McpServer, tools: readonly Tool[], note: Note): void {
+  if (!reader || reader.lines !== undefined || reader.rows !== undefined) return;
+  const tool = tools.find((each) => each.name === reader.tool || nameOnServer(each) === reader.tool);
+  if (tool && isUntyped(tool))
+    note(
+      placeOf(file, 'mcpServers', server, 'reader', 'tool'),
+      'warning',
+      'domain/unclear-rows',
+      `If ${reader.tool} returns a list, one row is an object and no row is an empty text: the tool has no output schema.`,
+      'Write rows: true under reader if it returns a list, otherwise rows: false.',
+    );
 }

@@ -37,6 +37,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The result of a call that was cancelled. Its tool may have worked all the same. */
+export const cancelledResult = 'Error: the call was cancelled';
+
 /** The rollout was asked to stop. */
 export function cancelled(): Fault {
   return new Fault(

@@ -23,9 +23,12 @@ export const serverPlaceholders = ['domainFolder', 'instanceFolder', 'now'] as c
 const isVariable = /^env:([A-Za-z_]\w*)$/;
 const placeholder = /(\$?)\$\{([^{}]*)\}/g;
 
-/** Returns the names of the environment variables in a text, each as often as it is there. */
+/** Returns the names of the environment variables that a text is filled with, each as often as it is there. */
 export function variablesIn(text: string): readonly string[] {
-  return [...text.matchAll(/\$\{env:([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name);
+  return [...text.matchAll(placeholder)].flatMap(([, dollar, key = '']) => {
+    const name = isVariable.exec(key)?.[1];
+    return dollar === '' && name !== undefined ? [name] : [];
+  });
 }
 
 /** Returns the variables in a text that hold keys by their names, and whose values are too short to be replaced. */

@@ -24,10 +24,7 @@ export function exactErrors({ errorsOf }: Compiled, { schema, value, integers }:
   return errorsOf(approximated(schema, value, integers), value);
 }
 
-/**
- * Returns how a value of `rawJson` differs from a schema; nothing where the schema cannot be compiled. All errors are found,
- * as some of them are only those of JavaScript numbers next to a large one.
- */
+/** Returns how a value of `rawJson` differs from a schema; nothing where the schema cannot be compiled. */
 export function exactDataErrors(schema: JsonObject, data: Json): readonly ErrorObject[] {
   const compiled = compileSchema(schema);
   if ('problem' in compiled) return [];

@@ -16,8 +16,6 @@ export const schemaSettings = {
   // An argument named `constructor` that is absent is not the one that every object inherits.
   ownProperties: true,
   validateFormats: false,
-  // 19.99 is a multiple of 0.01, and their quotient is not a whole number.
-  multipleOfPrecision: 8,
   logger: false,
   code: { regExp: Object.assign(patternOf, { code: 'linearPattern' }) },
 } as const;

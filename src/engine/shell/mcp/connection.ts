@@ -230,7 +230,7 @@ export function namesSession(error: unknown): boolean {
 const isGone = (status: number | undefined) => status === 404 || status === 410;
 
 const sessionLost =
-  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|missing|required|terminated|does not exist)|(?:no|not a|unknown|unrecogni[sz]ed|invalid|expired|missing)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation)\b/i;
+  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|missing|required|terminated|closed|ended|does not exist)|\btransport\b.{0,40}\bnot found|\b(?:could not find|no|unknown|missing)\b.{0,20}\btransport\b|(?:no|not a|unknown|unrecogni[sz]ed|invalid|expired|missing)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation)\b/i;
 
 /** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
 class MarkingTransport extends ForwardingTransport {

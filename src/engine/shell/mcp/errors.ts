@@ -48,6 +48,15 @@ export class UnreadableAnswer extends Error {
   }
 }
 
+/** The server answered another request than the one that was sent. The call may have been executed. */
+export class OtherAnswer extends Error {
+  override readonly name = 'OtherAnswer';
+
+  constructor(id: unknown, request: RequestId | undefined) {
+    super(`it answers with the id ${JSON.stringify(id ?? null).slice(0, 100)}, and the request has the id ${request}`);
+  }
+}
+
 /** The server refused a call for now. */
 export class ServerBusy extends ServerError {}
 

@@ -9,8 +9,8 @@ import { Fault } from '../files/fault.ts';
 import { withoutPage } from '../files/htmlPage.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { redactedPart } from '../keys/secrets.ts';
-import { Disconnected, ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
-import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
+import { Disconnected, OtherAnswer, ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
+import { concernsRequest, isAboutRights, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
 import { markedEventId, OpenStreams, resumedStream } from './resumption.ts';
 
@@ -28,7 +28,7 @@ type FetchEvents = {
  * Returns a `fetch` for the SDK's transport over HTTP. It has no own time limit, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
  * any other answer. Rejects with an `UnaddressedRefusal` where a JSON-RPC error names no request, and where a call is
- * refused without one. Where a call has another body than a message, it rejects with an `UnreadableAnswer`, or with
+ * refused without one, and with `OtherAnswer` where the answer is that of another request. Where a call has another body than a message, it rejects with an `UnreadableAnswer`, or with
  * `Disconnected` for a message that breaks off. What a server answers to a notification is not read, as MCP has no answer
  * to it.
  */
@@ -67,6 +67,7 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
       const text = finiteText(await response.text());
       const isAnswer = isAccepted || type.includes('application/json') || isMessage(text);
       const answer = isAnswer ? answerIn(response, text, init) : null;
+      if (answer) throwIfOther(text, posted.id);
       if (answer) return answer;
       if (isCall && breaksOff(text)) throw new Disconnected('the answer broke off');
       if (isCall) throw new UnreadableAnswer(quoteOf(text) || 'its answer is empty');
@@ -141,7 +142,7 @@ async function readRefusal(response: Response, init: RequestInit): Promise<Respo
   const refusal = refusalIn(text);
   const isAddressed = refusal !== null && id !== undefined && refusal.id === id;
   // A person has to change something about rights, so only an answer to the call itself is for the agent.
-  if (isAddressed && (isCall || !['login', 'rights', 'network'].includes(meaningOfStatus(status))))
+  if (isAddressed && (isCall || !isAboutRights(status)))
     return answerIn(response, text, init) ?? withBody(response, text);
   if (isCall && meaningOfStatus(status) !== 'redirect') {
     const words = quoteOf(text) || (STATUS_CODES[status] ?? '');
@@ -169,6 +170,19 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
   const { code, message: words, data } = message.error;
   return { id: message.id, error: new ServerError(code, words, data) };
 }
+
+/** Throws `OtherAnswer` where none of the answers in a text is for the request. */
+function throwIfOther(text: string, request: RequestId | undefined): void {
+  const ids = batchOf(text.trim()).flatMap((each) => idOfAnswer(readMessage(each, request)));
+  if (!ids.some((id) => isSameId(id, request))) throw new OtherAnswer(ids[0], request);
+}
+
+/** Returns the id of an answer; nothing for another message. */
+const idOfAnswer = (message: JSONRPCMessage): readonly unknown[] =>
+  'result' in message || 'error' in message ? [message.id] : [];
+
+/** Some servers write the id of a request as a text, and the SDK takes that. */
+const isSameId = (id: unknown, request: RequestId | undefined): boolean => Number(id) === Number(request);
 
 const noAnswer = 'it accepted the request with 202, which has no answer';
 
@@ -214,6 +228,7 @@ function readStream(
   let isAnswered = false;
   let isResumable = after !== undefined;
   let hasEnded = false;
+  let other: OtherAnswer | undefined;
   let parser: EventSourceParser;
   const messagesIn = (data: string): readonly JSONRPCMessage[] | null => {
     try {
@@ -227,10 +242,11 @@ function readStream(
     // What is left at the end of the stream is read if it is whole. Otherwise its id must not count as received.
     if (!messages && hasEnded) return '';
     if (eventId) isResumable = true;
-    if (messages?.some((message) => 'result' in message || 'error' in message)) {
+    const ids = (messages ?? []).flatMap(idOfAnswer);
+    if (ids.some((id) => request === undefined || isSameId(id, request))) {
       isAnswered = true;
       onAnswer();
-    }
+    } else if (ids.length > 0) other = new OtherAnswer(ids[0], request);
     const idLine = eventId ? `id: ${markedEventId(request, eventId)}\n` : '';
     // The SDK reads only messages with the usual type of an event, or with none.
     if (messages) return `${idLine}${messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join('')}`;
@@ -258,7 +274,7 @@ function readStream(
     .pipeThrough(new TextEncoderStream())
     .getReader();
   const ended = () => {
-    if (!isAnswered && !isResumable) onCut();
+    if (!isAnswered && (other || !isResumable)) onCut(other);
   };
   return new ReadableStream({
     pull: async (controller) => {

@@ -28,6 +28,10 @@ export function meaningOfStatus(status: number): StatusMeaning {
   return entries.find(([, each]) => each.includes(status))?.[0] ?? 'answer';
 }
 
+/** Returns whether a person has to change something before the server, or the network, takes requests of this client. */
+export const isAboutRights = (status: number): boolean =>
+  ['login', 'rights', 'network'].includes(meaningOfStatus(status));
+
 /** Whether a refused call is a result for the agent, by what its status means. Any other one ends the rollout. */
 const isResult: Readonly<Record<StatusMeaning, boolean | 'after a call'>> = {
   redirect: false,

@@ -5,8 +5,16 @@ import { type McpServer, type StdioServer, sseBridge } from '../../core/domain/d
 import { messageOf } from '../files/fault.ts';
 import { withoutPage } from '../files/htmlPage.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
-import { Disconnected, isRefused, NotSent, ServerError, SessionLost, TimeLimitExceeded } from './errors.ts';
-import { meaningOfStatus } from './httpStatus.ts';
+import {
+  Disconnected,
+  isRefused,
+  NotSent,
+  OtherAnswer,
+  ServerError,
+  SessionLost,
+  TimeLimitExceeded,
+} from './errors.ts';
+import { isAboutRights, meaningOfStatus } from './httpStatus.ts';
 
 /** The code of a fault of a server, and what failed, why, and what to do next. */
 export type Problem = readonly [code: string, what: string];
@@ -123,12 +131,13 @@ export function httpProblem(
     return ['mcp/unreachable', `${what}it cannot be reached (${cause}). ${connectAdvice(cause)}`];
   if (isBroken(error))
     return ['mcp/died', `${what}the connection broke before the answer${cause ? ` (${cause})` : ''}. ${again}`];
+  if (error instanceof OtherAnswer) return ['mcp/protocol', `${what}${error.message}. ${again}`];
   return ['mcp/protocol', `${what}it did not answer with MCP (${misreadText(error)}). Check the url`];
 }
 
 function statusProblem(status: number, what: string, error: unknown, variables: readonly string[]): Problem {
   const meaning = meaningOfStatus(status);
-  if (['login', 'rights', 'network'].includes(meaning)) {
+  if (isAboutRights(status)) {
     const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
     return ['mcp/refused', `${what}it refuses the request (${status}). Check headers in domain.yaml${check}`];
   }

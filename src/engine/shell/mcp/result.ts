@@ -1,6 +1,14 @@
 import { finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { isExactNumber, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
-import { type Attachments, type Media, mediaText, type ResourceLine, type TextPart } from '../../core/values/media.ts';
+import {
+  type Attachments,
+  type Media,
+  mediaText,
+  partsOf,
+  type ResourceLine,
+  type ResultPart,
+  type TextPart,
+} from '../../core/values/media.ts';
 import { ResultTooLong } from './errors.ts';
 import { exactResult } from './message.ts';
 
@@ -45,6 +53,22 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
     ...(isStructured(structuredContent) ? { structured: JSON.stringify(structuredContent) } : {}),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+/** Returns a result that an event has as data. */
+export function recordedData({ content, ...attached }: Attachments & Pick<ReadResult, 'content'>): Data {
+  const texts = partsOf(content, attached).map(textInPart);
+  return {
+    content,
+    ...(texts.includes(undefined) ? {} : { texts: texts as string[] }),
+    ...(attached.structured === undefined ? {} : { data: rawJson(attached.structured) as Json }),
+  };
+}
+
+function textInPart(part: ResultPart): string | undefined {
+  if (typeof part === 'string') return part;
+  if ('text' in part) return part.text;
+  return 'json' in part ? embeddedText(rawJsonOf(part.json) ?? null) : undefined;
 }
 
 /** Returns whether a value is the structured content that clients take. */

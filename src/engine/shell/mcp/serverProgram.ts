@@ -19,7 +19,8 @@ export function stdioTransport(
 ): StdioTransport {
   const copyStartState = (files: string) => {
     const from = inside(folder, files);
-    if (from === null) throw faultOf('mcp/files', `files: ${files} is outside of the domain's folder`);
+    if (from === null)
+      throw faultOf('mcp/files', `files: ${files} is outside of the domain's folder. Name a folder inside of it`);
     try {
       instance.copyOnce(from, folder);
     } catch (error) {

@@ -55,6 +55,8 @@ export class StdioTransport implements Transport {
     child.stdin.on('error', () => void this.close());
     for (const stream of [child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
     child.once('exit', () => void this.close());
+    // A program that closes its output without ending answers nothing more.
+    child.stdout.once('end', () => void this.close());
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);

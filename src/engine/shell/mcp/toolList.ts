@@ -12,6 +12,7 @@ import type { McpConnection } from './connection.ts';
 import type { FaultOf } from './declared.ts';
 import { ServerError } from './errors.ts';
 import { exactResult } from './message.ts';
+import { isMisunderstood, wordsOf } from './problems.ts';
 
 /** A tool of a server, with what the server says about its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
@@ -27,11 +28,17 @@ const mostPages = 1000;
  */
 const pageSchema = z
   .looseObject({
-    tools: z.array(z.unknown()).nullish(),
+    tools: z.preprocess(withNames, z.array(z.unknown()).nullish()),
     content: z.array(z.unknown()).optional().catch(undefined),
     nextCursor: z.union([z.string(), z.number()]).nullish().catch(null),
   })
   .transform(({ tools, content, nextCursor }) => ({ tools: tools ?? content ?? [], nextCursor }));
+
+/** Returns a list of the tools that a server gives as a map by name; anything else as it is. */
+function withNames(tools: unknown): unknown {
+  if (!isObject(tools as Json)) return tools;
+  return Object.entries(tools as JsonObject).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : { name }));
+}
 
 const hint = z.boolean().nullish().catch(undefined);
 /** A tool in a list, without what nothing here reads. A wrong value of an optional field counts as absent. */
@@ -46,7 +53,8 @@ const toolSchema = z.object({
 type WrittenTool = z.infer<typeof toolSchema>;
 
 /**
- * Returns the tools of all pages of a server's list. A tool that cannot be used has `leftOut`, its reason.
+ * Returns the tools of all pages of a server's list. A tool that cannot be used has `leftOut`, its reason, and so has a page
+ * after the first that the server refuses.
  * Throws a fault for a list that is not one, or has no end.
  */
 export async function listTools(
@@ -57,18 +65,31 @@ export async function listTools(
 ): Promise<readonly ListedTool[]> {
   const found: ListedTool[] = [];
   const seen = new Set<number | string>();
+  let pages = 0;
   let cursor: number | string | undefined;
   do {
-    const page = pageSchema.safeParse(await pageOf(connection, cursor, timeoutMs));
+    pages += 1;
+    const page = await readPage(connection, cursor, timeoutMs).catch((error: unknown) => {
+      if (pages === 1 || !isMisunderstood(error)) throw error;
+      return wordsOf(error);
+    });
+    // The tools of the pages before can be used.
+    if (typeof page === 'string') {
+      found.push({ tool: leaveOutPage(server, pages, page), isReadOnly: undefined });
+      break;
+    }
     if (!page.success)
-      throw faultOf('mcp/list', `its answer to tools/list cannot be read (${issueText(page.error, 'the list')})`);
+      throw faultOf(
+        'mcp/list',
+        `its answer to tools/list cannot be read (${issueText(page.error, 'the list')}). ${reportTo}`,
+      );
     const before = found.length;
     found.push(...page.data.tools.map((tool, at) => readTool(server, tool, before + at + 1)));
     // Some servers mark the last page with an empty cursor, or know no cursors and give the first page again.
     cursor = page.data.nextCursor || undefined;
     if (cursor !== undefined && seen.has(cursor)) break;
     if (seen.size >= mostPages)
-      throw faultOf('mcp/endless-list', 'its tool list does not end: every page names a next page');
+      throw faultOf('mcp/endless-list', `its tool list does not end: every page names a next page. ${reportTo}`);
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
   return withoutClashes(server, found);
@@ -92,34 +113,31 @@ function withoutClashes({ declared }: ListedServer, all: readonly ListedTool[]):
   });
 }
 
-const report = 'Report it to the author of the server. Its other tools can be used.';
+const reportTo = 'Report it to the author of the server';
+const report = `${reportTo}. Its other tools can be used.`;
+const reportPage = `${reportTo}. The tools of the pages before can be used.`;
 const repeated = { reason: 'the server lists another tool with this name', hint: report };
 const clashOf = (own: string, name: string) => ({
   reason: `its name would become ${name}, which another tool of the server has`,
   hint: `Write rename: { ${JSON.stringify(own)}: NAME } under its server in domain.yaml.`,
 });
 
-/** Returns a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. */
+/** Reads a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. */
+async function readPage(connection: McpConnection, cursor: number | string | undefined, timeoutMs: number) {
+  return pageSchema.safeParse(await pageOf(connection, cursor, timeoutMs));
+}
+
 async function pageOf(
   connection: McpConnection,
   cursor: number | string | undefined,
   timeoutMs: number,
 ): Promise<unknown> {
   try {
-    return exactPage(await connection.listTools(cursor === undefined ? {} : { cursor }, timeoutMs));
+    return exactResult(await connection.listTools(cursor === undefined ? {} : { cursor }, timeoutMs));
   } catch (error) {
     const isUnknown = error instanceof ServerError && error.code === ErrorCode.MethodNotFound;
     if (isUnknown && !connection.client.getServerCapabilities()?.tools) return { tools: [] };
     throw error;
-  }
-}
-
-/** Returns a page with all digits of the numbers in its schemas; as it is where it is too deep for that. */
-function exactPage(page: object): object {
-  try {
-    return exactResult(page);
-  } catch {
-    return page;
   }
 }
 
@@ -142,30 +160,41 @@ function problemOf({ name, execution, inputSchema, outputSchema }: WrittenTool):
   return execution?.taskSupport === 'required' ? 'it needs tasks of MCP, which Rehearsal does not support' : null;
 }
 
+const noArguments: JsonObject = { type: 'object', properties: {} };
+
 /**
  * Returns the schema of a tool's arguments as the server wrote it; an absent one has no properties. Returns a reason where
  * it cannot describe arguments, which are always an object.
  */
 function parametersOf(written: unknown): JsonObject | string {
-  if (written === undefined || written === null || written === true) return { type: 'object', properties: {} };
+  const isEmptyList = Array.isArray(written) && written.length === 0;
+  if (written === undefined || written === null || written === true || isEmptyList) return noArguments;
   if (!isObject(written as Json)) return 'its inputSchema is not an object';
   const schema = withMaps(withoutNulls(schemaWithDigits(written as JsonObject))) as JsonObject;
   const types = [schema['type'] ?? 'object'].flat().map((type) => String(type).toLowerCase());
   if (!types.includes('object')) return `its inputSchema has the type ${types.join(', ')}, and arguments are an object`;
-  return Object.keys(schema).length === 0 ? { type: 'object', properties: {} } : { ...schema, type: 'object' };
+  return Object.keys(schema).length === 0 ? noArguments : { ...schema, type: 'object' };
 }
 
-/** Returns a schema with an empty object in place of each map of schemas that is an empty list, as PHP writes it. */
+/** Returns a schema with an empty object in place of each map, and each schema in a map, that PHP writes as an empty list. */
 function withMaps(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(withMaps);
   if (!isObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
       if (isSchemaData(key)) return [key, value];
-      return [key, isMapOfSchemas(key) && Array.isArray(value) && value.length === 0 ? {} : withMaps(value)];
+      return [key, isMapOfSchemas(key) ? mapOfSchemas(value) : withMaps(value)];
     }),
   );
 }
+
+function mapOfSchemas(written: Json): Json {
+  const map = withoutList(written);
+  if (!isObject(map)) return withMaps(map);
+  return Object.fromEntries(Object.entries(map).map(([name, schema]) => [name, withMaps(withoutList(schema))]));
+}
+
+const withoutList = (value: Json): Json => (Array.isArray(value) && value.length === 0 ? {} : value);
 
 /** Returns what a server says about a tool's effect. `destructiveHint` is about a tool that changes something. */
 function readOnlyHintOf(said: WrittenTool['annotations']): boolean | undefined {
@@ -195,7 +224,7 @@ function leaveOut({ name: server, declared }: ListedServer, name: string, reason
   return {
     name,
     description: '',
-    parameters: { type: 'object', properties: {} },
+    parameters: noArguments,
     effect: 'read',
     owner: 'agent',
     source: { type: 'mcp', server },
@@ -203,6 +232,13 @@ function leaveOut({ name: server, declared }: ListedServer, name: string, reason
     idempotent: false,
     leftOut: { reason, hint: report },
   };
+}
+
+/** Returns what stands for the tools of a page that the server refuses. */
+function leaveOutPage(server: ListedServer, page: number, words: string): Tool {
+  const what = `Page ${page} of its list of tools`;
+  const reason = `the server refuses it (${words})`;
+  return { ...leaveOut(server, `page ${page}`, reason), leftOut: { what, reason, hint: reportPage } };
 }
 
 /** Returns the schema without the argument that the engine fills. */

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type McpServer, serverSetUpSchema } from '../../core/domain/domain.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
-import { exactArguments } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf, type Media } from '../../core/values/media.ts';
 import { withTexts } from '../../core/values/texts.ts';
 import { longestMs } from '../../core/values/timeLimit.ts';
@@ -12,7 +11,7 @@ import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { fillPlaceholders } from '../keys/placeholders.ts';
 import { redactedValue } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
-import { integersIn } from '../load/exactErrors.ts';
+import { sentArguments } from '../load/exactErrors.ts';
 import { McpConnection, namesSession } from '../mcp/connection.ts';
 import type { Declared } from '../mcp/declared.ts';
 import {
@@ -45,10 +44,10 @@ import {
   versionProblem,
   wordsOf,
 } from '../mcp/problems.ts';
-import { dataOf, type ReadResult, readResult } from '../mcp/result.ts';
+import { type ReadResult, readResult } from '../mcp/result.ts';
 import { ServerOutput } from '../mcp/serverOutput.ts';
 import { stdioTransport } from '../mcp/serverProgram.ts';
-import { rowsIn, snapshotArgument, snapshotOf, stateIn } from '../mcp/state.ts';
+import { rowsAdvice, snapshotArgument, snapshotOf, stateOf, unclearRows } from '../mcp/state.ts';
 import { type ListedTool, listTools } from '../mcp/toolList.ts';
 import { isLegacySse, taskRefusal } from '../mcp/unsupported.ts';
 import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
@@ -254,10 +253,13 @@ class McpInstance implements ToolSource {
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
       );
     const result = await this.#ask('reader', reader.tool, reader.arguments);
-    const { content, texts = [content] } = result;
-    // Lines are of the text, also where it is JSON, and whatever the server has as data.
-    if (reader.lines !== undefined) return rowsIn(texts.join('\n'), reader.lines);
-    return stateIn(dataOf(result, this.#tool(reader.tool)?.outputSchema));
+    const unclear = reader === this.#server.reader ? unclearRows(result, reader) : null;
+    if (unclear !== null)
+      throw this.#fault(
+        'mcp/unclear-rows',
+        `its reader ${reader.tool} gives ${unclear}, so a list with one row would be an object. ${rowsAdvice}`,
+      );
+    return stateOf(result, reader, this.#tool(reader.tool)?.outputSchema);
   }
 
   /** Starts the server again where its files or arguments are other ones, and makes the calls. */
@@ -297,14 +299,12 @@ class McpInstance implements ToolSource {
     // The engine's own calls have no key, and a server may refuse a call without the argument.
     const { signal, idempotencyKey = argument === undefined ? undefined : randomUUID() } = options;
     const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#server.timeoutMs;
-    const filled = this.#instance.fill(args);
-    const keyed = argument && idempotencyKey ? { ...filled, [argument]: idempotencyKey } : filled;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
-    const { parameters = {} } = tool ?? {};
+    const sent = sentArguments(tool?.parameters ?? {}, this.#instance.fill(args), options.integers);
     // The engine's own calls may name a tool that no seat is offered.
     const request = {
       name: tool ? nameOnServer(tool) : name,
-      arguments: exactArguments(parameters, keyed, integersIn(parameters, filled, options.integers)),
+      arguments: argument && idempotencyKey ? { ...sent, [argument]: idempotencyKey } : sent,
       ...meta,
     };
     try {
@@ -402,9 +402,11 @@ class McpInstance implements ToolSource {
   /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
   async #ask(purpose: string, tool: string, args: JsonObject, signal?: AbortSignal): Promise<SentResult> {
     const result = await this.#send(tool, args, signal ? { signal } : {});
-    const code = result.isTemporary ? 'mcp/unavailable' : `mcp/${purpose}`;
-    if (result.isError) throw this.#fault(code, `its ${purpose} ${tool} failed: ${result.content}`);
-    return result;
+    if (!result.isError) return result;
+    const why = `its ${purpose} ${tool} failed: ${result.content.replace(/[.\s]+$/, '')}`;
+    if (result.isTemporary) throw this.#fault('mcp/unavailable', `${why}. Run the task again`);
+    const place = `mcpServers.${this.#declared.name}.${purpose}`;
+    throw this.#fault(`mcp/${purpose}`, `${why}. Correct ${place} in domain.yaml, or look at the log of the server`);
   }
 
   async #takeSnapshot(tool: string, args: JsonObject, signal?: AbortSignal): Promise<Json> {

@@ -13,7 +13,7 @@ import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { goldSource, underSource } from '../../core/verifiers/assertions.ts';
 import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
 import type { Location } from '../files/diagnostic.ts';
-import { cancelled, Fault } from '../files/fault.ts';
+import { cancelled, cancelledResult, Fault } from '../files/fault.ts';
 import type { CheckedQuestion } from '../lanes/checkedRollout.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer } from '../lanes/laneMessage.ts';
 import { misfitOf } from '../load/arguments.ts';
@@ -412,7 +412,7 @@ type RecordedCall = MadeCall & {
   readonly isChanged: boolean;
 };
 
-/** The calls of a recording that reached a source outside the lane, in order. */
+/** The calls of a recording that reached a source outside the lane, in order, without those that were cancelled. */
 function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonly RecordedCall[] {
   const found: RecordedCall[] = [];
   let call: EventOf<'toolCalled'>['call'] | null = null;
@@ -424,8 +424,9 @@ function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonl
     const { name, arguments: args } = call;
     const tool = domain.tools.find((each) => each.name === name);
     const source = tool ? outsideSource(tool) : null;
+    const isCancelled = event.isError && event.content === cancelledResult;
     // A fault that made an error of the call kept it from its source.
-    if (!tool || source === null || typeof args === 'string' || (hasFault && event.isError)) continue;
+    if (!tool || source === null || typeof args === 'string' || isCancelled || (hasFault && event.isError)) continue;
     const forms = numberFormsOf(call);
     found.push({ tool, source, args: args as JsonObject, forms, result: event, isChanged: hasFault });
   }

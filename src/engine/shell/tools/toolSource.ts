@@ -27,7 +27,12 @@ export type SourceCallOptions = NumberForms & {
 };
 
 /** A call whose result is the state of a source. */
-export type Reader = { readonly tool: string; readonly arguments: JsonObject; readonly lines?: string | undefined };
+export type Reader = {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly lines?: string | undefined;
+  readonly rows?: boolean | undefined;
+};
 
 /** State outside the engine, with its tools: an MCP server or a Python environment, the instance of one rollout. */
 export type ToolSource = {

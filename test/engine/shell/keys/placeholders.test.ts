@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fillPlaceholders } from '../../../../src/engine/shell/keys/placeholders.ts';
+import { fillPlaceholders, variablesIn } from '../../../../src/engine/shell/keys/placeholders.ts';
 
 test('a value from the environment is filled in, and only what may be a secret is taken out again', () => {
   const environment = { DEBUG: '1', LEVEL: 'verbose', TOKEN: 'tok-planted-77' };
@@ -68,4 +68,8 @@ test('a value in an address changes neither its host nor the rest of its query',
       ['a', '1'],
     ],
   ]);
+});
+
+test('a variable that is meant as a text is not one that is needed', () => {
+  expect(variablesIn('${env:KEY} $${env:TEXT} ${env:KEY} ${now}')).toEqual(['KEY', 'KEY']);
 });

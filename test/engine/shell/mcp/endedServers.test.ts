@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startMcpServer } from '../../../../src/engine/shell/tools/mcp.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
+import { declaredHttp } from '../../../support/rawMcpServer.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
@@ -69,3 +71,34 @@ ${task}`,
     expect(replayed(domain, played).problems).toBe(0);
   },
 );
+
+test('a server that closes its output has closed the connection', async () => {
+  const program = `
+import { closeSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  const result = { initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} } }, 'tools/list': { tools: [{ name: 'look' }] } }[method];
+  if (result) writeSync(1, JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+  if (method === 'tools/call') closeSync(1);
+}`;
+  const source = await startMcpServer(
+    'closing',
+    {
+      ...declaredHttp(''),
+      type: 'stdio',
+      command: process.execPath,
+      args: ['--input-type=module', '-e', program],
+      env: {},
+      timeoutMs: 5000,
+    } as never,
+    process.cwd(),
+  );
+  onTestFinished(() => source.close());
+  await expect(source.call('look', {})).rejects.toMatchObject({
+    failure: {
+      code: 'mcp/died',
+      message: expect.stringContaining('the server closed the connection before it answered'),
+    },
+  });
+});

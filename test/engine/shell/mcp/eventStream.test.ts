@@ -114,3 +114,33 @@ test('a stream is resumed again after the same event where nothing has come sinc
   });
   expect(resumedAfter).toEqual(['1', '1', '1']);
 });
+
+test.each<[string, string, (body: string) => string]>([
+  ['JSON', 'application/json', (body) => body],
+  ['an event stream', 'text/event-stream', (body) => `data: ${body}\n\n`],
+])('an answer to another request in %s ends the call', async (_, type, bodyOf) => {
+  const { url } = await rawMcpServer({
+    reply: ({ method }) =>
+      method === 'tools/call'
+        ? (response) => void response.writeHead(200, { 'content-type': type }).end(bodyOf(answer(99)))
+        : undefined,
+  });
+  const source = await connectTo(url, { timeoutMs: 5000 });
+  await expect(source.call('look', {})).rejects.toMatchObject({
+    failure: {
+      code: 'mcp/protocol',
+      message: expect.stringMatching(
+        /look has no result: it answers with the id 99, and the request has the id \d+\. Run/,
+      ),
+    },
+  });
+});
+
+test('an answer to another request in the handshake is named', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ method }) => (method === 'initialize' ? { body: resultBody(99, '{}') } : undefined),
+  });
+  await expect(connectTo(url, { timeoutMs: 5000 })).rejects.toThrow(
+    'it answers with the id 99, and the request has the id 0',
+  );
+});

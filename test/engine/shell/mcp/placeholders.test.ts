@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { SharedTools } from '../../../../src/engine/shell/tools/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';
+import { freePort } from '../../../support/freePort.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { connectTo, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 
@@ -46,17 +47,18 @@ test.each([
 });
 
 test.each([
-  ['http://127.0.0.1:47998/mcp?key=sk-literal', 'cannot be reached'],
-  ['http://user:pass-word@127.0.0.1:47998/mcp?key=sk-literal', 'its url has a user name or a password'],
+  ['http://HOST/mcp?key=sk-literal', 'cannot be reached'],
+  ['http://user:pass-word@HOST/mcp?key=sk-literal', 'its url has a user name or a password'],
 ])('a fault shows no key of the url %s', async (url, says) => {
-  const fault = await connectTo(url).catch(String);
-  expect(fault).toContain('http://127.0.0.1:47998/mcp)');
+  const host = `127.0.0.1:${await freePort()}`;
+  const fault = await connectTo(url.replace('HOST', host)).catch(String);
+  expect(fault).toContain(`http://${host}/mcp)`);
   expect(fault).toContain(says);
   expect(fault).not.toMatch(/sk-literal|pass-word/);
 });
 
 test('a fault names the placeholder in the path of a url', async () => {
-  const url = 'http://127.0.0.1:47998/${env:ORDERS_KEY}/mcp';
+  const url = `http://127.0.0.1:${await freePort()}/\${env:ORDERS_KEY}/mcp`;
   await expect(connectTo(url, {}, allowed(url))).rejects.toThrow(`(${url}): it cannot be reached`);
 });
 

@@ -148,7 +148,12 @@ const expiries = [
   { name: '410', unknownSession: { status: 410, body: 'gone' } },
   { name: '400 with the id of the call', unknownSession: { status: 400, body: rpc(-32002, 'Server not initialized') } },
   { name: '500', unknownSession: { status: 500, body: 'Session not found' } },
-  { name: '400 without an id', unknownSession: { status: 400, body: unaddressed('null', 'Server not initialized') } },
+  ...[
+    'Server not initialized',
+    'Session closed',
+    'Could not find transport for this client',
+    'Transport not found',
+  ].map((words) => ({ name: `400 "${words}"`, unknownSession: { status: 400, body: unaddressed('null', words) } })),
   {
     name: '400 with an id of its own',
     unknownSession: { status: 400, body: unaddressed('"server-error"', 'Missing session ID') },

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
+import { describedDomain } from '../../../../src/engine/shell/describe.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { dataOf, readResult } from '../../../../src/engine/shell/mcp/result.ts';
+import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { connectTo, rawMcpServer, resultBody } from '../../../support/rawMcpServer.ts';
+import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 
 const pythons: JsonObject = {
   title: 'list_rowsOutput',
@@ -79,4 +84,62 @@ test.each<[what: string, content: readonly object[], lines: string, value: Json]
   });
   const source = await connectTo(url, { reader: { tool: 'look', arguments: {}, lines } });
   expect(await source.read()).toEqual(value);
+});
+
+/** A server of FastMCP whose tool returns a list without a type. */
+const untyped = (content: readonly object[]) =>
+  scriptedMcpServer({
+    list: { tools: [{ name: 'look', inputSchema: { type: 'object', properties: {}, title: 'lookArguments' } }] },
+    call: () => ({ content }),
+  });
+
+test.each<[what: string, content: readonly object[], rows: boolean, value: Json]>([
+  ['two rows', [row(1), row(2)], true, [{ id: 1 }, { id: 2 }]],
+  ['one row', [row(1)], true, [{ id: 1 }]],
+  ['no row', [], true, []],
+  ['a row that is a text', [text('One.')], true, ['One.']],
+  ['a list as a whole', [text('[{"id": 1}]')], true, [{ id: 1 }]],
+  ['an object', [row(1)], false, { id: 1 }],
+  ['objects', [row(1), row(2)], false, [{ id: 1 }, { id: 2 }]],
+  ['nothing', [], false, ''],
+])('a reader that declares rows gets the rows of %s', async (_, content, rows, value) => {
+  const { url } = await untyped(content);
+  const source = await connectTo(url, { reader: { tool: 'look', arguments: {}, rows } });
+  expect(await source.read()).toEqual(value);
+});
+
+test.each<[what: string, content: readonly object[]]>([
+  ['2 texts', [row(1), row(2)]],
+  ['an empty result', []],
+])('a reader that does not declare rows is refused where its result is %s', async (what, content) => {
+  const { url } = await untyped(content);
+  const source = await connectTo(url, { reader: { tool: 'look', arguments: {} } });
+  await expect(source.read()).rejects.toMatchObject({
+    failure: {
+      code: 'mcp/unclear-rows',
+      message: expect.stringContaining(
+        `its reader look gives ${what}, so a list with one row would be an object. Write`,
+      ),
+    },
+  });
+});
+
+test.each<[rows: boolean | undefined, listed: object, codes: readonly string[]]>([
+  [undefined, {}, ['domain/unclear-rows']],
+  [true, {}, []],
+  [false, {}, []],
+  [undefined, { outputSchema: pythons }, []],
+  [undefined, { inputSchema: { type: 'object' } }, []],
+])('`check` asks for rows where a reader may give a list: rows: %s, %j', async (rows, more, codes) => {
+  const { url } = await scriptedMcpServer({
+    list: { tools: [{ name: 'look', inputSchema: { type: 'object', title: 'lookArguments' }, ...more }] },
+  });
+  const declared = rows === undefined ? '' : `, rows: ${rows}`;
+  const folder = mcpDomain(
+    'raw',
+    `  raw: { type: http, url: "${url}", reader: { tool: look${declared} } }`,
+    'user: { goal: Go. }\n',
+  );
+  const { diagnostics } = await describedDomain(loadDomain(approveDomain(folder)));
+  expect(diagnostics.map(({ code }) => code).filter((code) => code.startsWith('domain/'))).toEqual(codes);
 });

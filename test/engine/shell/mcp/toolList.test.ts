@@ -34,6 +34,12 @@ it.each<[string, object, object]>([
     { inputSchema: { type: 'object', properties: [], $defs: { a: { properties: [], required: [] } } } },
     { parameters: { type: 'object', properties: {}, $defs: { a: { properties: {}, required: [] } } } },
   ],
+  ['a schema of PHP that is an empty list', { inputSchema: [] }, { parameters: nothing }],
+  [
+    'an argument of PHP whose schema is an empty list',
+    { inputSchema: { type: 'object', properties: { a: [] } } },
+    { parameters: { type: 'object', properties: { a: {} } } },
+  ],
   ['a schema of the type OBJECT', { inputSchema: { type: 'OBJECT' } }, { parameters: { type: 'object' } }],
   ['an output schema of type array', { outputSchema: { type: 'array', items: {} } }, {}],
   [
@@ -58,7 +64,7 @@ it.each<[unknown, string, string]>([
   [null, 'tool 1', 'it has no name'],
   [{ inputSchema: {} }, 'tool 1', 'it has no name'],
   [{ name: 5, inputSchema: {} }, 'tool 1', 'it has no name'],
-  [{ name: 'bad', inputSchema: [] }, 'bad', 'its inputSchema is not an object'],
+  [{ name: 'bad', inputSchema: [1] }, 'bad', 'its inputSchema is not an object'],
   [
     { name: 'bad', inputSchema: { type: 'string' } },
     'bad',
@@ -100,7 +106,7 @@ it('a reader and a snapshot are called by either name', async () => {
   const naming = {
     prefix: 'shop_',
     snapshot: { tool: 'state', arguments: {} },
-    reader: { tool: 'shop_state', arguments: {} },
+    reader: { tool: 'shop_state', arguments: {}, rows: false },
   };
   const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: 'state' }] } });
   const server = await connectTo(url, naming);
@@ -246,4 +252,36 @@ it('a handshake that cannot be read is described in one line', async () => {
     reply: ({ method }) => (method === 'initialize' ? { body: '{"jsonrpc":"2.0","id":{},"result":{}}' } : undefined),
   });
   await expect(connectTo(url)).rejects.toThrow(/with MCP \(its answer is not a JSON-RPC message\)\. Check the url/);
+});
+
+it.each<[string, (id: number) => string, string]>([
+  [
+    'an error',
+    (id) => `{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"Invalid cursor"}}`,
+    'MCP error -32602: Invalid cursor',
+  ],
+])('the tools of the first page can be used where the second one is %s', async (_, second, words) => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method, text }) => {
+      if (method !== 'tools/list') return undefined;
+      const page = resultBody(id, '{"tools":[{"name":"look"}],"nextCursor":"2"}');
+      return { body: text.includes('cursor') ? second(id) : page };
+    },
+  });
+  const source = await connectTo(url);
+  expect(source.tools.map(({ name, leftOut }) => [name, leftOut])).toEqual([
+    ['look', undefined],
+    [
+      'page 2',
+      { what: 'Page 2 of its list of tools', reason: `the server refuses it (${words})`, hint: expect.any(String) },
+    ],
+  ]);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+});
+
+it('a map of tools by name is a list of tools', async () => {
+  const server = await connect({
+    list: { tools: { look: { description: 'Looks.' }, find: { name: 'search' }, bad: null } },
+  });
+  expect(server.tools).toMatchObject([{ name: 'look', description: 'Looks.' }, { name: 'search' }, { name: 'bad' }]);
 });

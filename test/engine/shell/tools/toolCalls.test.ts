@@ -56,6 +56,7 @@ test.each([
     code: 'mcp/refused',
     attempts: null,
   },
+  { name: 'a redirect', more: { idempotent: true, retries: 2 }, fails: 1, code: 'mcp/error', attempts: null },
 ])('retries: $name', async ({ more, fails, code, attempts }) => {
   const clock = jumpingClock();
   const made = new ToolCalls(clock).make(tool(more), never, failing(fails, code));
