@@ -34,13 +34,13 @@ type Way = {
   readonly script: readonly Calls[] | null;
 };
 
-/** What the adapter says about a domain beside its tools. */
+/** The adapter's data about a domain, apart from its tools. */
 export type AcebenchAbout = {
   readonly ways: Readonly<Record<string, Way>>;
   /** Attributes that are compared, by class. */
   readonly saved: Readonly<Record<string, readonly string[]>>;
   readonly classes: readonly string[];
-  /** What an agent of multi_step is answered that makes no call. */
+  /** The reply to an agent of multi_step that makes no call. */
   readonly nudge: string | null;
 };
 

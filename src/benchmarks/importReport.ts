@@ -29,7 +29,7 @@ export type ImportReport = {
 export type ImportOptions = {
   /** A folder, or the name of an installed Python package. */
   readonly from: string;
-  /** Where the domains go, a folder each. */
+  /** The folder in which each domain gets its own folder. */
   readonly out: string;
   /** The interpreter that has what the benchmark imports. */
   readonly python?: string;

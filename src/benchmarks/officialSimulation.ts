@@ -7,7 +7,7 @@ import type { AgentReply, UserReply } from '../engine/core/seats/seat.ts';
 export type RecordedSeats = {
   agent(): AgentReply;
   user(): UserReply;
-  /** What the simulation's own judge said about a statement; no clear answer where it was not asked. */
+  /** Returns the answer of the simulation's own judge about a statement; `holds` is null if it was not asked. */
   judge(question: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string };
   /** Calls whose result is another one now than the recorded. */
   changedResults(events: readonly RolloutEvent[]): readonly string[];

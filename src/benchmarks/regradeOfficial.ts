@@ -29,7 +29,7 @@ export type Compared = {
   readonly official: number | null;
   readonly own: number | null;
   readonly reason: string;
-  /** What the official evaluator raised. */
+  /** The error that the official evaluator raised. */
   readonly raised: string | null;
   /** Calls that return something else here than is recorded. */
   readonly changed: readonly string[];

@@ -21,7 +21,7 @@ const howToGet =
 
 const knownDomains = ['retail', 'airline'] as const;
 
-/** What tau-bench's agent may do at most: `max_num_steps` of its agents, each a response. */
+/** The most turns of tau-bench's agent: `max_num_steps` of its agents, where each response is a step. */
 const turnCap = 30;
 
 /** Splits of tau-bench that are imported where none is named. Its `dev` comes only by name, so that it is mixed with nothing. */
@@ -30,7 +30,7 @@ const usualSplits = ['train', 'test'];
 /** A user's copy of tau-bench. */
 type Copy = { readonly package: string; readonly python: string | undefined };
 
-/** What the adapter says about a domain beside its tools. */
+/** The adapter's data about a domain, apart from its tools. */
 type About = {
   readonly database: { readonly agent: JsonObject };
   readonly policy: string;

@@ -26,7 +26,7 @@ const runSchema = z.object({
     task: z
       .object({ instruction: z.string(), actions: actionsSchema, outputs: z.array(z.string()).default([]) })
       .optional(),
-    /** What ended the run before it had a reward. */
+    /** The error that ended the run before it had a reward. */
     error: z.string().optional(),
   }),
   /** Its own name, where anyone who wrote the file gave it one. */

@@ -50,7 +50,7 @@ const greeting = 'Hi! How can I help you today?';
 /** A user's copy of tau2. */
 type Copy = { readonly package: string; readonly data: string; readonly python: string | undefined };
 
-/** What the adapter says about a domain beside its tools. */
+/** The adapter's data about a domain, apart from its tools. */
 type About = {
   readonly database: { readonly agent: JsonObject; readonly user: JsonObject };
   readonly policy: string;
@@ -215,7 +215,7 @@ function writtenTasks(
   });
 }
 
-/** What is in no split is never trained on. */
+/** Returns the half that a task belongs to. A task in no split is never trained on. */
 function halfOf({ id }: Tau2Task, splits: Splits): 'train' | 'test' {
   return splits['train']?.includes(id) ? 'train' : 'test';
 }

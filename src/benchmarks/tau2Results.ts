@@ -42,7 +42,7 @@ const simulationSchema = z.object({
         .nullish(),
     })
     .nullish(),
-  /** What the evaluator raised, where anyone who wrote the file kept that. */
+  /** The error that the evaluator raised, if the author of the file kept it. */
   raised: z.string().optional(),
 });
 export type Simulation = z.infer<typeof simulationSchema>;

@@ -10,7 +10,7 @@ import type { Tau2Task } from './tau2Task.ts';
 
 type Spoken = Exclude<Tau2Message, { readonly role: 'system' | 'tool' }>;
 
-/** How a simulation that ended improperly ends here. */
+/** The end reason for each termination reason of a simulation that did not end normally. */
 const endReasons: Readonly<Record<string, EndReason>> = {
   max_steps: 'turnCap',
   timeout: 'turnCap',

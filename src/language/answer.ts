@@ -27,7 +27,7 @@ type At = { readonly at: Position };
 type In = { readonly file: string };
 type Between = { readonly from: number; readonly to: number };
 
-/** What can be asked of a domain's texts, and what the answer is. */
+/** The questions about a domain's texts, each with the types of its arguments and answer. */
 type Catalogue = {
   readonly completion: readonly [At, readonly Completion[]];
   readonly hover: readonly [At, Hover | null];

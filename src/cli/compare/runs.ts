@@ -18,7 +18,7 @@ import { excerpt } from '../report/text.ts';
 /** Most characters of a text that is shown of a difference; the recordings have the whole. */
 const longestText = 300;
 
-/** Where two rollouts of one task and trial part. */
+/** The point at which two rollouts of one task and trial diverge. */
 export type Parting = Divergence & {
   readonly task: string;
   readonly trial: number;
@@ -28,9 +28,9 @@ export type Parting = Divergence & {
 /** A run set against the first one. */
 export type ComparedPair = Comparison & {
   readonly verdict: ComparisonVerdict;
-  /** What the test can and cannot show, and how much more would decide. */
+  /** What the test can and cannot show, and how much more data would decide. */
   readonly advice: readonly string[];
-  /** How the runs differ besides what they did. */
+  /** The differences in settings, apart from what the runs did. */
   readonly settings: readonly string[];
   readonly changedTasks: readonly string[];
   readonly onlyInOne: readonly string[];
@@ -39,7 +39,7 @@ export type ComparedPair = Comparison & {
   readonly alike: number;
 };
 
-/** What is shown of a run beside others. */
+/** The facts shown about each run in a comparison. */
 export type ComparedRun = {
   readonly folder: string;
   readonly run: Pick<RunFile, 'domain' | 'seed' | 'basis' | 'agent' | 'user' | 'policyHash'>;

@@ -109,7 +109,7 @@ export function requireConsent(given: Given, seed: string | null, { conversation
     throw new MaskingQuestion();
 }
 
-/** What finds names in free text: the recogniser, its interpreter and the language of its model. */
+/** The recogniser that finds names in free text, with its interpreter and the language of its model. */
 type Recogniser = Omit<RecogniserOptions, 'signal'>;
 
 /** Reads `--recogniser` and `--python`; undefined without a recogniser. */

@@ -40,7 +40,7 @@ import type { PresentPlaces } from './rollout/presentPlaces.ts';
 import { assignmentIn } from './variables/assignment.ts';
 
 export type SessionOptions = {
-  /** What a client must say to launch or attach; null where no one else can reach this session. */
+  /** The token that a client must name to launch or attach; null if no one else can reach this session. */
   readonly token?: string | null;
   readonly engine?: Engine;
   /** Receives the error that refused a launch or attach request. A client receives only its words. */
@@ -50,7 +50,7 @@ export type SessionOptions = {
 /** Reasons to stop as the protocol calls them, where it calls them otherwise. */
 const reasons: Readonly<Partial<Record<Stop['reason'], string>>> = { end: 'exit', sample: 'restart' };
 
-/** How long a client may take to answer that it has started a session. */
+/** The time a client has to answer that it has started a session, in milliseconds. */
 const startMs = 60_000;
 
 /** Requests that the base class hands to a method of their own below. */
@@ -91,7 +91,7 @@ export class RehearsalSession extends AnsweringSession {
     print: (text) => this.#narrator.print(text),
   });
 
-  /** What a command of the Debug Console works on. */
+  /** The parts of the session that commands of the Debug Console use. */
   readonly #commanded = {
     started: () => this.#started(),
     inspection: this.#inspection,
@@ -193,7 +193,7 @@ export class RehearsalSession extends AnsweringSession {
     return { body, after: await this.#started().playback.claim(fork) };
   }
 
-  /** What is in an editor tab is refused where it is saved, and needs no second notice. */
+  /** Answers an edit. A refused edit in an editor tab is reported when it is saved and needs no second notice. */
   #answerEdit(
     response: DebugProtocol.Response,
     edit: (args: never) => Edit | null,

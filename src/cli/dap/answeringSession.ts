@@ -4,7 +4,7 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../terminal/io.ts';
 import type { Then } from './playback/playback.ts';
 
-/** What a request is answered with, and what is to be done once the answer is sent. */
+/** The answer to a request, and what to do after it is sent. */
 export type Answer<Body> = { readonly body: Body; readonly after?: Then };
 
 /** A session that answers every request once, in words where it can't do what was asked. */
@@ -28,7 +28,7 @@ export abstract class AnsweringSession extends DebugSession {
     }
   }
 
-  /** What goes wrong once a request is answered is shown in the Debug Console. */
+  /** Runs what follows an answered request, and shows its errors in the Debug Console. */
   protected async perform(then: Then): Promise<void> {
     try {
       await then();

@@ -9,7 +9,7 @@ import { commands } from './console.ts';
 import type { Debuggee } from './rollout/debuggee.ts';
 import { evaluate, roots } from './variables/expression.ts';
 
-/** What can be typed next. `start` is where it goes, from 0, and `length` what it replaces. */
+/** A completion in the Debug Console. It replaces `length` characters from `start`, which counts from 0. */
 export type Completion = {
   readonly label: string;
   readonly text?: string;

@@ -47,7 +47,7 @@ export type Command =
   | { readonly type: 'resample' }
   /** A user ends the conversation. */
   | { readonly type: 'leave' }
-  /** What a person says or calls in a turn, without `/say`. */
+  /** The text or call of a person's turn, typed without `/say`. */
   | { readonly type: 'turn'; readonly text: string }
   | { readonly type: 'unknown'; readonly name: string };
 

@@ -9,7 +9,7 @@ import type { Narrator } from './narrator.ts';
 import type { Forks } from './playback/forks.ts';
 import type { Playback, Then } from './playback/playback.ts';
 
-/** What a command is answered with in the Debug Console, and what it does then. */
+/** The answer to a command in the Debug Console, and what to do after it is sent. */
 export type ConsoleAnswer = Answer<DebugProtocol.EvaluateResponse['body']>;
 
 /** A rollout that is played, and the forks that a person asks for. */

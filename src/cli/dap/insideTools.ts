@@ -24,7 +24,7 @@ type Client = {
   readonly print: (text: string) => void;
 };
 
-/** How long a client may take until its debugger is in the lane. */
+/** The time a client has to attach its debugger to the worker, in milliseconds. */
 const patienceMs = 20_000;
 
 /**

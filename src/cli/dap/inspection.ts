@@ -36,7 +36,7 @@ export type WholeText = {
 /** Answers the requests that look: frames, scopes, variables, expressions. Changes nothing. */
 export class Inspection {
   readonly references = new References();
-  /** Where a client learned that a session can go. */
+  /** The destinations of `goto` that the client has received. */
   readonly destinations = new Destinations();
   /** Whether the client asks for the elements of a long list a page at a time. */
   pages = false;

@@ -13,7 +13,7 @@ import { explanationOf } from './variables/explanation.ts';
 import type { References } from './variables/references.ts';
 import type { ChainLine } from './variables/why.ts';
 
-/** How long rows are held while the rollout runs, and from its stop on at most. */
+/** The longest time that rows are held while the rollout runs and after it stops, in milliseconds. */
 const heldMs = { running: 100, stopped: 500 } as const;
 
 /** Tells the conversation in the Debug Console; a step that is visited again is not told again. */

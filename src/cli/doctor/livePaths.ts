@@ -268,7 +268,10 @@ function userPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'wh
   return { path, status: 'degraded', what: `${said}; reward ${closed.reward ?? 'none'}` };
 }
 
-/** The right answers are no to the rule's question and yes to the task's statement, so that always yes is not enough. */
+/**
+ * Grades the judge's answers. The right answer is "no" to the rule's question and "yes" to the task's statement, so a
+ * judge that always says "yes" does not pass both.
+ */
 function judgePaths(closed: RolloutClosed): readonly Pick<LivePath, 'path' | 'status' | 'what'>[] {
   const judged = eventsOf(closed, 'judged');
   return (['judge', 'grader'] as const).map((path) => {

@@ -5,7 +5,7 @@ import { lastLineOf } from './lastLine.ts';
 import { hubKeys, type Interpreter, trainerEnvironment } from './pythonEnvironment.ts';
 
 type Question = {
-  /** What it reads on its standard input. */
+  /** The text for its standard input. */
   readonly input?: string;
   /** Makes the error of its last words, where it does not answer. */
   readonly refused: (words: string) => Error;

@@ -17,10 +17,10 @@ export type Completion = {
   readonly detail: string;
   /** Markdown; empty where there is nothing to say. */
   readonly documentation: string;
-  /** What is written; a snippet has places to fill in. */
+  /** The inserted text; a snippet contains placeholders. */
   readonly insert: string;
   readonly isSnippet: boolean;
-  /** What it takes the place of. */
+  /** The range that it replaces. */
   readonly at: Location;
   /** Those with a smaller number are first. */
   readonly rank: number;

@@ -8,7 +8,7 @@ import {
 import { offsetOf } from '../symbols/text.ts';
 import { type TextEdits, withEdits } from '../symbols/textEdit.ts';
 
-/** What a person writes of a rule: its markdown without bullet, id mark and indentation, and where that is. */
+/** The editable text of a rule: its markdown without bullet, id mark and indentation, and its range. */
 export type RuleText = {
   readonly offset: number;
   readonly length: number;

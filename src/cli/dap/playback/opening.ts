@@ -22,7 +22,7 @@ import type { PresentPlaces } from '../rollout/presentPlaces.ts';
 import type { CheckpointSeat } from './checkpointSeat.ts';
 import { receiptOfClosed, signFork } from './receipts.ts';
 
-/** What a debuggee needs of the session around it. */
+/** The parts of the session that a debuggee uses. */
 export type Host = {
   readonly readKey: ReadKey;
   readonly checkpoint: CheckpointSeat;

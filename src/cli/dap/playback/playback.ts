@@ -8,7 +8,7 @@ import type { Debuggee } from '../rollout/debuggee.ts';
 import type { Edit, Edited } from '../rollout/edit.ts';
 import { type Destination, replyUpTo } from './destinations.ts';
 
-/** What is done once a request is answered. */
+/** Runs after a request is answered. */
 export type Then = () => void | Promise<void>;
 
 /** Makes a fork, and says what is new in it and what it continues from. */
@@ -21,11 +21,11 @@ export type Stop = {
   /** Numbers of the breakpoints that were hit. */
   readonly ids?: readonly number[];
   readonly rule?: string;
-  /** What kind of exception it is. */
+  /** The kind of exception. */
   readonly exception?: string;
 };
 
-/** Who learns what happens. */
+/** Receives the events of a playback. */
 export type Watcher = {
   /** The cursor went forward. */
   readonly onStep: () => void;
@@ -47,7 +47,7 @@ export type Watcher = {
 
 const isRunning = 'the rollout is running: pause it first';
 
-/** How long steps that are there already are gone through before requests are read, of which one may be to pause. */
+/** The time spent on existing steps before pending requests are read, in milliseconds: one may be a pause. */
 const breathMs = 50;
 
 /** Moves over the steps of a debuggee, one movement at a time, and says where it stops and why. Knows no protocol. */

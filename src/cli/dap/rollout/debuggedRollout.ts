@@ -4,7 +4,7 @@ import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Inside, LiveRollout, RolloutClosed } from '../../../engine/shell/supervisor.ts';
 
 type Watcher = {
-  /** What states are folded over. */
+  /** Returns the setting over which states are folded. */
   readonly setting: () => Setting;
   /** Awaited before the rollout continues from its last step. */
   readonly beforeStep: (last: Step) => Promise<void>;

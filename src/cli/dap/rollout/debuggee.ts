@@ -32,16 +32,16 @@ import { type Edit, type Edited, edited } from './edit.ts';
 import type { Engine } from './engine.ts';
 import type { PresentPlaces } from './presentPlaces.ts';
 
-/** Who takes both seats. */
+/** The specifications of both seats. */
 export type Seats = { readonly agent: SeatSpec; readonly user: SeatSpec };
 
 export type DebuggeeOptions = {
   readonly domain: LoadedDomain;
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
-  /** Who takes the agent's seat in a fork. */
+  /** The agent's seat in a fork. */
   readonly forkAgent: SeatSpec;
-  /** Who answers what only a judge can decide, in forks too. */
+  /** The judge of questions that no check can decide, in forks too. */
   readonly judge?: SeatSpec;
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
@@ -71,9 +71,9 @@ export class Debuggee {
   #rollout = this.#rolloutOf();
   #cursor = -1;
   #runtime: DomainRuntime;
-  /** Who takes the seats of the next fork: a person who took one over keeps it. */
+  /** The seats of the next fork: a person who took a seat over keeps it. */
   #forkSeats: Seats;
-  /** Who has the seats of the live rollout. */
+  /** The seats of the live rollout. */
   #seats: Seats;
   #recording = '';
   /** The id of the run that its recordings belong to. */

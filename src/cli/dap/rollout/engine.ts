@@ -4,7 +4,7 @@ import { withDrafts } from '../../../engine/shell/load/drafts.ts';
 import { openSupervisor } from '../../../engine/shell/supervisor.ts';
 import { openDomainAt } from '../../options/rolloutOptions.ts';
 
-/** Where a session has its domains and lanes from: its own, or those that several sessions share. */
+/** Opens the domains and supervisors of a session: its own, or those that several sessions share. */
 export type Engine = {
   readonly openDomain: (folder: string) => LoadedDomain;
   readonly openSupervisor: typeof openSupervisor;

@@ -5,7 +5,7 @@ import type { TerminalBreakpoints } from './breakpoints.ts';
 import { parseEdit } from './edit.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
-/** What a command can do to the session. */
+/** The parts of the session that a command can use. */
 type Session = {
   readonly client: InProcessClient;
   readonly breakpoints: TerminalBreakpoints;
@@ -22,7 +22,7 @@ type Session = {
 /** A command of the terminal, and the requests that it makes. */
 type TerminalCommand = {
   readonly names: readonly string[];
-  /** What follows the name. */
+  /** The argument that follows the name. */
   readonly takes?: string;
   readonly does: string;
   readonly run: (session: Session, text: string) => Promise<void>;

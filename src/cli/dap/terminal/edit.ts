@@ -5,7 +5,7 @@ import { assignmentIn } from '../variables/assignment.ts';
 import { expressionOf } from '../variables/databaseRows.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
-/** What is edited: an expression that names it, and its new value. */
+/** A typed edit: an expression that names the value, and its new value. */
 export type TypedEdit = { readonly expression: string; readonly value: string };
 
 /** The value of an expression at the step where the session is, as JSON. Throws a `UsageError` where it has none. */

@@ -72,7 +72,7 @@ export class References {
   }
 }
 
-/** What is behind a number: all of it, or where it is much a page at a time. */
+/** The children behind a reference: all of them or, if there are many, a page at a time. */
 type Children = () => readonly Variable[] | Rows;
 
 const rowsIn = (children: readonly Variable[] | Rows): Rows => ('page' in children ? children : listed(children));

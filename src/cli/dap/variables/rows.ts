@@ -18,7 +18,7 @@ export type Variable = {
   readonly expression?: string;
   /** The whole of it for an editor tab, where that is worth one. */
   readonly whole?: WholeValue;
-  /** What has to be waited for before the children can be made. */
+  /** Loads what is needed before the children can be made. */
   readonly prepare?: () => Promise<unknown>;
   /** Its path in the database, for a data breakpoint. */
   readonly place?: { readonly side: Side; readonly path: Path };
@@ -43,7 +43,7 @@ export type Rows = {
   readonly nameAt: (index: number) => string;
   readonly page: (start: number, count: number) => readonly Variable[];
   readonly named: (name: string) => Variable | undefined;
-  /** What is behind the name of a page: what changed in it. */
+  /** Returns the text after the name of a page, which describes the changes in it. */
   readonly mark?: (start: number, count: number) => string;
 };
 

@@ -7,7 +7,7 @@ import type { GuardNote } from '../../../engine/shell/records/stepNotes.ts';
 import type { Edit } from '../rollout/edit.ts';
 import { pageSize, rowsOf, type Variable, type WholeValue } from './rows.ts';
 
-/** What the guard did on the way to the step of a number. */
+/** Returns what the guard did on the way to a step, by the number of the step. */
 export type GuardAt = (step: number) => GuardNote | undefined;
 
 /** A verdict of a rule, with its evidence. */

@@ -21,7 +21,7 @@ const pieceSchema = z.object({ path: z.string(), offset: z.int().min(0), data: z
 type Piece = z.infer<typeof pieceSchema>;
 const jobSchema = z.object({ job: z.string(), told: z.int().min(0) });
 
-/** Which job trains a run, and how much of its log has been read. */
+/** The job that trains a run, and how much of its log has been read. */
 export type SubmittedJob = z.infer<typeof jobSchema>;
 
 const jobPath = (run: string) => join(run, runFiles.rayJob);

@@ -1,11 +1,11 @@
 import { UsageError } from '../../terminal/io.ts';
 
-/** Where a target over SSH is, as `ssh://user@host:port/folder` says it. */
+/** The address of a target over SSH, written `ssh://user@host:port/folder`. */
 export type SshAddress = {
   /** `host` or `user@host`, as ssh takes it: also a name of the user's own ssh configuration. */
   readonly host: string;
   readonly port: number | undefined;
-  /** Where everything lies there; one that begins with `~/` is in the home folder. */
+  /** The folder that contains everything on the target. A path that begins with `~/` is in the home folder. */
   readonly folder: string;
 };
 

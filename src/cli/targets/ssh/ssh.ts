@@ -31,7 +31,7 @@ type Found = {
   readonly keys: Readonly<Record<string, string>>;
 };
 
-/** What was made ready there. */
+/** The programs and folders that were prepared on the target. */
 type Ready = {
   /** Starts the trainer. */
   readonly python: readonly string[];
