@@ -4,9 +4,9 @@ export type Spent = { readonly tokens: number; readonly money: number | null };
 /** Something that the editor started and that still runs. */
 export type Activity = {
   readonly type: 'rollout' | 'debugging' | 'evaluation' | 'synthesis' | 'training' | 'experiment' | 'serving';
-  /** What runs: a task, a domain, a training run. */
+  /** The name of the task, domain or training run. */
   readonly title: string;
-  /** How far it is; empty where it does not say it. */
+  /** The progress; empty if it is not reported. */
   readonly detail: string;
   readonly spent: Spent;
   readonly isStopping: boolean;
@@ -14,7 +14,7 @@ export type Activity = {
 
 export const nothingSpent: Spent = { tokens: 0, money: null };
 
-/** What a million tokens cost. */
+/** The price of a million tokens. */
 export type Price = { readonly input: number; readonly output: number };
 
 /** A price as it is written, IN/OUT; null for what is not one. */

@@ -12,13 +12,13 @@ import { askForKey, type KeyQuestion } from './keyConsent.ts';
 import { beginRunning, type RunningHandle } from './running.ts';
 import { tell } from './tell.ts';
 
-/** How a command of the command line ended. */
+/** The result of running a command of the command line. */
 export type CommandEnd = {
   /** Its exit code; null where it was killed or could not be started. */
   readonly code: number | null;
-  /** What it printed with --json: the last line of its output; empty where that is not an object. */
+  /** The output with --json: the last line of its output; empty if that is not an object. */
   readonly answer: Readonly<Record<string, unknown>>;
-  /** What went wrong, in its own words; undefined where it said nothing. */
+  /** The error message of the command; undefined if it printed none. */
   readonly message: string | undefined;
   /** A person stopped it where the status bar shows what runs; what is finished is kept. */
   readonly isStopped: boolean;
@@ -90,7 +90,7 @@ function isKeyless(args: readonly string[]): boolean {
   return keyless.has(args[0] ?? '') || args.includes('--static');
 }
 
-/** What a command answers that could not be done, and what it would need a person's consent for. */
+/** The answer of a command that failed, and the key or approval for which it needs a person's consent. */
 type Refusal = { readonly message?: string; readonly key?: KeyQuestion; readonly approval?: Approval };
 
 /** Runs a command whose progress no one sees; without a token it runs to its end. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { type Activity, type Answered, lineOf, nothingSpent, priceIn, spentAfter, statusOf } from './activity.ts';
 import { debugType } from './contributions.ts';
 
-/** What can be done with something that runs. */
+/** The actions available for something that runs. */
 type Controls = {
   /** Ends it in an orderly way: what is recorded stays. */
   readonly stop: () => unknown;
@@ -14,7 +14,7 @@ type Controls = {
 export type RunningHandle = {
   /** A model has answered. */
   readonly answered: (answer: Answered) => void;
-  /** How far it is. */
+  /** Shows its progress. */
   readonly say: (detail: string) => void;
   readonly end: () => void;
 };

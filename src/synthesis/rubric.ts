@@ -12,7 +12,7 @@ const verdictSchema = z.strictObject({
   reason: z.string().min(1),
 });
 
-/** What a grader says about a rollout: a verdict for each rule of the policy, and one for the whole. */
+/** The schema of a grader's answer about a rollout: a verdict for each rule of the policy, and one for the whole. */
 export const gradeSchema = z.strictObject({
   rules: z.array(verdictSchema),
   keep: z.boolean(),

@@ -11,7 +11,7 @@ export type Selected = Omit<Candidate, 'shape'> &
     readonly forkOf?: string | undefined;
   };
 
-/** What a person said about a rollout in the spot check. */
+/** A person's decision about a rollout in the spot check. */
 export type Decision = {
   readonly recording: string;
   readonly decision: 'accept' | 'reject' | 'edit';

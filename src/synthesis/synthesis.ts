@@ -129,7 +129,7 @@ function coursesDue(courses: readonly Course[], chosen: readonly Candidate[], wa
     .map((course) => ({ course, missing: Math.ceil(left / going.length) }));
 }
 
-/** How far one source has come. */
+/** The progress of one source. */
 class Course {
   readonly #source: Source;
   readonly #options: SynthesisOptions;

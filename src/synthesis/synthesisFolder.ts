@@ -69,7 +69,7 @@ const decisionSchema = z.strictObject({
 });
 export type DecisionLine = z.infer<typeof decisionSchema>;
 
-/** What a folder's `synth.json` says; `message` is the sentence that says why there is no synthesis in it. */
+/** The result of reading a folder's `synth.json`; `message` says why the folder does not contain a synthesis. */
 type SynthesisRead =
   | { readonly type: 'read'; readonly file: SynthesisFile }
   | { readonly type: 'missing'; readonly message: string }

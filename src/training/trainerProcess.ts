@@ -7,7 +7,10 @@ import { isAlive } from '../engine/shell/processes/isAlive.ts';
 import { startTicks } from '../engine/shell/processes/processStart.ts';
 import { runFiles } from '../engine/shell/records/runFiles.ts';
 
-/** How much later than its `pid` file a process may seem to have begun: clocks and `ps` count in whole seconds. */
+/**
+ * The tolerance by which a process may start after its `pid` file, in milliseconds: clocks and `ps` count in whole
+ * seconds.
+ */
 const slackMs = 2000;
 
 /**

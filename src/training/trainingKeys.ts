@@ -9,14 +9,14 @@ const keySchema = z.object({
   name: z.string(),
   type: z.string(),
   schema: z.record(z.string(), z.json()),
-  /** What it does, in sentences. */
+  /** A description of the key, in sentences. */
   about: z.string(),
   unit: z.string().optional(),
-  /** What MUA-RL says about it. */
+  /** The value that the MUA-RL paper reports. */
   paper: z.string().optional(),
   trl: z.string().optional(),
   verl: z.string().optional(),
-  /** What is in its value, where only these names may. */
+  /** The names that its value may contain, if only these are allowed. */
   names: z.array(z.string()).optional(),
   /** Names files, relative to the file that it is written in. */
   isPath: z.boolean(),

@@ -28,7 +28,7 @@ export const viewIds = [
 ] as const;
 export type ViewId = (typeof viewIds)[number];
 
-/** Where a training run is. `failed` carries the error's own message. */
+/** The status of a training run. `failed` carries the error's own message. */
 export const runStatusSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('waiting') }),
   z.object({ type: z.literal('running') }),
@@ -67,7 +67,7 @@ export const alarmSchema = z.object({
 });
 export type Alarm = z.infer<typeof alarmSchema>;
 
-/** What was measured of a run. */
+/** The measurements of a run. */
 export const measuredRunSchema = z.object({ run: z.string(), points: z.array(pointSchema) });
 export type MeasuredRun = z.infer<typeof measuredRunSchema>;
 
@@ -112,7 +112,7 @@ export type Numbered = z.infer<typeof numberedSchema>;
 
 const comparedWhat = z.enum(['runs', 'recordings']);
 export type ComparedWhat = z.infer<typeof comparedWhat>;
-/** What the sidecar of a recording says about one step. */
+/** The sidecar's note about one step of a recording. */
 export const noteSchema = z.object({
   n: z.int(),
   ms: z.optional(z.number()),
@@ -120,7 +120,7 @@ export const noteSchema = z.object({
   input: z.optional(z.number()),
   output: z.optional(z.number()),
   retries: z.optional(z.int()),
-  /** How a tool's result differs from the output schema of its server. */
+  /** The difference between a tool's result and the output schema of its server. */
   mismatch: z.optional(z.string()),
   /** Answers of the model in the user's seat that the guard refused, each with the reason. */
   refused: z.array(z.object({ content: z.string(), reason: z.string() })),
@@ -144,7 +144,7 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     run: z.nullable(z.string()),
     points: z.array(pointSchema),
     status: runStatusSchema,
-    /** What the run learns from and is evaluated on, where it has said so. */
+    /** A description of the run's training and evaluation data, if it has reported it. */
     data: z.nullable(z.string()),
     problems: z.array(z.string()),
     alarms: z.array(alarmSchema),
@@ -250,7 +250,7 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
 ]);
 export type ToExtension = z.infer<typeof toExtensionSchema>;
 
-/** What a parser found: the message, or a sentence that says what is wrong with it. */
+/** The result of parsing: the message, or a sentence about what is wrong with it. */
 export type Parsed<Message> =
   | { readonly ok: true; readonly message: Message }
   | { readonly ok: false; readonly problem: string };

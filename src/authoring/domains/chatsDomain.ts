@@ -26,7 +26,7 @@ export type ChatsDomainOptions = {
   readonly simulator: string | null;
   /** Names that a recogniser found in the texts of the conversations. */
   readonly recognised?: RecognisedNames | undefined;
-  /** What the stand-ins for personal data are drawn from; null keeps it as it is. */
+  /** The seed from which the stand-ins for personal data are drawn; null keeps the data unchanged. */
   readonly seed: string | null;
 };
 

@@ -114,7 +114,7 @@ function candidateOf({ name, parameters }: Tool): Call | null {
   return isFolder ? { tool: name, arguments: { [only]: '${instanceFolder}' } } : null;
 }
 
-/** What a candidate answers at the start, once more, and after a write; null where it fails. */
+/** The results of a candidate at the start, when called again, and after a write; null if the call fails. */
 type Seen = { readonly call: Call; readonly start: Json; readonly again: Json; readonly after: Json };
 
 /**

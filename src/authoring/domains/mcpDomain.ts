@@ -84,7 +84,7 @@ export type McpDomainOptions = {
   readonly serverName: string;
   readonly server: GivenServer;
   readonly tools: readonly Judged[];
-  /** How its state is read, where that was found out. */
+  /** The call that reads the server's state, if one was found. */
   readonly reader?: FoundReader | null;
 };
 

@@ -15,7 +15,7 @@ export type Deed = {
   readonly at: number;
 };
 
-/** What came of a proposal: a deed is done, the user wanted another, or nothing came of it. */
+/** A proposal and its outcome: the deed was done, the user wanted another, or nothing followed. */
 export type Proposed = Deed & { readonly outcome: 'done' | 'changed' | 'left' };
 
 /** Returns what the agent proposed and did in a conversation of words alone, in order. */

@@ -21,7 +21,7 @@ export type DraftedTask = {
   readonly id: string;
   readonly task: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** What a person should look at, in sentences; it also is above the text. */
+  /** Sentences about what a person should check; they are also in a comment above the text. */
   readonly notes: readonly string[];
 };
 

@@ -29,7 +29,9 @@ export type ConversationDraft = {
   readonly task: DraftTask;
   /** A persona that the domain does not have yet; null where one of its own behaves so. */
   readonly persona: Persona | null;
-  /** What the conversation does not tell, each in a sentence; it is in the description, where the check finds it. */
+  /**
+   * Sentences about what the conversation does not show. They are also in the description, where the check finds them.
+   */
   readonly todos: readonly string[];
 };
 
@@ -47,7 +49,7 @@ type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
   readonly actions?: readonly Action[];
 } & DraftDemands;
 
-/** What counts as done. */
+/** The conditions for success. */
 type DraftDemands = Partial<Pick<Task, 'communicate' | 'assertions' | 'receipts' | 'evaluate' | 'train'>>;
 
 /** Returns what was said in a recording, by whom. */

@@ -3,7 +3,7 @@ import { isWrite } from '../../engine/core/domain/tool.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import type { Span } from '../masking/valueIndex.ts';
 
-/** What somebody asked for, in words. */
+/** A user's request, in words. */
 export type Request = {
   readonly name: string;
   readonly text: string;
@@ -14,7 +14,7 @@ export type Request = {
 /** A task as far as requests are compared with it. */
 export type Served = { readonly id: string; readonly text: string; readonly tools: readonly string[] };
 
-/** What real users ask for alike, and the tasks that try it. */
+/** An intent that requests of real users share, and the tasks that cover it. */
 export type Intent = {
   /** The words that tell it from others, or what the tool is called that serves it. */
   readonly label: string;

@@ -20,7 +20,7 @@ const calendars: readonly (readonly string[])[] = languages.flatMap((language) =
   ),
 );
 
-/** Where a name of a month is: in which calendar, and at which place of it. */
+/** The calendar of each month name, and the index of the month in it. */
 const months = new Map<string, { readonly calendar: readonly string[]; readonly index: number }>();
 for (const calendar of calendars)
   for (const [index, name] of calendar.entries()) {

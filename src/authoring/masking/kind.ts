@@ -1,4 +1,4 @@
-/** What personal data can be determined by a pattern, by the name of a field, or by the words around it. */
+/** The kinds of personal data that a pattern, the name of a field or the words around it can determine. */
 export const personalKinds = [
   'name',
   'email',

@@ -33,7 +33,7 @@ export type MaskOptions = {
 export type Piece = {
   readonly value: Json;
   readonly within?: string;
-  /** What was said before it, which it may answer. */
+  /** The message before it, which it may answer. */
   readonly asked?: string;
 };
 
@@ -47,7 +47,7 @@ export type Masker = {
   /** Looks at the texts and values of a conversation, before any is masked: a name told here is masked everywhere. */
   readonly look: (conversation: readonly Piece[]) => void;
   readonly conversation: (conversation: readonly Piece[]) => Masked;
-  /** How many different values of each kind were masked. */
+  /** Returns the number of different values of each kind that were masked. */
   readonly counts: () => Readonly<Partial<Record<PersonalKind, number>>>;
 };
 
@@ -114,7 +114,7 @@ function greetedIn(text: string): readonly string[] {
   return [...text.matchAll(greetings)].map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
 }
 
-/** What a text alone tells, whatever it is in. It is read once. */
+/** The facts about a text that do not depend on where it is. Each text is read once. */
 type ReadText = {
   readonly found: readonly Found[];
   readonly names: readonly string[];
@@ -128,7 +128,7 @@ type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readon
 /** No stand-in has more characters. */
 const longestStandIn = 200;
 
-/** What was found so far, and its replacement. */
+/** The values found so far, and their replacements. */
 class Book {
   readonly #options: MaskOptions;
   readonly #texts = new Map<string, ReadText>();
@@ -185,7 +185,7 @@ class Book {
     }
   }
 
-  /** What a text tells because it was asked for. */
+  /** Learns the personal data in a text from the question that it answers. */
   learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
     for (const { kind, start, end } of answersIn(asked, text)) {
       if (this.keptIn(text).some((span) => span.start <= start && span.end >= end)) continue;

@@ -17,7 +17,7 @@ const more = String.raw`[ \t]+(?:${particle}[ \t]+){0,2}${word}`;
 const names = String.raw`(?<name>(?:\p{Lu}\.[ \t]?){0,3}${word}(?:${more}){0,5})`;
 /** Not within a word, nor behind a dash of one: a text of capitals with dashes would be read again from each of them. */
 const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
-/** Where somebody says a name in so many words, it may be written small. */
+/** Matches a name in lower case too, for phrases that explicitly introduce a name. */
 const anyWord = String.raw`\p{L}[\p{L}\p{M}'’-]*`;
 const anyCase = String.raw`(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2}(?:${more}){0,4})`;
 

@@ -28,7 +28,7 @@ export type Parting = Divergence & {
 /** A run set against the first one. */
 export type ComparedPair = Comparison & {
   readonly verdict: ComparisonVerdict;
-  /** What the test can and cannot show, and how much more data would decide. */
+  /** Advice on what the test can and cannot show, and how much more data would decide. */
   readonly advice: readonly string[];
   /** The differences in settings, apart from what the runs did. */
   readonly settings: readonly string[];

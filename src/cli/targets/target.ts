@@ -63,7 +63,7 @@ export type Prepared = {
 export type Target = {
   /** For people: "this machine", "ada@gpu.example". */
   readonly name: string;
-  /** How a stopped run ends if it can't finish its optimizer step: "at once, and …". */
+  /** The end of a stopped run that can't finish its optimizer step, in words: "at once, and …". */
   readonly ending?: string;
   /** Finds what would make the run fail, before anything is copied or spent. */
   readonly preflight: (launch: Launch, io: Io) => Promise<Inspected>;

@@ -40,7 +40,7 @@ const requestSchema = z.looseObject({
     .optional(),
 });
 
-/** What an editor's language model is asked. */
+/** A request to an editor's language model. */
 export type EditorRequest = {
   readonly model: string;
   readonly messages: readonly EditorMessage[];
@@ -49,7 +49,7 @@ export type EditorRequest = {
   readonly modelOptions: Readonly<Record<string, unknown>>;
 };
 
-/** What came back of a model: its words and its calls. */
+/** A model's answer: its text and its calls. */
 export type EditorAnswer = {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: object }[];

@@ -14,7 +14,7 @@ export type GatedDraft = {
   readonly findings: readonly Diagnostic[];
 };
 
-/** What a command that drafted something says with --json. */
+/** The output of a drafting command with --json. */
 export type Drafted = {
   readonly folder: string;
   readonly file: string;

@@ -34,9 +34,9 @@ type Made = {
   readonly name: string;
   readonly drafts: readonly GatedDraft[];
   readonly tools?: number;
-  /** How many recorded conversations it is made of, where it is made of those. */
+  /** The number of recorded conversations, if the domain was created from conversations. */
   readonly conversations?: number;
-  /** What of them could not be read. */
+  /** The parts of the conversations that could not be read. */
   readonly problems?: readonly { readonly file: string; readonly line: number; readonly message: string }[];
 };
 

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
 import { chosenFrame, debuggedSession, doing } from './stoppedSession.ts';
 
-/** What a session says about the recording that it shows. */
+/** The recording that a session shows, and the current step. */
 export type ShownRecording = { readonly path: string; readonly step: number };
 
 /** A command of the Debug Console at the frame that was chosen, or has the focus. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
 import { mayRun } from '../trust.ts';
 
-/** What the adapter says about the call stack. */
+/** The adapter's response to a request for the call stack. */
 export type Frames = {
   readonly stackFrames: readonly {
     readonly id: number;

@@ -5,13 +5,13 @@ import { debuggedSession } from './stoppedSession.ts';
 /** The scheme of values that are in an editor tab. */
 export const valueScheme = 'rehearsal-value';
 
-/** What VS Code hands to a command in the menu of a row of VARIABLES. */
+/** The argument that VS Code passes to a command in the menu of a row of VARIABLES. */
 type ChosenRow = {
   readonly container?: { readonly variablesReference?: number };
   readonly variable?: { readonly name: string };
 };
 
-/** What the adapter says about a value; the reference and the name edit it. */
+/** The adapter's data about a value; the reference and the name are used to edit it. */
 export type WholeText = {
   readonly name: string;
   readonly text: string;

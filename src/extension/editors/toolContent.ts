@@ -14,7 +14,7 @@ const shownExamples = 12;
 export type ToolScene = {
   readonly tool: KnownTool;
   readonly domain: LoadedDomain | undefined;
-  /** Where it is in the document; null for a tool of code. */
+  /** The path of the tool in the document; null for a tool of code. */
   readonly base: (string | number)[] | null;
   readonly simulated: SimulatedTool | null;
   readonly undescribed: string | null;

@@ -23,7 +23,7 @@ export type KnownTools = { readonly tools: readonly KnownTool[]; readonly proble
 
 type Described = { readonly key: string; answer: KnownTools | null };
 
-/** What was described last, by the folder and by whether servers were asked too. */
+/** The latest descriptions, by folder and by whether servers were queried too. */
 const described = new Map<string, Described>();
 
 /**

@@ -14,7 +14,7 @@ import type { FromWorker, Mended, ToWorker } from './messages.ts';
 
 type Pending = { readonly resolve: (value: unknown) => void };
 
-/** How often a worker that died is started again: what kills it may be in a file. */
+/** The number of times that a worker that died is restarted. A file may be the cause, so the number is limited. */
 const attempts = 3;
 
 /**
@@ -200,7 +200,7 @@ export class LanguageClient {
     this.#pending.clear();
   }
 
-  /** What a worker that died had received. */
+  /** Sends a new worker what the one that died had received. */
   #resend(): void {
     const unsaved = new Map(vscode.workspace.textDocuments.map((document) => [document.uri.fsPath, document]));
     for (const [file, folder] of this.#sent) {

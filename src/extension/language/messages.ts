@@ -7,14 +7,17 @@ import type { DomainOutline, Grouping, TaskRow } from '../testing/domainRow.ts';
 /** A change of a text, at an offset of the text before it. Those of one message are made one after the other. */
 export type TextChange = { readonly offset: number; readonly length: number; readonly text: string };
 
-/** What the extension host tells the worker; `folder` is that of a domain. */
+/** Messages from the extension host to the worker; `folder` is that of a domain. */
 export type ToWorker =
   | { readonly type: 'text'; readonly folder: string; readonly file: string; readonly text: string | null }
   | { readonly type: 'change'; readonly folder: string; readonly file: string; readonly changes: readonly TextChange[] }
   /** Something of it on the disk has changed, or it is new. */
   | { readonly type: 'touch'; readonly folder: string }
   | { readonly type: 'forget'; readonly folder: string }
-  /** How its tools describe themselves; without a stamp in the state that its code is in now. */
+  /**
+   * The descriptions of its tools by their own code or servers. Without a stamp, they describe the current state of the
+   * code.
+   */
   | {
       readonly type: 'described';
       readonly folder: string;
@@ -35,7 +38,7 @@ export type ToWorker =
   | { readonly type: 'mend'; readonly id: number; readonly folder: string; readonly file: string | null }
   | { readonly type: 'cancel'; readonly id: number };
 
-/** What the worker tells the extension host. */
+/** Messages from the worker to the extension host. */
 export type FromWorker =
   | { readonly type: 'found'; readonly folder: string; readonly diagnostics: readonly Diagnostic[] }
   | {

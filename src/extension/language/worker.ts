@@ -21,7 +21,7 @@ let waiting: ToWorker[] = [];
 let isAwake = false;
 /** The domain whose findings are looked for. Reading and checking thousands of tasks takes seconds. */
 let looking: { readonly folder: string; readonly steps: Steps<readonly Diagnostic[]> } | null = null;
-/** How long findings are looked for before the messages that have arrived are answered, in ms. */
+/** The time that diagnostics are computed before messages that have arrived are answered, in milliseconds. */
 const turnMs = 200;
 
 const tell = (message: FromWorker) => parentPort?.postMessage(message);

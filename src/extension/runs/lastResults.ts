@@ -24,7 +24,7 @@ export type RuleResult = {
   readonly held: number;
   readonly violated: number;
   readonly unknown: number;
-  /** How many rollouts were read, where the run has more. */
+  /** The number of rollouts that were read, if the run has more. */
   readonly sample: number | null;
   /** The recording to look at: the first with a violation, else the first with a verdict. */
   readonly recording: string;
@@ -37,9 +37,9 @@ type Run = RunLedger & {
   readonly recordings: readonly string[];
 };
 
-/** How many of the newest runs are looked at. No one wants to know of the ones before them. */
+/** The number of newest runs that are read. Results of older runs are not useful. */
 const newest = 200;
-/** How many recordings of a run are read for its rules: more would take minutes. */
+/** The number of recordings of a run that are read for its rules: more would take minutes. */
 const sample = 1000;
 /** Recordings that are read at once. */
 const abreast = 8;

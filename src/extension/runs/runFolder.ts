@@ -47,7 +47,7 @@ export type RunRollout = {
   readonly endReason: string | null;
 };
 
-/** Who failed and why, as the end of a recording says it. */
+/** The end of a recording: who failed, and why. */
 export type RolloutEnd = {
   readonly reward: number | null;
   readonly failedBy: string | null;
@@ -113,7 +113,7 @@ function bestReward(receipts: readonly Receipt[]): number | null {
 
 const scoredOf = ({ task, reward }: Receipt): Scored => ({ task: task.id, reward });
 
-/** What was read, while the ledger is as it was then: a view that is drawn again should not read thousands of lines. */
+/** The receipts that were read, kept until the ledger changes: redrawing a view should not read thousands of lines. */
 const known = new Map<string, { readonly receipts: Promise<RunReceipts>; readonly stamp: string }>();
 
 async function receiptsOf(folder: string): Promise<RunReceipts> {

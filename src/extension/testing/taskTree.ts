@@ -7,7 +7,7 @@ import type { DomainRow, Grouping, TaskRow } from './domainRow.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
 
-/** What an item of the Test Explorer represents. */
+/** The meaning of an item of the Test Explorer. */
 export type TestNode =
   | { readonly type: 'domain'; readonly folder: string }
   | { readonly type: 'group'; readonly folder: string; readonly rows: readonly TaskRow[] }
@@ -28,7 +28,7 @@ type Listed = { readonly row: TaskRow; readonly parent: vscode.TestItem };
  * many tasks has pages, whose items are made when a page is opened or a task of it has a result.
  */
 export class TaskTree {
-  /** What the tasks show. */
+  /** The results that the tasks show. */
   readonly results: LatestResults;
   readonly #controller: vscode.TestController;
   readonly #folders: () => Promise<readonly string[]>;
@@ -91,7 +91,7 @@ export class TaskTree {
     return [...this.#tasks.keys()];
   }
 
-  /** What VS Code asks for: the domains, or what is in one. */
+  /** Resolves what VS Code requests: the domains, or the children of one. */
   async resolve(item?: vscode.TestItem): Promise<void> {
     if (!item) return this.findDomains();
     const node = this.#nodes.get(item);

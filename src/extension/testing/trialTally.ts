@@ -1,7 +1,7 @@
 import type { Outcome } from '../../engine/core/evaluation/outcome.ts';
 import { passHat } from '../../engine/core/values/statistics.ts';
 
-/** How the trials of a task came out together. */
+/** The combined result of the trials of a task. */
 export type TrialTally = {
   readonly result: Outcome['result'];
   /** A few words for beside the task. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { syntheses } from '../coldStart/synthFolders.ts';
 
-/** What SFT learns from: rollouts that the gold seat plays first, or what is accepted of a synthesis. */
+/** The input of SFT: rollouts that the gold seat plays first, or the accepted rollouts of a synthesis. */
 export type Lesson = { readonly recordings: string | null };
 
 const gold: Lesson = { recordings: null };

@@ -7,7 +7,7 @@ import { tailLines } from './lineTail.ts';
 import { runDataOf } from './runData.ts';
 import { statusAfter } from './runStatus.ts';
 
-/** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
+/** The current contents of a training run's folder; see the run folder in docs/training-protocol.md. */
 export type RunMetrics = {
   /** Ascending by optimizer step; of a step that was measured again, its highest attempt. */
   readonly points: () => readonly Point[];
@@ -16,7 +16,7 @@ export type RunMetrics = {
    */
   readonly isSuperseded: (step: number) => boolean;
   readonly status: () => RunStatus;
-  /** What it learns from and is evaluated on; null as long as it has not said so. */
+  /** Returns a description of the training and evaluation data; null until the run has reported it. */
   readonly data: () => string | null;
   /** In the order in which they were raised; what a resumed run does again is void. */
   readonly alarms: () => readonly Alarm[];

@@ -46,7 +46,7 @@ export async function showLeftRunning(context: Context): Promise<void> {
   }
 }
 
-/** What followed the run is gone, and left its `pid` file behind. */
+/** Follows a run again if the process that followed it is gone and left its `pid` file behind. */
 async function reconnect(context: Context, folder: string): Promise<void> {
   if (!existsSync(join(folder, runFiles.pid))) return;
   const args = ['train', 'follow', folder, '--detach', '--json'];

@@ -24,7 +24,7 @@ export type TrainingChoice = {
   readonly domain?: string;
   readonly model?: string;
   readonly steps?: number;
-  /** What SFT learns from, as `rehearsal train --recordings` has it. */
+  /** The recordings for SFT, as the value of `rehearsal train --recordings`. */
   readonly recordings?: string;
   /** The name of a target in the settings; left out, the person is asked where there are any. */
   readonly target?: string;
@@ -56,7 +56,7 @@ export async function startTraining(
   return beginTraining(context, { about: kind, domain, args }, given.target, onFolder);
 }
 
-/** What is evaluated, and how; what is left out is asked for. */
+/** The settings of an evaluation; the user is asked for those left out. */
 export type EvaluationChoice = Pick<TrainingChoice, 'domain' | 'model' | 'target'> & {
   /** Rollouts of each test task, at a temperature and greedily. */
   readonly trials?: number;
@@ -104,7 +104,7 @@ export async function trainConfigured(
   return beginTraining(context, { about: kind, domain, args: ['--config', file] }, undefined, onFolder);
 }
 
-/** What is trained, on which domain, as `rehearsal train` takes it. */
+/** The start of a training run, in terms of `rehearsal train`. */
 type Beginning = {
   readonly about: TrainingKind | 'training';
   readonly domain: string;

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../webview/protocol.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from './metricsFile.ts';
 import { watchMetrics } from './metricsWatch.ts';
 
-/** Who watches a run: receives each change, and a folder that can't be read. */
+/** Watches a run: receives each change, and the error if a folder can't be read. */
 export type RunWatcher = {
   readonly onChange: (change: MetricsChange) => void;
   readonly onProblem: (problem: string) => void;

@@ -87,7 +87,7 @@ function mount(context: Context, panel: vscode.WebviewPanel, sources: readonly s
   panel.webview.html = pageOf(panel.webview, extension.extensionUri, 'comparison', 'Comparison');
 }
 
-/** What a page received, and what is under way for it. */
+/** The answers that a page received, and the comparison that is running for it. */
 class Comparing {
   readonly #context: Context;
   readonly #channel: Channel;

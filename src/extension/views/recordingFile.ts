@@ -16,7 +16,7 @@ const eventsPerMessage = 2000;
 export type RecordingFile = {
   /** All of it: the page is new. */
   readonly show: () => Promise<void>;
-  /** What is new since the last time, or all of it where the file was begun again. */
+  /** Shows what is new since the last time, or everything if the file was started again. */
   readonly showNew: () => Promise<void>;
 };
 
@@ -79,7 +79,7 @@ async function textOf(uri: vscode.Uri): Promise<string> {
   return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('utf8');
 }
 
-/** What a page receives about the file, and of the step that it is opened at. */
+/** The data that a page receives about the file, and the step at which it is opened. */
 type Opened = { readonly name: string; readonly step?: number };
 
 /** The address of a step in a recording ends with `#step-16`. */

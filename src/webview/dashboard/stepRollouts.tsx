@@ -6,7 +6,7 @@ import type { Rollout } from '../protocol.ts';
 
 export type StepRolloutsProps = {
   readonly opened: OpenedStep | null;
-  /** What is opened, in words. */
+  /** A description of what is opened. */
   readonly title: string;
   readonly onOpen: (file: string) => void;
   /** Sets a recording beside one of the same task at another optimizer step. */

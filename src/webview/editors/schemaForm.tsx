@@ -19,7 +19,7 @@ import {
 import { Choice, TextInput } from './fields.tsx';
 import { JsonInput } from './jsonInput.tsx';
 
-/** Where a form writes; paths begin at the value. */
+/** The functions with which a form writes; paths begin at the value. */
 export type FormTarget = {
   readonly set: (path: (string | number)[], value: Json) => void;
   readonly remove: (path: (string | number)[]) => void;

@@ -15,7 +15,7 @@ export type Dashboard = {
   readonly run: Run | null;
   readonly series: Series;
   readonly status: RunStatus;
-  /** What the run learns from and is evaluated on. */
+  /** A description of the run's training and evaluation data. */
   readonly data: string | null;
   readonly problems: readonly string[];
   readonly alarms: readonly Alarm[];

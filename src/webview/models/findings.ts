@@ -2,7 +2,7 @@ import type { Note } from '../protocol.ts';
 import type { Entry, Trajectory } from './entries.ts';
 import { isNobodys } from './trajectory.ts';
 
-/** Who is to blame for something that went wrong. */
+/** The party responsible for something that went wrong. */
 export type Who = 'agent' | 'simulator' | 'environment' | 'infrastructure';
 
 /** Something that went wrong in an entry, or that a verdict against the rollout names as its evidence. */

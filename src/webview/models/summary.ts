@@ -17,7 +17,7 @@ export type TableRow = {
   readonly step: number;
   /** The optimizer step in words. */
   readonly name: string;
-  /** Which rollouts it opens. */
+  /** The purpose of the rollouts that it opens. */
   readonly purpose: PlayedStep['purpose'];
   readonly cells: readonly string[];
 };

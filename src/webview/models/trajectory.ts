@@ -45,7 +45,7 @@ export type StepEntry = {
   readonly verdicts?: readonly VerdictLine[];
 };
 
-/** What is above the steps. */
+/** The content of the heading above the steps. */
 export type Heading = {
   readonly task: string;
   readonly facts: readonly string[];

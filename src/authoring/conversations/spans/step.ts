@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { readItem } from '../readers/openaiResponses.ts';
 import { listIn, objectOf, readMessage, type Said, textOf } from '../saidMessage.ts';
 
-/** What a span is of a conversation: one call of a model, the work of an agent around it, a call of a tool. */
+/** The kind of a span in a conversation: one call of a model, the work of an agent around it, or a call of a tool. */
 export type StepKind = 'chat' | 'agent' | 'tool' | 'other';
 
 /** A span as all tracing formats have it. */
