@@ -18,7 +18,7 @@ export type ServedModel = {
   readonly url: string;
   /** The API key that the gateway requires. */
   readonly token: string;
-  /** Settles when the gateway is gone; rejects with a `Fault` where no one closed it. */
+  /** Settles when the gateway has ended; rejects with a `Fault` if it failed before it was closed. */
   readonly ended: Promise<void>;
   readonly close: () => Promise<void>;
 };

@@ -35,7 +35,7 @@ export type ComparedPair = Comparison & {
   readonly changedTasks: readonly string[];
   readonly onlyInOne: readonly string[];
   readonly partings: readonly Parting[];
-  /** Pairs of rollouts that are alike from the first word to the last. */
+  /** The number of pairs of rollouts that do not differ. */
   readonly alike: number;
 };
 
@@ -51,7 +51,7 @@ export type ComparedRun = {
 /** A finished rollout of a task, as far as a row of a comparison shows it. */
 export type ComparedTrial = Pick<FinishedRollout, 'trial' | 'reward' | 'failedBy' | 'recording'>;
 
-/** Told how many pairs of rollouts were read, of how many. */
+/** Called with the number of pairs of rollouts read so far, and their total. */
 type OnPair = (done: number, of: number) => Promise<void>;
 
 /** Runs aligned by task. */
@@ -65,8 +65,8 @@ export type RunsCompared = {
 };
 
 /**
- * Aligns two runs or more by task, and sets each against the first.
- * @param onPair told after each pair of rollouts was read, and waited for
+ * Aligns two or more runs by task, and compares each with the first.
+ * @param onPair called and awaited after each pair of rollouts
  */
 export async function runsCompared(records: readonly RunRecord[], onPair: OnPair): Promise<RunsCompared> {
   const [first, ...others] = records;

@@ -47,7 +47,7 @@ export type SessionOptions = {
   readonly onRefused?: (error: unknown) => void;
 };
 
-/** Reasons to stop as the protocol calls them, where it calls them otherwise. */
+/** The protocol's names of the reasons to stop, where they differ. */
 const reasons: Readonly<Partial<Record<Stop['reason'], string>>> = { end: 'exit', sample: 'restart' };
 
 /** The time a client has to answer that it has started a session, in milliseconds. */
@@ -320,7 +320,7 @@ export class RehearsalSession extends AnsweringSession {
     }
   }
 
-  /** Whether the client has a JavaScript debugger that may look into the lane. */
+  /** Reports whether the client has a JavaScript debugger that may attach to the lane. */
   #stepsInside({ debugTools }: Configuration): boolean {
     return this.#client.supportsStartDebuggingRequest === true && (debugTools ?? canInspectSafely());
   }
@@ -379,7 +379,10 @@ export class RehearsalSession extends AnsweringSession {
     void this.#close().then(() => super.disconnectRequest(response, args));
   }
 
-  /** Says how long a model is waited for, and tells a client what an answer has used: it may show the sum. */
+  /**
+   * Reports how long a model has been waited for, and sends the usage of each answer to the client, which may show the
+   * sum.
+   */
   #heard(notice: ModelNotice): void {
     this.#wait.onModel(notice);
     if (notice.type !== 'answered' || !notice.usage) return;

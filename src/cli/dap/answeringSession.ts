@@ -7,9 +7,9 @@ import type { Then } from './playback/playback.ts';
 /** The answer to a request, and what to do after it is sent. */
 export type Answer<Body> = { readonly body: Body; readonly after?: Then };
 
-/** A session that answers every request once, in words where it can't do what was asked. */
+/** A session that answers every request exactly once, with an error message if the request fails. */
 export abstract class AnsweringSession extends DebugSession {
-  /** Tells a person what went wrong where no request is left to be refused. */
+  /** Shows an error to the user if there is no request left to refuse. */
   protected abstract tell(text: string): void;
 
   /** Answers a request with what `make` gives; what it throws is shown to the person. */
@@ -44,7 +44,7 @@ export abstract class AnsweringSession extends DebugSession {
   }
 }
 
-/** Reads the arguments of a request. What is wrong with them shows where they are first looked at. */
+/** Reads the arguments of a request. Throws a `UsageError` if they do not match the protocol. */
 export function withArguments<Read>(command: string, read: () => Read): Read {
   try {
     return read();

@@ -65,7 +65,7 @@ function turnsOf(steps: readonly Step[]): readonly Choice[] {
   );
 }
 
-/** The tools of the seat that is next; those of the agent where no one is. */
+/** Returns the tools of the seat that is next, or the agent's if there is none. */
 function toolsAt({ state }: Step): readonly Offered[] {
   const { started, messages, phase } = state;
   return phase.type === 'userAwaited' ? (started.userTools ?? []) : offeredNow(started.tools, messages);

@@ -38,7 +38,7 @@ export type LiveOptions = {
   readonly signal: AbortSignal;
   /** Until a path counts as failed. */
   readonly timeoutMs: number;
-  /** The only path that is tried; all of them where it is left out. */
+  /** The only path to test; all paths if it is left out. */
   readonly only?: LivePath['path'];
   readonly onPath?: (path: LivePath) => void;
 };

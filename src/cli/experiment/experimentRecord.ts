@@ -4,7 +4,7 @@ import { replaceFile } from '../../engine/shell/files/disk.ts';
 import { readKept } from '../options/keptFile.ts';
 
 const recordSchema = z.strictObject({
-  /** The experiment that lies in the folder, by its whole path. */
+  /** The absolute path of the experiment's file. */
   file: z.string(),
   /** The target on which its stages are trained. */
   target: z.string(),
@@ -17,7 +17,9 @@ export type ExperimentRecord = z.infer<typeof recordSchema>;
 
 const recordPath = (folder: string) => join(folder, 'experiment.json');
 
-/** The record of an experiment's folder; undefined where none was begun. Throws a `UsageError` for a damaged one. */
+/**
+ * Returns the record of an experiment's folder; undefined if none was started. Throws a `UsageError` for a damaged one.
+ */
 export function readExperimentRecord(folder: string): ExperimentRecord | undefined {
   return readKept(
     recordPath(folder),

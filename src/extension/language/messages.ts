@@ -14,10 +14,7 @@ export type ToWorker =
   /** Something of it on the disk has changed, or it is new. */
   | { readonly type: 'touch'; readonly folder: string }
   | { readonly type: 'forget'; readonly folder: string }
-  /**
-   * The descriptions of its tools by their own code or servers. Without a stamp, they describe the current state of the
-   * code.
-   */
+  /** The descriptions of its tools by the code of a stamp; `isWhole` if servers described theirs too. */
   | {
       readonly type: 'described';
       readonly folder: string;

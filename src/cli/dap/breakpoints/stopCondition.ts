@@ -62,7 +62,7 @@ function logParts(message: string): readonly LogPart[] {
     .map((part) => (part.startsWith('{') ? { expression: part.slice(1, -1) } : { text: part }));
 }
 
-/** Whether the expression holds at a step; in words where it has no value, which is worth a stop. */
+/** Reports whether the expression is true at a step; returns an error message if it has no value, which also stops. */
 export function holdsAt({ when }: StopCondition, step: Step): boolean | string {
   if (when === undefined) return true;
   const found = evaluate(when, step);

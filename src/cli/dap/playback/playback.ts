@@ -11,10 +11,10 @@ import { type Destination, replyUpTo } from './destinations.ts';
 /** Runs after a request is answered. */
 export type Then = () => void | Promise<void>;
 
-/** Makes a fork, and says what is new in it and what it continues from. */
+/** Makes a fork, and returns a description of its change and of where it continues from. */
 type MakeFork = () => Promise<Pick<Edited, 'words' | 'from'>>;
 
-/** Why a session is where it does. `rule` is the one that a breakpoint is on. */
+/** The reason for a stop. `rule` is the one that a breakpoint is on. */
 export type Stop = {
   readonly reason: Hit['reason'] | 'entry' | 'step' | 'goto' | 'pause' | 'fork' | 'sample' | 'end';
   readonly text: string;
@@ -162,7 +162,7 @@ export class Playback {
     }
   }
 
-  /** Goes to what a person chose. Throws a `UsageError` where that can no longer be reached. */
+  /** Goes to a destination that a person chose. Throws a `UsageError` if it can no longer be reached. */
   goTo(destination: Destination): Then {
     switch (destination.type) {
       case 'step':
@@ -265,14 +265,14 @@ export class Playback {
     return left;
   }
 
-  /** Continues by itself, where no one asked for a movement: a person's turn was typed before it was asked for. */
+  /** Continues without a request, because a person's turn was typed before it was requested. */
   goOn(): Promise<void> {
     this.#watcher.onLeave();
     this.debuggee.moveTo(this.debuggee.steps.length - 1);
     return this.toNextStep();
   }
 
-  /** Ends what runs; what was recorded is kept. */
+  /** Ends what is running; the recording is kept. */
   async close(): Promise<void> {
     this.#isOver = true;
     await this.debuggee.close();

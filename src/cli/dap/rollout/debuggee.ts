@@ -48,9 +48,9 @@ export type DebuggeeOptions = {
   readonly log: (text: string) => void;
   readonly engine?: Engine;
   readonly onModel?: OnModel;
-  /** Laid over those of the domain for simulated tools. */
+  /** Overrides those of the domain for simulated tools. */
   readonly toolSettings?: ModelSettings | undefined;
-  /** Whether a JavaScript debugger may look into the lane. */
+  /** Whether a JavaScript debugger may attach to the lane. */
   readonly inspectable?: boolean;
 };
 
@@ -168,7 +168,7 @@ export class Debuggee {
     return step && this.#notes.guardAt(step);
   }
 
-  /** Returns what the call read whose result a step is; undefined where the sidecar doesn't say so. */
+  /** Returns the reads of the call whose result a step is; undefined if the sidecar does not record them. */
   readsAt(n: number): Reads | undefined {
     return this.#notes.readsAt(n);
   }
@@ -375,7 +375,7 @@ export class Debuggee {
     return this.#runtime.gold(this.steps);
   }
 
-  /** Leaves the rollout where it is; what was recorded is kept. */
+  /** Leaves the rollout; the recording is kept. */
   async close(): Promise<void> {
     this.#rollout.leave();
     await this.#runtime.close();
@@ -459,7 +459,7 @@ function differenceFrom(domain: LoadedDomain, setting: Setting, started: Rollout
   return null;
 }
 
-/** The first free name of a fork beside a recording. */
+/** Returns the first free name for a fork next to a recording. */
 function freeFork(parent: string): { readonly path: string; readonly number: number } {
   for (let number = 1; ; number += 1) {
     const path = join(dirname(parent), forkName(originName(parent), number));

@@ -22,9 +22,12 @@ export type Edit =
   | { readonly type: 'database'; readonly side: Side; readonly path: Path; readonly value: Json }
   /** A person takes the turn of the seat that is next. */
   | ({ readonly type: 'turn' } & Turn)
-  /** The seat whose answer a step is answers again. */
+  /** The seat that gave the answer at a step answers again. */
   | { readonly type: 'sample'; readonly step: number }
-  /** Nothing: what follows this step is played again, by other seats or after other files. `words` say what is new. */
+  /**
+   * No change: what follows this step is played again, by other seats or after other files. `words` describe what is
+   * new.
+   */
   | { readonly type: 'none'; readonly step: number; readonly words: string };
 
 /** The start of a fork. */
@@ -171,7 +174,7 @@ function hasUserTools(steps: readonly Step[]): boolean {
   return (steps[0]?.state.started.userTools ?? []).length > 0;
 }
 
-/** Returns a typed call as an event has it, whose types are mutable. */
+/** Returns a typed call as it is in an event, where types are mutable. */
 const typedCalls = (call: NonNullable<Turn['call']>, step: number) =>
   [{ id: `typed_${step}`, ...call }] as unknown as EventOf<'agentReplied'>['toolCalls'];
 

@@ -8,7 +8,7 @@ import { openDomainAt } from '../../options/rolloutOptions.ts';
 export type Engine = {
   readonly openDomain: (folder: string) => LoadedDomain;
   readonly openSupervisor: typeof openSupervisor;
-  /** Starts a lane while the domain is still read. Gives what takes that back. */
+  /** Starts a lane while the domain is still being read. Returns a function that cancels it. */
   readonly startLaneEarly: typeof startLaneEarly;
 };
 

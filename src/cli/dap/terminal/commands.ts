@@ -105,8 +105,8 @@ A command may begin with /. When you play a seat, only lines that begin with / a
 const quiet = new Set(['/help', '/why', '/request']);
 
 /**
- * Performs a line that was typed. Throws a `UsageError` for one that cannot be performed.
- * @param awaited the seat whose turn a person is asked for, which plain text is
+ * Runs a typed line. Throws a `UsageError` if it cannot run.
+ * @param awaited the seat whose turn a person must take; plain text is that turn
  */
 export async function performLine(session: Session, line: string, awaited: string | null): Promise<void> {
   if (awaited !== null && !line.startsWith('/')) return session.type(line, true);

@@ -2,7 +2,7 @@ import type { Side } from '../../../engine/core/domain/tool.ts';
 import type { Path } from '../../../engine/core/values/json.ts';
 import type { Edit } from '../rollout/edit.ts';
 
-/** A variable as a debugger shows it; children are made when they are looked at. */
+/** A variable as a debugger shows it; its children are made when they are requested. */
 export type Variable = {
   readonly name: string;
   readonly value: string;
@@ -12,11 +12,11 @@ export type Variable = {
   readonly rows?: () => Rows;
   /** The edit that a new value makes, or a sentence why it can't. */
   readonly edit?: (text: string) => Edit | string;
-  /** Told when the edit was made. */
+  /** Called when the edit was made. */
   readonly onEdited?: () => void;
   /** Expression that reads it again. */
   readonly expression?: string;
-  /** The whole of it for an editor tab, where that is worth one. */
+  /** The whole value for an editor tab, if it is large enough to need one. */
   readonly whole?: WholeValue;
   /** Loads what is needed before the children can be made. */
   readonly prepare?: () => Promise<unknown>;
@@ -28,7 +28,7 @@ export type Variable = {
 export type WholeValue = {
   readonly text: () => string;
   readonly language: 'markdown' | 'json' | 'plaintext';
-  /** The edit that the saved text makes, or a sentence why it can't; absent where it can only be read. */
+  /** Returns the edit for the saved text, or an error message; absent if the value is read-only. */
   readonly edit?: (text: string) => Edit | string;
 };
 
@@ -47,7 +47,7 @@ export type Rows = {
   readonly mark?: (start: number, count: number) => string;
 };
 
-/** Rows of these keys; each is made when it is looked at. */
+/** Returns rows with these keys; each is made when it is requested. */
 export function rowsOf<Key extends string | number>(
   keys: readonly Key[],
   isList: boolean,
