@@ -50,7 +50,7 @@ export const benchmark = 'acebench';
 /** The words with which a conversation of ACEBench ends. */
 export const closing = 'finish conversation';
 
-/** The class whose start is laid over that of every other one. */
+/** The class whose start is merged with that of every other class. */
 const baseClass = 'BaseApi';
 
 /** Why an entry can't be a task, or null. */

@@ -74,7 +74,8 @@ export async function importTau2(options: ImportOptions): Promise<ImportReport> 
 }
 
 /**
- * Returns where package and data of a copy lie: in a checkout, in a package's own folder, or beside installed packages.
+ * Returns the locations of a copy's package and data: in a checkout, in a package's own folder, or next to installed
+ * packages.
  */
 function copyAt({ from, python }: ImportOptions): Copy {
   const folder = copyFolder(from, { module: 'tau2', howToGet }, python);
@@ -108,7 +109,7 @@ function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readon
 
 const knownIn = (there: readonly string[]) => knownDomains.filter((name) => there.includes(name));
 
-/** Domains of tau2 that stay behind as a whole, told where no one chose among them. */
+/** Returns the domains of tau2 that are not imported at all, which are reported if the user did not choose domains. */
 function leftOf({ data }: Copy, asked: readonly string[] | undefined): readonly NotCarried[] {
   const place = join(data, 'domains');
   const there = readdirSync(place);
@@ -186,7 +187,9 @@ type Choice = {
   readonly about: About;
 };
 
-/** The chosen tasks in this engine's words. What is not carried over is reported once for all that it concerns. */
+/**
+ * Returns the chosen tasks in this engine's format. Parts that are not carried over are reported once for all tasks.
+ */
 function writtenTasks(
   tasks: readonly RawTask[],
   { chosen, splits, about }: Choice,

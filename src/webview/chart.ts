@@ -11,7 +11,7 @@ export type ChartData = {
   readonly steps: readonly number[];
   readonly curves: readonly {
     readonly values: readonly (number | null)[];
-    /** The same as `values` where nothing is smoothed. */
+    /** Equal to `values` if nothing is smoothed. */
     readonly smooth: readonly (number | null)[];
     /** Measured values that do not count. */
     readonly superseded: readonly (number | null)[];
@@ -27,7 +27,7 @@ export type ChartOptions = {
   readonly height: number;
   /** The smallest range that the y axis shows; null lets the data decide. */
   readonly range: readonly [number | null, number | null];
-  /** The y axis is logarithmic: what is not above 0 is not drawn. */
+  /** Whether the y axis is logarithmic: values that are not above 0 are not drawn. */
   readonly isLog: boolean;
   readonly format: (value: number) => string;
   /** The pointer is over a point (its index), or over none. */

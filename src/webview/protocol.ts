@@ -77,7 +77,7 @@ export const runSchema = z.object({
   kind: z.nullable(z.enum(['sft', 'grpo', 'evaluate'])),
   model: z.nullable(z.string()),
   domain: z.nullable(z.string()),
-  /** Optimizer steps that the configuration asks for, where it says so. */
+  /** The number of optimizer steps in the configuration, if it specifies one. */
   plannedSteps: z.nullable(z.int()),
 });
 export type Run = z.infer<typeof runSchema>;
@@ -116,7 +116,7 @@ export type ComparedWhat = z.infer<typeof comparedWhat>;
 export const noteSchema = z.object({
   n: z.int(),
   ms: z.optional(z.number()),
-  /** Tokens of the models that were asked for it. */
+  /** Tokens of the models that were called for it. */
   input: z.optional(z.number()),
   output: z.optional(z.number()),
   retries: z.optional(z.int()),
@@ -150,7 +150,7 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     alarms: z.array(alarmSchema),
   }),
   z.object({ type: z.literal('appended'), run: z.string(), points: z.array(pointSchema) }),
-  /** The run's files were begun again: these points replace all earlier ones. */
+  /** The run's files were started again: these points replace all earlier ones. */
   z.object({ type: z.literal('restarted'), run: z.string(), points: z.array(pointSchema) }),
   z.object({
     type: z.literal('status'),
@@ -174,13 +174,13 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     name: z.string(),
     total: z.int(),
     problem: z.nullable(z.string()),
-    /** The step to begin at; the first where it is absent. */
+    /** The step to start at; the first if it is absent. */
     step: z.optional(z.int()),
   }),
   /** The recording that is open has more steps now; they follow in `recordingRead`. */
   z.object({ type: z.literal('recordingGrew'), total: z.int(), problem: z.nullable(z.string()) }),
   z.object({ type: z.literal('recordingRead'), events: z.array(numberedSchema) }),
-  /** A comparison is being made, of what lies at these paths. `note` says how far it is. */
+  /** A comparison of these paths is running. `note` describes its progress. */
   z.object({
     type: z.literal('comparing'),
     what: comparedWhat,
@@ -221,7 +221,7 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('openStep'), ...playedStepSchema.shape }),
   z.object({ type: z.literal('openRollout'), run: z.string(), file: z.string() }),
   z.object({ type: z.literal('overlay'), runs: z.array(z.string()) }),
-  /** Sets a recording of the run beside one of the same task at another optimizer step, which a person picks. */
+  /** Compares a recording of the run with one of the same task at another optimizer step, which the user picks. */
   z.object({ type: z.literal('compareStep'), run: z.string(), file: z.string() }),
   /** Saves what the page made where a person says: text, or a picture as base64. */
   z.object({ type: z.literal('export'), name: z.string(), format: z.enum(['csv', 'png']), content: z.string() }),

@@ -20,7 +20,7 @@ export type SpokenMessage = { readonly line: number; readonly number: number } &
 
 /** A conversation that was not rehearsed: from a log of chats, or from spans. */
 export type Conversation = {
-  /** As its source calls it; null where it has no name there. */
+  /** Its id in the source; null if it has none there. */
   readonly id: string | null;
   readonly file: string;
   /** The line on which it begins. */

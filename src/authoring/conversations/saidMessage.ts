@@ -262,7 +262,7 @@ function hasResultParts(content: Json | undefined): boolean {
   });
 }
 
-/** The calls that are written beside the content. */
+/** Returns the calls that are next to the content. */
 function callsBeside(message: JsonObject): readonly SaidCall[] {
   const extra = objectOf(message['additional_kwargs']);
   const listed = [
@@ -325,7 +325,7 @@ export function resultText(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** The words of a part of a result; undefined for what is data, and not a part. */
+/** Returns the text of a part of a result; undefined if it is data rather than a part. */
 function resultPart(value: Json): string | undefined {
   const object = objectOf(value);
   const { text, json, type, content } = object;
@@ -336,7 +336,7 @@ function resultPart(value: Json): string | undefined {
   return undefined;
 }
 
-/** Reads a part of a message. What is neither words, thoughts, a call nor a result is lost. */
+/** Reads a part of a message. A part that is not text, thoughts, a call or a result is lost. */
 function readPart(part: Json, to: Collected): void {
   const given = typeof part === 'string' ? { text: part } : withoutNulls(objectOf(part));
   const object = keyedPart(given) ?? given;

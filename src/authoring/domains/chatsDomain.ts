@@ -43,7 +43,9 @@ export type ChatsDomain = {
 /** A call of the logs, with what came back. */
 type Seen = { readonly arguments: JsonObject; readonly result: string | null };
 
-/** The files of a domain whose policy and tools are those of recorded conversations: all that a log says about them. */
+/**
+ * Returns the files of a domain whose policy and tools come from recorded conversations, as far as a log shows them.
+ */
 export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
   const { seed, read } = options;
   const recognised = options.recognised && { recognised: options.recognised.spansIn };

@@ -9,7 +9,7 @@ import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './v
 export type Deed = {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, string>>;
-  /** Required arguments of which the conversation says nothing. */
+  /** Required arguments that the conversation does not mention. */
   readonly missing: readonly string[];
   /** Place of the utterance that proposes or reports it. */
   readonly at: number;

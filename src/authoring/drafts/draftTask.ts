@@ -152,7 +152,7 @@ function toldValues(calls: readonly MadeCall[], said: ReturnType<typeof saidIn>)
   return [...new Set(own)].slice(0, mostTold);
 }
 
-/** A name that no task has; a number behind it tells those apart that would be equal. */
+/** Returns an unused task id. A number at its end distinguishes ids that would be equal. */
 export function freeId({ parts }: LoadedDomain, wanted: string, more: readonly string[] = []): string {
   const taken = new Set([...parts.tasks.map(({ value }) => value.id), ...more].map((id) => id.toLowerCase()));
   const base = wanted.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 120);

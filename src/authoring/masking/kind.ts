@@ -13,5 +13,5 @@ export const personalKinds = [
 ] as const;
 export type PersonalKind = (typeof personalKinds)[number];
 
-/** A personal value and where it is in a text. */
+/** A personal value and its position in a text. */
 export type Found = { readonly kind: PersonalKind; readonly start: number; readonly end: number };

@@ -44,7 +44,7 @@ export type Masked = {
 };
 
 export type Masker = {
-  /** Looks at the texts and values of a conversation, before any is masked: a name told here is masked everywhere. */
+  /** Reads the texts and values of a conversation before any are masked: a name learned here is masked everywhere. */
   readonly look: (conversation: readonly Piece[]) => void;
   readonly conversation: (conversation: readonly Piece[]) => Masked;
   /** Returns the number of different values of each kind that were masked. */
@@ -107,7 +107,7 @@ export function textsIn(values: readonly Json[]): readonly string[] {
 const smallIntroduction =
   /(?<![\p{L}\p{N}])(?:i['’]?m|i am|this is)[ \t]+(?<first>\p{Ll}{3,20})(?:[ \t]+(?<last>\p{Ll}[\p{Ll}'’-]{2,20}))?(?=[ \t]*(?:[.,!?;\n]|$|and\b|from\b))/gimu;
 
-/** Words by which somebody is greeted, in lower case. */
+/** Returns the names in greetings, in lower case. */
 function greetedIn(text: string): readonly string[] {
   const greetings =
     /(?<![\p{L}\p{N}])(?:hi|hello|hey|dear|hallo|hola)[ \t]+(?<name>\p{L}{3,20})(?=[ \t]*(?:[,.!?;\n]|$))/giu;
@@ -155,7 +155,7 @@ class Book {
     this.#options = options;
   }
 
-  /** Returns a text masked by what is known now. */
+  /** Returns a text masked with the values known so far. */
   masked(text: string, keptNames: ReadonlySet<string>): string {
     const known = keptNames.size === 0 ? this.#masked.get(text) : undefined;
     if (known !== undefined) return known;
@@ -234,7 +234,10 @@ class Book {
     }
   }
 
-  /** Returns where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */
+  /**
+   * Returns where a text contains names in Chinese, Japanese or Korean: known ones, and those that it introduces
+   * itself.
+   */
   eastAsianIn(text: string, keptNames: ReadonlySet<string>): readonly Span[] {
     if (!isEastAsian(text)) return [];
     const kept = this.keptIn(text);

@@ -216,7 +216,7 @@ function nameAtStart(said: string, { mayBeSmall }: Writing): string {
   return said.slice(0, end);
 }
 
-/** Whether a word is one of the language, and not likely somebody's name. */
+/** Reports whether a word is an ordinary word of the language, and unlikely to be a name. */
 export function isNoName(said: string): boolean {
   const bare = said.toLowerCase().replace(/['’](?:m|s|d|ve|ll|re)$/, '');
   return bare.length < 2 || noName.has(bare);

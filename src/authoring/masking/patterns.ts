@@ -266,10 +266,10 @@ const dates =
   /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
 const phoneWords = /(?:phone|mobile|cell|tel|call|ring|reach|text|fax|whatsapp|contact|sms)[^.!?\n]{0,40}$/i;
 
-/** The kinds of which every pattern has a digit. */
+/** The kinds whose patterns all require a digit. */
 const withDigits: ReadonlySet<PersonalKind> = new Set(['iban', 'address', 'postcode', 'card', 'birthDate']);
 
-/** Personal data that the shape of a text tells, or the words before it. */
+/** Returns personal data that the form of a text, or the words before it, indicate. */
 export function patternsIn(text: string): readonly Found[] {
   const hasDigit = /\d/.test(text);
   const fitting = patterns.filter(([kind, , cue]) => (hasDigit || !withDigits.has(kind)) && (!cue || cue.test(text)));

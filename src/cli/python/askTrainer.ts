@@ -7,7 +7,7 @@ import { hubKeys, type Interpreter, trainerEnvironment } from './pythonEnvironme
 type Question = {
   /** The text for its standard input. */
   readonly input?: string;
-  /** Makes the error of its last words, where it does not answer. */
+  /** Returns the error to throw if it does not answer, from its last output. */
   readonly refused: (words: string) => Error;
 };
 

@@ -16,7 +16,10 @@ export type Launch = {
   readonly isResumed: boolean;
   /** Whether the command line returns once it runs. */
   readonly isDetached: boolean;
-  /** An existing Python of the target that trains as it is; undefined: the trainer's own environment, made on first use. */
+  /**
+   * An existing Python of the target that trains without changes; undefined: the trainer's own environment, made on
+   * first use.
+   */
   readonly python: Interpreter | undefined;
   /**
    * The disk space that the run needs on the target in addition to the copied files, in bytes; undefined: the trainer's
@@ -40,7 +43,7 @@ export type Plan = {
   readonly needs?: Needs;
 };
 
-/** A target that was looked at for a launch. */
+/** The results of checking a target for a launch. */
 export type Inspected = {
   /** The launch with the profile that the run gets. */
   readonly launch: Launch;

@@ -34,8 +34,8 @@ export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined
 }
 
 /**
- * Says that something was drafted, and what keeps it from being accepted.
- * @param sound what is reported where nothing does
+ * Reports that something was drafted, and what prevents its acceptance.
+ * @param sound the message if nothing prevents it
  */
 export function tellDrafted(context: Context, drafts: readonly GatedDraft[], sound: string): void {
   const obstacle = firstObstacle(drafts);

@@ -40,7 +40,7 @@ type Made = {
   readonly problems?: readonly { readonly file: string; readonly line: number; readonly message: string }[];
 };
 
-/** Returns what the domain is made of, as arguments of the command line; undefined where it was cancelled. */
+/** Returns the source of the domain, as arguments of the command line; undefined if the user cancelled. */
 async function askSource(context: Context, { from, template }: Choice): Promise<readonly string[] | undefined> {
   if (from === 'template') return ['--template', template ?? ''];
   if (from === 'logs') return askLogs();

@@ -42,7 +42,7 @@ export async function resample(target: unknown): Promise<boolean> {
   return doing(async () => session.customRequest('restartFrame', { frameId: await chosenFrame(session, target) }));
 }
 
-/** Plays the recording of what is debugged again, from its start: no model is called, and nothing is paid. */
+/** Replays the debugged recording from its start, without calling a model, so at no cost. */
 export async function replay(): Promise<boolean> {
   const session = debuggedSession();
   if (!session) return false;

@@ -39,7 +39,7 @@ export async function chosenFrame(session: vscode.DebugSession, target: unknown)
   return isOwn ? focused.frameId : undefined;
 }
 
-/** Does something with the session. True where it was done; what a session refuses, VS Code says by itself. */
+/** Runs an action on the session. Returns true if it succeeded; VS Code itself shows the session's errors. */
 export async function doing(make: () => Thenable<unknown>): Promise<boolean> {
   try {
     await make();

@@ -20,7 +20,7 @@ export type DocumentItems<T> = { readonly broken: FileProblem | null; readonly i
 
 /** The state of a file apart from the form: its problem, its entries, and the index of the one shown. */
 type Chosen<T> = Pick<Shown, 'broken' | 'items' | 'index'> & {
-  /** The entry that is shown; undefined where it can't be read. */
+  /** The entry that is shown; undefined if it can't be read. */
   readonly item: { readonly path: (string | number)[]; readonly value: T } | undefined;
 };
 

@@ -59,8 +59,8 @@ export type VisualEditor<Seen extends Scene = FileScene> = {
   /** Returns an answer that is sent at once; undefined for any other message. */
   readonly answer?: (message: FromEditor, scene: Seen) => ToEditor | undefined;
   /**
-   * Runs what the page asks for; undefined where the message is about nothing that runs. Throws what is reported
-   * instead.
+   * Returns a function that runs what the page requests; undefined if the message does not request a run. The function
+   * throws the error to report.
    */
   readonly run?: (message: FromEditor, scene: Seen) => ((running: Running) => Promise<Outcome>) | undefined;
 };
@@ -76,7 +76,7 @@ type DomainPart = { readonly folder: string; readonly name: string };
 
 const isDocument = (subject: Subject): subject is vscode.TextDocument => 'getText' in subject;
 
-/** Shows a file in a visual editor, and makes the changes that are asked for there, until its tab is closed. */
+/** Shows a file in a visual editor, and makes the changes requested there, until its tab is closed. */
 export function openFileSession(
   context: Context,
   editor: VisualEditor,
@@ -108,12 +108,12 @@ class EditorSession<Seen extends Scene> {
   /** The domain as it was read last. */
   #domain: LoadedDomain | undefined;
   #choices: Choices = { index: 0, task: null };
-  /** The page has asked for something: it listens. */
+  /** Whether the page has sent a message, which means that it listens. */
   #isReady = false;
-  /** Counts what was shown, so that what was read earlier is never shown later. */
+  /** Counts what was shown, so that an earlier reading never replaces a later one. */
   #round = 0;
   #soon: NodeJS.Timeout | undefined;
-  /** Changes are made one after the other, each on the text that the one before left. */
+  /** Changes are made one after another, each on the text that the previous one left. */
   #changes: Promise<void> = Promise.resolve();
   #refusal: Shown['refusal'] = null;
   /** The warning about the last change: continued typing in one value warns once. */
@@ -319,7 +319,7 @@ class EditorSession<Seen extends Scene> {
     return this.#seen({ context, domain, choices, refresh: () => void this.#show() });
   }
 
-  /** Returns what the editor shows; where that fails, the page says why. */
+  /** Returns the content of the editor; if that fails, the page shows the error. */
   async #content(known?: LoadedDomain): Promise<Content> {
     try {
       return await this.#editor.contentOf(await this.#scene(known));
@@ -347,7 +347,7 @@ class EditorSession<Seen extends Scene> {
     this.#channel.post({ type: 'editor', message: ran });
   }
 
-  /** Runs one thing at a time. In a workspace that no one trusts nothing runs, whatever a page asks for. */
+  /** Runs one thing at a time. Nothing runs in an untrusted workspace, whatever a page requests. */
   async #run(message: FromEditor, scene: Seen): Promise<void> {
     const folder = this.#folder;
     const work = this.#editor.run?.(message, scene);

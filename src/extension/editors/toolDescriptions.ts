@@ -72,7 +72,7 @@ function scanned({ parts, pythonFile }: LoadedDomain): readonly KnownTool[] {
   }));
 }
 
-/** Returns what the command line said about the files as they are on the disk; null while it is asked. */
+/** Returns the command line's answer for the current files on the disk; null while it is running. */
 function describedIn(
   context: Context,
   { folder, file, parts }: LoadedDomain,

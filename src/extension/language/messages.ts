@@ -24,7 +24,7 @@ export type ToWorker =
     }
   | { readonly type: 'ask'; readonly id: number; readonly folder: string; readonly question: Question }
   | { readonly type: 'row'; readonly id: number; readonly folder: string; readonly grouping: Grouping }
-  /** Tasks of the domain as it was last asked for as a row, from one number to before another. */
+  /** Tasks of the row that was last requested for the domain, from one number up to, but not including, another. */
   | {
       readonly type: 'taskRows';
       readonly id: number;
@@ -47,7 +47,7 @@ export type FromWorker =
   | { readonly type: 'failed'; readonly id: number | null; readonly message: string }
   /** Changes came of a text that is not here: it has to be sent as a whole. */
   | { readonly type: 'unknown'; readonly folder: string; readonly file: string }
-  /** The domain's code in this state has not told its tools yet. */
+  /** The tools of the domain's code in this state are not described yet. */
   | { readonly type: 'undescribed'; readonly folder: string; readonly stamp: string };
 
 /** Texts of files after fixes, by their paths. */

@@ -11,15 +11,15 @@ import { mostImportant } from './mostImportant.ts';
 import { OpenDomain } from './openDomain.ts';
 
 const domains = new Map<string, OpenDomain>();
-/** Domains whose findings have to be looked for again. */
+/** Domains whose diagnostics must be computed again. */
 const stale = new Set<string>();
-/** Domains that somebody works on: only of those the tools are worth being described. */
+/** Domains that the user works on: tools are described only for those. */
 const asked = new Set<string>();
 /** The state of each domain's code that was last told to be undescribed: what is typed elsewhere does not tell it again. */
 const told = new Map<string, string>();
 let waiting: ToWorker[] = [];
 let isAwake = false;
-/** The domain whose findings are looked for. Reading and checking thousands of tasks takes seconds. */
+/** The domain whose diagnostics are being computed. Reading and checking thousands of tasks takes seconds. */
 let looking: { readonly folder: string; readonly steps: Steps<readonly Diagnostic[]> } | null = null;
 /** The time that diagnostics are computed before messages that have arrived are answered, in milliseconds. */
 const turnMs = 200;
@@ -51,7 +51,9 @@ function wake(): void {
   });
 }
 
-/** The next message. Those about a domain whose files are being read wait: an answer would read them at once. */
+/**
+ * Returns the next message. Messages about a domain whose files are being read wait: an answer would read them at once.
+ */
 function takeNext(): ToWorker | undefined {
   if (!looking || domains.get(looking.folder)?.isRead) return waiting.shift();
   const { folder } = looking;

@@ -31,7 +31,7 @@ export type RuleResult = {
 };
 
 type Run = RunLedger & {
-  /** The folder of its domain; null for what is not a run. */
+  /** The folder of its domain; null if this is not a run. */
   readonly domain: string | null;
   readonly tasks: ReadonlyMap<string, TaskResult>;
   readonly recordings: readonly string[];
@@ -44,7 +44,7 @@ const sample = 1000;
 /** Recordings that are read at once. */
 const abreast = 8;
 
-/** Reads the results of tasks and rules from the folders of runs. What was read is kept until its ledger grows. */
+/** Reads the results of tasks and rules from the folders of runs. Results are cached until a ledger grows. */
 export class LastResults {
   readonly #runs = new Map<string, Run>();
   /** Of the recordings of one run: they do not change once they have a receipt. */

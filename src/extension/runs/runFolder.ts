@@ -31,7 +31,7 @@ export type RunSummary = {
   readonly bestFork: number | null;
 };
 
-/** A task of a run: how often it was right, what is not finished, and how its forks came out. */
+/** A task of a run: how often it succeeded, what is not finished, and the results of its forks. */
 export type RunTask = TaskSuccess & {
   readonly finished: number;
   readonly unfinished: number;
@@ -69,7 +69,7 @@ export async function runFoldersIn(roots: readonly string[]): Promise<readonly s
     .map(({ folder }) => folder);
 }
 
-/** When a run was begun: from its name, else from its file. Null where neither says it. */
+/** Returns the start time of a run, from its name or else its file; null if neither has one. */
 async function timeOf(folder: string): Promise<Date | null> {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)/.exec(basename(folder)) ?? [];

@@ -15,8 +15,8 @@ const gatherMs = 500;
 const lookEveryMs = 2000;
 
 /**
- * Tells when files of runs and training runs may have changed, of whichever process. The only one who looks, and only
- * as long as somebody listens.
+ * Reports when files of runs and training runs may have changed, whichever process wrote them. It is the only watcher,
+ * and it watches only while it has listeners.
  */
 export class RunWatch implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();

@@ -47,7 +47,7 @@ export class RunResults {
       readonly tasks: number;
       readonly trials: number;
       readonly places: MessagePlaces;
-      /** It is a single rollout beside those of another run, whose results stay. */
+      /** Whether it is a single rollout in addition to those of another run, whose results stay. */
       readonly isPart?: boolean;
     },
   ) {

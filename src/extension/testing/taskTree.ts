@@ -40,8 +40,8 @@ export class TaskTree {
   readonly #reading = new Map<string, Promise<void>>();
 
   /**
-   * @param folders gives the folders of the domains that are there
-   * @param readRow reads one; undefined where it can't be read at the moment
+   * @param folders returns the folders of the existing domains
+   * @param readRow reads one; undefined if it can't be read at the moment
    */
   constructor(
     controller: vscode.TestController,
@@ -146,10 +146,7 @@ export class TaskTree {
     return item;
   }
 
-  /**
-   * Reads a domain, or reads it again; anyone who asks meanwhile waits for the same reading, and a later one follows
-   * it.
-   */
+  /** Reads a domain, or reads it again. Calls in the meantime wait for the same reading, and another one follows it. */
   async read(folder: string): Promise<void> {
     const before = this.#reading.get(folder);
     const reading = (before ?? Promise.resolve()).then(() => this.#read(folder));

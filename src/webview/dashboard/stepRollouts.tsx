@@ -9,7 +9,7 @@ export type StepRolloutsProps = {
   /** A description of what is opened. */
   readonly title: string;
   readonly onOpen: (file: string) => void;
-  /** Sets a recording beside one of the same task at another optimizer step. */
+  /** Compares a recording with one of the same task at another optimizer step. */
   readonly onCompare: (file: string) => void;
 };
 

@@ -8,7 +8,7 @@ import type { Shown } from './messages.ts';
  */
 const pauseMs = 400;
 
-/** The change that could not be made last: its field keeps what was typed, and says why. */
+/** The last change that could not be made: its field keeps the typed text and shows the reason. */
 export const Refusal = createContext<Shown['refusal']>(null);
 
 type Labelled = {
@@ -20,7 +20,7 @@ type Labelled = {
   readonly isDisabled?: boolean;
 };
 
-/** A label above a control, with what is to be known of it below. */
+/** A label above a control, with an explanation below it. */
 function Field({
   id,
   label,

@@ -55,7 +55,9 @@ type FrameProps<Content extends EditorContent> = {
   readonly children: (content: Content, editor: ReturnType<typeof useEditor> & { shown: Shown }) => ComponentChildren;
 };
 
-/** Shows what every visual editor has: its title, the entries of the file, the way to the text, and what is wrong. */
+/**
+ * Shows the parts that all visual editors have: the title, the entries of the file, the link to the text, and problems.
+ */
 export function EditorFrame<Content extends EditorContent>(props: FrameProps<Content>): JSX.Element {
   const { title, noun, bridge, children } = props;
   const editor = useEditor(bridge);

@@ -99,7 +99,7 @@ const toolSchema = z.object({
   owner: z.enum(['agent', 'user']),
   effect: z.enum(['read', 'write']),
   description: z.string(),
-  /** JSON Schema of its arguments; null where no one knows it yet. */
+  /** JSON Schema of its arguments; null if it is not known yet. */
   parameters: z.nullable(schemaSchema),
 });
 export type ShownTool = z.infer<typeof toolSchema>;
@@ -113,7 +113,7 @@ export const toolContentSchema = z.object({
   source: z.string(),
   /** The settings of its calls, in words. */
   limits: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** Of a simulated tool: what its file says beside name, description and parameters. */
+  /** The settings of a simulated tool in its file, other than name, description and parameters. */
   simulated: z.nullable(
     z.object({
       behaviour: z.string(),
@@ -132,9 +132,9 @@ export const toolContentSchema = z.object({
   /** Calls of it that tasks have among their gold actions. */
   examples: z.array(z.object({ task: z.string(), arguments: schemaSchema })),
   tasks: z.array(z.string()),
-  /** Why it can't be tried here; null where it can. */
+  /** Why it can't be tried here; null if it can. */
   untriable: z.nullable(z.string()),
-  /** Why no one knows its arguments; null where they are known. */
+  /** Why its arguments are not known; null if they are. */
   undescribed: z.nullable(z.string()),
 });
 export type ToolContent = z.infer<typeof toolContentSchema>;
@@ -172,11 +172,11 @@ export const shownSchema = z.object({
   hasText: z.boolean(),
   /** The problem that makes the whole file unreadable. */
   broken: z.nullable(fileProblemSchema),
-  /** The entries of the file; one where it is not a list. */
+  /** The entries of the file; one if it is not a list. */
   items: z.array(z.object({ label: z.string(), problem: z.nullable(fileProblemSchema) })),
   /** The entry that is shown. */
   index: z.int(),
-  /** Why the last change could not be made; `number` tells one refusal from the next. */
+  /** Why the last change could not be made; `number` distinguishes refusals. */
   refusal: z.nullable(z.object({ number: z.int(), reason: z.string() })),
   /** Null where the file, or the entry, can't be shown. */
   content: z.nullable(editorContentSchema),
@@ -201,7 +201,7 @@ export const ranSchema = z.object({
       z.object({
         type: z.literal('previewed'),
         task: z.string(),
-        /** Whose words the agent's are. */
+        /** The seat whose messages the agent's are. */
         agent: z.string(),
         user: z.string(),
         messages: z.array(spokenSchema),
@@ -260,17 +260,17 @@ export const fromEditorSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('addRule'), section: z.int(), text: z.string(), id: z.string() }),
   z.object({ type: z.literal('moveRule'), line: z.int(), direction: z.enum(['up', 'down']) }),
   z.object({ type: z.literal('removeRule'), line: z.int() }),
-  /** Shows a check where it is, by its number. */
+  /** Shows the source of a check, by its number. */
   z.object({ type: z.literal('openCheck'), index: z.int() }),
   /** Shows the recording to look at for a rule. */
   z.object({ type: z.literal('openRuleRecording'), rule: z.string() }),
   z.object({ type: z.literal('preview'), withModel: z.boolean() }),
-  /** Asks what is wrong with arguments of the shown tool. */
+  /** Requests the errors in arguments of the shown tool. */
   z.object({ type: z.literal('checkCall'), question: z.int(), arguments: schemaSchema }),
   /** Calls the shown tool on a scratch database, with the state of a task where one is named. */
   z.object({ type: z.literal('call'), arguments: schemaSchema, task: z.nullable(z.string()) }),
   z.object({ type: z.literal('playGold') }),
-  /** Shows the recording of what was played. */
+  /** Shows the recording of the last rollout. */
   z.object({ type: z.literal('openPlayed') }),
   z.object({ type: z.literal('stopRunning') }),
 ]);

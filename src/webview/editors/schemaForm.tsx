@@ -97,7 +97,7 @@ function ObjectFields({
   );
 }
 
-/** A part whose name the schema does not say, or does not know. */
+/** A part whose name the schema does not specify or does not know. */
 function Entry(props: PartProps): JSX.Element {
   const { name, path, form } = props;
   return (

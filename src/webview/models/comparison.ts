@@ -8,7 +8,7 @@ type RecordingsCompared = Extract<ToWebview, { type: 'recordingsCompared' }>['co
 
 /** Everything that the comparison page knows. */
 export type Comparison = {
-  /** Paths of what is compared; they outlive a reload of the window. */
+  /** The compared paths; they survive a reload of the window. */
   readonly sources: readonly string[];
   readonly busy: { readonly what: ComparedWhat; readonly note: string } | null;
   readonly runs: RunsCompared | null;
@@ -48,7 +48,7 @@ export function nameOf(path: string): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-/** Returns what is below a run's name. */
+/** Returns the facts shown below a run's name. */
 export function runFacts({ run, metrics, unfinished }: ComparedRun): readonly string[] {
   return [
     run.domain,
@@ -271,7 +271,7 @@ export function taskPage(
   return { rows: kept.slice(shown * rowsPerPage, (shown + 1) * rowsPerPage), page: shown, pages, total: kept.length };
 }
 
-/** Trials of a task that both runs have, those whose rewards differ first. */
+/** Returns the trials of a task that both runs have, those with different rewards first. */
 export function trialPairs(
   comparison: RunsCompared,
   task: string,

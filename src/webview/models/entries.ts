@@ -112,7 +112,7 @@ function speakerOf(event: RolloutEvent): Speaker {
   return 'engine';
 }
 
-/** The call that an entry is about; null where it is not one. */
+/** Returns the call of an entry; null if the entry is not a call. */
 export function callOf({ steps }: Pick<Entry, 'steps'>): {
   readonly name: string;
   readonly by: 'agent' | 'user';

@@ -85,7 +85,7 @@ function knownMetric(name: string): Metric | null {
   return null;
 }
 
-/** A value of a metric as text; a dash where it was not measured. */
+/** Returns a value of a metric as text; a dash if it was not measured. */
 export function formatMetric({ decimals }: Pick<Metric, 'decimals'>, value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   if (decimals !== null) return value.toFixed(decimals);

@@ -17,7 +17,7 @@ const choicesSchema = z.object({
   open: z.array(z.int()),
 });
 
-/** Returns what was kept, or nothing chosen. */
+/** Returns the saved choices, or the defaults. */
 export function readChoices(kept: unknown): Choices {
   const { success, data } = choicesSchema.safeParse(kept);
   return success ? data : { filter: noFilter, current: null, open: [] };

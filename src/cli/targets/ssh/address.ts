@@ -11,7 +11,7 @@ export type SshAddress = {
 
 const expected = 'expected ssh://user@host:port/folder, where user, port and folder may be left out';
 
-/** Reads the address of a target. Throws a `UsageError` that says what is wrong with it. */
+/** Parses the address of a target. Throws a `UsageError` if it is not valid. */
 export function readAddress(text: string): SshAddress {
   const { hostname, port, username, password, path, search, hash } = parsed(text);
   if (password) throw new UsageError(`--target: an address must not contain a password; ssh signs in with a key`);

@@ -22,9 +22,9 @@ export type Machine = {
   readonly free: number;
   readonly cacheFree: number;
   readonly hasEnvironment: boolean;
-  /** Why there are none, where it is a text. */
+  /** The GPUs; a text says why there are none. */
   readonly gpus: Gpus;
-  /** Why the hub does not give out the model; null where it does, or can't be asked. */
+  /** Why the hub refuses the model; null if it does not, or can't be queried. */
   readonly refusal: 'unknown' | 'closed' | null;
   readonly commands: Readonly<Record<string, boolean>>;
 };
