@@ -58,7 +58,10 @@ export function unimportable(code: string, message: string, file?: string): Faul
   return new Fault({ who: 'environment', code: `import/${code}`, message, ...(file ? { file } : {}) });
 }
 
-/** Returns the parts of a copy that the user requested, in the order of the benchmark; all if none is named. */
+/**
+ * Returns the parts of a copy that the user requested, in the order of the benchmark; all if none is named. Throws a
+ * `Fault` for a part that the copy does not have.
+ */
 export function chosenParts<Name extends string>(
   there: readonly Name[],
   asked: readonly string[] | undefined,

@@ -100,7 +100,7 @@ function waitingOf(
   return { waiting, refused };
 }
 
-/** Returns the task of a simulation: by its text for the user if ids of several benchmarks are equal. */
+/** Returns the task of a simulation: by its id, or else by comparing the contents of the task. */
 function taskOf(tasks: readonly Task[], { task: named, isOf }: OfficialSimulation): Task | undefined {
   return tasks.find((task) => (task.origin?.id ?? task.id) === named) ?? tasks.find((task) => isOf?.(task));
 }

@@ -60,7 +60,7 @@ function itemsIn(kind: YamlKind, source: Source): readonly OutlineItem[] {
     : itemOf(root, kind, source);
 }
 
-/** The root of a file; null where it is nested too deep to be read. */
+/** Returns the root of a file; null if it is nested too deeply to be read. */
 export function contentsOf(source: Source): Node | null {
   try {
     return documentOf(source).document.contents as Node | null;

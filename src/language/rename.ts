@@ -90,7 +90,7 @@ function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string
 /** A kind in a sentence. */
 const words = (kind: SymbolKind) => (kind === 'phrases' ? 'list of phrases' : kind);
 
-/** The edits that rename what is mentioned at a place, or why it can't have the new name. */
+/** Returns the edits that rename the symbol at a place, or why it can't have the new name. */
 export function renameAt(domain: LanguageDomain, position: Position, wanted: string): Renaming | Refusal {
   const mention = mentionAt(domain, position);
   const renamable = renamableAt(domain, position);

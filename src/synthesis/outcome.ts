@@ -12,7 +12,7 @@ export type Classified = {
   readonly outcome: Outcome;
   /** A description of what a near-miss failed; null for every other outcome. */
   readonly miss: string | null;
-  /** Steps of the agent that broke a rule: no one is to learn them. */
+  /** Steps of the agent that broke a rule, which must not be learned. */
   readonly withheld: readonly number[];
 };
 

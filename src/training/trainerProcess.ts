@@ -30,7 +30,10 @@ export function trainerOf(folder: string): { readonly pid: number; readonly isRu
   }
 }
 
-/** When a living process began, in milliseconds since the epoch; 0 where that can't be known, null when it is over. */
+/**
+ * Returns when a running process started, in milliseconds since the epoch; 0 if that is not known, null if it has
+ * ended.
+ */
 function beginning(pid: number): number | null {
   if (process.platform === 'linux') return beginningOnLinux(pid);
   if (process.platform === 'win32') return 0;

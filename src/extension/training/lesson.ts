@@ -8,7 +8,7 @@ export type Lesson = { readonly recordings: string | null };
 const gold: Lesson = { recordings: null };
 
 /**
- * Returns what the person wants SFT to learn from; nothing is asked where there is only the gold seat. Undefined if
+ * Returns the user's choice of what SFT learns from. Does not ask if only the gold seat is available. Undefined if
  * cancelled.
  */
 export async function pickLesson(): Promise<Lesson | undefined> {

@@ -3,7 +3,9 @@ import type { RunningHandle } from '../running.ts';
 import { isRunning } from './runReader.ts';
 import { isOver, watchRun } from './watchedRuns.ts';
 
-/** A trainer that is killed says nothing, so that its process is looked at now and then. */
+/**
+ * The interval at which the trainer's process is checked, in milliseconds: a trainer that is killed does not report it.
+ */
 const lookEveryMs = 2000;
 
 /** Watches a run: receives its progress, each alarm raised from now on, and its end. */

@@ -13,7 +13,7 @@ import { isOnNamedTarget } from './targets.ts';
 /** Training runs that are shown as running. */
 const shown = new Set<string>();
 
-/** Shows a run as running until it has said its last word, or its trainer is gone. */
+/** Shows a run as running until it reports its end, or its trainer is gone. */
 export function showTraining(folder: string): void {
   if (shown.has(folder)) return;
   shown.add(folder);

@@ -26,7 +26,7 @@ export type TrainingChoice = {
   readonly steps?: number;
   /** The recordings for SFT, as the value of `rehearsal train --recordings`. */
   readonly recordings?: string;
-  /** The name of a target in the settings; left out, the person is asked where there are any. */
+  /** The name of a target in the settings; if it is left out and there are targets, the user is asked. */
   readonly target?: string;
 };
 
@@ -60,7 +60,9 @@ export async function startTraining(
 export type EvaluationChoice = Pick<TrainingChoice, 'domain' | 'model' | 'target'> & {
   /** Rollouts of each test task, at a temperature and greedily. */
   readonly trials?: number;
-  /** The run whose checkpoints are offered; left out, those of all runs and the models that they began as. */
+  /**
+   * The run whose checkpoints are offered; if it is left out, those of all runs and the models that they started from.
+   */
   readonly of?: string;
 };
 
@@ -153,7 +155,7 @@ const called: Readonly<Record<TrainingKind | 'training', string>> = {
   training: 'training',
 };
 
-/** Continues with a run that is over, where it was started, from its last checkpoint. */
+/** Resumes a run that has ended from its last checkpoint, where it was started. */
 export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
   const over = (await trainingRuns()).filter((run) => !run.running && run.kind !== null);

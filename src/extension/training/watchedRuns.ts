@@ -10,7 +10,7 @@ export type RunWatcher = {
 
 export type WatchedRun = {
   readonly metrics: RunMetrics;
-  /** Resolves when what was on the disk was read. */
+  /** Resolves when the contents of the disk were read. */
   readonly read: Promise<void>;
   readonly dispose: () => void;
 };

@@ -12,7 +12,7 @@ import type { Channel } from './panel.ts';
 const firstEvents = 200;
 const eventsPerMessage = 2000;
 
-/** Brings a recording to its page, and later what was added to it. */
+/** Sends a recording to its page, and later what was added to it. */
 export type RecordingFile = {
   /** All of it: the page is new. */
   readonly show: () => Promise<void>;
@@ -69,7 +69,7 @@ async function wordsFor(
   return domain ? (event) => eventInWords(domain, event) : (event) => event;
 }
 
-/** The text of a recording. Throws for what is not a regular file, or too large. */
+/** Returns the text of a recording. Throws if it is not a regular file, or too large. */
 async function textOf(uri: vscode.Uri): Promise<string> {
   const { fileLimits, readBoundedTextAsync, tooLarge } = await import('../../engine/shell/files/boundedFile.ts');
   if (uri.scheme === 'file') return readBoundedTextAsync(uri.fsPath);
@@ -137,7 +137,7 @@ async function postEvents(channel: Channel, lines: readonly Recorded[], from: nu
   await Promise.all(posted);
 }
 
-/** Returns what the sidecar beside a recording says, as far as it is complete; null if it does not exist. */
+/** Returns the complete notes of the sidecar of a recording; null if it does not exist. */
 async function notesOf(uri: vscode.Uri): Promise<Note[] | null> {
   if (uri.scheme !== 'file') return null;
   const { readSidecar, sidecarPath } = await import('../../engine/shell/records/recording.ts');

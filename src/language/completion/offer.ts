@@ -13,7 +13,7 @@ import type { Snippet } from './snippets.ts';
 export type Completion = {
   readonly label: string;
   readonly kind: SymbolKind | 'key' | 'value' | 'function' | 'name' | 'snippet';
-  /** A few words beside the label. */
+  /** A short text next to the label. */
   readonly detail: string;
   /** Markdown; empty where there is nothing to say. */
   readonly documentation: string;
@@ -45,7 +45,7 @@ export function factsOf(domain: LanguageDomain): readonly string[] {
   return [...all.keys()].flatMap((key) => (key.startsWith('fact ') ? [key.slice(5)] : []));
 }
 
-/** Returns what is below a place of a database: fields, or rows. */
+/** Returns the children of a place in a database: fields or rows. */
 export function placesBelow(
   domain: LanguageDomain,
   side: Side,

@@ -30,7 +30,7 @@ import { changed, changesBetween, equalJson, type YamlChange } from './yamlChang
 import { gapBehind, withoutFlowItem } from './yamlFlow.ts';
 import { blockScalar, flowText, itemText, type Place, pairText } from './yamlValueText.ts';
 
-/** Why a change can't be made to a text as it is. */
+/** Why a change can't be made to a text. */
 class Refusal extends Error {}
 
 /**

@@ -50,7 +50,10 @@ const isRunning = 'the rollout is running: pause it first';
 /** The time spent on existing steps before pending requests are read, in milliseconds: one may be a pause. */
 const breathMs = 50;
 
-/** Moves over the steps of a debuggee, one movement at a time, and says where it stops and why. Knows no protocol. */
+/**
+ * Moves over the steps of a debuggee, one movement at a time, and reports where and why it stops. Independent of the
+ * protocol.
+ */
 export class Playback {
   readonly debuggee: Debuggee;
   readonly #breakpoints: Breakpoints;

@@ -30,11 +30,11 @@ const configurationSchema = z.object({
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),
   /**
-   * Whether stepping continues inside tools in TypeScript. By default it does where the lane keeps its permissions under
-   * an inspector; `true` says that it may lose them.
+   * Whether stepping continues inside tools in TypeScript. By default it does if the lane keeps its permissions under
+   * an inspector; `true` allows it to lose them.
    */
   debugTools: z.boolean().optional(),
-  /** An existing Python that serves a checkpoint in the agent's seat, as it is: a path, or an argument list. */
+  /** An existing Python that serves a checkpoint in the agent's seat: a path, or an argument list. */
   python: z.union([z.string(), z.array(z.string())]).optional(),
   /** Folder for runs (`.rehearsal/runs` of the domain). */
   runs: z.string().optional(),
