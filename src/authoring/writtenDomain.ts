@@ -26,7 +26,7 @@ function yamlText(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** What an importer says about a domain; the rest is alike for all of them. */
+/** The parts of a domain that an importer provides; the rest is the same for all importers. */
 export type WrittenDomain = {
   readonly benchmark: Benchmark;
   /** Name, description and limits: the head of `domain.yaml`. */

@@ -34,13 +34,13 @@ type Way = {
   readonly script: readonly Calls[] | null;
 };
 
-/** What the adapter says about a domain beside its tools. */
+/** The adapter's data about a domain, apart from its tools. */
 export type AcebenchAbout = {
   readonly ways: Readonly<Record<string, Way>>;
   /** Attributes that are compared, by class. */
   readonly saved: Readonly<Record<string, readonly string[]>>;
   readonly classes: readonly string[];
-  /** What an agent of multi_step is answered that makes no call. */
+  /** The reply to an agent of multi_step that makes no call. */
   readonly nudge: string | null;
 };
 
@@ -50,7 +50,7 @@ export const benchmark = 'acebench';
 /** The words with which a conversation of ACEBench ends. */
 export const closing = 'finish conversation';
 
-/** The class whose start is laid over that of every other one. */
+/** The class whose start is merged with that of every other class. */
 const baseClass = 'BaseApi';
 
 /** Why an entry can't be a task, or null. */

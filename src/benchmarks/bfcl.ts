@@ -46,7 +46,9 @@ export async function importBfcl(options: ImportOptions): Promise<ImportReport> 
   );
 }
 
-/** Returns where the package of a copy lies: in a checkout, in a package's own folder, or beside installed packages. */
+/**
+ * Returns the location of a copy's package: in a checkout, in a package's own folder, or next to installed packages.
+ */
 function copyAt({ from, python }: ImportOptions): Copy {
   const folder = copyFolder(from, { module: 'bfcl_eval', howToGet }, python);
   const places = [join(folder, 'berkeley-function-call-leaderboard', 'bfcl_eval'), join(folder, 'bfcl_eval'), folder];

@@ -27,7 +27,7 @@ export type GoldCall = {
   readonly floats?: readonly string[];
 };
 
-/** What the adapter says about a category beside its tools. */
+/** The adapter's data about a category, apart from its tools. */
 export type BfclAbout = {
   /** The start of each entry, with the places of whole numbers in it that are floats. */
   readonly starts: Readonly<Record<string, { readonly config: JsonObject; readonly floats?: readonly string[] }>>;
@@ -35,7 +35,7 @@ export type BfclAbout = {
   readonly unreadable: Readonly<Record<string, string>>;
   /** Names of the functions of each class. */
   readonly tools: Readonly<Record<string, readonly string[]>>;
-  /** What the user says when it brings functions. */
+  /** The user's message when it brings functions. */
   readonly broughtBy: string;
   /** Steps of a turn after which BFCL ends the conversation. */
   readonly stepLimit: number;

@@ -2,7 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileLimits, readBoundedText } from '../engine/shell/files/boundedFile.ts';
 
-/** The commit that a folder is checked out at, read off what git keeps there (gitrepository-layout); null where it keeps nothing. */
+/**
+ * Returns the commit that a folder is checked out at, read from its git files (gitrepository-layout); null if there are
+ * none.
+ */
 export function commitOf(folder: string): string | null {
   const git = gitFolder(join(folder, '.git'));
   if (git === null) return null;

@@ -13,7 +13,7 @@ export type ImportedDomain = {
 /** Something of the benchmark that is not in the written domain, or not as it was. */
 export type NotCarried = {
   readonly domain: string;
-  /** The task, by its id in the benchmark; absent where it concerns the domain. */
+  /** The task, by its id in the benchmark; absent if it concerns the domain. */
   readonly task?: string;
   readonly what: string;
 };
@@ -29,7 +29,7 @@ export type ImportReport = {
 export type ImportOptions = {
   /** A folder, or the name of an installed Python package. */
   readonly from: string;
-  /** Where the domains go, a folder each. */
+  /** The folder in which each domain gets its own folder. */
   readonly out: string;
   /** The interpreter that has what the benchmark imports. */
   readonly python?: string;
@@ -53,12 +53,15 @@ export function leftOut({ domains, notCarried }: Pick<ImportReport, 'domains' | 
   };
 }
 
-/** An import that can't be made: what was found, and what was expected. */
+/** Returns the error for an import that can't be made: what was found, and what was expected. */
 export function unimportable(code: string, message: string, file?: string): Fault {
   return new Fault({ who: 'environment', code: `import/${code}`, message, ...(file ? { file } : {}) });
 }
 
-/** The parts of a copy that the user asked for, in the order of the benchmark; all where none is named. */
+/**
+ * Returns the parts of a copy that the user requested, in the order of the benchmark; all if none is named. Throws a
+ * `Fault` for a part that the copy does not have.
+ */
 export function chosenParts<Name extends string>(
   there: readonly Name[],
   asked: readonly string[] | undefined,
@@ -69,7 +72,7 @@ export function chosenParts<Name extends string>(
   throw unimportable('domain', `${place} has no ${strangers.join(', ')}; what can be imported is ${there.join(', ')}`);
 }
 
-/** The parts of a benchmark that a copy does without, told where no one chose among them. */
+/** Returns the parts of a benchmark that a copy does not have, which are reported if the user did not choose parts. */
 export function absentParts(
   known: readonly string[],
   there: readonly string[],
@@ -79,7 +82,7 @@ export function absentParts(
   return absent.map((domain) => ({ domain, what: 'this copy has none of it' }));
 }
 
-/** Returns what a part says that has no tasks of the split that was asked for. */
+/** Returns the message for a part that has no tasks of the requested split. */
 export function noSplit(split: string, there: readonly string[]): string {
   return `has no split "${split}"; it has ${there.join(', ')}`;
 }

@@ -51,7 +51,7 @@ export async function importEach<Name extends string>(
   };
 }
 
-/** The folder of a domain that is to be made. Throws where something lies there already. */
+/** Returns the folder of a domain to create. Throws if something already exists there. */
 function newFolder(out: string, name: string): string {
   const folder = resolve(out, name);
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above))
@@ -63,7 +63,10 @@ function newFolder(out: string, name: string): string {
   throw unimportable('exists', `${folder} ${what}; choose another --out, or remove it first`);
 }
 
-/** Returns where a domain is written until it is whole: beside its folder, so that it only has to be renamed. */
+/**
+ * Returns the folder in which a domain is written until it is complete: next to its final folder, so that it only has
+ * to be renamed.
+ */
 const draftOf = (folder: string) => join(dirname(folder), `.${basename(folder)}.importing`);
 
 function writeAll(all: readonly { readonly folder: string; readonly domain: WrittenDomain }[]): void {

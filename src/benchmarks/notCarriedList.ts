@@ -1,7 +1,7 @@
 import { counted } from '../engine/core/text/counted.ts';
 import type { NotCarried } from './importReport.ts';
 
-/** What an import does not carry over of one domain, gathered while the domain is made. */
+/** The parts of one domain that an import does not carry over, collected while the domain is made. */
 export class NotCarriedList {
   readonly #domain: string;
   readonly #wholes: NotCarried[] = [];
@@ -21,12 +21,14 @@ export class NotCarriedList {
     return this.#tasks.has(task);
   }
 
-  /** What of an imported task is not carried over; said once for all tasks that it concerns. */
+  /**
+   * Adds the parts of an imported task that are not carried over. Each is reported once for all tasks that it concerns.
+   */
   ofTask(all: readonly string[]): void {
     for (const what of all) this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
   }
 
-  /** What the domain as a whole does without. */
+  /** Adds a part of the whole domain that is not carried over. */
   ofDomain(what: string): void {
     this.#wholes.push({ domain: this.#domain, what });
   }

@@ -16,8 +16,8 @@ export type OfficialResults = {
 };
 
 /**
- * Reads the results file of another tool: a list is tau-bench's, an object tau2's. A folder of tau2 holds `results.json`,
- * and may hold a file for each simulation. Throws a `Fault` that says what is wrong with it.
+ * Reads the results file of another tool: a list is tau-bench's, an object tau2's. A folder of tau2 contains
+ * `results.json`, and may contain a file for each simulation. Throws a `Fault` that says what is wrong with it.
  */
 export function readOfficialResults(path: string): OfficialResults {
   const results = resultsAt(path);

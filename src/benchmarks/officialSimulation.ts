@@ -7,9 +7,9 @@ import type { AgentReply, UserReply } from '../engine/core/seats/seat.ts';
 export type RecordedSeats = {
   agent(): AgentReply;
   user(): UserReply;
-  /** What the simulation's own judge said about a statement; no clear answer where it was not asked. */
+  /** Returns the answer of the simulation's own judge about a statement; `holds` is null if it was not asked. */
   judge(question: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string };
-  /** Calls whose result is another one now than the recorded. */
+  /** Returns the calls whose result differs from the recorded one. */
   changedResults(events: readonly RolloutEvent[]): readonly string[];
 };
 
@@ -23,7 +23,7 @@ export type OfficialSimulation = {
   /** Whether it is of a task, where the file's id alone does not tell. */
   readonly isOf?: (task: Task) => boolean;
   readonly trial: number | null;
-  /** The reward in the file; null where its evaluator raised, or no one evaluated it. */
+  /** The reward in the file; null if its evaluator raised an error, or did not run. */
   readonly official: number | null;
   readonly raised: string | null;
   /** Why it can't be played again, or null. */
@@ -57,7 +57,7 @@ function firstDifference(one: string, other: string): number {
   return at;
 }
 
-/** A piece of a text that holds what is different. */
+/** Returns an excerpt of a text that contains the difference. */
 function shown(text: string, from: number): string {
   const piece = text.slice(from, from + 120);
   return `${from > 0 ? '…' : ''}${piece}${from + piece.length < text.length ? '…' : ''}`;

@@ -1,4 +1,4 @@
-/** How a reward of the official evaluator and one of this engine compare. */
+/** The result of comparing a reward of the official evaluator with one of this engine. */
 export type OfficialVerdict = 'agree' | 'differ' | 'raised' | 'unscored';
 
 /** Rewards that differ by less are the same number, added up in another order. */

@@ -25,11 +25,11 @@ export type Compared = {
   readonly task: string;
   readonly trial: number;
   readonly name: string;
-  /** The reward in the file; null where its evaluator raised, or no one evaluated it. */
+  /** The reward in the file; null if its evaluator raised an error, or did not run. */
   readonly official: number | null;
   readonly own: number | null;
   readonly reason: string;
-  /** What the official evaluator raised. */
+  /** The error that the official evaluator raised. */
   readonly raised: string | null;
   /** Calls that return something else here than is recorded. */
   readonly changed: readonly string[];
@@ -100,7 +100,7 @@ function waitingOf(
   return { waiting, refused };
 }
 
-/** The task that a simulation was of: by its words to the user where several benchmarks' ids are alike. */
+/** Returns the task of a simulation: by its id, or else by comparing the contents of the task. */
 function taskOf(tasks: readonly Task[], { task: named, isOf }: OfficialSimulation): Task | undefined {
   return tasks.find((task) => (task.origin?.id ?? task.id) === named) ?? tasks.find((task) => isOf?.(task));
 }

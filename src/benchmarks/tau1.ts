@@ -21,16 +21,19 @@ const howToGet =
 
 const knownDomains = ['retail', 'airline'] as const;
 
-/** What tau-bench's agent may do at most: `max_num_steps` of its agents, each a response. */
+/** The most turns of tau-bench's agent: `max_num_steps` of its agents, where each response is a step. */
 const turnCap = 30;
 
-/** Splits of tau-bench that are imported where none is named. Its `dev` comes only by name, so that it is mixed with nothing. */
+/**
+ * Splits of tau-bench that are imported if none is named. Its `dev` split must be named, so that it is not mixed with
+ * others.
+ */
 const usualSplits = ['train', 'test'];
 
 /** A user's copy of tau-bench. */
 type Copy = { readonly package: string; readonly python: string | undefined };
 
-/** What the adapter says about a domain beside its tools. */
+/** The adapter's data about a domain, apart from its tools. */
 type About = {
   readonly database: { readonly agent: JsonObject };
   readonly policy: string;
@@ -56,7 +59,7 @@ export async function importTau1(options: ImportOptions): Promise<ImportReport> 
   );
 }
 
-/** Returns where the package of a copy lies: in a checkout, or in the package's own folder. */
+/** Returns the location of a copy's package: in a checkout, or in the package's own folder. */
 function copyAt({ from, python }: ImportOptions): Copy {
   const folder = copyFolder(from, { module: 'tau_bench', howToGet }, python);
   const found = [join(folder, 'tau_bench'), folder].find((each) => existsSync(join(each, 'envs')));
@@ -130,7 +133,10 @@ function restOf(copy: Copy, domain: string, { splits }: About, chosen: readonly 
   ];
 }
 
-/** The tasks of a split in this engine's words. What is not carried over of many is reported once. */
+/**
+ * Returns the tasks of a split in this engine's format. Parts of many tasks that are not carried over are reported
+ * once.
+ */
 function writtenTasks(
   split: string,
   { splits, ends }: About,

@@ -26,15 +26,15 @@ const runSchema = z.object({
     task: z
       .object({ instruction: z.string(), actions: actionsSchema, outputs: z.array(z.string()).default([]) })
       .optional(),
-    /** What ended the run before it had a reward. */
+    /** The error that ended the run before it had a reward. */
     error: z.string().optional(),
   }),
-  /** Its own name, where anyone who wrote the file gave it one. */
+  /** Its own name, if the author of the file gave it one. */
   id: z.string().optional(),
 });
 export type Tau1Run = z.infer<typeof runSchema>;
 
-/** The list of trajectories that tau-bench's run.py writes. Throws a `Fault` that says what is wrong with it. */
+/** Parses the list of trajectories that tau-bench's run.py writes. Throws a `Fault` that says what is wrong with it. */
 export function tau1RunsIn(read: unknown, file: string): readonly Tau1Run[] {
   const found = z.array(runSchema).safeParse(read);
   if (found.success) return found.data;

@@ -50,7 +50,7 @@ const greeting = 'Hi! How can I help you today?';
 /** A user's copy of tau2. */
 type Copy = { readonly package: string; readonly data: string; readonly python: string | undefined };
 
-/** What the adapter says about a domain beside its tools. */
+/** The adapter's data about a domain, apart from its tools. */
 type About = {
   readonly database: { readonly agent: JsonObject; readonly user: JsonObject };
   readonly policy: string;
@@ -74,7 +74,8 @@ export async function importTau2(options: ImportOptions): Promise<ImportReport> 
 }
 
 /**
- * Returns where package and data of a copy lie: in a checkout, in a package's own folder, or beside installed packages.
+ * Returns the locations of a copy's package and data: in a checkout, in a package's own folder, or next to installed
+ * packages.
  */
 function copyAt({ from, python }: ImportOptions): Copy {
   const folder = copyFolder(from, { module: 'tau2', howToGet }, python);
@@ -108,7 +109,7 @@ function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readon
 
 const knownIn = (there: readonly string[]) => knownDomains.filter((name) => there.includes(name));
 
-/** Domains of tau2 that stay behind as a whole, told where no one chose among them. */
+/** Returns the domains of tau2 that are not imported at all, which are reported if the user did not choose domains. */
 function leftOf({ data }: Copy, asked: readonly string[] | undefined): readonly NotCarried[] {
   const place = join(data, 'domains');
   const there = readdirSync(place);
@@ -186,7 +187,9 @@ type Choice = {
   readonly about: About;
 };
 
-/** The chosen tasks in this engine's words. What is not carried over is reported once for all that it concerns. */
+/**
+ * Returns the chosen tasks in this engine's format. Parts that are not carried over are reported once for all tasks.
+ */
 function writtenTasks(
   tasks: readonly RawTask[],
   { chosen, splits, about }: Choice,
@@ -215,7 +218,7 @@ function writtenTasks(
   });
 }
 
-/** What is in no split is never trained on. */
+/** Returns the half that a task belongs to. A task in no split is never trained on. */
 function halfOf({ id }: Tau2Task, splits: Splits): 'train' | 'test' {
   return splits['train']?.includes(id) ? 'train' : 'test';
 }

@@ -42,7 +42,7 @@ const simulationSchema = z.object({
         .nullish(),
     })
     .nullish(),
-  /** What the evaluator raised, where anyone who wrote the file kept that. */
+  /** The error that the evaluator raised, if the author of the file kept it. */
   raised: z.string().optional(),
 });
 export type Simulation = z.infer<typeof simulationSchema>;
@@ -62,11 +62,11 @@ export type Tau2Results = {
   readonly simulations: readonly Simulation[];
   /** Whether the agent worked without a user. */
   readonly isSolo: boolean;
-  /** The tasks as the file has them, by id; none where it has none that can be read. */
+  /** The tasks in the file, by id; empty if none can be read. */
   readonly tasks: ReadonlyMap<string, Tau2Task>;
 };
 
-/** Returns what a results file of tau2 holds. Throws a `Fault` that says what is wrong with it. */
+/** Parses a results file of tau2. Throws a `Fault` that says what is wrong with it. */
 export function tau2ResultsIn(read: unknown, file: string): Tau2Results {
   const { info, simulations, tasks } = laidOut(read, file, resultsSchema);
   const readable = (tasks ?? []).flatMap((each) => tau2TaskSchema.safeParse(each).data ?? []);
@@ -78,7 +78,7 @@ export function tau2ResultsIn(read: unknown, file: string): Tau2Results {
   };
 }
 
-/** The simulation in its own file, beside `results.json`. Throws a `Fault` that says what is wrong with it. */
+/** Parses a simulation in its own file, next to `results.json`. Throws a `Fault` that says what is wrong with it. */
 export function tau2SimulationIn(read: unknown, file: string): Simulation {
   return laidOut(read, file, simulationSchema);
 }

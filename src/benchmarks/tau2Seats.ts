@@ -10,7 +10,7 @@ import type { Tau2Task } from './tau2Task.ts';
 
 type Spoken = Exclude<Tau2Message, { readonly role: 'system' | 'tool' }>;
 
-/** How a simulation that ended improperly ends here. */
+/** The end reason for each termination reason of a simulation that did not end normally. */
 const endReasons: Readonly<Record<string, EndReason>> = {
   max_steps: 'turnCap',
   timeout: 'turnCap',
@@ -85,7 +85,7 @@ class Tau2Seats implements RecordedSeats {
     return { content: said, stop: isLast ? stop : null };
   }
 
-  /** Returns what the judge of the simulation said about a statement; no clear answer where it was not asked. */
+  /** Returns the answer of the simulation's judge about a statement; `holds` is null if it was not asked. */
   judge({ subject }: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string } {
     const statement = subject.type === 'task' ? this.#task.judge?.[subject.index] : undefined;
     const found = this.#simulation.reward_info?.nl_assertions?.find((each) => each.nl_assertion === statement);
@@ -97,7 +97,7 @@ class Tau2Seats implements RecordedSeats {
         };
   }
 
-  /** Calls whose result is another one now than the recorded. */
+  /** Returns the calls whose result differs from the recorded one. */
   changedResults(events: readonly RolloutEvent[]): readonly string[] {
     const recorded = this.#simulation.messages.flatMap((message) => (message.role === 'tool' ? [message] : []));
     const made = events.filter((event) => event.type === 'toolReturned');

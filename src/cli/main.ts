@@ -209,12 +209,15 @@ function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** What goes into a file or a program is written as it is: JSON says exactly what was recorded. */
+/**
+ * Returns a function that writes to a stream. Output to a file or a program is not escaped, so JSON is exactly what was
+ * recorded.
+ */
 function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   return (text) => void stream.write(stream.isTTY ? terminalText(text, true) : text);
 }
 
-/** How long a command may take to end after a signal, in ms: more than servers and recordings need. */
+/** The time that a command has to end after a signal, in milliseconds: more than servers and recordings need. */
 const longestEndMs = 3000;
 
 /** The terminal this process has. */

@@ -4,9 +4,9 @@ export type Spent = { readonly tokens: number; readonly money: number | null };
 /** Something that the editor started and that still runs. */
 export type Activity = {
   readonly type: 'rollout' | 'debugging' | 'evaluation' | 'synthesis' | 'training' | 'experiment' | 'serving';
-  /** What runs: a task, a domain, a training run. */
+  /** The name of the task, domain or training run. */
   readonly title: string;
-  /** How far it is; empty where it does not say it. */
+  /** The progress; empty if it is not reported. */
   readonly detail: string;
   readonly spent: Spent;
   readonly isStopping: boolean;
@@ -14,19 +14,19 @@ export type Activity = {
 
 export const nothingSpent: Spent = { tokens: 0, money: null };
 
-/** What a million tokens cost. */
+/** The price of a million tokens. */
 export type Price = { readonly input: number; readonly output: number };
 
-/** A price as it is written, IN/OUT; null for what is not one. */
+/** Parses a price written as IN/OUT; returns null if it is not valid. */
 export function priceIn(text: string): Price | null {
   const [, input, output] = /^\s*(\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)\s*$/.exec(text) ?? [];
   return input === undefined || output === undefined ? null : { input: Number(input), output: Number(output) };
 }
 
-/** One answer of a model, as the engine tells it. `money` is null where it knows no price. */
+/** The usage of one answer of a model, as the engine reports it. `money` is null if the price is unknown. */
 export type Answered = { readonly input: number; readonly output: number; readonly money: number | null };
 
-/** Returns what is spent after one more answer. A price fills in where the engine knows none. */
+/** Returns the total after one more answer. The price is used if the engine does not know one. */
 export function spentAfter(spent: Spent, { input, output, money }: Answered, price: Price | null): Spent {
   const cost = money ?? (price ? (input * price.input + output * price.output) / 1_000_000 : null);
   return {

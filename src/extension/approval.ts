@@ -50,7 +50,7 @@ export async function askForLaunch(configuration: vscode.DebugConfiguration): Pr
   for (const effects of [effectsIn(domain), agents]) if (effects) await askFor(effects);
 }
 
-/** Asks for a domain that a person chose, also where they declined before; true where it is approved. */
+/** Asks for approval of a domain that the user chose, even if they declined before. Returns whether it is approved. */
 export async function approveDomain(target: unknown): Promise<boolean> {
   if (!mayRun('The programs of a domain')) return false;
   const given = (target as { readonly folder?: string } | undefined)?.folder;

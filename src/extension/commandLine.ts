@@ -12,17 +12,17 @@ import { askForKey, type KeyQuestion } from './keyConsent.ts';
 import { beginRunning, type RunningHandle } from './running.ts';
 import { tell } from './tell.ts';
 
-/** How a command of the command line ended. */
+/** The result of running a command of the command line. */
 export type CommandEnd = {
-  /** Its exit code; null where it was killed or could not be started. */
+  /** Its exit code; null if it was killed or could not be started. */
   readonly code: number | null;
-  /** What it printed with --json: the last line of its output; empty where that is not an object. */
+  /** The output with --json: the last line of its output; empty if that is not an object. */
   readonly answer: Readonly<Record<string, unknown>>;
-  /** What went wrong, in its own words; undefined where it said nothing. */
+  /** The error message of the command; undefined if it printed none. */
   readonly message: string | undefined;
-  /** A person stopped it where the status bar shows what runs; what is finished is kept. */
+  /** Whether the user stopped it in the status bar; finished work is kept. */
   readonly isStopped: boolean;
-  /** Anyone who asked for it has cancelled it. */
+  /** Whether the caller cancelled it. */
   readonly isCancelled: boolean;
 };
 
@@ -90,10 +90,10 @@ function isKeyless(args: readonly string[]): boolean {
   return keyless.has(args[0] ?? '') || args.includes('--static');
 }
 
-/** What a command answers that could not be done, and what it would need a person's consent for. */
+/** The answer of a command that failed, and the key or approval for which it needs a person's consent. */
 type Refusal = { readonly message?: string; readonly key?: KeyQuestion; readonly approval?: Approval };
 
-/** Runs a command whose progress no one sees; without a token it runs to its end. */
+/** Runs a command without showing progress; without a token it cannot be cancelled. */
 export function runQuietly(
   context: Context,
   args: readonly string[],
@@ -117,8 +117,8 @@ export async function runWithProgress(
 }
 
 /**
- * Runs a command with progress; what went wrong is shown.
- * @returns undefined where it was cancelled or could not be done
+ * Runs a command with progress, and shows its error.
+ * @returns undefined if it was cancelled or failed
  */
 export async function runOrTell(
   context: Context,
@@ -151,7 +151,7 @@ function isDone({ code }: CommandEnd, good: readonly number[] = [0, 1]): boolean
   return code !== null && good.includes(code);
 }
 
-/** Commands that play rollouts are shown as running, until their end; a stop lets them keep what is finished. */
+/** Commands that play rollouts are shown as running until they end; a stop lets them keep finished work. */
 function runningOf([command, domain = '']: readonly string[], stop: () => unknown): RunningHandle | undefined {
   if (command === 'synth' && domain !== 'preview' && domain !== 'export') {
     const show = () => vscode.commands.executeCommand('rehearsal.log.show');

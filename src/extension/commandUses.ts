@@ -1,6 +1,6 @@
 import type { CommandId } from './contributions.ts';
 
-/** What each command does, in a line, as the documentation says it: a command without one does not compile. */
+/** A one-line description of each command, as in the documentation. A command without one does not compile. */
 export const commandUses: Readonly<Record<CommandId, string>> = {
   'rehearsal.task.debug': 'Plays a task in the debugger, event by event.',
   'rehearsal.task.run': 'Plays a task without stopping and writes its recording.',

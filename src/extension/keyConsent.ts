@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import type * as engine from '../engine/shell/keys/keyOrigins.ts';
 
-/** Where the consents are kept: for this user of this machine, and not in any workspace. */
+/** The key of the consents in the global state: they apply to this user on this machine, not to a workspace. */
 const consents = 'rehearsal.allowedKeys';
 
 /** A key, and the origin that it would be sent to. */
 export type KeyQuestion = Extract<engine.KeyDecision, { type: 'ask' }>;
 
-/** What keeps the consents. */
+/** The storage of the consents. */
 type ConsentStore = Pick<vscode.ExtensionContext, 'globalState'>;
 
 /** The consents that were given, as the command line takes them. */
@@ -15,7 +15,7 @@ export function allowedKeysOf(extension: ConsentStore): readonly string[] {
   return extension.globalState.get<readonly string[]>(consents, []);
 }
 
-/** What was declined in this session: a command that runs in the background does not ask again and again. */
+/** The keys declined in this session, so that a command that runs in the background does not ask again and again. */
 const declined = new Set<string>();
 
 /** Asks whether a key may be sent to an origin, and remembers the consent. False where the person declines. */

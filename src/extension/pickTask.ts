@@ -3,10 +3,10 @@ import type { Task } from '../engine/core/domain/task.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 import { readDomain } from './workspaceDomains.ts';
 
-/** How often the list grows while a domain is read. */
+/** The interval at which the list grows while a domain is read, in milliseconds. */
 const growMs = 100;
 
-/** What a list offers of a domain. */
+/** The content of a list for a domain. */
 type Offer = {
   /** Returns the item of a task that was read; undefined where the list does not have it. */
   readonly itemOf: (task: Task) => vscode.QuickPickItem | undefined;

@@ -2,19 +2,19 @@ import * as vscode from 'vscode';
 import { type Activity, type Answered, lineOf, nothingSpent, priceIn, spentAfter, statusOf } from './activity.ts';
 import { debugType } from './contributions.ts';
 
-/** What can be done with something that runs. */
+/** The actions available for something that runs. */
 type Controls = {
-  /** Ends it in an orderly way: what is recorded stays. */
+  /** Ends it gracefully: what is recorded stays. */
   readonly stop: () => unknown;
   /** Shows it. */
   readonly open: () => unknown;
 };
 
-/** Something that runs, for anyone who runs it. */
+/** The handle with which the owner of something that runs reports about it. */
 export type RunningHandle = {
   /** A model has answered. */
   readonly answered: (answer: Answered) => void;
-  /** How far it is. */
+  /** Shows its progress. */
   readonly say: (detail: string) => void;
   readonly end: () => void;
 };
@@ -45,7 +45,7 @@ export function beginRunning(about: Pick<Activity, 'type' | 'title'>, controls: 
   };
 }
 
-/** Returns what a person's model costs, for what tells tokens and no money. */
+/** Returns the user's price of a model, for answers that report tokens without money. */
 function ownPrice() {
   return priceIn(vscode.workspace.getConfiguration('rehearsal').get<string>('model.price') ?? '');
 }
@@ -76,7 +76,7 @@ function newItem(): vscode.StatusBarItem {
   return item;
 }
 
-/** Shows what runs, to be stopped or opened. Gives what was chosen. */
+/** Shows what is running, to stop or open it. Returns what was chosen. */
 export async function showRunning(): Promise<string | undefined> {
   const items = [...entries].flatMap((entry) => {
     const line = lineOf(entry.activity);

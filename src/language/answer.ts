@@ -27,7 +27,7 @@ type At = { readonly at: Position };
 type In = { readonly file: string };
 type Between = { readonly from: number; readonly to: number };
 
-/** What can be asked of a domain's texts, and what the answer is. */
+/** The questions about a domain's texts, each with the types of its arguments and answer. */
 type Catalogue = {
   readonly completion: readonly [At, readonly Completion[]];
   readonly hover: readonly [At, Hover | null];
@@ -40,7 +40,7 @@ type Catalogue = {
   readonly tokens: readonly [In, readonly NameToken[]];
   readonly outline: readonly [In, readonly OutlineItem[]];
   readonly folds: readonly [In, readonly Fold[]];
-  /** The text in order; null where nothing is to be done. */
+  /** The formatted text; null if it does not change. */
   readonly format: readonly [In, string | null];
   readonly symbols: readonly [{ readonly query: string }, readonly NamedSymbol[]];
   readonly tasks: readonly [In, readonly Anchor[]];
@@ -55,7 +55,7 @@ export type AnswerTo<Type extends QuestionType> = Catalogue[Type][1];
 export type Question = { readonly [Type in QuestionType]: QuestionOf<Type> }[QuestionType];
 type Answer = { readonly [Type in QuestionType]: AnswerTo<Type> }[QuestionType];
 
-/** Answers one question about the texts of a domain. Reads what was loaded and nothing else. */
+/** Answers one question about the texts of a domain, using only what is loaded. */
 export function answer(domain: LanguageDomain, question: Question): Answer {
   switch (question.type) {
     case 'completion':

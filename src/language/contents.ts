@@ -12,7 +12,7 @@ export type ListedItem = {
   readonly isDraft: boolean;
 };
 
-/** What a domain has, without its tasks: there may be thousands, so they are asked for page by page. */
+/** The contents of a domain without its tasks. There may be thousands of tasks, so they are requested page by page. */
 export type Contents = {
   readonly tools: readonly { readonly name: string; readonly effect: string }[];
   readonly personas: readonly ListedItem[];

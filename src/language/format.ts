@@ -141,7 +141,7 @@ function placesIn(text: string): readonly string[] {
   let things = 0;
   let line = 0;
   let before = '';
-  /** What a comment on this line is at; empty where it is the first on its line. */
+  /** Describes the position of a comment on this line; empty if the comment is the first on its line. */
   let at = '';
   let isBlank = true;
   for (const token of new Lexer().lex(text.replaceAll('\r', ''))) {

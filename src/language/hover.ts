@@ -11,7 +11,7 @@ import { mentionAt, mentionsOf, type Position, placeOfMention } from './symbols/
 import { offsetOf, placeOfSpan, touches } from './symbols/text.ts';
 import { scalarsOf, valueAt, type YamlScalar } from './symbols/yamlText.ts';
 
-/** The description of a place, in markdown, and what it is about where that has a name. */
+/** The description of a place in markdown, and the symbol there, if any. */
 export type Hover = {
   readonly at: Location;
   readonly markdown: string;
@@ -53,7 +53,7 @@ function rowNamed({ loaded }: LanguageDomain, { path, isKey, value }: YamlScalar
   return table && row !== undefined ? `**${table.name}.${value}**\n\n${dataBlock(row as never)}` : null;
 }
 
-/** Returns what a key means, which values it takes, and what it is where it is left out. */
+/** Returns the meaning of a key, its values, and its default. */
 function keyWords(kind: SchemaName, source: Source, { path, isKey, value }: YamlScalar): string | null {
   if (!isKey && typeof value === 'string' && value.length > 40) return null;
   const root = valueAt(source, []);

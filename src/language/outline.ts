@@ -15,7 +15,7 @@ export type OutlineItem = {
   readonly detail: string;
   readonly type: 'item' | 'map' | 'list' | 'text' | 'rule';
   readonly at: Location;
-  /** Where its name is. */
+  /** The range of its name. */
   readonly nameAt: Location;
   readonly children: readonly OutlineItem[];
 };
@@ -60,7 +60,7 @@ function itemsIn(kind: YamlKind, source: Source): readonly OutlineItem[] {
     : itemOf(root, kind, source);
 }
 
-/** The root of a file; null where it is nested too deep to be read. */
+/** Returns the root of a file; null if it is nested too deeply to be read. */
 export function contentsOf(source: Source): Node | null {
   try {
     return documentOf(source).document.contents as Node | null;
@@ -84,7 +84,7 @@ function rulesOf({ loaded }: LanguageDomain, { source }: DomainText): readonly O
   });
 }
 
-/** What names an item of a list, by what it has. */
+/** The keys that name an item of a list; the first that the item has is used. */
 const naming = ['id', 'name', 'rule', 'tool', 'path', 'type', 'that', 'aim'] as const;
 const detailing: Readonly<Partial<Record<YamlKind, readonly string[]>>> = {
   task: ['split', 'persona'],

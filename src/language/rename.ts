@@ -19,17 +19,20 @@ import { placeOfSpan } from './symbols/text.ts';
 /** Why something can't be renamed, in one sentence and what to do instead. */
 export type Refusal = { readonly refusal: string };
 
-/** What is about to be renamed. */
+/** A symbol that can be renamed. */
 export type Renamable = { readonly at: Location; readonly name: string };
 
 /** A rename in all files of the domain. */
 export type Renaming = {
   readonly edits: readonly Edit[];
-  /** What is not renamed although it may mean the same; a person looks at it. */
+  /** Occurrences that are not renamed although they may mean the same; a person must check them. */
   readonly notes: readonly string[];
-  /** Where the types of the tools' code declare a field: who knows the language of that code can rename it from there. */
+  /**
+   * The place where the types of the tools' code declare a field. A language server of that code can rename it from
+   * there.
+   */
   readonly member: Location | null;
-  /** What is reported where no one did; null where there is nothing to say about it. */
+  /** The report if no language server renamed the field; null if there is nothing to report. */
   readonly unfollowed: string | null;
 };
 
@@ -87,7 +90,7 @@ function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string
 /** A kind in a sentence. */
 const words = (kind: SymbolKind) => (kind === 'phrases' ? 'list of phrases' : kind);
 
-/** The edits that rename what is mentioned at a place, or why it can't have the new name. */
+/** Returns the edits that rename the symbol at a place, or why it can't have the new name. */
 export function renameAt(domain: LanguageDomain, position: Position, wanted: string): Renaming | Refusal {
   const mention = mentionAt(domain, position);
   const renamable = renamableAt(domain, position);

@@ -1,4 +1,4 @@
-/** How far two judges agree on the same rollouts. */
+/** The agreement of two judges on the same rollouts. */
 export type Agreement = {
   readonly n: number;
   /** Share of the rollouts on which both say the same; null for none. */

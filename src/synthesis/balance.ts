@@ -2,7 +2,7 @@ import { randomStream } from '../engine/core/values/random.ts';
 import type { Difficulty } from './difficulty.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What candidates are balanced by, the first before the others. */
+/** The dimensions by which candidates are balanced, in order of priority. */
 export const dimensions = ['domain', 'difficulty', 'persona', 'task'] as const;
 
 /** A rollout that may be chosen. */

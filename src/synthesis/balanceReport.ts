@@ -12,7 +12,7 @@ export type BalanceRow = {
   readonly nearMisses: number;
 };
 
-/** How even what is learned from is: by each dimension, and why the rest was left out. */
+/** The balance of the chosen rollouts in each dimension, and why the others were left out. */
 export type Balance = {
   readonly played: number;
   readonly chosen: number;

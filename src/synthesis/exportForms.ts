@@ -3,7 +3,7 @@ import type { ChatLine } from './chatLine.ts';
 
 type Message = ChatLine['messages'][number];
 
-/** Returns a rollout in the form that a consumer reads, or null where that form cannot hold it. */
+/** Returns a rollout in a consumer's form, or null if that form cannot represent it. */
 type ExportForm = (line: ChatLine) => object | null;
 
 /** The forms of `synth export --format`. */

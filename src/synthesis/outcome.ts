@@ -10,9 +10,9 @@ export type Outcome = (typeof outcomes)[number];
 
 export type Classified = {
   readonly outcome: Outcome;
-  /** What a near-miss missed, in words; null for every other. */
+  /** A description of what a near-miss failed; null for every other outcome. */
   readonly miss: string | null;
-  /** Steps of the agent that broke a rule: no one is to learn them. */
+  /** Steps of the agent that broke a rule, which must not be learned. */
   readonly withheld: readonly number[];
 };
 

@@ -12,7 +12,7 @@ const verdictSchema = z.strictObject({
   reason: z.string().min(1),
 });
 
-/** What a grader says about a rollout: a verdict for each rule of the policy, and one for the whole. */
+/** The schema of a grader's answer about a rollout: a verdict for each rule of the policy, and one for the whole. */
 export const gradeSchema = z.strictObject({
   rules: z.array(verdictSchema),
   keep: z.boolean(),
@@ -21,10 +21,7 @@ export const gradeSchema = z.strictObject({
 });
 export type Grade = z.infer<typeof gradeSchema>;
 
-/**
- * Returns what a grader receives about its task: the policy, what is asked of each of its rules, and the form of the
- * answer.
- */
+/** Returns the grader's instructions: the policy, the question about each of its rules, and the form of the answer. */
 export function rubric(policy: Policy): string {
   return [
     'You grade a conversation between a support agent and a customer, to decide whether a model is to learn from it.',
@@ -75,7 +72,7 @@ function lineOf(event: RolloutEvent, step: number): readonly string[] {
   }
 }
 
-/** Returns what is wrong with a grade that has the right form, as a sentence; null where it is one. */
+/** Returns a sentence about what is wrong with a grade that matches the schema; null if nothing is. */
 export function gradeProblem(grade: Grade, policy: Policy, steps: number): string | null {
   const wanted = policy.rules.map(({ id }) => id);
   const given = grade.rules.map(({ rule }) => rule);

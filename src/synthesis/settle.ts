@@ -7,11 +7,11 @@ export type Selected = Omit<Candidate, 'shape'> &
   Choice & {
     /** Whether it is learned from: chosen, and neither its grader nor a person is against it. */
     readonly accepted: boolean;
-    /** The recording whose place this one took, where a person edited that by a fork. */
+    /** The recording that this one replaces, if a person edited that recording by a fork. */
     readonly forkOf?: string | undefined;
   };
 
-/** What a person said about a rollout in the spot check. */
+/** A person's decision about a rollout in the spot check. */
 export type Decision = {
   readonly recording: string;
   readonly decision: 'accept' | 'reject' | 'edit';

@@ -11,7 +11,7 @@ import type { Fork, Selected, WholeVerdict } from './settle.ts';
 import { settleAnew } from './synthesis.ts';
 import { addDecision, type DecisionLine, readDecisions, readGrades, readSelection } from './synthesisFolder.ts';
 
-/** A rollout that a person is to look at, and what was said about it. */
+/** A rollout for a person to review, and their decision about it. */
 export type Checked = {
   readonly row: Selected;
   readonly decision: DecisionLine | null;

@@ -47,7 +47,7 @@ export type SynthesisOptions = Wanted &
   > & {
     readonly folder: string;
     readonly concurrency: number;
-    /** Told how many would be chosen if this were all, whenever that changes. */
+    /** Called with the number of rollouts that would be chosen now, whenever it changes. */
     readonly onProgress: (chosen: number) => void;
   };
 
@@ -82,7 +82,7 @@ export async function synthesize(sources: readonly Source[], options: SynthesisO
 
 const played = (courses: readonly Course[]) => courses.flatMap((course) => course.candidates);
 
-/** Chooses among what was played, with the grades and decisions that there are, and writes it down. */
+/** Chooses among the played rollouts, with the existing grades and decisions, and writes the selection. */
 function select(folder: string, candidates: readonly Played[], wanted: Wanted): readonly Selected[] {
   const known = new Set(readDecisions(folder).map(({ recording }) => recording));
   const choices = chooseBalanced(candidates, wanted, known);
@@ -129,7 +129,7 @@ function coursesDue(courses: readonly Course[], chosen: readonly Candidate[], wa
     .map((course) => ({ course, missing: Math.ceil(left / going.length) }));
 }
 
-/** How far one source has come. */
+/** The progress of one source. */
 class Course {
   readonly #source: Source;
   readonly #options: SynthesisOptions;

@@ -11,7 +11,7 @@ import { outcomes } from './outcome.ts';
 import { gradeSchema } from './rubric.ts';
 import type { Selected } from './settle.ts';
 
-/** The files of a synthesis beside its recordings; paths in them are relative to its folder, with `/`. */
+/** The files of a synthesis other than its recordings; paths in them are relative to its folder, with `/`. */
 const files = {
   synthesis: 'synth.json',
   selection: 'selection.jsonl',
@@ -20,7 +20,7 @@ const files = {
   spotCheck: 'spotcheck.jsonl',
 } as const;
 
-/** `synth.json`: what a synthesis was begun with. */
+/** The schema of `synth.json`: the settings with which a synthesis was started. */
 const synthesisSchema = z.strictObject({
   format: z.literal(1),
   domains: z.array(z.strictObject({ name: z.string(), folder: z.string() })).min(1),
@@ -69,7 +69,7 @@ const decisionSchema = z.strictObject({
 });
 export type DecisionLine = z.infer<typeof decisionSchema>;
 
-/** What a folder's `synth.json` says; `message` is the sentence that says why there is no synthesis in it. */
+/** The result of reading a folder's `synth.json`; `message` says why the folder does not contain a synthesis. */
 type SynthesisRead =
   | { readonly type: 'read'; readonly file: SynthesisFile }
   | { readonly type: 'missing'; readonly message: string }
@@ -120,7 +120,7 @@ export function readDecisions(folder: string): readonly DecisionLine[] {
   return linesOf(join(folder, files.spotCheck), decisionSchema, 'a decision of a spot check');
 }
 
-/** Adds a decision: the file is replaced as a whole, so that no one ever reads half of one. */
+/** Adds a decision. The file is replaced as a whole, so that readers never see half of one. */
 export function addDecision(folder: string, line: DecisionLine): void {
   write(folder, files.spotCheck, jsonLines([...readDecisions(folder), line]));
 }
@@ -132,7 +132,10 @@ function write(folder: string, name: string, text: string): void {
 
 const jsonLines = (lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 
-/** The lines of a file; none where it is missing. A last line without its end was cut off while it was written. */
+/**
+ * Returns the lines of a file; empty if it is missing. A last line without a line break was cut off while it was
+ * written.
+ */
 function linesOf<T>(path: string, schema: z.ZodType<T>, what: string): readonly T[] {
   if (!existsSync(path)) return [];
   const whole = fromDisk(path, () => readBoundedText(path))

@@ -7,7 +7,10 @@ import { isAlive } from '../engine/shell/processes/isAlive.ts';
 import { startTicks } from '../engine/shell/processes/processStart.ts';
 import { runFiles } from '../engine/shell/records/runFiles.ts';
 
-/** How much later than its `pid` file a process may seem to have begun: clocks and `ps` count in whole seconds. */
+/**
+ * The tolerance by which a process may start after its `pid` file, in milliseconds: clocks and `ps` count in whole
+ * seconds.
+ */
 const slackMs = 2000;
 
 /**
@@ -27,7 +30,10 @@ export function trainerOf(folder: string): { readonly pid: number; readonly isRu
   }
 }
 
-/** When a living process began, in milliseconds since the epoch; 0 where that can't be known, null when it is over. */
+/**
+ * Returns when a running process started, in milliseconds since the epoch; 0 if that is not known, null if it has
+ * ended.
+ */
 function beginning(pid: number): number | null {
   if (process.platform === 'linux') return beginningOnLinux(pid);
   if (process.platform === 'win32') return 0;

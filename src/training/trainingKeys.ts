@@ -9,14 +9,14 @@ const keySchema = z.object({
   name: z.string(),
   type: z.string(),
   schema: z.record(z.string(), z.json()),
-  /** What it does, in sentences. */
+  /** A description of the key, in sentences. */
   about: z.string(),
   unit: z.string().optional(),
-  /** What MUA-RL says about it. */
+  /** The value that the MUA-RL paper reports. */
   paper: z.string().optional(),
   trl: z.string().optional(),
   verl: z.string().optional(),
-  /** What is in its value, where only these names may. */
+  /** The names that its value may contain, if only these are allowed. */
   names: z.array(z.string()).optional(),
   /** Names files, relative to the file that it is written in. */
   isPath: z.boolean(),
@@ -24,7 +24,7 @@ const keySchema = z.object({
   isGiven: z.boolean(),
   /** Only a run on a Ray cluster has it. */
   isForRay: z.boolean().optional(),
-  /** By profile; without any where it has to be given. */
+  /** The defaults by profile; empty if the key requires a value. */
   defaults: z.record(z.string(), z.json()),
   /** The default of each algorithm that has its own. */
   algorithms: z.record(z.string(), z.json()).optional(),
@@ -41,7 +41,7 @@ export function trainingKeys(kind: TrainingKind): readonly TrainingKey[] {
   return read[kind];
 }
 
-/** Returns what a person reads of a key beside its type: its words, its unit, its defaults, and its names elsewhere. */
+/** Returns a description of a key in addition to its type: its text, unit, defaults, and names elsewhere. */
 export function explain(key: TrainingKey): readonly string[] {
   const { about, unit, paper, trl, verl, names, defaults, algorithms, isForRay } = key;
   return [
@@ -64,7 +64,7 @@ export function byName(values: Readonly<Record<string, Json>>): string {
     .join(', ');
 }
 
-/** The default of a key: by profile, or alone where it is the same in all of them. */
+/** Returns the default of a key: by profile, or a single value if it is the same in all profiles. */
 export function defaultOf({ defaults }: Pick<TrainingKey, 'defaults'>): string {
   const [first, ...others] = new Set(Object.values(defaults).map(shownValue));
   return first === undefined || others.length > 0 ? byName(defaults) : first;

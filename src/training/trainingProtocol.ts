@@ -20,7 +20,7 @@ export const userSchema = endpointSchema.omit({ api_key: true }).strict();
 /** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
 const agentSchema = endpointSchema.extend({ program: z.string().optional() });
 
-/** What each method is given. */
+/** The schema of each method's parameters. */
 export const paramsOf = {
   hello: z.object({ protocol: z.int() }),
   tasks: z.object({ domain: z.string(), split: z.enum(['train', 'test']).nullish() }),

@@ -6,14 +6,14 @@ import { type CurveLook, curveLook } from './curveLook.ts';
 import { nearestPoint, type PlacedPoint } from './models/nearest.ts';
 import type { Palette } from './theme.ts';
 
-/** What a chart draws: curves over optimizer steps, each as measured and smoothed. */
+/** The data of a chart: curves over optimizer steps, each as measured and smoothed. */
 export type ChartData = {
   readonly steps: readonly number[];
   readonly curves: readonly {
     readonly values: readonly (number | null)[];
-    /** The same as `values` where nothing is smoothed. */
+    /** Equal to `values` if nothing is smoothed. */
     readonly smooth: readonly (number | null)[];
-    /** What was measured and does not count. */
+    /** Measured values that do not count. */
     readonly superseded: readonly (number | null)[];
   }[];
   /** Steps at which an alarm was raised. */
@@ -25,9 +25,9 @@ export type ChartOptions = {
   readonly looks: readonly CurveLook[];
   readonly palette: Palette;
   readonly height: number;
-  /** What the y axis shows at least; null lets the data decide. */
+  /** The smallest range that the y axis shows; null lets the data decide. */
   readonly range: readonly [number | null, number | null];
-  /** The y axis is logarithmic: what is not above 0 is not drawn. */
+  /** Whether the y axis is logarithmic: values that are not above 0 are not drawn. */
   readonly isLog: boolean;
   readonly format: (value: number) => string;
   /** The pointer is over a point (its index), or over none. */

@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 
-/** What `rehearsal compare --json` prints, as far as the comparison page shows it. Numbers are the engine's own. */
+/**
+ * The schemas of the output of `rehearsal compare --json`, as far as the comparison page shows it. The engine computed
+ * all numbers.
+ */
 
 const estimateSchema = z.object({ value: z.number(), low: z.number(), high: z.number() });
 export type Estimate = z.infer<typeof estimateSchema>;

@@ -1,2 +1,2 @@
-/** Styles are bundled beside the script; importing them brings nothing into TypeScript. */
+/** Styles are bundled next to the script; importing them does not add anything to TypeScript. */
 declare module '*.css';

@@ -1,6 +1,6 @@
 import type { SeriesColor } from './theme.ts';
 
-/** Colour and dashes of a curve, for the chart and for the legend beside it. */
+/** The colour and dashes of a curve, for the chart and its legend. */
 export type CurveLook = { readonly color: SeriesColor; readonly dash: readonly number[] };
 
 const curveColors: readonly SeriesColor[] = ['blue', 'green', 'purple', 'red', 'orange', 'yellow'];

@@ -28,7 +28,7 @@ export const viewIds = [
 ] as const;
 export type ViewId = (typeof viewIds)[number];
 
-/** Where a training run is. `failed` carries the error's own message. */
+/** The status of a training run. `failed` carries the error's own message. */
 export const runStatusSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('waiting') }),
   z.object({ type: z.literal('running') }),
@@ -67,7 +67,7 @@ export const alarmSchema = z.object({
 });
 export type Alarm = z.infer<typeof alarmSchema>;
 
-/** What was measured of a run. */
+/** The measurements of a run. */
 export const measuredRunSchema = z.object({ run: z.string(), points: z.array(pointSchema) });
 export type MeasuredRun = z.infer<typeof measuredRunSchema>;
 
@@ -77,7 +77,7 @@ export const runSchema = z.object({
   kind: z.nullable(z.enum(['sft', 'grpo', 'evaluate'])),
   model: z.nullable(z.string()),
   domain: z.nullable(z.string()),
-  /** Optimizer steps that the configuration asks for, where it says so. */
+  /** The number of optimizer steps in the configuration, if it specifies one. */
   plannedSteps: z.nullable(z.int()),
 });
 export type Run = z.infer<typeof runSchema>;
@@ -112,15 +112,15 @@ export type Numbered = z.infer<typeof numberedSchema>;
 
 const comparedWhat = z.enum(['runs', 'recordings']);
 export type ComparedWhat = z.infer<typeof comparedWhat>;
-/** What the sidecar of a recording says about one step. */
+/** The sidecar's note about one step of a recording. */
 export const noteSchema = z.object({
   n: z.int(),
   ms: z.optional(z.number()),
-  /** Tokens of the models that were asked for it. */
+  /** Tokens of the models that were called for it. */
   input: z.optional(z.number()),
   output: z.optional(z.number()),
   retries: z.optional(z.int()),
-  /** How a tool's result differs from the output schema of its server. */
+  /** The difference between a tool's result and the output schema of its server. */
   mismatch: z.optional(z.string()),
   /** Answers of the model in the user's seat that the guard refused, each with the reason. */
   refused: z.array(z.object({ content: z.string(), reason: z.string() })),
@@ -144,13 +144,13 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     run: z.nullable(z.string()),
     points: z.array(pointSchema),
     status: runStatusSchema,
-    /** What the run learns from and is evaluated on, where it has said so. */
+    /** A description of the run's training and evaluation data, if it has reported it. */
     data: z.nullable(z.string()),
     problems: z.array(z.string()),
     alarms: z.array(alarmSchema),
   }),
   z.object({ type: z.literal('appended'), run: z.string(), points: z.array(pointSchema) }),
-  /** The run's files were begun again: these points replace all earlier ones. */
+  /** The run's files were started again: these points replace all earlier ones. */
   z.object({ type: z.literal('restarted'), run: z.string(), points: z.array(pointSchema) }),
   z.object({
     type: z.literal('status'),
@@ -174,13 +174,13 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     name: z.string(),
     total: z.int(),
     problem: z.nullable(z.string()),
-    /** The step to begin at; the first where it is absent. */
+    /** The step to start at; the first if it is absent. */
     step: z.optional(z.int()),
   }),
   /** The recording that is open has more steps now; they follow in `recordingRead`. */
   z.object({ type: z.literal('recordingGrew'), total: z.int(), problem: z.nullable(z.string()) }),
   z.object({ type: z.literal('recordingRead'), events: z.array(numberedSchema) }),
-  /** A comparison is being made, of what lies at these paths. `note` says how far it is. */
+  /** A comparison of these paths is running. `note` describes its progress. */
   z.object({
     type: z.literal('comparing'),
     what: comparedWhat,
@@ -221,7 +221,7 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('openStep'), ...playedStepSchema.shape }),
   z.object({ type: z.literal('openRollout'), run: z.string(), file: z.string() }),
   z.object({ type: z.literal('overlay'), runs: z.array(z.string()) }),
-  /** Sets a recording of the run beside one of the same task at another optimizer step, which a person picks. */
+  /** Compares a recording of the run with one of the same task at another optimizer step, which the user picks. */
   z.object({ type: z.literal('compareStep'), run: z.string(), file: z.string() }),
   /** Saves what the page made where a person says: text, or a picture as base64. */
   z.object({ type: z.literal('export'), name: z.string(), format: z.enum(['csv', 'png']), content: z.string() }),
@@ -250,7 +250,7 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
 ]);
 export type ToExtension = z.infer<typeof toExtensionSchema>;
 
-/** What a parser found: the message, or a sentence that says what is wrong with it. */
+/** The result of parsing: the message, or a sentence about what is wrong with it. */
 export type Parsed<Message> =
   | { readonly ok: true; readonly message: Message }
   | { readonly ok: false; readonly problem: string };

@@ -5,7 +5,7 @@ export type Palette = {
   readonly muted: string;
   readonly grid: string;
   readonly focus: string;
-  /** Where an alarm was raised. */
+  /** The colour of marks where an alarm was raised. */
   readonly alarm: string;
   readonly font: string;
   readonly highContrast: boolean;

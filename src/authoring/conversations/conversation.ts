@@ -3,7 +3,7 @@ import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import { withoutThoughts } from '../../engine/core/events/thoughts.ts';
 
-/** What of a file could not be read, or not as it is there. */
+/** A part of a file that could not be read, or could only be read in a changed form. */
 export type ImportProblem = { readonly file: string; readonly line: number; readonly message: string };
 
 /** A message of a conversation from outside, with its line in the file and its number there, from 1. */
@@ -20,10 +20,10 @@ export type SpokenMessage = { readonly line: number; readonly number: number } &
 
 /** A conversation that was not rehearsed: from a log of chats, or from spans. */
 export type Conversation = {
-  /** As its source calls it; null where it has no name there. */
+  /** Its id in the source; null if it has none there. */
   readonly id: string | null;
   readonly file: string;
-  /** Where it begins. */
+  /** The line on which it begins. */
   readonly line: number;
   /** The task of the domain that it is of, where its source names one. */
   readonly task?: string | undefined;
@@ -34,11 +34,11 @@ export type Conversation = {
   readonly lost: readonly ImportProblem[];
 };
 
-/** What a reader found in files of its format. */
+/** The result of reading files of one format. */
 export type Read = {
   readonly conversations: readonly Conversation[];
   readonly problems: readonly ImportProblem[];
-  /** What was left out on purpose, such as calls of a model beside the conversation. */
+  /** Parts left out on purpose, such as calls of a model apart from the conversation. */
   readonly notes: readonly ImportProblem[];
 };
 

@@ -1,7 +1,7 @@
 import type { ImportProblem, Read } from './conversation.ts';
 import type { LogFile } from './logFile.ts';
 
-/** What conversations from outside come from: logs of what was said, or traces of the agent's program. */
+/** The sources of conversations from outside: logs of chats, or traces of the agent's program. */
 export type Source = 'chats' | 'spans';
 
 /** Reads the conversations of one format. */

@@ -46,7 +46,7 @@ export type ConversationsOptions = {
   /** The folder of the new run. */
   readonly folder: string;
   readonly key: SigningKey;
-  /** What the stand-ins are drawn from; null keeps personal data as it is. */
+  /** The seed from which the stand-ins are drawn; null keeps personal data unchanged. */
   readonly seed: string | null;
   /** Names that a recogniser found in the texts of the conversations. */
   readonly recognised?: RecognisedNames | undefined;
@@ -59,20 +59,20 @@ export type ConversationsOptions = {
   readonly onProgress?: (done: number, total: number, what: 'looked at' | 'written') => void;
 };
 
-/** What came of an import of conversations. */
+/** The result of importing conversations. */
 export type ConversationsReport = {
   readonly folder: string;
   readonly domain: string;
   readonly recordings: readonly {
     readonly recording: string;
-    /** Where its conversation begins in a log. */
+    /** The position in a log at which its conversation begins. */
     readonly file: string;
     readonly line: number;
     readonly messages: number;
     readonly calls: number;
   }[];
   readonly problems: readonly ImportProblem[];
-  /** What was left out on purpose. */
+  /** Parts left out on purpose. */
   readonly notes: readonly ImportProblem[];
   /** System messages that are the domain's policy, those that differ from it, and conversations without one. */
   readonly system: { readonly same: number; readonly differs: number; readonly none: number };
@@ -80,7 +80,7 @@ export type ConversationsReport = {
   readonly masked: Readonly<Partial<Record<PersonalKind, number>>> | null;
 };
 
-/** Who has both seats of a conversation that was not rehearsed. */
+/** The name of both seats in a conversation that was not rehearsed. */
 const recorded = 'recorded';
 const seed = 'imported';
 
@@ -159,7 +159,7 @@ export async function importConversations(
   return { folder, domain: domain.name, recordings, problems: told, notes, system, masked: masker?.counts() ?? null };
 }
 
-/** How long conversations are imported before a signal is looked for, in milliseconds. */
+/** The time that an import runs before it checks for a signal, in milliseconds. */
 const turnMs = 50;
 
 function maskerFor(

@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromDisk } from '../../engine/shell/files/disk.ts';
 
-/** How the names of files end that can hold conversations. */
+/** File name extensions of files that can contain conversations. */
 export const logEndings = ['.json', '.jsonl', '.ndjson', '.csv', '.tsv', '.log'] as const;
 
 const endingPattern = new RegExp(`(?:${logEndings.join('|').replaceAll('.', '\\.')})(?:\\.gz)?$`, 'i');
@@ -14,7 +14,7 @@ export const withoutLogEnding = (path: string): string =>
 type LogFolder = {
   /** The paths of its files of conversations, and of those in the folders inside of it. */
   readonly files: readonly string[];
-  /** How many other files there are, links included. */
+  /** The number of other files, including links. */
   readonly others: number;
 };
 

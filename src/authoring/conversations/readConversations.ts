@@ -55,7 +55,7 @@ const readers: readonly ConversationReader[] = [
 export const formatNames = (source: Source): readonly string[] =>
   readers.filter((each) => each.source === source).map(({ name }) => name);
 
-/** How many values of a file are looked at to find its format. */
+/** The number of values of a file that are read to find its format. */
 const looked = 200;
 
 /**
@@ -94,7 +94,7 @@ export async function readManyConversations(
   return conversationsOf(logs, source, format);
 }
 
-/** How long files are read before a signal is looked for, in milliseconds. */
+/** The time that files are read before a signal is checked, in milliseconds. */
 const turnMs = 50;
 
 function conversationsOf(read: readonly LogFile[], source: Source, format: string | undefined): ReadConversations {

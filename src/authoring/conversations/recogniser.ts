@@ -55,7 +55,7 @@ export async function recogniseNames(
   return { recogniser: head.recogniser, spansIn: (text) => spans.get(text) ?? [] };
 }
 
-/** How each is installed. */
+/** The commands that install each recogniser. */
 const installs: Readonly<Record<RecogniserOptions['name'], (language: string) => readonly string[]>> = {
   presidio: (language) => [
     'pip install presidio-analyzer',

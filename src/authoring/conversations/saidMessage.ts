@@ -22,7 +22,7 @@ export type Said =
       readonly isError: boolean;
     };
 
-/** What a message says, and what of it cannot be read. */
+/** The content of a message, and descriptions of the parts that cannot be read. */
 export type ReadMessage = { readonly said: readonly Said[]; readonly lost: readonly string[] };
 
 const roles: Readonly<Record<string, Said['role']>> = {
@@ -87,7 +87,7 @@ export function listIn(value: unknown): readonly Json[] {
   return typeof read === 'object' && read !== null && !isTooDeep(read) ? listIn(read) : [];
 }
 
-/** What the parts of a message say until a result or a step ends it. */
+/** Collects the content of a message until a result or a step ends it. */
 class Collected {
   readonly #role: Said['role'];
   readonly said: Said[] = [];
@@ -147,9 +147,9 @@ class Collected {
 }
 
 /**
- * Reads one message in any of the forms that chat formats share: a content of text or of parts, calls beside it or among
- * the parts, results of their own or within a message of the user. A message that says nothing that can be read is lost
- * with the reason, and never an empty turn.
+ * Reads one message in any form that chat formats share. Its content is text or parts, its calls are next to the
+ * content or among the parts, and results are separate messages or part of a user's message. A message without readable
+ * content is reported as lost with the reason, and never becomes an empty turn.
  */
 export function readMessage(given: Json, known?: Said['role']): ReadMessage {
   const message = withoutNulls(unwrappedMessage(objectOf(given)));
@@ -262,7 +262,7 @@ function hasResultParts(content: Json | undefined): boolean {
   });
 }
 
-/** The calls that are written beside the content. */
+/** Returns the calls that are next to the content. */
 function callsBeside(message: JsonObject): readonly SaidCall[] {
   const extra = objectOf(message['additional_kwargs']);
   const listed = [
@@ -325,7 +325,7 @@ export function resultText(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** The words of a part of a result; undefined for what is data, and not a part. */
+/** Returns the text of a part of a result; undefined if it is data rather than a part. */
 function resultPart(value: Json): string | undefined {
   const object = objectOf(value);
   const { text, json, type, content } = object;
@@ -336,7 +336,7 @@ function resultPart(value: Json): string | undefined {
   return undefined;
 }
 
-/** Reads a part of a message. What is neither words, thoughts, a call nor a result is lost. */
+/** Reads a part of a message. A part that is not text, thoughts, a call or a result is lost. */
 function readPart(part: Json, to: Collected): void {
   const given = typeof part === 'string' ? { text: part } : withoutNulls(objectOf(part));
   const object = keyedPart(given) ?? given;

@@ -18,7 +18,7 @@ export type ShadowOptions = {
   /** Turns at once. */
   readonly concurrency: number;
   readonly signal?: AbortSignal;
-  /** Told after each turn how many are done, of how many. */
+  /** Called after each turn with the number of turns done and planned. */
   readonly onTurn?: (done: number, planned: number) => void;
 };
 
@@ -161,7 +161,7 @@ function isReading({ domain }: Supervisor, { toolCalls }: Action): boolean {
   );
 }
 
-/** Only the agent's seat is asked. */
+/** Returns an `Outside` in which only the agent's seat answers; requests to the others are rejected. */
 function alone(outside: Outside): Outside {
   const nobody = () => {
     const message = 'in a shadow only the agent is asked';

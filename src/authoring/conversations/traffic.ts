@@ -15,13 +15,13 @@ export type Traffic = {
   /** The task that is in the rollout's start. */
   readonly under: Task;
   readonly events: readonly RolloutEvent[];
-  /** Where an event is in its source. */
+  /** Returns the position of an event in its source. */
   readonly placeOf: (n: number) => number;
   /** Whether the events hold the whole state of the world, so that a read has something to read. */
   readonly hasState: boolean;
 };
 
-/** What traffic is read for. */
+/** The domain for which traffic is read. */
 export type Stage = {
   readonly domain: Domain;
   /** Hash of the domain's base database. */

@@ -133,7 +133,7 @@ function mayFollow(last: Agent, said: Agent): boolean {
   return isThought || (said.calls.length > 0 && !said.content && said.reasoning === undefined);
 }
 
-/** What a source says about a conversation beside its messages. */
+/** The data of a conversation in its source, apart from its messages. */
 export type Outline = Pick<Conversation, 'file' | 'line'> & {
   readonly id?: string | undefined;
   readonly task?: string | undefined;

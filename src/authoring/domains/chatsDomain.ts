@@ -26,7 +26,7 @@ export type ChatsDomainOptions = {
   readonly simulator: string | null;
   /** Names that a recogniser found in the texts of the conversations. */
   readonly recognised?: RecognisedNames | undefined;
-  /** What the stand-ins for personal data are drawn from; null keeps it as it is. */
+  /** The seed from which the stand-ins for personal data are drawn; null keeps the data unchanged. */
   readonly seed: string | null;
 };
 
@@ -43,7 +43,9 @@ export type ChatsDomain = {
 /** A call of the logs, with what came back. */
 type Seen = { readonly arguments: JsonObject; readonly result: string | null };
 
-/** The files of a domain whose policy and tools are those of recorded conversations: all that a log says about them. */
+/**
+ * Returns the files of a domain whose policy and tools come from recorded conversations, as far as a log shows them.
+ */
 export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
   const { seed, read } = options;
   const recognised = options.recognised && { recognised: options.recognised.spansIn };

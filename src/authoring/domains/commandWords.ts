@@ -1,4 +1,7 @@
-/** A command as it is typed, in its words: quotes hold words together, a backslash keeps what follows it. */
+/**
+ * Splits a typed command into words: quotes group words, and a backslash escapes a quote, space or backslash. Returns
+ * an error message if the command is not valid.
+ */
 export function commandWords(text: string): readonly string[] | string {
   const words: string[] = [];
   let word: string | null = null;

@@ -6,10 +6,10 @@ import type { Files } from './newFolder.ts';
 /** A domain that ships with the engine, to begin with. */
 export type DomainTemplate = { readonly name: string; readonly description: string };
 
-/** What a person says about a new domain; what is left out stays as the template has it. */
+/** The user's settings of a new domain; the template's values are used for those left out. */
 export type DomainHead = { readonly name?: string; readonly now?: string };
 
-/** What most people begin with comes first. */
+/** The order of templates: those that most people start with come first. */
 const order = ['support-desk', 'dual-control', 'mcp', 'empty'];
 const placeOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 

@@ -12,11 +12,11 @@ const deepest = 8;
 const mostValues = 200;
 const mostItems = 20;
 const longestText = 1000;
-/** How many sets of arguments are made at most until one fits. */
+/** The most sets of arguments to try until one is valid. */
 const mostTries = 200;
 const mostWaiting = 2000;
 
-/** What is being made, how many values it may still get, and the schemas that this value is a part of. */
+/** The state of making a value: its root schema, the number of values left, and the schemas that contain this value. */
 type Making = {
   readonly root: JsonObject;
   left: number;

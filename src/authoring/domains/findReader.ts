@@ -11,9 +11,9 @@ export type FoundReader = {
   readonly arguments: JsonObject;
   /** Names of the fields that differed between two fresh servers. */
   readonly volatile: readonly string[];
-  /** Names of the tools whose call it showed. */
+  /** Names of the tools whose calls changed its result. */
   readonly shows: readonly string[];
-  /** By tool, the arguments whose value it does not show: another value led to the same state. */
+  /** The arguments, by tool, whose value its result does not show: another value led to the same state. */
   readonly misses: Readonly<Record<string, readonly string[]>>;
   /** Whether a fresh server showed what had been written before it was started. */
   readonly isShared: boolean;
@@ -129,7 +129,7 @@ function candidateOf({ name, parameters }: Tool): Call | null {
   return isFolder ? { tool: name, arguments: { [only]: '${instanceFolder}' } } : null;
 }
 
-/** What a candidate answers at the start, once more, and after a write; null where it fails. */
+/** The results of a candidate at the start, when called again, and after a write; null if the call fails. */
 type Seen = { readonly call: Call; readonly start: Json; readonly again: Json; readonly after: Json };
 
 /**

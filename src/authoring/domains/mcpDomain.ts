@@ -32,7 +32,7 @@ export function declared(name: string, server: GivenServer): McpServer | string 
   return issue?.message ?? 'it is not a server';
 }
 
-/** Returns what a server is called where no one says: the word of its command or address that tells it from others. */
+/** Returns the default name of a server: the word of its command or address that distinguishes it from others. */
 export function serverName(server: GivenServer): string {
   if ('url' in server) return hostWord(new URL(server.url).hostname);
   const words = [server.command, ...server.args];
@@ -84,7 +84,7 @@ export type McpDomainOptions = {
   readonly serverName: string;
   readonly server: GivenServer;
   readonly tools: readonly Judged[];
-  /** How its state is read, where that was found out. */
+  /** The call that reads the server's state, if one was found. */
   readonly reader?: FoundReader | null;
 };
 
@@ -101,7 +101,7 @@ export function draftWrites(tools: readonly Judged[]): readonly { tool: string; 
     .map(({ tool }) => ({ tool: tool.name, arguments: exampleArguments(tool) }));
 }
 
-/** The files of a domain whose tools are those of a server: everything that a person then edits. */
+/** Returns the files of a domain whose tools are those of a server; a person then edits them. */
 export function mcpDomainFiles(options: McpDomainOptions): Files {
   const { tools, serverName: server, reader = null } = options;
   const writes = tools.filter(({ isWrite }) => isWrite);

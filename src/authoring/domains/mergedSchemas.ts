@@ -1,6 +1,6 @@
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 
-/** How the values of a keyword in two schemas are one value, so that what fits it fits both. */
+/** Merges the values of a keyword in two schemas, so that data valid under the result is valid under both. */
 type Merge = (a: Json, b: Json) => Json;
 
 const both: Merge = (a, b) => ({ allOf: [a, b] });

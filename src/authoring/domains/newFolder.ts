@@ -6,7 +6,7 @@ import { Fault } from '../../engine/shell/files/fault.ts';
 /** Texts of files by their paths inside a folder. */
 export type Files = Readonly<Record<string, string>>;
 
-/** Throws a `Fault` where a new domain would lie among other files: nothing is ever written over. */
+/** Throws a `Fault` if the folder of a new domain contains other files: existing files are never overwritten. */
 export function requireEmpty(folder: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false });
   if (!stat) return;

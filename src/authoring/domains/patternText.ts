@@ -2,7 +2,7 @@
 const signs = [...'A1a', ...Array.from({ length: 95 }, (_, at) => String.fromCodePoint(32 + at))];
 const longest = 200;
 
-/** How many ways through the choices of a pattern are tried. */
+/** The most combinations of a pattern's alternatives to try. */
 const mostWays = 50;
 
 /** A group without another one in it, and how often it is there. */

@@ -4,7 +4,7 @@ import type { Edit, Location } from '../../engine/shell/files/diagnostic.ts';
 import { onDisk, replaceFile } from '../../engine/shell/files/disk.ts';
 import type { Draft } from '../../engine/shell/load/drafts.ts';
 
-/** Takes the mark of a draft out of its file: from then on it counts. Everything else stays as it is. */
+/** Removes the mark of a draft from its file, so that the task counts. Everything else stays unchanged. */
 export function acceptDraft({ placed }: Draft): void {
   const { file, path, places } = placed;
   const mark = [...path, 'draft'];

@@ -14,14 +14,14 @@ export type Drafter = {
   readonly onRetry?: OnRetry;
 };
 
-/** How often a model is asked for one draft, what it got wrong told each time. */
+/** The most times a model is asked for one draft; each new request includes the last error. */
 export const mostAsks = 3;
 
 /**
- * Asks a model for data that fits a schema. An answer that does not is told to it with what was wrong; after that many
- * it is a `Fault` that says so.
- * @param judge what is wrong with data that fits, as a sentence; null where it can be used
- * @param wanted what it is asked for, and what to do where it can't give that
+ * Asks a model for data that matches a schema. If the answer can't be used, asks again with the error. Throws a `Fault`
+ * after `mostAsks` attempts.
+ * @param judge returns a sentence that says what is wrong with data that matches; null if it can be used
+ * @param wanted the name of the data, and the advice if the model can't provide it
  */
 export async function askForData<T>(
   drafter: Drafter,

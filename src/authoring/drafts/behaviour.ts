@@ -14,7 +14,7 @@ export function insistenceIn(spoken: readonly Utterance[], { agent, user }: Reco
   return isOpening && answer?.role === 'user' ? answer.content : request.content;
 }
 
-/** Returns how somebody wrote: how long, and how formally. */
+/** Returns the style of the user's messages: their length and formality. */
 export function styleOf(spoken: readonly Utterance[]): Persona['style'] {
   const own = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
   const words = own.map((text) => text.split(/\s+/).length);

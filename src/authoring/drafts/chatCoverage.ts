@@ -13,7 +13,7 @@ import { spokenIn } from './fromConversation.ts';
 import { type Intent, intentsOf, type Request, type Served } from './intents.ts';
 import { type KnownValues, knownValues } from './values.ts';
 
-/** What real users ask for, and which tasks of a domain try it. */
+/** The requests of real users, and the tasks of a domain that cover them. */
 export type ChatCoverage = {
   readonly domain: string;
   readonly conversations: number;

@@ -9,13 +9,13 @@ import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './v
 export type Deed = {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, string>>;
-  /** Required arguments of which the conversation says nothing. */
+  /** Required arguments that the conversation does not mention. */
   readonly missing: readonly string[];
   /** Place of the utterance that proposes or reports it. */
   readonly at: number;
 };
 
-/** What came of a proposal: a deed is done, the user wanted another, or nothing came of it. */
+/** A proposal and its outcome: the deed was done, the user wanted another, or nothing followed. */
 export type Proposed = Deed & { readonly outcome: 'done' | 'changed' | 'left' };
 
 /** Returns what the agent proposed and did in a conversation of words alone, in order. */

@@ -4,7 +4,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { LookUps } from './lookUps.ts';
 import { type KnownValues, knownValues, parametersOf } from './values.ts';
 
-/** What drafting needs to know of a domain, worked out once. */
+/** The facts about a domain that drafting uses, computed once. */
 export type Desk = {
   readonly loaded: LoadedDomain;
   readonly lookUps: LookUps;

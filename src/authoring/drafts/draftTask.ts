@@ -21,7 +21,7 @@ export type DraftedTask = {
   readonly id: string;
   readonly task: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** What a person should look at, in sentences; it also is above the text. */
+  /** Sentences about what a person should check; they are also in a comment above the text. */
   readonly notes: readonly string[];
 };
 
@@ -152,7 +152,7 @@ function toldValues(calls: readonly MadeCall[], said: ReturnType<typeof saidIn>)
   return [...new Set(own)].slice(0, mostTold);
 }
 
-/** A name that no task has; a number behind it tells those apart that would be equal. */
+/** Returns an unused task id. A number at its end distinguishes ids that would be equal. */
 export function freeId({ parts }: LoadedDomain, wanted: string, more: readonly string[] = []): string {
   const taken = new Set([...parts.tasks.map(({ value }) => value.id), ...more].map((id) => id.toLowerCase()));
   const base = wanted.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 120);

@@ -24,12 +24,14 @@ import type { MadeCall } from './neededCalls.ts';
 import { doneByUser, ownWordsIn, type UserState } from './userSide.ts';
 import { parametersOf } from './values.ts';
 
-/** A task that was drafted from a conversation, to be looked at before it counts. */
+/** A task drafted from a conversation, which a person must review before it counts. */
 export type ConversationDraft = {
   readonly task: DraftTask;
   /** A persona that the domain does not have yet; null where one of its own behaves so. */
   readonly persona: Persona | null;
-  /** What the conversation does not tell, each in a sentence; it is in the description, where the check finds it. */
+  /**
+   * Sentences about what the conversation does not show. They are also in the description, where the check finds them.
+   */
   readonly todos: readonly string[];
 };
 
@@ -47,10 +49,10 @@ type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
   readonly actions?: readonly Action[];
 } & DraftDemands;
 
-/** What counts as done. */
+/** The conditions for success. */
 type DraftDemands = Partial<Pick<Task, 'communicate' | 'assertions' | 'receipts' | 'evaluate' | 'train'>>;
 
-/** Returns what was said in a recording, by whom. */
+/** Returns the messages of a recording with their speakers. */
 export function spokenIn(events: readonly RolloutEvent[]): readonly Utterance[] {
   return events.flatMap((event, step): readonly Utterance[] => {
     if (event.type === 'userReplied' && !event.toolCalls && event.content !== '')
@@ -194,7 +196,7 @@ function isChangedTo(change: Actions['change'], value: string): boolean {
 const ignorance =
   /\b(?:don['’]?t|do not|can['’]?t|cannot) (?:know|remember|recall|find|have)\b|\bno idea\b|\bnot sure\b|\bforgot(?:ten)?\b/i;
 
-/** Returns what the user was asked for and did not know. */
+/** Returns the facts that the user was asked for and did not know. */
 function unknownIn(
   spoken: readonly Utterance[],
   { recogniser: { agent } }: Desk,

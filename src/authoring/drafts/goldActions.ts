@@ -29,7 +29,7 @@ type LeafFacts = Readonly<Record<string, string | number | boolean>>;
 /** The gold actions of a draft, and what a message says about them. */
 export type Actions = {
   readonly actions: readonly Action[];
-  /** What the words say about the user's own side. */
+  /** The state of the user's own side, according to the message. */
   readonly state: readonly UserState[];
   readonly communicate: readonly string[];
   readonly change: (Change & { readonly before: LeafFacts }) | null;

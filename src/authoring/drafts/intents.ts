@@ -3,22 +3,22 @@ import { isWrite } from '../../engine/core/domain/tool.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import type { Span } from '../masking/valueIndex.ts';
 
-/** What somebody asked for, in words. */
+/** A user's request, in words. */
 export type Request = {
   readonly name: string;
   readonly text: string;
-  /** The tool that the agent came to propose or to call; null where it is not known. */
+  /** The tool that the agent finally proposed or called; null if it is not known. */
   readonly served: string | null;
 };
 
 /** A task as far as requests are compared with it. */
 export type Served = { readonly id: string; readonly text: string; readonly tools: readonly string[] };
 
-/** What real users ask for alike, and the tasks that try it. */
+/** An intent that requests of real users share, and the tasks that cover it. */
 export type Intent = {
   /** The words that tell it from others, or what the tool is called that serves it. */
   readonly label: string;
-  /** The tool of the domain whose words they use; null where they use none's. */
+  /** The tool of the domain whose words they use; null if they use no tool's words. */
   readonly tool: string | null;
   readonly requests: readonly string[];
   /** The request that is most like the others. */
@@ -27,7 +27,7 @@ export type Intent = {
   readonly tasks: readonly string[];
 };
 
-/** Cosines from which on two requests are alike, and a task is like a request. */
+/** The cosine at or above which two requests, or a task and a request, are similar. */
 const alike = 0.25;
 const covered = 0.3;
 
@@ -179,7 +179,7 @@ function vocabularyOf(domain: Domain): ReadonlyMap<string, ReadonlyMap<string, n
   return made;
 }
 
-/** The tool whose words a request uses most; null where no tool is used most. */
+/** Returns the tool whose words a request uses most; null if no tool is ahead of the others. */
 function toolOf(text: string, domain: Domain): string | null {
   const said = new Set(termsIn(text));
   const ranked = [...vocabularyOf(domain)].map(([name, words]) => {

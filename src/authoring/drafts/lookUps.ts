@@ -34,7 +34,7 @@ export class LookUps {
     this.#probe = probe;
   }
 
-  /** Returns what a call returns; null where it fails. */
+  /** Returns the result of a call; null if it fails. */
   call(tool: string, given: JsonObject): Promise<Json | null> {
     const key = `${tool} ${canonicalJson(given)}`;
     const found = this.#made.get(key) ?? this.#call(tool, given);

@@ -6,7 +6,7 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import { misfitOf } from '../../engine/shell/load/arguments.ts';
 import { askForData, type Drafter } from './askedModel.ts';
 
-/** What a model reads of a conversation, or why it gave nothing. */
+/** The actions that a model reads in a conversation, or why it returned none. */
 export type ModelActions =
   | {
       readonly actions: readonly { readonly tool: string; readonly arguments: JsonObject }[];

@@ -6,7 +6,7 @@ import { draftText } from '../draftText.ts';
 
 type Candidate = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** What came through the gate, and what did not and why. */
+/** The candidates that passed the gate, and those refused with the reason. */
 export type Sifted<T extends Candidate> = {
   readonly sound: readonly T[];
   readonly refused: readonly { readonly candidate: T; readonly why: string }[];

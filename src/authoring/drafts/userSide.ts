@@ -4,7 +4,7 @@ import type { Message, Utterance } from '../../engine/core/events/message.ts';
 import { type Instructed, instructedIn } from '../../engine/core/seats/ownTools.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 
-/** What differs on the user's side at the start of a task. */
+/** A change to the user's side of the database at the start of a task. */
 export type UserState = { readonly side: 'user'; readonly path: readonly string[]; readonly value: Json };
 
 /** Returns what the user did with its own tools: what the agent asked for, where the user tells that it worked. */

@@ -20,7 +20,7 @@ const calendars: readonly (readonly string[])[] = languages.flatMap((language) =
   ),
 );
 
-/** Where a name of a month is: in which calendar, and at which place of it. */
+/** The calendar of each month name, and the index of the month in it. */
 const months = new Map<string, { readonly calendar: readonly string[]; readonly index: number }>();
 for (const calendar of calendars)
   for (const [index, name] of calendar.entries()) {
@@ -31,7 +31,7 @@ for (const calendar of calendars)
 const [start, end] = [String.raw`(?<![\p{L}\p{N}])`, String.raw`(?!\p{N})`];
 const year = String.raw`(?<y>\d{4}|\d{2})`;
 const name = String.raw`(?<name>\p{L}[\p{L}\p{M}]{2,11})\.?`;
-/** Two numbers of which neither says whether it is the day. */
+/** Matches two numbers that could each be the day. */
 const either = String.raw`(?<one>\d{1,2})(?<sign>[./-]\s?| )(?<other>\d{1,2})`;
 const patterns = [
   String.raw`(?<y>\d{4})(?<sign>[./-]\s?| )(?<m>\d{1,2})\k<sign>(?<d>\d{1,2})`,

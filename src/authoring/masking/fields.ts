@@ -4,7 +4,7 @@ import { isEastAsian } from './script.ts';
 
 const person =
   'user|customer|passenger|guest|recipient|contact|holder|cardholder|client|patient|member|caller|owner|sender|buyer|account';
-/** Where a word begins: `examplemail` does not have the word `email`, and `customeremail` has. */
+/** Matches the start of a word: `examplemail` does not contain the word `email`, and `customeremail` does. */
 const begin = `(?:(?<![a-z])|${person}|home|work|business|private|billing|shipping|primary)`;
 
 /** By the name without its signs, or by its words with a space between them. */

@@ -1,4 +1,4 @@
-/** What personal data can be determined by a pattern, by the name of a field, or by the words around it. */
+/** The kinds of personal data that a pattern, the name of a field or the words around it can determine. */
 export const personalKinds = [
   'name',
   'email',
@@ -13,5 +13,5 @@ export const personalKinds = [
 ] as const;
 export type PersonalKind = (typeof personalKinds)[number];
 
-/** A personal value and where it is in a text. */
+/** A personal value and its position in a text. */
 export type Found = { readonly kind: PersonalKind; readonly start: number; readonly end: number };

@@ -33,7 +33,7 @@ export type MaskOptions = {
 export type Piece = {
   readonly value: Json;
   readonly within?: string;
-  /** What was said before it, which it may answer. */
+  /** The message before it, which it may answer. */
   readonly asked?: string;
 };
 
@@ -44,10 +44,10 @@ export type Masked = {
 };
 
 export type Masker = {
-  /** Looks at the texts and values of a conversation, before any is masked: a name told here is masked everywhere. */
+  /** Reads the texts and values of a conversation before any are masked: a name learned here is masked everywhere. */
   readonly look: (conversation: readonly Piece[]) => void;
   readonly conversation: (conversation: readonly Piece[]) => Masked;
-  /** How many different values of each kind were masked. */
+  /** Returns the number of different values of each kind that were masked. */
   readonly counts: () => Readonly<Partial<Record<PersonalKind, number>>>;
 };
 
@@ -107,14 +107,14 @@ export function textsIn(values: readonly Json[]): readonly string[] {
 const smallIntroduction =
   /(?<![\p{L}\p{N}])(?:i['’]?m|i am|this is)[ \t]+(?<first>\p{Ll}{3,20})(?:[ \t]+(?<last>\p{Ll}[\p{Ll}'’-]{2,20}))?(?=[ \t]*(?:[.,!?;\n]|$|and\b|from\b))/gimu;
 
-/** Words by which somebody is greeted, in lower case. */
+/** Returns the names in greetings, in lower case. */
 function greetedIn(text: string): readonly string[] {
   const greetings =
     /(?<![\p{L}\p{N}])(?:hi|hello|hey|dear|hallo|hola)[ \t]+(?<name>\p{L}{3,20})(?=[ \t]*(?:[,.!?;\n]|$))/giu;
   return [...text.matchAll(greetings)].map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
 }
 
-/** What a text alone tells, whatever it is in. It is read once. */
+/** The facts about a text that do not depend on where it is. Each text is read once. */
 type ReadText = {
   readonly found: readonly Found[];
   readonly names: readonly string[];
@@ -128,7 +128,7 @@ type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readon
 /** No stand-in has more characters. */
 const longestStandIn = 200;
 
-/** What was found so far, and its replacement. */
+/** The values found so far, and their replacements. */
 class Book {
   readonly #options: MaskOptions;
   readonly #texts = new Map<string, ReadText>();
@@ -155,7 +155,7 @@ class Book {
     this.#options = options;
   }
 
-  /** Returns a text masked by what is known now. */
+  /** Returns a text masked with the values known so far. */
   masked(text: string, keptNames: ReadonlySet<string>): string {
     const known = keptNames.size === 0 ? this.#masked.get(text) : undefined;
     if (known !== undefined) return known;
@@ -185,7 +185,7 @@ class Book {
     }
   }
 
-  /** What a text tells because it was asked for. */
+  /** Learns the personal data in a text from the question that it answers. */
   learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
     for (const { kind, start, end } of answersIn(asked, text)) {
       if (this.keptIn(text).some((span) => span.start <= start && span.end >= end)) continue;
@@ -234,7 +234,10 @@ class Book {
     }
   }
 
-  /** Returns where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */
+  /**
+   * Returns where a text contains names in Chinese, Japanese or Korean: known ones, and those that it introduces
+   * itself.
+   */
   eastAsianIn(text: string, keptNames: ReadonlySet<string>): readonly Span[] {
     if (!isEastAsian(text)) return [];
     const kept = this.keptIn(text);

@@ -17,7 +17,7 @@ const more = String.raw`[ \t]+(?:${particle}[ \t]+){0,2}${word}`;
 const names = String.raw`(?<name>(?:\p{Lu}\.[ \t]?){0,3}${word}(?:${more}){0,5})`;
 /** Not within a word, nor behind a dash of one: a text of capitals with dashes would be read again from each of them. */
 const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
-/** Where somebody says a name in so many words, it may be written small. */
+/** Matches a name in lower case too, for phrases that explicitly introduce a name. */
 const anyWord = String.raw`\p{L}[\p{L}\p{M}'’-]*`;
 const anyCase = String.raw`(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2}(?:${more}){0,4})`;
 
@@ -216,7 +216,7 @@ function nameAtStart(said: string, { mayBeSmall }: Writing): string {
   return said.slice(0, end);
 }
 
-/** Whether a word is one of the language, and not likely somebody's name. */
+/** Reports whether a word is an ordinary word of the language, and unlikely to be a name. */
 export function isNoName(said: string): boolean {
   const bare = said.toLowerCase().replace(/['’](?:m|s|d|ve|ll|re)$/, '');
   return bare.length < 2 || noName.has(bare);

@@ -22,13 +22,13 @@ const noPostcodeBehind = String.raw`\b(?:[Ff]light|[Tt]rain|[Bb]us|[Rr]oom|[Gg]a
 const account = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{1,62}[\p{L}\p{N}_])`;
 const noPersonHere = `(?!(?:${noPerson})(?![\\p{L}\\p{N}._-]))`;
 
-/** What is between a word and its value: "PIN is 4711", "PIN - 4711", "PIN => 4711". */
+/** Matches the text between a word and its value: "PIN is 4711", "PIN - 4711", "PIN => 4711". */
 const sign = '(?:[:=|–—-]|->|=>|→)';
 const joint = String.raw`(?:[ \t]{0,4}${sign}|[ \t]{1,4}(?:is|was|are|of|ist|lautet|est|es|è|é)(?![\p{L}\p{N}])|,){0,2}[ \t]{0,8}(?<![\p{L}\p{N}])`;
 /** The same behind words that are in many sentences: there a dash needs a number to be announced. */
 const jointOfNumber = String.raw`(?: is| was|:|,|=|(?<=(?:number|no\.?|nr\.?|id|code|ref|reference|#))[ \t]{0,4}${sign})?`;
 
-/** How a date is written. */
+/** Matches a date. */
 export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ ./-]{1,2}\p{L}{3,9}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
 
 /** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */
@@ -57,7 +57,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   ['iban', /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/gu],
   ['ip', /(?<![\p{N}.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\p{N}]|\.\p{N})/gu],
-  // Of other rows of numbers with colons it is told by an empty place, or by having eight; a MAC address has six pairs.
+  // An empty group or eight groups distinguish it from other groups of digits with colons; a MAC address has six pairs.
   [
     'ip',
     /(?<![\p{L}\p{N}:])(?=[0-9a-fA-F:]{0,39}::|(?:[0-9a-fA-F]{1,4}:){7}|(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}:]))(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4}){1,7}(?![\p{L}\p{N}:])/gu,
@@ -266,10 +266,10 @@ const dates =
   /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
 const phoneWords = /(?:phone|mobile|cell|tel|call|ring|reach|text|fax|whatsapp|contact|sms)[^.!?\n]{0,40}$/i;
 
-/** The kinds of which every pattern has a digit. */
+/** The kinds whose patterns all require a digit. */
 const withDigits: ReadonlySet<PersonalKind> = new Set(['iban', 'address', 'postcode', 'card', 'birthDate']);
 
-/** Personal data that the shape of a text tells, or the words before it. */
+/** Returns personal data that the form of a text, or the words before it, indicate. */
 export function patternsIn(text: string): readonly Found[] {
   const hasDigit = /\d/.test(text);
   const fitting = patterns.filter(([kind, , cue]) => (hasDigit || !withDigits.has(kind)) && (!cue || cue.test(text)));

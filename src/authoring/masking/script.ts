@@ -20,7 +20,7 @@ export const matchWords = (text: string): Iterable<RegExpExecArray> =>
 
 const isWordSign = (text: string | undefined) => text !== undefined && /[\p{L}\p{N}]/u.test(text);
 
-/** Whether two signs beside each other belong to one word. */
+/** Reports whether two adjacent characters belong to one word. */
 export function isJoined(before: string | undefined, after: string | undefined): boolean {
   return isWordSign(before) && isWordSign(after) && isEastAsian(before) === isEastAsian(after);
 }

@@ -13,7 +13,7 @@ export const titles = 'Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Señora?|Mme|Monsieur
 /** People of whom somebody says a name: "my wife Jane". */
 export const relatives =
   'wife|husband|son|daughter|mother|father|mum|mom|dad|brother|sister|friend|partner|colleague|boss|neighbour|neighbor|assistant|fiancée?|girlfriend|boyfriend';
-/** How people say their name. */
+/** Phrases with which people introduce their name. */
 export const introductions = [
   '[Mm]ein Name ist|[Ii]ch hei(?:ß|ss)e|[Mm]ijn naam is|[Ii]k heet|[Jj]ag heter|[Mm]itt namn är|[Jj]eg (?:heter|hedder)|[Mm](?:itt|it) navn er',
   "[Mm]e llamo|[Mm]i nombre es|[Jj]e m['’]appelle|[Mm]on nom est|[Mm]i chiamo|[Ii]l mio nome è|[Mm]e chamo|[Cc]hamo-me|[Oo] meu nome é|[Mm]eu nome é",
@@ -95,7 +95,7 @@ export const places =
 /** Other words of an address that are of no one in particular: Rue de la Paix, P.O. Box. */
 export const addressWords = 'rue|chemin|impasse|de|du|des|la|le|les|box|postfach|p|o';
 
-/** What has a number or a code by which somebody can be found. */
+/** Words for things whose number or code can identify a person. */
 export const identified =
   'order|customer|account|booking|reservation|invoice|ticket|tracking|reference|case|contract|policy|claim|member|membership|loyalty|serial|passport|licen[cs]e|user|client|parcel|shipment|confirmation|transaction|subscription';
 /** Sites on which the first part of a path is somebody's name. */

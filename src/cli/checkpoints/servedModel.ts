@@ -16,9 +16,9 @@ import { trainedDialect } from './dialect.ts';
 export type ServedModel = {
   /** The base URL of an OpenAI-compatible endpoint. */
   readonly url: string;
-  /** What opens it, as an API key. */
+  /** The API key that the gateway requires. */
   readonly token: string;
-  /** Settles when the gateway is gone; rejects with a `Fault` where no one closed it. */
+  /** Settles when the gateway has ended; rejects with a `Fault` if it failed before it was closed. */
   readonly ended: Promise<void>;
   readonly close: () => Promise<void>;
 };

@@ -46,9 +46,9 @@ type Found = {
   readonly diagnostics: readonly Diagnostic[];
   /** Findings that were fixed, as they were found. */
   readonly fixed: readonly Diagnostic[];
-  /** Null where it was asked for and not done. */
+  /** Null if the audit was requested and could not run. */
   readonly audited?: Audited | null;
-  /** Whether servers and environments were left out because no one approved them. */
+  /** Whether servers and environments were left out because they are not approved. */
   readonly isUnapproved: boolean;
 };
 

@@ -9,7 +9,7 @@ import { type Command, type Given, text } from '../options/command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { statusLine } from '../terminal/statusLine.ts';
 
-/** Pairs of rollouts that are read before it is looked whether a person wants no more of it. */
+/** The number of pairs of rollouts that are read before cancellation is checked. */
 const pairsAtOnce = 10;
 
 export const compare: Command = {

@@ -36,7 +36,7 @@ Exit code 0: done. 1: a draft needs work, and stays one. 2: could not be done.
 `;
 
 type Action = {
-  /** Places behind the name of the action; any number where it is left out. */
+  /** The number of arguments after the name of the action; any number if it is left out. */
   readonly takes?: number;
   /** Options that mean something to it; `--json` does to all. */
   readonly options: readonly string[];

@@ -178,7 +178,7 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'
   };
 }
 
-/** To start a lane takes about as long as this many rollouts of seats without a model. */
+/** Starting a lane takes about as long as this many rollouts of seats without a model. */
 const rolloutsPerLane = 16;
 
 /** Runs what has no final receipt yet. */

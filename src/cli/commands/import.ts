@@ -85,7 +85,7 @@ ${conversationsHelp}`,
   },
 };
 
-/** The names of `--domains`; undefined where it is not given. */
+/** Returns the names in `--domains`; undefined if the option is not given. */
 function namesIn(list: string | undefined): readonly string[] | undefined {
   const names = list?.split(',').flatMap((name) => name.trim() || []);
   if (names?.length === 0) throw new UsageError('--domains names none; name some with commas between, or leave it out');

@@ -108,7 +108,7 @@ be made.
   },
 };
 
-/** What a domain can be made of, and the options that say something to that alone. */
+/** The sources a domain can be created from, each with the options that apply only to it. */
 const optionsOf = {
   template: [],
   sample: [],

@@ -67,7 +67,7 @@ that starts MCP servers or environments must be named with --domain. Exit code 1
   },
 };
 
-/** The path of the recording that a person named. Throws a `UsageError` for what is not one. */
+/** Returns the path of the recording that the user named. Throws a `UsageError` if it is not a recording. */
 function recordingNamed(io: Io, named: string | undefined): string {
   const path = resolve(io.cwd, named ?? '');
   if (!named || !existsSync(path)) throw noRecording(named);

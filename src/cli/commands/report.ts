@@ -57,7 +57,7 @@ Measures the finished rollouts of a run again from their recordings and prints w
   },
 };
 
-/** The domain that a run names, as its files are now; null where it is not there. */
+/** Returns the domain that a run names, as its files are now; null if it does not exist. */
 function domainOf({ file: { folder } }: RunRecord): LoadedDomain | null {
   return existsSync(join(folder, 'domain.yaml')) ? loadDomain(folder, { soundness: false }) : null;
 }

@@ -83,7 +83,7 @@ type Compared = {
   readonly rollouts: readonly (ShadowedRollout & { readonly divergence: ShadowTurn | null })[];
   /** Traffic that could not be read, each in a sentence. */
   readonly problems: readonly string[];
-  /** How many turns there were to compare. */
+  /** The number of turns planned for comparison. */
   readonly planned: number;
 };
 

@@ -46,7 +46,7 @@ export const verify: Command = {
 
 const isRunResult = (verified: Verified | VerifiedRun): verified is VerifiedRun => 'missing' in verified;
 
-/** How many of the missing rollouts are named; `--json` names all. */
+/** The number of missing rollouts that are named; `--json` names all. */
 const namedMissing = 20;
 
 /** Returns which of the promised rollouts are missing, and whether that can be determined. */

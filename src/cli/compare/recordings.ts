@@ -24,7 +24,7 @@ export type ComparedVerdict = {
   readonly step: number;
 };
 
-/** What is shown of a recording beside another one. */
+/** The facts shown about each recording in a comparison. */
 export type ComparedRecording = {
   readonly path: string;
   readonly started: Pick<RolloutStarted, 'seed' | 'trial' | 'basis' | 'policyHash'> & {
@@ -53,9 +53,9 @@ export type EndDifference = {
 export type RecordingsCompared = {
   readonly type: 'recordings';
   readonly recordings: readonly [ComparedRecording, ComparedRecording];
-  /** How they differ besides what was said and done. */
+  /** The differences in settings, apart from what was said and done. */
   readonly settings: readonly string[];
-  /** Where they part by their parents; null where they are not related. */
+  /** The point at which the recordings forked, according to their parents; null if they are not related. */
   readonly fork: ForkPoint | null;
   readonly divergence: Divergence | null;
   readonly rows: readonly AlignedRow[];

@@ -18,7 +18,7 @@ import { excerpt } from '../report/text.ts';
 /** Most characters of a text that is shown of a difference; the recordings have the whole. */
 const longestText = 300;
 
-/** Where two rollouts of one task and trial part. */
+/** The point at which two rollouts of one task and trial diverge. */
 export type Parting = Divergence & {
   readonly task: string;
   readonly trial: number;
@@ -28,18 +28,18 @@ export type Parting = Divergence & {
 /** A run set against the first one. */
 export type ComparedPair = Comparison & {
   readonly verdict: ComparisonVerdict;
-  /** What the test can and cannot show, and how much more would decide. */
+  /** Advice on what the test can and cannot show, and how much more data would decide. */
   readonly advice: readonly string[];
-  /** How the runs differ besides what they did. */
+  /** The differences in settings, apart from what the runs did. */
   readonly settings: readonly string[];
   readonly changedTasks: readonly string[];
   readonly onlyInOne: readonly string[];
   readonly partings: readonly Parting[];
-  /** Pairs of rollouts that are alike from the first word to the last. */
+  /** The number of pairs of rollouts that do not differ. */
   readonly alike: number;
 };
 
-/** What is shown of a run beside others. */
+/** The facts shown about each run in a comparison. */
 export type ComparedRun = {
   readonly folder: string;
   readonly run: Pick<RunFile, 'domain' | 'seed' | 'basis' | 'agent' | 'user' | 'policyHash'>;
@@ -51,7 +51,7 @@ export type ComparedRun = {
 /** A finished rollout of a task, as far as a row of a comparison shows it. */
 export type ComparedTrial = Pick<FinishedRollout, 'trial' | 'reward' | 'failedBy' | 'recording'>;
 
-/** Told how many pairs of rollouts were read, of how many. */
+/** Called with the number of pairs of rollouts read so far, and their total. */
 type OnPair = (done: number, of: number) => Promise<void>;
 
 /** Runs aligned by task. */
@@ -65,8 +65,8 @@ export type RunsCompared = {
 };
 
 /**
- * Aligns two runs or more by task, and sets each against the first.
- * @param onPair told after each pair of rollouts was read, and waited for
+ * Aligns two or more runs by task, and compares each with the first.
+ * @param onPair called and awaited after each pair of rollouts
  */
 export async function runsCompared(records: readonly RunRecord[], onPair: OnPair): Promise<RunsCompared> {
   const [first, ...others] = records;

@@ -13,7 +13,10 @@ import type { ComparedPair, Parting } from './runs.ts';
 const shownRows = 8;
 const shownDifferences = 20;
 
-/** Two runs for a terminal: how they differ, the tasks whose reward differs, and what the test shows. */
+/**
+ * Returns the comparison of two runs for a terminal: how they differ, the tasks whose reward differs, and what the test
+ * shows.
+ */
 export function pairText(runs: readonly [RunRecord, RunRecord], compared: ComparedPair): string {
   const { tasks, difference, better, worse, p, verdict, partings } = compared;
   const rows = tasks

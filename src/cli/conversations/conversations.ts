@@ -41,7 +41,7 @@ export function progressOf(total: number, io: Io): ReturnType<typeof progress> {
   return total < many && !io.terminal ? () => undefined : progress(io);
 }
 
-/** Formats and files of which each has a line. */
+/** The most files that are listed one by one; more files are counted by format. */
 const mostLines = 20;
 
 /** Returns what the files were read as, a line for each, or for each format where there are many. */
@@ -52,7 +52,7 @@ export function formatLines({ formats }: ReadConversations, { cwd }: Io): readon
   return [...byFormat].map(([format, files]) => `${counted(files.length, 'file')} read as ${format}`);
 }
 
-/** Messages about the files of which each has a line. */
+/** The most messages about files that are listed, one a line. */
 const mostProblems = 200;
 
 /** Returns problems or notes, a line each. */
@@ -109,7 +109,7 @@ export function requireConsent(given: Given, seed: string | null, { conversation
     throw new MaskingQuestion();
 }
 
-/** What finds names in free text: the recogniser, its interpreter and the language of its model. */
+/** The recogniser that finds names in free text, with its interpreter and the language of its model. */
 type Recogniser = Omit<RecogniserOptions, 'signal'>;
 
 /** Reads `--recogniser` and `--python`; undefined without a recogniser. */

@@ -76,7 +76,7 @@ export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescri
   python: { type: 'string' },
 };
 
-/** Imports files of conversations as a run of a domain, and tells what came of it. */
+/** Imports files of conversations as a run of a domain, and reports the result. */
 export async function importLogs(from: Source, given: Given, io: Io): Promise<ExitCode> {
   const named = given.positionals.slice(1);
   if (named.length === 0) throw new UsageError(`name the files: npx rehearsal import ${from} FILE... --domain FOLDER`);

@@ -40,17 +40,17 @@ import type { PresentPlaces } from './rollout/presentPlaces.ts';
 import { assignmentIn } from './variables/assignment.ts';
 
 export type SessionOptions = {
-  /** What a client must say to launch or attach; null where no one else can reach this session. */
+  /** The token that a client must name to launch or attach; null if no one else can reach this session. */
   readonly token?: string | null;
   readonly engine?: Engine;
   /** Receives the error that refused a launch or attach request. A client receives only its words. */
   readonly onRefused?: (error: unknown) => void;
 };
 
-/** Reasons to stop as the protocol calls them, where it calls them otherwise. */
+/** The protocol's names of the reasons to stop, where they differ. */
 const reasons: Readonly<Partial<Record<Stop['reason'], string>>> = { end: 'exit', sample: 'restart' };
 
-/** How long a client may take to answer that it has started a session. */
+/** The time a client has to answer that it has started a session, in milliseconds. */
 const startMs = 60_000;
 
 /** Requests that the base class hands to a method of their own below. */
@@ -91,7 +91,7 @@ export class RehearsalSession extends AnsweringSession {
     print: (text) => this.#narrator.print(text),
   });
 
-  /** What a command of the Debug Console works on. */
+  /** The parts of the session that commands of the Debug Console use. */
   readonly #commanded = {
     started: () => this.#started(),
     inspection: this.#inspection,
@@ -193,7 +193,7 @@ export class RehearsalSession extends AnsweringSession {
     return { body, after: await this.#started().playback.claim(fork) };
   }
 
-  /** What is in an editor tab is refused where it is saved, and needs no second notice. */
+  /** Answers an edit. A refused edit in an editor tab is reported when it is saved and needs no second notice. */
   #answerEdit(
     response: DebugProtocol.Response,
     edit: (args: never) => Edit | null,
@@ -320,7 +320,7 @@ export class RehearsalSession extends AnsweringSession {
     }
   }
 
-  /** Whether the client has a JavaScript debugger that may look into the lane. */
+  /** Reports whether the client has a JavaScript debugger that may attach to the lane. */
   #stepsInside({ debugTools }: Configuration): boolean {
     return this.#client.supportsStartDebuggingRequest === true && (debugTools ?? canInspectSafely());
   }
@@ -379,7 +379,10 @@ export class RehearsalSession extends AnsweringSession {
     void this.#close().then(() => super.disconnectRequest(response, args));
   }
 
-  /** Says how long a model is waited for, and tells a client what an answer has used: it may show the sum. */
+  /**
+   * Reports how long a model has been waited for, and sends the usage of each answer to the client, which may show the
+   * sum.
+   */
   #heard(notice: ModelNotice): void {
     this.#wait.onModel(notice);
     if (notice.type !== 'answered' || !notice.usage) return;

@@ -4,12 +4,12 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../terminal/io.ts';
 import type { Then } from './playback/playback.ts';
 
-/** What a request is answered with, and what is to be done once the answer is sent. */
+/** The answer to a request, and what to do after it is sent. */
 export type Answer<Body> = { readonly body: Body; readonly after?: Then };
 
-/** A session that answers every request once, in words where it can't do what was asked. */
+/** A session that answers every request exactly once, with an error message if the request fails. */
 export abstract class AnsweringSession extends DebugSession {
-  /** Tells a person what went wrong where no request is left to be refused. */
+  /** Shows an error to the user if there is no request left to refuse. */
   protected abstract tell(text: string): void;
 
   /** Answers a request with what `make` gives; what it throws is shown to the person. */
@@ -28,7 +28,7 @@ export abstract class AnsweringSession extends DebugSession {
     }
   }
 
-  /** What goes wrong once a request is answered is shown in the Debug Console. */
+  /** Runs what follows an answered request, and shows its errors in the Debug Console. */
   protected async perform(then: Then): Promise<void> {
     try {
       await then();
@@ -44,7 +44,7 @@ export abstract class AnsweringSession extends DebugSession {
   }
 }
 
-/** Reads the arguments of a request. What is wrong with them shows where they are first looked at. */
+/** Reads the arguments of a request. Throws a `UsageError` if they do not match the protocol. */
 export function withArguments<Read>(command: string, read: () => Read): Read {
   try {
     return read();

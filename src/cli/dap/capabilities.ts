@@ -1,7 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { filters } from './breakpoints/exceptionFilters.ts';
 
-/** What this adapter can do, as a client learns at the start. */
+/** The capabilities of this adapter, which a client receives on initialization. */
 export const capabilities = {
   supportsConfigurationDoneRequest: true,
   supportsStepBack: true,

@@ -9,7 +9,7 @@ import { commands } from './console.ts';
 import type { Debuggee } from './rollout/debuggee.ts';
 import { evaluate, roots } from './variables/expression.ts';
 
-/** What can be typed next. `start` is where it goes, from 0, and `length` what it replaces. */
+/** A completion in the Debug Console. It replaces `length` characters from `start`, which counts from 0. */
 export type Completion = {
   readonly label: string;
   readonly text?: string;
@@ -65,7 +65,7 @@ function turnsOf(steps: readonly Step[]): readonly Choice[] {
   );
 }
 
-/** The tools of the seat that is next; those of the agent where no one is. */
+/** Returns the tools of the seat that is next, or the agent's if there is none. */
 function toolsAt({ state }: Step): readonly Offered[] {
   const { started, messages, phase } = state;
   return phase.type === 'userAwaited' ? (started.userTools ?? []) : offeredNow(started.tools, messages);

@@ -37,7 +37,7 @@ export const commands = [
 export type Command =
   | { readonly type: 'help' }
   | { readonly type: 'why' | 'fork' | 'swap' }
-  /** A person takes a seat; null where it was not said which. */
+  /** A person takes a seat; `seat` is null if none was named. */
   | { readonly type: 'take'; readonly seat: 'agent' | 'user' | null }
   /** `name` is empty for the step that is looked at. */
   | { readonly type: 'request'; readonly name: string }
@@ -47,11 +47,11 @@ export type Command =
   | { readonly type: 'resample' }
   /** A user ends the conversation. */
   | { readonly type: 'leave' }
-  /** What a person says or calls in a turn, without `/say`. */
+  /** The text or call of a person's turn, typed without `/say`. */
   | { readonly type: 'turn'; readonly text: string }
   | { readonly type: 'unknown'; readonly name: string };
 
-/** Reads what was typed into the Debug Console, other than a path. */
+/** Parses the text typed into the Debug Console, other than a path. */
 export function parseCommand(text: string): Command {
   const [name = ''] = text.split(/\s/, 1);
   if (name === '/help') return { type: 'help' };

@@ -9,7 +9,7 @@ import type { Narrator } from './narrator.ts';
 import type { Forks } from './playback/forks.ts';
 import type { Playback, Then } from './playback/playback.ts';
 
-/** What a command is answered with in the Debug Console, and what it does then. */
+/** The answer to a command in the Debug Console, and what to do after it is sent. */
 export type ConsoleAnswer = Answer<DebugProtocol.EvaluateResponse['body']>;
 
 /** A rollout that is played, and the forks that a person asks for. */
@@ -27,8 +27,8 @@ type CommandedSession = {
 };
 
 /**
- * Performs a command of the Debug Console, or takes the words of a person whose turn it is.
- * @param frame the one that is looked at, as a client numbers it
+ * Performs a command of the Debug Console, or takes the text of a person whose turn it is.
+ * @param frame the selected frame, by the client's number
  */
 export async function performed(
   command: Command,
@@ -80,7 +80,7 @@ async function taken(text: string, human: HumanSeat, { playback, forks }: Starte
   return playback.claim(() => playback.fork({ type: 'turn', ...turn }));
 }
 
-/** Gives the turn of a person to the rollout, and resumes it where it was paused meanwhile. */
+/** Gives a person's turn to the rollout, and resumes it if it was paused in the meantime. */
 function answered(answer: () => void, playback: Playback): Then | Promise<Then> {
   if (playback.isRunning) return answer;
   return playback.claim(() => () => {

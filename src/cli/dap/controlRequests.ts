@@ -3,7 +3,7 @@ import type { Playback, Then } from './playback/playback.ts';
 
 type MoveArguments = { readonly targetId?: number; readonly frameId?: number };
 
-/** Decides where a request goes, and throws what a person can read where it can't. */
+/** Decides where a request moves the session. Throws a message for the user if it can't move there. */
 type ControlRequest = (playback: Playback, args: MoveArguments, offered: Destinations) => Then | Promise<Then>;
 
 const plain =

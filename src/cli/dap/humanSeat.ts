@@ -12,14 +12,14 @@ type Asked = {
 export class HumanSeat {
   readonly #print: (text: string) => void;
   #asked: Asked | null = null;
-  /** A turn that was typed before it was asked for. */
+  /** A turn that was typed before it was requested. */
   #ready: string | null = null;
 
   constructor(print: (text: string) => void) {
     this.#print = print;
   }
 
-  /** The seat whose turn is waited for. */
+  /** The seat whose turn is awaited. */
   get awaited(): 'agent' | 'user' | null {
     return this.#asked?.seat ?? null;
   }
@@ -51,7 +51,7 @@ export class HumanSeat {
     return this.#answer(text);
   }
 
-  /** Keeps a turn for when it is asked for, which is next. Throws what a person can read. */
+  /** Keeps a turn for the next request. Throws a `UsageError` if the turn is not valid. */
   prepare(text: string): void {
     const turn = parseTurn(text);
     if (typeof turn === 'string') throw new UsageError(turn);

@@ -17,24 +17,24 @@ export type ChildConfiguration = {
 };
 
 type Client = {
-  /** Asks the client for a session; false, or a sentence, where it starts none. */
+  /** Asks the client to start a session. Returns false, or an error message, if the client does not start one. */
   readonly startDebugging: (configuration: ChildConfiguration) => Promise<true | string>;
   /** Whether a breakpoint is in code that only a JavaScript debugger stops in. */
   readonly hasBreakpoints: () => boolean;
   readonly print: (text: string) => void;
 };
 
-/** How long a client may take until its debugger is in the lane. */
+/** The time a client has to attach its debugger to the worker, in milliseconds. */
 const patienceMs = 20_000;
 
 /**
- * Brings the client's JavaScript debugger into the lane when a person steps into a tool, or has a breakpoint in its
- * code, and out of it again when it is no longer needed.
+ * Attaches the client's JavaScript debugger to the lane when a person steps into a tool or has a breakpoint in its
+ * code, and detaches it when it is no longer needed.
  */
 export class InsideTools {
   readonly #client: Client;
   readonly #patienceMs: number;
-  /** The person asked for the next step, so a call is entered. */
+  /** Whether the person requested the next step, so that a call is entered. */
   #isSteppingIn = false;
   /** A client that could not start a debugger once is not asked again. */
   #isRefused = false;
@@ -75,7 +75,7 @@ export class InsideTools {
     if (current?.event.type !== 'toolCalled') inside.close();
   }
 
-  /** Waits until the client's debugger is there; a sentence where it does not come. */
+  /** Waits until the client's debugger is attached; returns an error message if it does not attach. */
   async #attach({ url, attached }: Inspector, folder: string): Promise<string | null> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<string>();
     const timer = setTimeout(() => giveUp('no JavaScript debugger came in time'), this.#patienceMs);

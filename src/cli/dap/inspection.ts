@@ -36,7 +36,7 @@ export type WholeText = {
 /** Answers the requests that look: frames, scopes, variables, expressions. Changes nothing. */
 export class Inspection {
   readonly references = new References();
-  /** Where a client learned that a session can go. */
+  /** The destinations of `goto` that the client has received. */
   readonly destinations = new Destinations();
   /** Whether the client asks for the elements of a long list a page at a time. */
   pages = false;
@@ -130,13 +130,15 @@ export class Inspection {
     return { targets: [...this.destinations.offer(isHere ? callsAhead(debuggee) : [], {})] };
   }
 
-  /** A fork: what was shown and offered until now is of another rollout. */
+  /** Forgets all references after a fork, because they belong to another rollout. */
   forgetAll(): void {
     this.references.forgetAll();
     this.destinations.forgetAll();
   }
 
-  /** Returns where in the database a variable is, or what an expression names; a sentence where that is nowhere. */
+  /**
+   * Returns the place of a variable, or of what an expression names, in the database; an error message if it has none.
+   */
   place(
     debuggee: Debuggee | undefined,
     { variablesReference = 0, name = '', frameId, asAddress }: DebugProtocol.DataBreakpointInfoArguments,
@@ -146,7 +148,7 @@ export class Inspection {
     return placeNamed(name, stepOf(debuggee, frameId));
   }
 
-  /** The edit that a new value of a variable makes; null where it is what it was. Throws a `UsageError`. */
+  /** Returns the edit for a new value of a variable; null if the value is unchanged. Throws a `UsageError`. */
   variableEdit({ variablesReference, name, value }: DebugProtocol.SetVariableArguments): Edit | null {
     const moved = `the rollout has moved since ${name} was shown: edit its current value`;
     if (this.references.isGone(variablesReference)) throw new UsageError(moved);
@@ -199,8 +201,8 @@ export class Inspection {
   }
 
   /**
-   * Returns what is shown next to the lines of a file.
-   * @param unsaved the text that an editor has of it, where it is not saved
+   * Returns the values shown next to the lines of a file.
+   * @param unsaved the editor's text of the file, if it is not saved
    */
   inlineValues(
     debuggee: Debuggee | undefined,

@@ -13,10 +13,10 @@ import { explanationOf } from './variables/explanation.ts';
 import type { References } from './variables/references.ts';
 import type { ChainLine } from './variables/why.ts';
 
-/** How long rows are held while the rollout runs, and from its stop on at most. */
+/** The longest time that rows are held while the rollout runs and after it stops, in milliseconds. */
 const heldMs = { running: 100, stopped: 500 } as const;
 
-/** Tells the conversation in the Debug Console; a step that is visited again is not told again. */
+/** Prints the conversation in the Debug Console, each step only once. */
 export class Narrator {
   /** Whether the client shows colours. */
   hasColours = false;
@@ -42,12 +42,12 @@ export class Narrator {
     this.#send(new OutputEvent(`${text}\n`, category));
   }
 
-  /** The rollout has stopped: what is held can wait until that is shown. */
+  /** Delays held rows after a stop, until the client has shown the stop. */
   stopped(): void {
     if (this.#held.length > 0) this.#releaseIn(heldMs.stopped);
   }
 
-  /** Sends what is held. */
+  /** Sends the held rows. */
   release(): void {
     clearTimeout(this.#timer);
     const held = this.#held;
@@ -99,7 +99,7 @@ export class Narrator {
     }
   }
 
-  /** Tells a chain of evidence, each line with a link to what it is about. */
+  /** Prints a chain of evidence, each line with a link to its subject. */
   tellChain(chain: readonly ChainLine[]): void {
     for (const { text, at } of chain) {
       if (at) this.#send(this.#linked(text, 'stdout', at.file, at.line));

@@ -4,7 +4,7 @@ import type { Inspection } from './inspection.ts';
 import type { Forks } from './playback/forks.ts';
 import type { Playback } from './playback/playback.ts';
 
-/** What a session has to be looked at; what is null has not begun. */
+/** The parts of a session that queries read; a part is null until it has started. */
 type Queried = {
   readonly breakpoints: BreakpointRequests;
   readonly inspection: Inspection;

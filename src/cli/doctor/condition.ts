@@ -6,7 +6,7 @@ export type Condition = {
   readonly name: string;
   readonly status: Status;
   readonly found: string;
-  /** What to do about it; null where nothing has to be done. */
+  /** The advice to the user; null if nothing has to be done. */
   readonly advice: string | null;
 };
 

@@ -18,9 +18,9 @@ export type Endpoint = {
   readonly signal: AbortSignal;
 };
 
-/** An answer of an endpoint; `answer` is null where it is not a chat completion. */
+/** An answer of an endpoint; `answer` is null if it is not a chat completion. */
 type Tried = {
-  /** 0 where it did not answer. */
+  /** The HTTP status; 0 if the endpoint did not answer. */
   readonly status: number;
   readonly headers: Headers;
   /** Why there is no answer, where the status does not say it. */
@@ -195,7 +195,7 @@ function limitsFound(all: readonly Tried[]): Condition {
   };
 }
 
-/** Asks an endpoint as rollouts do: at the pace that it allows, and again where it fails. */
+/** Sends a request as rollouts do: at the pace that the endpoint allows, with retries. */
 async function post({ seat, key, timeoutMs, signal }: Endpoint, body: object): Promise<Tried> {
   const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
   const attempts = prepareAttempts({ ...seat, timeoutMs }, limiterOf(seat, key));

@@ -38,7 +38,7 @@ export type LiveOptions = {
   readonly signal: AbortSignal;
   /** Until a path counts as failed. */
   readonly timeoutMs: number;
-  /** The only path that is tried; all of them where it is left out. */
+  /** The only path to test; all paths if it is left out. */
   readonly only?: LivePath['path'];
   readonly onPath?: (path: LivePath) => void;
 };
@@ -268,7 +268,10 @@ function userPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'wh
   return { path, status: 'degraded', what: `${said}; reward ${closed.reward ?? 'none'}` };
 }
 
-/** The right answers are no to the rule's question and yes to the task's statement, so that always yes is not enough. */
+/**
+ * Grades the judge's answers. The right answer is "no" to the rule's question and "yes" to the task's statement, so a
+ * judge that always says "yes" does not pass both.
+ */
 function judgePaths(closed: RolloutClosed): readonly Pick<LivePath, 'path' | 'status' | 'what'>[] {
   const judged = eventsOf(closed, 'judged');
   return (['judge', 'grader'] as const).map((path) => {

@@ -43,7 +43,7 @@ function nodeCondition(): Condition {
   return fine('Node', `${process.version} (${oldestNode} or newer is needed)`);
 }
 
-/** A domain whose only tool says whether it could read a file outside of its folder. */
+/** A domain whose only tool reports whether it could read a file outside its folder. */
 const prying = (secret: string) => `import { defineTools } from 'rehearsal';
 import * as z from 'zod';
 import { readFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ const { tool } = defineTools();
 export const pry = tool({ description: came, effect: 'read', input: z.object({}), run: () => came });
 `;
 
-/** Starts a lane for real, and lets its code try to read what it must not. */
+/** Starts a real lane whose code tries to read a file that it must not read. */
 async function laneCondition(): Promise<Condition> {
   const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-doctor-'));
   const folder = join(scratch, 'domain');

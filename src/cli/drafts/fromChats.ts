@@ -55,7 +55,7 @@ export function conversationsNamed(named: readonly string[], { cwd }: Pick<Io, '
 type Wanted = {
   readonly folder: string;
   readonly recordings: readonly string[];
-  /** Whether a persona may be drafted beside the tasks. */
+  /** Whether personas may be drafted in addition to the tasks. */
   readonly newPersonas: boolean;
 };
 

@@ -13,7 +13,7 @@ type Put = {
   readonly files: ReadonlyMap<string, string>;
   /** Of all drafts in them. */
   readonly ids: readonly string[];
-  /** What the drafts are, where they came through the gate already. */
+  /** The kind of the drafts, if they have already passed the gate. */
   readonly sound?: GatedRow['kind'];
   /** More keys of the answer, and a last line for people, which counts for those that pass. */
   readonly more?: (rows: readonly GatedRow[]) => { readonly keys: object; readonly closing: string };

@@ -10,10 +10,10 @@ import { trainingKeys } from '../../training/trainingKeys.ts';
 import { UsageError } from '../terminal/io.ts';
 import { keyIn, wholePaths } from '../training/trainingFile.ts';
 
-/** What a person may write beside the keys of the trainer: options of `rehearsal train` that are not keys of it. */
+/** Options of `rehearsal train` that a file may set in addition to the keys of the trainer. */
 const options: Readonly<Record<string, readonly string[]>> = { sft: ['trials'], grpo: [], evaluate: [] };
 
-/** What the plan of an experiment decides by itself. */
+/** Keys that the plan of an experiment sets itself. */
 const decided: readonly string[] = ['seed', 'model'];
 
 type Stages = Pick<Experiment, TrainingKind>;

@@ -4,20 +4,22 @@ import { replaceFile } from '../../engine/shell/files/disk.ts';
 import { readKept } from '../options/keptFile.ts';
 
 const recordSchema = z.strictObject({
-  /** The experiment that lies in the folder, by its whole path. */
+  /** The absolute path of the experiment's file. */
   file: z.string(),
-  /** Where its stages are trained. */
+  /** The target on which its stages are trained. */
   target: z.string(),
   /** An existing Python of the target, as `--python` names it. */
   python: z.string().optional(),
 });
 
-/** What `experiment.json` in the folder of an experiment says, for the calls that continue. */
+/** The contents of `experiment.json` in the folder of an experiment, for the calls that continue it. */
 export type ExperimentRecord = z.infer<typeof recordSchema>;
 
 const recordPath = (folder: string) => join(folder, 'experiment.json');
 
-/** The record of an experiment's folder; undefined where none was begun. Throws a `UsageError` for a damaged one. */
+/**
+ * Returns the record of an experiment's folder; undefined if none was started. Throws a `UsageError` for a damaged one.
+ */
 export function readExperimentRecord(folder: string): ExperimentRecord | undefined {
   return readKept(
     recordPath(folder),

@@ -97,7 +97,7 @@ export function stagesIn(
       }
     },
 
-    /** The rollouts of an evaluation at its temperature; the greedy ones where it has no others. */
+    /** Returns the rollouts of an evaluation at its temperature, or the greedy ones if it has no others. */
     rolloutsOf: (name: string): Measured['rollouts'] => {
       const [part] = partsPlayed(runOf(name));
       if (!part) throw broken(runOf(name), 'the evaluation has no rollouts');
@@ -122,7 +122,7 @@ async function untilOver(run: string, io: Io): Promise<void> {
   });
 }
 
-/** The checkpoint that a stage ended with; brought here where it was trained elsewhere. */
+/** Returns the checkpoint with which a stage ended; fetches it if it was trained elsewhere. */
 async function checkpointAfter(run: string, io: Io): Promise<string> {
   if (placeOf(run, io.environment).target !== 'local')
     await runOperation('fetch', { positionals: ['fetch', run], values: {} }, io);

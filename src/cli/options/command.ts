@@ -9,7 +9,7 @@ export type Given = {
 /** One command of the command line. `--json` and `--help` are every command's. */
 export type Command = {
   readonly name: string;
-  /** How many folders, files and names it has a place for; a command without this looks at them itself. */
+  /** The number of positional arguments it accepts; without this, the command checks them itself. */
   readonly takes?: number;
   readonly summary: string;
   readonly help: string;

@@ -7,7 +7,7 @@ import { jsonOf, put } from '../../engine/core/values/json.ts';
 import { UsageError } from '../terminal/io.ts';
 import { type Given, text, texts } from './command.ts';
 
-/** Options that say how models are asked. */
+/** Options for requests to models. */
 export const settingOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
   'max-tokens': { type: 'string' },
   temperature: { type: 'string' },
@@ -49,7 +49,7 @@ export function readSettings(given: Given): SeatSettings {
   throw new UsageError(problemOf(error));
 }
 
-/** Throws a `UsageError` where headers are set for a seat whose model the same source does not name. */
+/** Throws a `UsageError` if headers are set for a seat whose model the same source does not name. */
 export function throwUnlessNamed(
   settings: SeatSettings,
   named: { readonly [Role in ModelRole]?: string | undefined },

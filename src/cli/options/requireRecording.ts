@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
-/** The path of the recording that a person named. Throws a `UsageError` for what is not one. */
+/** Returns the path of the recording that the user named. Throws a `UsageError` if it is not a recording. */
 export function requireRecording(named: string | undefined, { cwd }: Pick<Io, 'cwd'>): string {
   const path = resolve(cwd, named ?? '');
   if (!named || !isRecording(path) || !existsSync(path)) throw noRecording(named);

@@ -61,7 +61,7 @@ export type RolloutOptions = {
   readonly agentFor: (task: Pick<Task, 'agent'>) => SeatSpec;
   readonly user: SeatSpec;
   readonly judge?: SeatSpec;
-  /** Laid over those of the domain for simulated tools. */
+  /** Overrides those of the domain for simulated tools. */
   readonly toolSettings: AskedSettings;
 };
 
@@ -71,7 +71,10 @@ export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   return openDomainAt(resolve(io.cwd, given));
 }
 
-/** The folder of the domain that a person named, as yet unread. Throws a `UsageError` where it is not one. */
+/**
+ * Returns the folder of the domain that the user named, without reading it. Throws a `UsageError` if it is not a
+ * domain.
+ */
 export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
   if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   const folder = resolve(cwd, given);

@@ -5,9 +5,9 @@ import { lastLineOf } from './lastLine.ts';
 import { hubKeys, type Interpreter, trainerEnvironment } from './pythonEnvironment.ts';
 
 type Question = {
-  /** What it reads on its standard input. */
+  /** The text for its standard input. */
   readonly input?: string;
-  /** Makes the error of its last words, where it does not answer. */
+  /** Returns the error to throw if it does not answer, from its last output. */
   readonly refused: (words: string) => Error;
 };
 

@@ -11,7 +11,7 @@ import { type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { lastLineOf } from './lastLine.ts';
 
-/** The Python package as it is shipped beside the bundle, or as it lies beside the sources. */
+/** Returns the folder of the Python package: next to the bundle when shipped, or next to the sources. */
 export function trainerFolder(): string {
   return shippedFolder('trainer');
 }
@@ -50,7 +50,7 @@ export function interpreterOf(named: Json | undefined, folder: string | undefine
   return [folder !== undefined && /^\.{0,2}[^/\\]*[/\\]/.test(program) ? resolve(folder, program) : program, ...rest];
 }
 
-/** The interpreter of the trainer, and the Node.js that runs the engine where it runs. */
+/** The interpreter of the trainer, and the Node.js that runs the engine on the same machine. */
 export type ReadyPython = { readonly python: Interpreter; readonly node: string };
 
 /**

@@ -11,7 +11,7 @@ import { type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
 /** A task that failed in some trial, for a reader who has seen neither the task nor the conversation. */
 export type FailedTask = {
   readonly task: string;
-  /** What the task is about and what the user wanted; null where the domain is absent or the task has changed since. */
+  /** The task's description and the user's goal; null if the domain is absent or the task has changed since. */
   readonly about: { readonly description: string | null; readonly goal: string } | null;
   readonly failed: number;
   readonly trials: number;
@@ -19,7 +19,7 @@ export type FailedTask = {
   readonly trial: number;
   readonly reasons: readonly string[];
   readonly rows: ChangedRows | null;
-  /** Where to look first: the step and what happened there. */
+  /** The place to look first: the step and what happened there. */
   readonly pointer: { readonly step: number; readonly label: string } | null;
   readonly conversation: readonly SpokenStep[];
 };

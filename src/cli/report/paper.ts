@@ -61,7 +61,7 @@ export type Paper = {
     readonly published: Readonly<Record<string, number>>;
     /** Per cent: the mean over tasks of the share of trials with reward 1; null while a part is missing. */
     readonly yours: number | null;
-    /** Domains that are needed beside the given ones. */
+    /** Domains that are missing from the given ones. */
     readonly missing: readonly string[];
   }[];
   readonly runs: readonly { readonly domain: string; readonly folder: string; readonly yours: number }[];

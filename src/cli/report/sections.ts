@@ -211,7 +211,10 @@ function ends({ endReasons }: RunMetrics): Section {
   return { id: 'ends', title: 'How rollouts ended', columns: ['end', 'rollouts'], rows };
 }
 
-/** Whose failure each rollout was. With those of no one, it counts every rollout once. */
+/**
+ * Returns the section about who caused the failures. Together with rollouts without a cause, it counts every rollout
+ * once.
+ */
 function failures({ failedBy, rollouts }: RunMetrics): Section {
   const counts = Object.entries(failedBy).filter(([, count]) => count > 0);
   const rest = rollouts - sum(counts.map(([, count]) => count));

@@ -25,7 +25,7 @@ import { shellWord } from '../terminal/shellWord.ts';
 
 type Wanted = { readonly folder: string; readonly name: string; readonly now: string; readonly from: Source };
 
-/** Makes a domain of recorded conversations, and says what is left to fill in and what comes next. */
+/** Creates a domain from recorded conversations, and prints what remains to fill in and the next steps. */
 export async function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: Io): Promise<0 | 1> {
   const recogniser = recogniserOf(given, io);
   const named = [...texts(given, from), ...given.positionals.slice(1)];

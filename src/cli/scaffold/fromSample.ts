@@ -11,7 +11,7 @@ const root = () => shippedFolder('domains');
 /** Returns the names of the sample domains, in order. */
 export const sampleNames = (): readonly string[] => domainTemplates(root()).map(({ name }) => name);
 
-/** Copies a sample domain into a new folder, without what was recorded in it, and prints what comes next. */
+/** Copies a sample domain into a new folder, without its recordings, and prints the next steps. */
 export function fromSample(
   { folder, sample }: { readonly folder: string; readonly sample: string },
   json: boolean,

@@ -43,7 +43,7 @@ type ToMake = {
   readonly now: string;
 };
 
-/** Makes a domain of the tools of an MCP server, or lists them, and prints what is left to do. */
+/** Creates a domain from the tools of an MCP server, or lists them, and prints the remaining steps. */
 export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Promise<0 | 1> {
   const server = serverOf(given, io);
   const key = serverName(server);

@@ -20,7 +20,7 @@ type Wanted = {
   readonly folder: string;
   readonly name: string;
   readonly template: string;
-  /** That of the template where it is left out. */
+  /** The template's value is used if it is left out. */
   readonly now: string | undefined;
 };
 

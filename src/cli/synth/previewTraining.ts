@@ -41,7 +41,7 @@ function domainDialect(recording: string): Dialect {
   return domain === undefined ? usualDialect : openDomainAt(domain).file.dialect;
 }
 
-/** What trains is between brackets that no text of a model has. */
+/** Returns the text with its trained parts in brackets that never occur in a model's text. */
 function previewText(pieces: readonly Piece[]): string {
   const count = (of: readonly Piece[]) => of.reduce((total, { tokens }) => total + tokens, 0);
   const body = pieces.map(({ text: piece, trained }) => (trained ? `⟦${piece}⟧` : piece)).join('');

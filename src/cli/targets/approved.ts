@@ -22,7 +22,7 @@ export function approvedThere({ config }: Launch, environment: NodeJS.ProcessEnv
   return hashes.length > 0 ? { [approvedEffects]: hashes.join(' ') } : {};
 }
 
-/** What is wrong with the file was said when the configuration was read. */
+/** Returns the effects of the agent's file. Reading the configuration has already reported errors in the file. */
 function agentOf({ agent }: Launch['config'], environment: NodeJS.ProcessEnv): Effects | null {
   if (typeof agent !== 'string') return null;
   const seat = parseAgentFile(agent, (text) => parseLentModel(text, environment));

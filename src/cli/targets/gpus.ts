@@ -46,7 +46,7 @@ function profileOf(gpus: Gpus): readonly [profile: string, reason: string] {
 
 const isOld = ({ driver }: { readonly driver: string }) => Number.parseInt(driver, 10) < oldestDriver;
 
-/** Returns what is known about a run before its trainer is asked. */
+/** Returns the facts about a run that are known without running its trainer. */
 export function planFor(target: string, { config }: Launch, gpus: Gpus, reason: string): Plan {
   const profile = String(config['profile']);
   const [first] = typeof gpus === 'string' ? [] : gpus;

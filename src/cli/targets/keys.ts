@@ -9,7 +9,7 @@ import { environmentFault } from './targetFaults.ts';
 import { pathsIn } from './trees.ts';
 import { throwUnlessKeysAllowed } from './userEndpoints.ts';
 
-/** What a model's hub asks for, where a person has it. */
+/** Environment variables that a model hub reads, passed on if they are set. */
 const optional = ['HF_TOKEN', 'HF_ENDPOINT'];
 
 /**

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { Fault } from '../../engine/shell/files/fault.ts';
 
 const needsSchema = z.object({
-  /** What the run writes to the disk where its folder is. */
+  /** The space that the run needs on the disk of its folder. */
   disk: z.number(),
-  /** What is free there. */
+  /** The free space on that disk. */
   free: z.number(),
   /** Weights, gradients and optimizer; absent where another machine trains. */
   memory: z.object({ needed: z.number(), available: z.number() }).optional(),
@@ -13,7 +13,7 @@ const needsSchema = z.object({
   download: z.number().optional(),
 });
 
-/** What the trainer's check reports about a run, in bytes. */
+/** The needs of a run as the trainer's check reports them, in bytes. */
 export type Needs = z.infer<typeof needsSchema>;
 
 /** Reads it from the output of the check. Libraries may print before it. */

@@ -36,7 +36,7 @@ export function readJson(path: string): Record<string, unknown> {
   throw new UsageError(`${path} is not a JSON object: it was changed after Rehearsal wrote it`);
 }
 
-/** How a process ended: with an exit code, or by a signal. */
+/** The end of a process: an exit code or a signal. */
 export type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /**

@@ -8,7 +8,7 @@ export type Launch = {
   readonly kind: TrainingKind;
   /** The run's folder on this machine. */
   readonly run: string;
-  /** What the trainer is given. Every absolute path in it is one of this machine; a target elsewhere brings it along. */
+  /** The trainer's configuration. Its absolute paths are on this machine; a remote target uploads what they name. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Puts before the trainer's words about a key where its value was written, if that was in a file. */
   readonly placed?: (words: string) => string;
@@ -16,13 +16,19 @@ export type Launch = {
   readonly isResumed: boolean;
   /** Whether the command line returns once it runs. */
   readonly isDetached: boolean;
-  /** An existing Python of the target that trains as it is; undefined: the trainer's own environment, made on first use. */
+  /**
+   * An existing Python of the target that trains without changes; undefined: the trainer's own environment, made on
+   * first use.
+   */
   readonly python: Interpreter | undefined;
-  /** What the run needs of the target's disk beside what is copied, in bytes; undefined: what the trainer reckons. */
+  /**
+   * The disk space that the run needs on the target in addition to the copied files, in bytes; undefined: the trainer's
+   * estimate.
+   */
   readonly disk: number | undefined;
 };
 
-/** What a run is expected to need, as it is shown before the run starts. Sizes are in bytes. */
+/** The expected needs of a run, shown before it starts. Sizes are in bytes. */
 export type Plan = {
   /** The target's name. */
   readonly target: string;
@@ -33,11 +39,11 @@ export type Plan = {
   readonly reason: string;
   /** Copied or downloaded before the run starts. */
   readonly downloads: readonly { readonly what: string; readonly bytes: number }[];
-  /** What the trainer reports about the model. Absent until its Python environment exists. */
+  /** The trainer's report about the model; absent until its Python environment exists. */
   readonly needs?: Needs;
 };
 
-/** A target that was looked at for a launch. */
+/** The results of checking a target for a launch. */
 export type Inspected = {
   /** The launch with the profile that the run gets. */
   readonly launch: Launch;
@@ -53,14 +59,14 @@ export type Prepared = {
 };
 
 /**
- * Where training runs: this machine, a machine over SSH, a Ray cluster. The run's folder on this machine is the same
- * whatever the target, so that all who read one need not know where it was trained. Each operation throws a `Fault`
- * whose one message says what to do.
+ * A place where training runs: this machine, a machine over SSH, or a Ray cluster. The run's folder on this machine is
+ * the same for every target, so its readers need not know where it was trained. Each operation throws a `Fault` whose
+ * message says what to do.
  */
 export type Target = {
   /** For people: "this machine", "ada@gpu.example". */
   readonly name: string;
-  /** How a run ends that is asked to, where it can't finish its optimizer step: "at once, and …". */
+  /** The end of a stopped run that can't finish its optimizer step, in words: "at once, and …". */
   readonly ending?: string;
   /** Finds what would make the run fail, before anything is copied or spent. */
   readonly preflight: (launch: Launch, io: Io) => Promise<Inspected>;

@@ -14,7 +14,7 @@ import type { Target } from './target.ts';
 
 const placeSchema = z.strictObject({ target: z.string(), python: z.string().optional() });
 
-/** Where a run was started, as `target.json` in its folder says; a run of this machine has no such file. */
+/** The target on which a run was started, from `target.json` in its folder; a run on this machine has no such file. */
 export type Place = z.infer<typeof placeSchema>;
 
 /** The target at a place: this machine, or what the scheme of an address says. Throws a `UsageError` for another name. */

@@ -122,7 +122,7 @@ export function programTrees(): { readonly engine: Tree; readonly trainer: Tree 
   return { engine: treeOf(engine, isOfEngine), trainer: treeOf(trainer, isOfTrainer) };
 }
 
-/** What a configuration names of this machine. */
+/** The files of this machine that a configuration names. */
 export type Brought = {
   readonly trees: readonly Tree[];
   /**

@@ -4,7 +4,7 @@ import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 
-/** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
+/** The subject of a line of the transcript; terminals and the Debug Console colour by it. */
 export type Speaker =
   | 'user'
   | 'refused'

@@ -164,7 +164,7 @@ function leftOutOf({ domains, heldOut }: TrainingRequest): readonly string[] {
   return [...new Set(errors.map((error) => formatDiagnostic(error)))];
 }
 
-/** What SFT learns from: recordings at paths, and the rollouts of the gold seat that are to lie there first. */
+/** The input of SFT: recordings at paths, and the rollouts of the gold seat to play first. */
 type Lesson = { readonly paths: readonly string[]; readonly tasks: readonly Task[]; readonly trials: number };
 
 /** Returns what was given, else rollouts of the gold seat on the training tasks. Nothing is played yet. */

@@ -225,7 +225,7 @@ function secondsOf(type: EventType, { arrived }: RolloutClosed): number {
   return arrived.reduce((sum, event) => (event.type === type ? sum + event.ms / 1000 : sum), 0);
 }
 
-/** How long one reply may take where nothing says how long a rollout may. */
+/** The time limit for one reply if no time limit for rollouts is set, in milliseconds. */
 const defaultReplyMs = 600_000;
 
 function seatOf(given: RolloutParams['agent' | 'user'], keyName: string, timeoutMs = defaultReplyMs): SeatSpec {

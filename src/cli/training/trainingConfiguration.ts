@@ -19,13 +19,13 @@ import { trainingUser } from './trainingUser.ts';
 /** A domain of a run: what is known of it, and what was said about its part in the run. */
 export type TrainingDomain = { readonly loaded: LoadedDomain; readonly said: JsonObject };
 
-/** What a person asks for: the kind of run, and the domains, in the order in which they were named. */
+/** A request for training: its kind, and its domains in the order in which they were named. */
 export type TrainingRequest = {
   readonly kind: TrainingKind;
   readonly domains: readonly [TrainingDomain, ...TrainingDomain[]];
   readonly heldOut: readonly TrainingDomain[];
   readonly file: TrainingFile | null;
-  /** What the file says about the domains, where it is the file that names them. */
+  /** The settings of the domains in the file, if the file names the domains. */
   readonly ofFile: Readonly<Record<string, Json>>;
 };
 
@@ -216,7 +216,7 @@ function modelOf(model: Json, io: Io): Json {
   return typeof model === 'string' ? modelNamed(model, `--model ${model}`, io) : model;
 }
 
-/** What the command line has its own words for, which it looks through. */
+/** Keys that `--set` cannot set, each with what to do instead. */
 const saidOtherwise: ReadonlyMap<string, string> = new Map([
   ['run', 'name the folder of the run with --out'],
   ['domain', 'name the folder of the domain, as in: npx rehearsal train grpo parcel-desk'],

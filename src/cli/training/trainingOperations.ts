@@ -17,7 +17,7 @@ import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
 import { wholePaths } from './trainingFile.ts';
 
-/** What can be done to a run that was started. */
+/** The operations on a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
 
 /** Returns what a run trains, or that it evaluates; undefined where its folder does not say so yet. */

@@ -3,7 +3,7 @@ import { seatName } from '../../engine/core/domain/seatSpec.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
-/** Who plays the user, as the training protocol names a seat. A key stays in the environment. */
+/** The seat of the user, as the training protocol names it. A key stays in the environment. */
 export type TrainingUser =
   | 'agenda'
   | { readonly base_url: string; readonly model: string; readonly api_key_env?: string };

@@ -40,7 +40,7 @@ const requestSchema = z.looseObject({
     .optional(),
 });
 
-/** What an editor's language model is asked. */
+/** A request to an editor's language model. */
 export type EditorRequest = {
   readonly model: string;
   readonly messages: readonly EditorMessage[];
@@ -49,13 +49,13 @@ export type EditorRequest = {
   readonly modelOptions: Readonly<Record<string, unknown>>;
 };
 
-/** What came back of a model: its words and its calls. */
+/** A model's answer: its text and its calls. */
 export type EditorAnswer = {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: object }[];
 };
 
-/** Reads a chat completion that is asked for. Returns a sentence that says what does not fit. */
+/** Parses a request for a chat completion. Returns an error message if it is not valid. */
 export function parseRequest(body: string): EditorRequest | string {
   const { data, error } = requestSchema.safeParse(jsonOf(body));
   if (!data) {
@@ -112,7 +112,7 @@ function editorMessage({ role, content, tool_calls: calls, tool_call_id: id = ''
   return { role: 'assistant', parts: [...words, ...made] };
 }
 
-/** Returns what a call was made with; what was not a JSON object is shown to the model as it wrote it. */
+/** Returns the arguments of a call. Arguments that are not a JSON object are shown to the model as it wrote them. */
 function inputOf({ arguments: text }: ChatCall): object {
   try {
     const value: unknown = JSON.parse(text);

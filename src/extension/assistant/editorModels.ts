@@ -153,7 +153,7 @@ async function collected({ stream }: vscode.LanguageModelChatResponse): Promise<
   return { text, calls };
 }
 
-/** A refusal of the editor is not asked for again; what a model could not do for once is. */
+/** Returns the status for an error: the editor's refusal is not retried; other errors of a model are. */
 function refusalOf(error: unknown): { readonly status: number; readonly message: string } {
   if (error instanceof Refusal) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -164,7 +164,7 @@ function refusalOf(error: unknown): { readonly status: number; readonly message:
 
 /**
  * Asks which of the editor's language models takes a seat.
- * @returns the seat, or undefined where it was cancelled or there is none
+ * @returns the seat, or undefined if the user cancelled or there are none
  */
 export async function pickEditorModel(): Promise<string | undefined> {
   const models = await vscode.lm.selectChatModels();

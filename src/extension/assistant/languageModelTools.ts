@@ -14,7 +14,7 @@ type DomainInput = { readonly domain?: string };
 type RunInput = DomainInput & { readonly task: string; readonly agent?: string };
 type RecordingInput = { readonly recording: string };
 
-/** What a tool is given, and what it says. */
+/** Answers a call of a tool. */
 type Answer<Input> = (input: Input, token: vscode.CancellationToken) => Promise<string>;
 
 /**

@@ -3,7 +3,7 @@ import { makeNewRunFolder } from '../../engine/shell/records/runName.ts';
 /** A rollout that the editor's own agent asks for. */
 export type AskedRun = {
   readonly folder: string;
-  /** Where runs of the domain lie. */
+  /** The folder that contains the runs of the domain. */
   readonly runs: string;
   readonly task: string;
   readonly agent: string | undefined;

@@ -14,7 +14,7 @@ export type GatedDraft = {
   readonly findings: readonly Diagnostic[];
 };
 
-/** What a command that drafted something says with --json. */
+/** The output of a drafting command with --json. */
 export type Drafted = {
   readonly folder: string;
   readonly file: string;
@@ -34,8 +34,8 @@ export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined
 }
 
 /**
- * Says that something was drafted, and what keeps it from being accepted.
- * @param sound what is reported where nothing does
+ * Reports that something was drafted, and what prevents its acceptance.
+ * @param sound the message if nothing prevents it
  */
 export function tellDrafted(context: Context, drafts: readonly GatedDraft[], sound: string): void {
   const obstacle = firstObstacle(drafts);

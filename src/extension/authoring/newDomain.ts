@@ -34,13 +34,13 @@ type Made = {
   readonly name: string;
   readonly drafts: readonly GatedDraft[];
   readonly tools?: number;
-  /** How many recorded conversations it is made of, where it is made of those. */
+  /** The number of recorded conversations, if the domain was created from conversations. */
   readonly conversations?: number;
-  /** What of them could not be read. */
+  /** The parts of the conversations that could not be read. */
   readonly problems?: readonly { readonly file: string; readonly line: number; readonly message: string }[];
 };
 
-/** Returns what the domain is made of, as arguments of the command line; undefined where it was cancelled. */
+/** Returns the source of the domain, as arguments of the command line; undefined if the user cancelled. */
 async function askSource(context: Context, { from, template }: Choice): Promise<readonly string[] | undefined> {
   if (from === 'template') return ['--template', template ?? ''];
   if (from === 'logs') return askLogs();

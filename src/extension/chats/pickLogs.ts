@@ -7,7 +7,7 @@ const files = {
 };
 const folders = { canSelectFiles: false, canSelectFolders: true };
 
-/** What recorded conversations can be in, as the command line names it. A dialog offers either files or folders. */
+/** The sources of recorded conversations, named as on the command line. A dialog offers either files or folders. */
 const kinds = [
   {
     label: 'Chat log',

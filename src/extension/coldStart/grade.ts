@@ -8,8 +8,8 @@ import { refreshSpotCheck } from './spotCheck.ts';
 import { pickSynthesis } from './synthFolders.ts';
 
 /**
- * Lets a model grade what was chosen of a synthesis, with progress and cancel.
- * @returns how many rollouts have a grade, or undefined where it was not done
+ * Lets a model grade the selection of a synthesis, with progress and cancellation.
+ * @returns the number of graded rollouts, or undefined if grading did not complete
  */
 export async function gradeSynthesis(context: Context, target: unknown): Promise<number | undefined> {
   if (!mayRun('Graders')) return undefined;

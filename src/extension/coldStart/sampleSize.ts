@@ -1,4 +1,4 @@
-/** How many rollouts a spot check shows where the settings say nothing that could be meant. */
+/** The number of rollouts in a spot check if the setting is not valid. */
 export const usualSampleSize = 50;
 
 /**

@@ -161,7 +161,10 @@ const icons = {
 } as const;
 const words = { accept: 'accepted', reject: 'rejected', edit: 'edited' } as const;
 
-/** The grader's word shows once a person has given one: no one is to be led by it. */
+/**
+ * Returns the item of a rollout. The grader's verdict is shown only after the person has given one, so that it does not
+ * influence them.
+ */
 function itemOf(node: CheckedNode): vscode.TreeItem {
   const { row, decision, grade } = node.checked;
   const item = new vscode.TreeItem(row.task);

@@ -11,7 +11,7 @@ import { mayRun } from '../trust.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 import { type Synthesis, syntheses } from './synthFolders.ts';
 
-/** What is synthesized: arguments of the command line, and the folder that they fill. */
+/** A planned synthesis: the arguments of the command line, and the output folder. */
 type Plan = { readonly args: readonly string[]; readonly folder: string };
 
 /**

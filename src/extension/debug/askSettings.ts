@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 const settingsKey = 'rehearsal.pickedSettings';
 
 /**
- * Asks how a model that a person picked is asked. The last settings are offered again.
- * @returns undefined where it was cancelled
+ * Asks for the settings of a model that the user picked, and offers the last ones.
+ * @returns undefined if the user cancelled
  */
 export async function askSettings({ extension }: Pick<Context, 'extension'>): Promise<ModelSettings | undefined> {
   const { readPickedSettings } = await import('./pickedSettings.ts');

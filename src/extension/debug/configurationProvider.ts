@@ -49,7 +49,7 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
   },
 };
 
-/** What every session has: the conversation shows in the Debug Console, so that opens with it. */
+/** The settings of every session. The conversation shows in the Debug Console, so the session opens it. */
 const bare = {
   type: debugType,
   request: 'launch',

@@ -11,7 +11,7 @@ export type ForkNode = {
   /** The recording it forks from, and the last event that they share; null for the first. */
   readonly parent: { readonly name: string; readonly event: number; readonly edit: string } | null;
   readonly seats: { readonly agent: string; readonly user: string };
-  /** Null where it has none, undefined where the rollout has not come to its reward. */
+  /** The reward: null if it has none, undefined if the rollout has not reached its reward. */
   readonly reward: number | null | undefined;
   readonly children: readonly ForkNode[];
 };

@@ -5,7 +5,7 @@ import { jsonOf } from '../../engine/core/values/json.ts';
 /** Headers go only to an endpoint that the same source names, and here a model is picked. */
 const pickedSchema = modelSettingsSchema.omit({ headers: true });
 
-/** Reads what a person typed as the settings of a picked model. Returns a sentence for what is not settings. */
+/** Parses the typed settings of a picked model. Returns an error message if they are not valid. */
 export function readPickedSettings(typed: string): ModelSettings | string {
   if (typed.trim() === '') return {};
   const { data, error } = pickedSchema.safeParse(jsonOf(typed));

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
 import { chosenFrame, debuggedSession, doing } from './stoppedSession.ts';
 
-/** What a session says about the recording that it shows. */
+/** The recording that a session shows, and the current step. */
 export type ShownRecording = { readonly path: string; readonly step: number };
 
 /** A command of the Debug Console at the frame that was chosen, or has the focus. */
@@ -42,7 +42,7 @@ export async function resample(target: unknown): Promise<boolean> {
   return doing(async () => session.customRequest('restartFrame', { frameId: await chosenFrame(session, target) }));
 }
 
-/** Plays the recording of what is debugged again, from its start: no model is called, and nothing is paid. */
+/** Replays the debugged recording from its start, without calling a model, so at no cost. */
 export async function replay(): Promise<boolean> {
   const session = debuggedSession();
   if (!session) return false;

@@ -7,7 +7,7 @@ import { type Context, commandLineOf } from '../context.ts';
 import { debugType } from '../contributions.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 
-/** What a launch configuration must say to the standby; an adapter of its own asks for nothing. */
+/** The token that a launch configuration must send to the standby; other adapters do not require one. */
 export const standbyToken = randomBytes(16).toString('hex');
 
 /** Minutes without a session or a file of a domain after which it ends. */

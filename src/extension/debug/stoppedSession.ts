@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
 import { mayRun } from '../trust.ts';
 
-/** What the adapter says about the call stack. */
+/** The adapter's response to a request for the call stack. */
 export type Frames = {
   readonly stackFrames: readonly {
     readonly id: number;
@@ -39,7 +39,7 @@ export async function chosenFrame(session: vscode.DebugSession, target: unknown)
   return isOwn ? focused.frameId : undefined;
 }
 
-/** Does something with the session. True where it was done; what a session refuses, VS Code says by itself. */
+/** Runs an action on the session. Returns true if it succeeded; VS Code itself shows the session's errors. */
 export async function doing(make: () => Thenable<unknown>): Promise<boolean> {
   try {
     await make();

@@ -5,13 +5,13 @@ import { debuggedSession } from './stoppedSession.ts';
 /** The scheme of values that are in an editor tab. */
 export const valueScheme = 'rehearsal-value';
 
-/** What VS Code hands to a command in the menu of a row of VARIABLES. */
+/** The argument that VS Code passes to a command in the menu of a row of VARIABLES. */
 type ChosenRow = {
   readonly container?: { readonly variablesReference?: number };
   readonly variable?: { readonly name: string };
 };
 
-/** What the adapter says about a value; the reference and the name edit it. */
+/** The adapter's data about a value; the reference and the name are used to edit it. */
 export type WholeText = {
   readonly name: string;
   readonly text: string;
@@ -26,7 +26,7 @@ const endings = { markdown: 'md', json: 'json', plaintext: 'txt' } as const;
 
 let files: ValueFiles | undefined;
 
-/** Opens the whole of a value of VARIABLES in an editor tab: to save it makes a fork. Gives where it is. */
+/** Opens the whole value of a row of VARIABLES in an editor tab; saving it makes a fork. Returns its address. */
 export async function editValue(extension: vscode.ExtensionContext, target: unknown): Promise<string | undefined> {
   const { container, variable } = (target ?? {}) as ChosenRow;
   const session = debuggedSession();
@@ -41,7 +41,7 @@ export async function editValue(extension: vscode.ExtensionContext, target: unkn
   return whole && openWhole(extension, session, whole);
 }
 
-/** Opens a value in an editor tab: to save it makes a fork. Returns where it is. */
+/** Opens a value in an editor tab; saving it makes a fork. Returns its address. */
 export async function openWhole(
   extension: vscode.ExtensionContext,
   session: vscode.DebugSession,
@@ -56,7 +56,9 @@ export async function openWhole(
   return document.uri.toString();
 }
 
-/** Values of a debug session as files: reading is what was shown, writing is the edit that forks. */
+/**
+ * Provides values of a debug session as files: reading returns the shown value, and writing makes the edit that forks.
+ */
 class ValueFiles implements vscode.FileSystemProvider {
   readonly #files = new Map<string, OpenedFile>();
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();

@@ -9,7 +9,7 @@ import type { FileProblem, Shown } from '../../webview/protocol.ts';
 /** An entry of a file, as the engine reads it; null where it can't. */
 export type DocumentItem<T> = {
   readonly label: string;
-  /** Where it is in the file. */
+  /** The path of the entry in the file. */
   readonly path: (string | number)[];
   readonly value: T | null;
   readonly problem: FileProblem | null;
@@ -18,9 +18,9 @@ export type DocumentItem<T> = {
 /** The entries of a YAML document: one, or those of its list. */
 export type DocumentItems<T> = { readonly broken: FileProblem | null; readonly items: readonly DocumentItem<T>[] };
 
-/** What an editor shows of a file beside the form: what is wrong with it, its entries, and which of them is shown. */
+/** The state of a file apart from the form: its problem, its entries, and the index of the one shown. */
 type Chosen<T> = Pick<Shown, 'broken' | 'items' | 'index'> & {
-  /** The entry that is shown; undefined where it can't be read. */
+  /** The entry that is shown; undefined if it can't be read. */
   readonly item: { readonly path: (string | number)[]; readonly value: T } | undefined;
 };
 
@@ -43,8 +43,8 @@ export function chosenIn<T>({ document, choices }: Seen, of: ItemKind<T>, name: 
 }
 
 /**
- * Reads the entries of a document with the engine's own reader and schema. A broken entry leaves the others standing. Of
- * a long list only the entry that is shown is read, and of the others their names are looked for.
+ * Reads the entries of a document with the engine's own reader and schema. A broken entry does not affect the others.
+ * In a long list, only the entry that is shown is read; for the others, only the names are searched.
  * @param name the key that names an entry
  * @param index of the entry that is shown
  */

@@ -14,10 +14,10 @@ import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts'
 import { lineOfItem } from './documentItems.ts';
 import { openAsText } from './switching.ts';
 
-/** What a person has chosen in an editor; it is gone with its tab. */
+/** The user's choices in an editor, which are lost when its tab is closed. */
 export type Choices = { readonly index: number; readonly task: string | null };
 
-/** What an editor looks at. */
+/** The context of an editor. */
 export type Scene = {
   readonly context: Context;
   /** The domain around it, unsaved texts included; undefined where there is none. */
@@ -27,13 +27,13 @@ export type Scene = {
   readonly refresh: () => void;
 };
 
-/** What an editor of a file looks at. */
+/** The context of an editor of a file. */
 export type FileScene = Scene & { readonly document: vscode.TextDocument };
 
-/** What came of something that was run. */
+/** The result of something that an editor ran. */
 export type Outcome = NonNullable<Ran['outcome']>;
 
-/** How something runs for an editor. */
+/** The context of something that runs for an editor. */
 export type Running = {
   readonly context: Context;
   /** The folder of the domain, its files saved. */
@@ -42,25 +42,25 @@ export type Running = {
   readonly token: vscode.CancellationToken;
 };
 
-/** What an editor shows of its subject. */
+/** The content that an editor shows for its subject. */
 export type Content = Omit<Shown, 'type' | 'name' | 'isTrusted' | 'hasText' | 'refusal'>;
 
-/** What is special about one visual editor: of a file, or of a part of a domain without its own file. */
+/** The parts that are specific to one visual editor, either of a file or of a part of a domain without its own file. */
 export type VisualEditor<Seen extends Scene = FileScene> = {
   readonly view: ViewId;
   readonly title: string;
   /** Whether what a change means for the rest of the domain is shown too. */
   readonly followsDomain?: boolean;
   readonly contentOf: (scene: Seen) => Promise<Content>;
-  /** What makes the edits of a change of its own kind; undefined for any other message. */
+  /** Returns a function that makes the edits of a change specific to this editor; undefined for any other message. */
   readonly editsOf?: (message: FromEditor) => ((text: string) => TextEdits) | undefined;
   /** Shows another place that the page leads to; undefined for any other message. */
   readonly open?: (message: FromEditor, scene: Seen) => Promise<unknown> | undefined;
-  /** What is reported at once; undefined for any other message. */
+  /** Returns an answer that is sent at once; undefined for any other message. */
   readonly answer?: (message: FromEditor, scene: Seen) => ToEditor | undefined;
   /**
-   * Runs what the page asks for; undefined where the message is about nothing that runs. Throws what is reported
-   * instead.
+   * Returns a function that runs what the page requests; undefined if the message does not request a run. The function
+   * throws the error to report.
    */
   readonly run?: (message: FromEditor, scene: Seen) => ((running: Running) => Promise<Outcome>) | undefined;
 };
@@ -70,13 +70,13 @@ const quietMs = 300;
 /** A text of so many characters takes seconds to be read as part of a domain. */
 const manyCharacters = 300_000;
 
-/** What is shown: a document, or a part of a domain without its own file. */
+/** The subject of an editor: a document, or a part of a domain without its own file. */
 type Subject = vscode.TextDocument | DomainPart;
 type DomainPart = { readonly folder: string; readonly name: string };
 
 const isDocument = (subject: Subject): subject is vscode.TextDocument => 'getText' in subject;
 
-/** Shows a file in a visual editor, and makes the changes that are asked for there, until its tab is closed. */
+/** Shows a file in a visual editor, and makes the changes requested there, until its tab is closed. */
 export function openFileSession(
   context: Context,
   editor: VisualEditor,
@@ -108,15 +108,15 @@ class EditorSession<Seen extends Scene> {
   /** The domain as it was read last. */
   #domain: LoadedDomain | undefined;
   #choices: Choices = { index: 0, task: null };
-  /** The page has asked for something: it listens. */
+  /** Whether the page has sent a message, which means that it listens. */
   #isReady = false;
-  /** Counts what was shown, so that what was read earlier is never shown later. */
+  /** Counts what was shown, so that an earlier reading never replaces a later one. */
   #round = 0;
   #soon: NodeJS.Timeout | undefined;
-  /** Changes are made one after the other, each on the text that the one before left. */
+  /** Changes are made one after another, each on the text that the previous one left. */
   #changes: Promise<void> = Promise.resolve();
   #refusal: Shown['refusal'] = null;
-  /** What the last change was warned of: typing on in one value warns once. */
+  /** The warning about the last change: continued typing in one value warns once. */
   #warning = '';
   #ran: Ran | null = null;
   #running: vscode.CancellationTokenSource | undefined;
@@ -287,7 +287,7 @@ class EditorSession<Seen extends Scene> {
     await vscode.window.showTextDocument(this.#document, { selection: new vscode.Range(at, at) });
   }
 
-  /** What was changed is shown at once, with what was known of the rest; the rest follows. */
+  /** Shows a change at once with the last known domain, and reads the domain again later. */
   #showChanged(): void {
     void this.#show(this.#domain);
     if (this.#editor.followsDomain) this.#showSoon();
@@ -319,7 +319,7 @@ class EditorSession<Seen extends Scene> {
     return this.#seen({ context, domain, choices, refresh: () => void this.#show() });
   }
 
-  /** Returns what the editor shows; where that fails, the page says why. */
+  /** Returns the content of the editor; if that fails, the page shows the error. */
   async #content(known?: LoadedDomain): Promise<Content> {
     try {
       return await this.#editor.contentOf(await this.#scene(known));
@@ -347,7 +347,7 @@ class EditorSession<Seen extends Scene> {
     this.#channel.post({ type: 'editor', message: ran });
   }
 
-  /** Runs one thing at a time. In a workspace that no one trusts nothing runs, whatever a page asks for. */
+  /** Runs one thing at a time. Nothing runs in an untrusted workspace, whatever a page requests. */
   async #run(message: FromEditor, scene: Seen): Promise<void> {
     const folder = this.#folder;
     const work = this.#editor.run?.(message, scene);

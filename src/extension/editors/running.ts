@@ -2,8 +2,8 @@ import { answerOf, runCommand } from '../commandLine.ts';
 import type { Running } from './editorSession.ts';
 
 /**
- * Returns what a command of the command line answers. Throws what it says instead, where it could not be done.
- * @param good its exit codes that come with an answer
+ * Returns the answer of a command of the command line. Throws its error if it failed.
+ * @param good exit codes with which it also answers
  */
 export async function answered(
   { context, progress, token }: Running,

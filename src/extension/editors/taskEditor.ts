@@ -26,7 +26,7 @@ export const taskEditor: VisualEditor = {
   },
 };
 
-/** Recordings of what was played last, by the document; they lie outside of the workspace. */
+/** The latest recording for each document; recordings are outside the workspace. */
 const played = new Map<string, string>();
 
 /** Parts of a task that the form has no place for. */

@@ -14,7 +14,7 @@ const shownExamples = 12;
 export type ToolScene = {
   readonly tool: KnownTool;
   readonly domain: LoadedDomain | undefined;
-  /** Where it is in the document; null for a tool of code. */
+  /** The path of the tool in the document; null for a tool of code. */
   readonly base: (string | number)[] | null;
   readonly simulated: SimulatedTool | null;
   readonly undescribed: string | null;
@@ -87,7 +87,7 @@ function untriableOf({ source, parameters }: KnownTool, domain: LoadedDomain | u
   return parameters === null ? 'Its arguments are not known yet.' : null;
 }
 
-/** Returns what is wrong with arguments, as the engine says it. A missing one is shown at its own place. */
+/** Returns the engine's errors in arguments. A missing argument is reported at its own place. */
 export function misfitsOf(tool: KnownTool, given: JsonObject) {
   if (tool.parameters === null) return [{ path: [], message: 'the arguments of this tool are not known' }];
   const problems = argumentProblems({ ...tool, parameters: tool.parameters } as unknown as Tool, given);

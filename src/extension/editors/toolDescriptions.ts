@@ -23,7 +23,7 @@ export type KnownTools = { readonly tools: readonly KnownTool[]; readonly proble
 
 type Described = { readonly key: string; answer: KnownTools | null };
 
-/** What was described last, by the folder and by whether servers were asked too. */
+/** The latest descriptions, by folder and by whether servers were queried too. */
 const described = new Map<string, Described>();
 
 /**
@@ -72,7 +72,7 @@ function scanned({ parts, pythonFile }: LoadedDomain): readonly KnownTool[] {
   }));
 }
 
-/** Returns what the command line said about the files as they are on the disk; null while it is asked. */
+/** Returns the command line's answer for the current files on the disk; null while it is running. */
 function describedIn(
   context: Context,
   { folder, file, parts }: LoadedDomain,

@@ -6,7 +6,7 @@ import { webviewOptions } from '../views/panel.ts';
 import type { VisualEditor } from './editorSession.ts';
 import { goldFolder } from './goldFolder.ts';
 
-/** What each editor shows and does, loaded when the first of its files is opened in it. */
+/** The loader of each editor, called when the first of its files is opened in it. */
 const loaders: Readonly<
   Record<(typeof visualEditorTypes)[keyof typeof visualEditorTypes], () => Promise<VisualEditor>>
 > = {

@@ -59,7 +59,7 @@ function itemOf(offer: Completion, document: vscode.TextDocument, position: vsco
   return item;
 }
 
-/** What is written so far may have quotes or a dash that the label has not. */
+/** Returns the text to filter by. The text written so far may have quotes or a dash that the label does not have. */
 function filterOf(label: string, insert: string, written: string): string {
   return insert.startsWith(written) && written !== '' ? insert : label;
 }

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 
 type Running = { readonly stamp: string; readonly tools: Promise<readonly Tool[] | undefined> };
 
-/** The state in which the code of a domain's folder could not be loaded: it is asked again only when it has changed. */
+/** The state in which the code of a domain's folder could not be loaded; it is loaded again only after it changes. */
 const failed = new Map<string, string>();
 const running = new Map<string, Running>();
 

@@ -4,7 +4,7 @@ import { domainFolderOf } from '../workspaceDomains.ts';
 
 const collection = { of: undefined as vscode.DiagnosticCollection | undefined };
 const shown = new WeakMap<vscode.Diagnostic, Diagnostic>();
-/** Of each domain what is found while one types, and what a check or an audit found beside that. */
+/** The findings of each domain while the user types, and in `checked` those of a check or an audit. */
 const read = new Map<string, readonly Diagnostic[]>();
 const checked = new Map<string, readonly Diagnostic[]>();
 
@@ -32,7 +32,7 @@ export function forgetChecked(folder: string): void {
   if (checked.delete(folder)) publish(folder);
 }
 
-/** The domain is gone, and what was found in it. */
+/** Forgets a domain that was removed, and its findings. */
 export function forgetFindings(folder: string): void {
   read.delete(folder);
   checked.delete(folder);

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { LanguageClient } from './languageClient.ts';
 import { positionAt, rangeOf, writtenFiles } from './places.ts';
 
-/** The places of a file that speak of what is at the cursor; undefined leaves it to equal words. */
+/** Highlights the places of a file that mention the symbol at the cursor; undefined leaves it to matching words. */
 export function registerHighlights(client: LanguageClient): vscode.Disposable {
   return vscode.languages.registerDocumentHighlightProvider(writtenFiles, {
     provideDocumentHighlights: async (document, position, token) => {

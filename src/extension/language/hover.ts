@@ -5,7 +5,7 @@ import type { LanguageClient } from './languageClient.ts';
 import { resultWords } from './lastResult.ts';
 import { namingFiles, positionAt, rangeOf } from './places.ts';
 
-/** Returns what is known of a name, a key or a row, and the last result of a task or a rule. */
+/** Returns the known facts about a name, a key or a row, and the last result of a task or a rule. */
 export function registerHover(client: LanguageClient): vscode.Disposable {
   return vscode.languages.registerHoverProvider(namingFiles, {
     provideHover: async (document, position, token) => {

@@ -14,7 +14,7 @@ import { describeTools } from './describedTools.ts';
 
 type Pending = { readonly resolve: (value: unknown) => void };
 
-/** How often a worker that died is started again: what kills it may be in a file. */
+/** The number of times that a worker that died is restarted. A file may be the cause, so the number is limited. */
 const attempts = 3;
 
 /**
@@ -25,7 +25,7 @@ export class LanguageClient {
   readonly #context: Context;
   readonly #found = new vscode.EventEmitter<{ readonly folder: string; readonly diagnostics: readonly Diagnostic[] }>();
   readonly #pending = new Map<number, Pending>();
-  /** Unsaved files whose text the worker has, with their domains. */
+  /** Unsaved files whose text the worker has received, with their domains. */
   readonly #sent = new Map<string, string>();
   #worker: Worker | null = null;
   #last = 0;
@@ -43,13 +43,13 @@ export class LanguageClient {
     this.#post({ type: 'touch', folder });
   }
 
-  /** The domain is gone. */
+  /** Forgets a domain that was removed. */
   forget(folder: string): void {
     for (const [file, own] of this.#sent) if (own === folder) this.#sent.delete(file);
     this.#post({ type: 'forget', folder });
   }
 
-  /** Answers a question about a file; undefined where it belongs to no domain, or no one still waits. */
+  /** Answers a question about a file; undefined if it does not belong to a domain, or the question was cancelled. */
   async ask<Type extends QuestionType>(
     file: string,
     question: QuestionOf<Type>,
@@ -130,7 +130,7 @@ export class LanguageClient {
     }
   }
 
-  /** A person looks at a file. Of one outside of the workspace no one has told the worker yet. */
+  /** Tells the worker about an opened file. It does not know files outside the workspace yet. */
   opened(document: vscode.TextDocument): void {
     const folder = this.#folderOf(document);
     if (folder !== undefined && !vscode.workspace.getWorkspaceFolder(document.uri)) this.touch(folder);
@@ -194,13 +194,13 @@ export class LanguageClient {
     return worker;
   }
 
-  /** No one will answer these. */
+  /** Resolves the pending questions, which will not get an answer. */
   #abandon(): void {
     for (const { resolve } of this.#pending.values()) resolve(undefined);
     this.#pending.clear();
   }
 
-  /** What a worker that died had received. */
+  /** Sends a new worker what the one that died had received. */
   #resend(): void {
     const unsaved = new Map(vscode.workspace.textDocuments.map((document) => [document.uri.fsPath, document]));
     for (const [file, folder] of this.#sent) {

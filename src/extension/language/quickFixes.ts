@@ -31,7 +31,7 @@ export function registerQuickFixes(client: LanguageClient): vscode.Disposable {
 }
 
 class FixAction extends vscode.CodeAction {
-  /** What all fixes of are made when it is chosen: a file, or the whole domain where that is null. */
+  /** The scope in which this action applies all fixes: a file, or the whole domain if `file` is null. */
   all: { readonly folder: string; readonly file: string | null } | undefined;
 }
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { LanguageClient } from './languageClient.ts';
 import { locationOf, namingFiles, positionAt } from './places.ts';
 
-/** Every place of the domain that speaks of what is at the cursor. */
+/** Finds every place of the domain that mentions the symbol at the cursor. */
 export function registerReferences(client: LanguageClient): vscode.Disposable {
   return vscode.languages.registerReferenceProvider(namingFiles, {
     provideReferences: async (document, position, { includeDeclaration }, token) => {

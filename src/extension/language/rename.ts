@@ -40,7 +40,7 @@ export function registerRename(client: LanguageClient): vscode.Disposable {
   });
 }
 
-/** How long the editor's own TypeScript may take; it may still be reading the files. */
+/** The time limit for the editor's own TypeScript, in milliseconds; it may still be reading the files. */
 const patience = 60_000;
 
 /** A field of the database in the code that reads and writes it, as the editor's own TypeScript renames it. */

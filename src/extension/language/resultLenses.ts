@@ -5,7 +5,7 @@ import { domainFolderOf } from '../workspaceDomains.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { lastResults, ruleText, taskText } from './lastResult.ts';
 
-/** How often "2 min ago" is updated. */
+/** The interval at which "2 min ago" is updated, in milliseconds. */
 const minuteMs = 60_000;
 
 /**

@@ -24,27 +24,27 @@ export type RuleResult = {
   readonly held: number;
   readonly violated: number;
   readonly unknown: number;
-  /** How many rollouts were read, where the run has more. */
+  /** The number of rollouts that were read, if the run has more. */
   readonly sample: number | null;
   /** The recording to look at: the first with a violation, else the first with a verdict. */
   readonly recording: string;
 };
 
 type Run = RunLedger & {
-  /** The folder of its domain; null for what is not a run. */
+  /** The folder of its domain; null if this is not a run. */
   readonly domain: string | null;
   readonly tasks: ReadonlyMap<string, TaskResult>;
   readonly recordings: readonly string[];
 };
 
-/** How many of the newest runs are looked at. No one wants to know of the ones before them. */
+/** The number of newest runs that are read. Results of older runs are not useful. */
 const newest = 200;
-/** How many recordings of a run are read for its rules: more would take minutes. */
+/** The number of recordings of a run that are read for its rules: more would take minutes. */
 const sample = 1000;
 /** Recordings that are read at once. */
 const abreast = 8;
 
-/** Reads the results of tasks and rules from the folders of runs. What was read is kept until its ledger grows. */
+/** Reads the results of tasks and rules from the folders of runs. Results are cached until a ledger grows. */
 export class LastResults {
   readonly #runs = new Map<string, Run>();
   /** Of the recordings of one run: they do not change once they have a receipt. */

@@ -3,7 +3,7 @@ import { endReasonText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
 
-/** What a row of the Runs view says, without VS Code's own types. */
+/** A row of the Runs view, without VS Code's own types. */
 export type Row = {
   readonly label: string;
   readonly description: string;

@@ -31,7 +31,7 @@ export type RunSummary = {
   readonly bestFork: number | null;
 };
 
-/** A task of a run: how often it was right, what is not finished, and how its forks came out. */
+/** A task of a run: how often it succeeded, what is not finished, and the results of its forks. */
 export type RunTask = TaskSuccess & {
   readonly finished: number;
   readonly unfinished: number;
@@ -47,7 +47,7 @@ export type RunRollout = {
   readonly endReason: string | null;
 };
 
-/** Who failed and why, as the end of a recording says it. */
+/** The end of a recording: who failed, and why. */
 export type RolloutEnd = {
   readonly reward: number | null;
   readonly failedBy: string | null;
@@ -69,7 +69,7 @@ export async function runFoldersIn(roots: readonly string[]): Promise<readonly s
     .map(({ folder }) => folder);
 }
 
-/** When a run was begun: from its name, else from its file. Null where neither says it. */
+/** Returns the start time of a run, from its name or else its file; null if neither has one. */
 async function timeOf(folder: string): Promise<Date | null> {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)/.exec(basename(folder)) ?? [];
@@ -113,7 +113,7 @@ function bestReward(receipts: readonly Receipt[]): number | null {
 
 const scoredOf = ({ task, reward }: Receipt): Scored => ({ task: task.id, reward });
 
-/** What was read, while the ledger is as it was then: a view that is drawn again should not read thousands of lines. */
+/** The receipts that were read, kept until the ledger changes: redrawing a view should not read thousands of lines. */
 const known = new Map<string, { readonly receipts: Promise<RunReceipts>; readonly stamp: string }>();
 
 async function receiptsOf(folder: string): Promise<RunReceipts> {

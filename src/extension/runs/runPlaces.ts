@@ -18,7 +18,7 @@ export function keepRunFolder(memento: vscode.Memento): void {
   state = memento;
 }
 
-/** What the editor writes for a domain: each has a folder of its own below `.rehearsal`. */
+/** The kinds of output that the editor writes for a domain, each in its own folder in `.rehearsal`. */
 type Work = 'runs' | 'training' | 'synth';
 
 /**

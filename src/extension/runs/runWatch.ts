@@ -8,12 +8,15 @@ import { onDidChooseRunFolder, runPlaces } from './runPlaces.ts';
 
 /** A batch writes many files at once: they are reported together, this long after the first of them. */
 const gatherMs = 500;
-/** What is written into a folder as it is made can escape the editor's watcher, so ledgers and training runs are looked at, too. */
+/**
+ * The interval at which ledgers and training runs are checked, in milliseconds. The editor's watcher can miss files
+ * written into a folder while the folder is created.
+ */
 const lookEveryMs = 2000;
 
 /**
- * Tells when files of runs and training runs may have changed, of whichever process. The only one who looks, and only
- * as long as somebody listens.
+ * Reports when files of runs and training runs may have changed, whichever process wrote them. It is the only watcher,
+ * and it watches only while it has listeners.
  */
 export class RunWatch implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import type { Context } from '../context.ts';
 import type { TaskTree } from './taskTree.ts';
 
-/** What every part of the Test Explorer needs. */
+/** The context that every part of the Test Explorer uses. */
 export type Explorer = {
   readonly context: Context;
   readonly controller: vscode.TestController;

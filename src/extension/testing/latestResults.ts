@@ -6,7 +6,7 @@ import { rememberRecording, type TestRecording } from './testRecordings.ts';
 /** Names a task, or one of its trials. */
 export type ResultOf = { readonly folder: string; readonly task: string; readonly trial: number | null };
 
-/** What a test shows of what it means. */
+/** The result that a test shows. */
 export type TestResult = {
   readonly result: Outcome['result'];
   readonly messages: vscode.TestMessage | vscode.TestMessage[];

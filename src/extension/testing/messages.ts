@@ -7,7 +7,7 @@ import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
 /** Marks messages about a rollout, for the menu of a message. */
 export const rolloutMessage = 'rehearsalRollout';
 
-/** Where the parts of a domain are that a message points to. */
+/** The locations of the parts of a domain that a message links to. */
 export type MessagePlaces = Pick<Locations, 'policyRules' | 'tasks'>;
 
 /**

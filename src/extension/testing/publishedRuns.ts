@@ -11,7 +11,10 @@ import type { Explorer } from './explorer.ts';
 import { forTerminal, RunResults } from './runResults.ts';
 import { take } from './testRun.ts';
 
-/** A process writes several receipts a second, and a run that is still written is asked again after this time. */
+/**
+ * The wait before a run that is still being written is read again, in milliseconds: a process writes several receipts a
+ * second.
+ */
 const quietMs = 1000;
 /** Runs of an earlier session that are shown at the start of the next one, the newest. */
 const lateRuns = 5;
@@ -25,7 +28,7 @@ const memory = 'rehearsal.tests.shownRuns';
 export class PublishedRuns {
   readonly #explorer: Explorer;
   readonly #waiting = new Map<string, NodeJS.Timeout>();
-  /** Bytes of each ledger when it was last looked at. */
+  /** The size of each ledger when it was last read, in bytes. */
   readonly #sizes = new Map<string, number>();
   readonly #runs: RunWatch;
   #watching: vscode.Disposable | undefined;
@@ -36,7 +39,10 @@ export class PublishedRuns {
     this.#runs = runs;
   }
 
-  /** Begins to look. What was run while no window looked is shown; the first time there is nothing to compare with. */
+  /**
+   * Starts watching. Shows runs that were made while no window was open; the first time, there is nothing to compare
+   * with.
+   */
   async start(): Promise<void> {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -90,7 +96,7 @@ export class PublishedRuns {
     return (await ledgersIn(domains.flatMap(runPlacesOf))).toReversed();
   }
 
-  /** Keeps in mind what was shown, of the runs that are still there. */
+  /** Remembers which of the existing runs were shown. */
   async #remember(): Promise<void> {
     const { context, shown } = this.#explorer;
     const kept = (await this.#ledgers()).flatMap(({ folder }) => {

@@ -3,7 +3,7 @@ import { type Coverage, joinedCoverage } from '../../engine/core/evaluation/cove
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type CoveredPlace, coveredPlaces } from './coveredPlaces.ts';
 
-/** What the tests of a run exercised of one domain. */
+/** The coverage of one domain by the tests of a run. */
 export type DomainCoverage = {
   readonly domain: Pick<LoadedDomain, 'locations' | 'domain'>;
   readonly byTask: ReadonlyMap<vscode.TestItem, Coverage>;

@@ -43,11 +43,11 @@ export class RunResults {
       isPart = false,
     }: {
       readonly folder: string;
-      /** How many tasks are played. */
+      /** The number of tasks that are played. */
       readonly tasks: number;
       readonly trials: number;
       readonly places: MessagePlaces;
-      /** It is a single rollout beside those of another run, whose results stay. */
+      /** Whether it is a single rollout in addition to those of another run, whose results stay. */
       readonly isPart?: boolean;
     },
   ) {
@@ -114,7 +114,9 @@ export class RunResults {
     return this.#trials > 1 || item.children.size > 0 ? this.#tree.trial(item, trial) : item;
   }
 
-  /** What an earlier run said about trials that this one does not have would count as its own. */
+  /**
+   * Clears the results of an earlier run. Otherwise, its trials that this run does not have would count as this run's.
+   */
   #clear(item: vscode.TestItem): void {
     const node = this.#tree.node(item);
     if (node?.type === 'task') item.label = node.row.id;
@@ -178,7 +180,7 @@ export class RunResults {
     this.#run.appendOutput(forTerminal(`${message}\n`), undefined, item);
   }
 
-  /** What did not come out is skipped: it was cancelled, or never begun. */
+  /** Marks tasks without a result as skipped: they were cancelled or never started. */
   skipRest(tasks: readonly string[]): void {
     for (const task of tasks) {
       const item = this.#tree.task(this.#folder, task);
@@ -190,7 +192,7 @@ export class RunResults {
     }
   }
 
-  /** What did not come out could not be run. */
+  /** Marks tasks without a result as errored: they could not be run. */
   failRest(tasks: readonly string[], message: string): void {
     for (const task of tasks) {
       const item = this.#tree.task(this.#folder, task);

@@ -7,7 +7,7 @@ import { type Page, pageSize, pagesOf } from '../../language/symbols/pages.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
 
-/** What an item of the Test Explorer represents. */
+/** The meaning of an item of the Test Explorer. */
 export type TestNode =
   | { readonly type: 'domain'; readonly folder: string }
   | { readonly type: 'group'; readonly folder: string; readonly rows: readonly TaskRow[] }
@@ -28,7 +28,7 @@ type Listed = { readonly row: TaskRow; readonly parent: vscode.TestItem };
  * many tasks has pages, whose items are made when a page is opened or a task of it has a result.
  */
 export class TaskTree {
-  /** What the tasks show. */
+  /** The results that the tasks show. */
   readonly results: LatestResults;
   readonly #controller: vscode.TestController;
   readonly #folders: () => Promise<readonly string[]>;
@@ -40,8 +40,8 @@ export class TaskTree {
   readonly #reading = new Map<string, Promise<void>>();
 
   /**
-   * @param folders gives the folders of the domains that are there
-   * @param readRow reads one; undefined where it can't be read at the moment
+   * @param folders returns the folders of the existing domains
+   * @param readRow reads one; undefined if it can't be read at the moment
    */
   constructor(
     controller: vscode.TestController,
@@ -91,7 +91,7 @@ export class TaskTree {
     return [...this.#tasks.keys()];
   }
 
-  /** What VS Code asks for: the domains, or what is in one. */
+  /** Resolves what VS Code requests: the domains, or the children of one. */
   async resolve(item?: vscode.TestItem): Promise<void> {
     if (!item) return this.findDomains();
     const node = this.#nodes.get(item);
@@ -146,10 +146,7 @@ export class TaskTree {
     return item;
   }
 
-  /**
-   * Reads a domain, or reads it again; anyone who asks meanwhile waits for the same reading, and a later one follows
-   * it.
-   */
+  /** Reads a domain, or reads it again. Calls in the meantime wait for the same reading, and another one follows it. */
   async read(folder: string): Promise<void> {
     const before = this.#reading.get(folder);
     const reading = (before ?? Promise.resolve()).then(() => this.#read(folder));

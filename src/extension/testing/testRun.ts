@@ -16,14 +16,14 @@ import { batchesOf, evalArguments, type TaskBatch } from './taskBatch.ts';
 
 export type TestRunOptions = {
   readonly trials: number;
-  /** Whether to show what was exercised of policy and tools. */
+  /** Whether to show the coverage of policy and tools. */
   readonly isCovered?: boolean;
 };
 
 /**
- * Plays the tasks of a request on the command line, and shows what comes of each as it comes. Cancelling ends what is
- * under way; what is finished stays recorded.
- * @returns the tasks that came out
+ * Plays the tasks of a request on the command line, and shows each result as it arrives. Cancelling ends what is
+ * running; finished rollouts stay recorded.
+ * @returns the tasks with results
  */
 export async function runTests(
   explorer: Explorer,

@@ -1,16 +1,19 @@
 import type { Outcome } from '../../engine/core/evaluation/outcome.ts';
 import { passHat } from '../../engine/core/values/statistics.ts';
 
-/** How the trials of a task came out together. */
+/** The combined result of the trials of a task. */
 export type TrialTally = {
   readonly result: Outcome['result'];
-  /** A few words for beside the task. */
+  /** A short text shown next to the task. */
   readonly short: string;
   /** A sentence or two. */
   readonly message: string;
 };
 
-/** Tallies the outcomes of one task's trials. What was not scored says nothing of the agent, and counts apart. */
+/**
+ * Tallies the outcomes of one task's trials. Trials without a score say nothing about the agent, and are counted
+ * separately.
+ */
 export function trialTally(outcomes: readonly Outcome['result'][]): TrialTally {
   const passed = outcomes.filter((each) => each === 'passed').length;
   const errored = outcomes.filter((each) => each === 'errored').length;

@@ -12,9 +12,9 @@ import { pythonOption } from './learning.ts';
 const ending = '.experiment.yaml';
 
 /**
- * Runs an experiment, or continues with it: the one that is given, the open one, or the one that a person picks. Its
- * table is opened at the end.
- * @returns the file of the table, or undefined where it has not come to its end
+ * Runs or continues an experiment: the given one, the open one, or the one that the user picks. Opens its table at the
+ * end.
+ * @returns the file of the table, or undefined if the experiment did not finish
  */
 export async function runExperiment(context: Context, given: unknown): Promise<string | undefined> {
   if (!mayRun('Experiments')) return undefined;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 
-/** What a model learns by. */
+/** The ways in which a model is trained. */
 export type LearningKind = Exclude<TrainingKind, 'evaluate'>;
 
 /** The optimizer steps that are offered first: those that the trainer takes on a laptop. */

@@ -2,13 +2,13 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { syntheses } from '../coldStart/synthFolders.ts';
 
-/** What SFT learns from: rollouts that the gold seat plays first, or what is accepted of a synthesis. */
+/** The input of SFT: rollouts that the gold seat plays first, or the accepted rollouts of a synthesis. */
 export type Lesson = { readonly recordings: string | null };
 
 const gold: Lesson = { recordings: null };
 
 /**
- * Returns what the person wants SFT to learn from; nothing is asked where there is only the gold seat. Undefined if
+ * Returns the user's choice of what SFT learns from. Does not ask if only the gold seat is available. Undefined if
  * cancelled.
  */
 export async function pickLesson(): Promise<Lesson | undefined> {

@@ -2,7 +2,10 @@ import { fileLimits, openRegular, tooLarge } from '../../engine/shell/files/boun
 
 /** Reads the lines that a growing file has gained since the last read. */
 export type LineTail = {
-  /** New whole lines with their line numbers (the first is 1). `reset` says that the file was begun again. */
+  /**
+   * Returns new complete lines with their line numbers (the first is 1). `reset` reports that the file was started
+   * again.
+   */
   readonly read: () => Promise<{ readonly lines: readonly NumberedLine[]; readonly reset: boolean }>;
 };
 

@@ -7,7 +7,7 @@ import { tailLines } from './lineTail.ts';
 import { runDataOf } from './runData.ts';
 import { statusAfter } from './runStatus.ts';
 
-/** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
+/** The current contents of a training run's folder; see the run folder in docs/training-protocol.md. */
 export type RunMetrics = {
   /** Ascending by optimizer step; of a step that was measured again, its highest attempt. */
   readonly points: () => readonly Point[];
@@ -16,20 +16,20 @@ export type RunMetrics = {
    */
   readonly isSuperseded: (step: number) => boolean;
   readonly status: () => RunStatus;
-  /** What it learns from and is evaluated on; null as long as it has not said so. */
+  /** Returns a description of the training and evaluation data; null until the run has reported it. */
   readonly data: () => string | null;
   /** In the order in which they were raised; what a resumed run does again is void. */
   readonly alarms: () => readonly Alarm[];
   /** Sentences for people: lines that could not be read, and the trainer's own warnings. The newest few. */
   readonly problems: () => readonly string[];
-  /** Reads what was written since the last call. */
+  /** Reads what was added since the last call. */
   readonly refresh: () => Promise<MetricsChange>;
 };
 
 export type MetricsChange = {
   /** Points that are new, were measured again, or are superseded now. */
   readonly points: readonly Point[];
-  /** A file was begun again: everything that was shown before is void. */
+  /** Whether a file was started again, which makes everything shown before void. */
   readonly reset: boolean;
   readonly statusChanged: boolean;
   readonly alarmsChanged: boolean;
@@ -149,7 +149,7 @@ const metricsLineSchema = z.looseObject({
   attempt: z.int().optional().catch(undefined),
 });
 
-/** One line of `metrics.jsonl`, or a sentence that says what is wrong with it. */
+/** Parses one line of `metrics.jsonl`, or returns a sentence about what is wrong with it. */
 export function parseMetrics(text: string): Attempted | string {
   const value = valueOfLine(text);
   if (value === undefined) return 'is not JSON and was left out';

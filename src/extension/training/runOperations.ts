@@ -45,7 +45,7 @@ export async function fetchCheckpoint(context: Context, given?: string): Promise
   return String(end.answer['checkpoint']);
 }
 
-/** The trainer's own log where it has begun one, else the extension's. */
+/** Shows the trainer's own log if it has started one, else the extension's. */
 export async function showRunLog(context: Context, run: string | undefined): Promise<void> {
   const path = run && join(run, runFiles.log);
   if (path && existsSync(path)) await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: true });

@@ -46,7 +46,7 @@ export async function listRuns(root: string): Promise<readonly Run[]> {
   return Promise.all(names.sort((a, b) => b.localeCompare(a)).map((name) => readRun(join(root, name))));
 }
 
-/** A checkpoint's path says which run it is of; any other model is named as it is. */
+/** Returns a short name of a model; that of a checkpoint includes its run. */
 function modelName(model: string): string {
   const parts = model.split(/[\\/]/);
   const at = parts.lastIndexOf(runFiles.checkpoints);

@@ -3,10 +3,12 @@ import type { RunningHandle } from '../running.ts';
 import { isRunning } from './runReader.ts';
 import { isOver, watchRun } from './watchedRuns.ts';
 
-/** A trainer that is killed says nothing, so that its process is looked at now and then. */
+/**
+ * The interval at which the trainer's process is checked, in milliseconds: a trainer that is killed does not report it.
+ */
 const lookEveryMs = 2000;
 
-/** Who watches a run: hears how far it is, of each alarm that is raised from now on, and of its end. */
+/** Watches a run: receives its progress, each alarm raised from now on, and its end. */
 export type TrainingWatch = Pick<RunningHandle, 'say' | 'end'> & { readonly onAlarm: (alarm: Alarm) => void };
 
 /** Says how far a training run is, and ends when it is over. */

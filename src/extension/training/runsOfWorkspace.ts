@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Run } from '../../webview/protocol.ts';
 import { workPlaces } from '../runs/runPlaces.ts';
 
-/** A training run of the workspace: what its configuration says, where it lies, and whether it is under way. */
+/** A training run of the workspace: its configuration, its folder, and whether it is running. */
 export type TrainingRun = Run & { readonly folder: string; readonly running: boolean };
 
 /**

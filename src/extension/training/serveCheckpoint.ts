@@ -8,7 +8,7 @@ import { mayRun } from '../trust.ts';
 import { pickCheckpoint } from './checkpoints.ts';
 import { pythonOption } from './learning.ts';
 
-/** Where a checkpoint is served, and what opens it. */
+/** The URL at which a checkpoint is served, and the token that it requires. */
 type Served = { readonly url: string; readonly token: string };
 
 /**

@@ -13,7 +13,7 @@ import { isOnNamedTarget } from './targets.ts';
 /** Training runs that are shown as running. */
 const shown = new Set<string>();
 
-/** Shows a run as running until it has said its last word, or its trainer is gone. */
+/** Shows a run as running until it reports its end, or its trainer is gone. */
 export function showTraining(folder: string): void {
   if (shown.has(folder)) return;
   shown.add(folder);
@@ -46,7 +46,7 @@ export async function showLeftRunning(context: Context): Promise<void> {
   }
 }
 
-/** What followed the run is gone, and left its `pid` file behind. */
+/** Follows a run again if the process that followed it is gone and left its `pid` file behind. */
 async function reconnect(context: Context, folder: string): Promise<void> {
   if (!existsSync(join(folder, runFiles.pid))) return;
   const args = ['train', 'follow', folder, '--detach', '--json'];

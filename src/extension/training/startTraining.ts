@@ -24,9 +24,9 @@ export type TrainingChoice = {
   readonly domain?: string;
   readonly model?: string;
   readonly steps?: number;
-  /** What SFT learns from, as `rehearsal train --recordings` has it. */
+  /** The recordings for SFT, as the value of `rehearsal train --recordings`. */
   readonly recordings?: string;
-  /** The name of a target in the settings; left out, the person is asked where there are any. */
+  /** The name of a target in the settings; if it is left out and there are targets, the user is asked. */
   readonly target?: string;
 };
 
@@ -56,11 +56,13 @@ export async function startTraining(
   return beginTraining(context, { about: kind, domain, args }, given.target, onFolder);
 }
 
-/** What is evaluated, and how; what is left out is asked for. */
+/** The settings of an evaluation; the user is asked for those left out. */
 export type EvaluationChoice = Pick<TrainingChoice, 'domain' | 'model' | 'target'> & {
   /** Rollouts of each test task, at a temperature and greedily. */
   readonly trials?: number;
-  /** The run whose checkpoints are offered; left out, those of all runs and the models that they began as. */
+  /**
+   * The run whose checkpoints are offered; if it is left out, those of all runs and the models that they started from.
+   */
   readonly of?: string;
 };
 
@@ -104,7 +106,7 @@ export async function trainConfigured(
   return beginTraining(context, { about: kind, domain, args: ['--config', file] }, undefined, onFolder);
 }
 
-/** What is trained, on which domain, as `rehearsal train` takes it. */
+/** The start of a training run, in terms of `rehearsal train`. */
 type Beginning = {
   readonly about: TrainingKind | 'training';
   readonly domain: string;
@@ -153,7 +155,7 @@ const called: Readonly<Record<TrainingKind | 'training', string>> = {
   training: 'training',
 };
 
-/** Continues with a run that is over, where it was started, from its last checkpoint. */
+/** Resumes a run that has ended from its last checkpoint, where it was started. */
 export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
   const over = (await trainingRuns()).filter((run) => !run.running && run.kind !== null);

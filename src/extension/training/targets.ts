@@ -30,7 +30,7 @@ export async function pickTarget(): Promise<NamedTarget | undefined> {
   return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.target;
 }
 
-/** Whether a run lies on a target that the settings name. */
+/** Reports whether a run is on a target that the settings name. */
 export async function isOnNamedTarget(run: string): Promise<boolean> {
   const text = await readBoundedTextAsync(join(run, runFiles.target), fileLimits.text).catch(() => null);
   return text !== null && namedTargets().some(({ target }) => text.includes(JSON.stringify(target)));

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../webview/protocol.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from './metricsFile.ts';
 import { watchMetrics } from './metricsWatch.ts';
 
-/** Who watches a run: receives each change, and a folder that can't be read. */
+/** Watches a run: receives each change, and the error if a folder can't be read. */
 export type RunWatcher = {
   readonly onChange: (change: MetricsChange) => void;
   readonly onProblem: (problem: string) => void;
@@ -10,7 +10,7 @@ export type RunWatcher = {
 
 export type WatchedRun = {
   readonly metrics: RunMetrics;
-  /** Resolves when what was on the disk was read. */
+  /** Resolves when the contents of the disk were read. */
   readonly read: Promise<void>;
   readonly dispose: () => void;
 };

@@ -1,6 +1,6 @@
 import type { LineOffset } from './server.ts';
 
-/** What the extension asks the plugin for: a rename as the server that knows the types makes it. */
+/** The command with which the extension requests a rename from the plugin. The server that knows the types makes it. */
 export const renameCommand = '_rehearsal.rename';
 
 /** The name at a place of a file, and what it becomes. */

@@ -87,7 +87,7 @@ function mount(context: Context, panel: vscode.WebviewPanel, sources: readonly s
   panel.webview.html = pageOf(panel.webview, extension.extensionUri, 'comparison', 'Comparison');
 }
 
-/** What a page received, and what is under way for it. */
+/** The answers that a page received, and the comparison that is running for it. */
 class Comparing {
   readonly #context: Context;
   readonly #channel: Channel;
@@ -105,7 +105,7 @@ class Comparing {
     return this.#sources.every(isRecording) ? 'recordings' : 'runs';
   }
 
-  /** A page that is shown again learns what was found; the first time, it is compared. */
+  /** Shows the results on a page that is shown again; the first time, starts the comparison. */
   async show(): Promise<void> {
     if (this.#answers.size === 0) return this.compare(this.#what, this.#sources);
     this.#say(this.#what, '');
@@ -121,7 +121,7 @@ class Comparing {
     this.#under?.cancel();
   }
 
-  /** Compares, instead of what is under way. What was found before is not worked out again. */
+  /** Compares, and cancels a running comparison. Earlier results are reused. */
   async compare(what: ComparedWhat, paths: readonly string[]): Promise<void> {
     this.cancel();
     const under = new vscode.CancellationTokenSource();
@@ -146,7 +146,7 @@ class Comparing {
   }
 }
 
-/** Those of the paths that are part of what is compared. */
+/** Returns those of the paths that are part of the comparison. */
 function partsOf(paths: readonly string[], sources: readonly string[]): readonly string[] {
   return paths.filter((path) => isPartOf(path, sources));
 }

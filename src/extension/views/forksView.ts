@@ -7,7 +7,7 @@ import type { ShownRecording } from '../debug/rolloutActions.ts';
 /** A session stops, forks and is rewarded in quick succession. */
 const settleMs = 300;
 
-/** The recordings of what is debugged, as a tree of forks in the Run and Debug view. */
+/** Shows the recordings of the debugged rollout as a tree of forks in the Run and Debug view. */
 export function registerForksView(): vscode.Disposable {
   const view = vscode.window.createTreeView('rehearsal.forks', {
     treeDataProvider: forks,

@@ -1,10 +1,10 @@
 import type { ViewId } from '../../webview/protocol.ts';
 
-/** What a page is made of. */
+/** The parts of a page. */
 export type PageParts = {
   readonly view: ViewId;
   readonly title: string;
-  /** Where the bundle comes from, as a source of a content security policy. */
+  /** The source of the bundle, for a content security policy. */
   readonly source: string;
   /** Addresses of the bundle's script and styles. */
   readonly script: string;

@@ -12,11 +12,11 @@ import type { Channel } from './panel.ts';
 const firstEvents = 200;
 const eventsPerMessage = 2000;
 
-/** Brings a recording to its page, and later what was added to it. */
+/** Sends a recording to its page, and later what was added to it. */
 export type RecordingFile = {
   /** All of it: the page is new. */
   readonly show: () => Promise<void>;
-  /** What is new since the last time, or all of it where the file was begun again. */
+  /** Shows what is new since the last time, or everything if the file was started again. */
   readonly showNew: () => Promise<void>;
 };
 
@@ -69,7 +69,7 @@ async function wordsFor(
   return domain ? (event) => eventInWords(domain, event) : (event) => event;
 }
 
-/** The text of a recording. Throws for what is not a regular file, or too large. */
+/** Returns the text of a recording. Throws if it is not a regular file, or too large. */
 async function textOf(uri: vscode.Uri): Promise<string> {
   const { fileLimits, readBoundedTextAsync, tooLarge } = await import('../../engine/shell/files/boundedFile.ts');
   if (uri.scheme === 'file') return readBoundedTextAsync(uri.fsPath);
@@ -79,7 +79,7 @@ async function textOf(uri: vscode.Uri): Promise<string> {
   return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('utf8');
 }
 
-/** What a page receives about the file, and of the step that it is opened at. */
+/** The data that a page receives about the file, and the step at which it is opened. */
 type Opened = { readonly name: string; readonly step?: number };
 
 /** The address of a step in a recording ends with `#step-16`. */
@@ -137,7 +137,7 @@ async function postEvents(channel: Channel, lines: readonly Recorded[], from: nu
   await Promise.all(posted);
 }
 
-/** Returns what the sidecar beside a recording says, as far as it is complete; null if it does not exist. */
+/** Returns the complete notes of the sidecar of a recording; null if it does not exist. */
 async function notesOf(uri: vscode.Uri): Promise<Note[] | null> {
   if (uri.scheme !== 'file') return null;
   const { readSidecar, sidecarPath } = await import('../../engine/shell/records/recording.ts');

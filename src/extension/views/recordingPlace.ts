@@ -5,7 +5,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { PlaceKind } from '../../webview/protocol.ts';
 import { domainOfRecording, readDomain } from '../workspaceDomains.ts';
 
-/** Opens the file of a recording's domain where a rule, tool or task is, beside the recording. */
+/** Opens the location of a rule, tool or task in the domain of a recording, next to the recording. */
 export async function openPlace(recording: vscode.Uri, kind: PlaceKind, name: string): Promise<void> {
   try {
     const folder = await domainOfRecording(recording.fsPath);
@@ -21,7 +21,7 @@ export async function openPlace(recording: vscode.Uri, kind: PlaceKind, name: st
   }
 }
 
-/** Opens the file of a domain where a rule, tool or task is, beside what is shown. */
+/** Opens the location of a rule, tool or task in a domain, next to the active editor. */
 export async function openPlaceOf(folder: string, kind: PlaceKind, name: string): Promise<void> {
   const domain = await readDomain(folder);
   const place = await placeOf(domain, kind, name);

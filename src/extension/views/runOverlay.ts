@@ -2,7 +2,7 @@ import { type MeasuredRun, mostRuns } from '../../webview/protocol.ts';
 import type { TrainingRun } from '../training/runsOfWorkspace.ts';
 import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
 
-/** The runs that the dashboard draws over the one it shows. Each is watched for as long as it is drawn. */
+/** The runs that the dashboard draws over the one it shows. Each is watched while it is drawn. */
 export type RunOverlay = {
   /** Draws these in place of those before. */
   readonly show: (runs: readonly TrainingRun[]) => Promise<void>;

@@ -68,7 +68,7 @@ const rows = () => import('../runs/rows.ts');
 class RunsTree implements vscode.TreeDataProvider<RunsNode> {
   readonly #changed = new vscode.EventEmitter<RunsNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
-  /** Rows that are shown below a node, where a person asked for more than a page. */
+  /** The number of rows shown below a node, if the user requested more than a page. */
   readonly #shown = new Map<string, number>();
   /** Domains by their folders, each read once until the view is read again. */
   readonly #domains = new Map<string, Promise<LoadedDomain>>();

@@ -28,7 +28,7 @@ let opened: Dashboard | undefined;
 /**
  * Opens the training dashboard, or brings it to the front.
  * @param runFolder the run to show; without it, the one that is shown or the newest
- * @returns the folder that was asked for, or null
+ * @returns the requested folder, or null
  */
 export async function openTrainingDashboard(context: Context, runFolder?: string): Promise<string | null> {
   const dashboard = opened ?? mount(context, newPanel(context));
@@ -138,7 +138,10 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
   return dashboard;
 }
 
-/** A folder that was made in one go escapes the editor's file watcher, so the list of runs is looked at now and then. */
+/**
+ * The interval at which the list of runs is read, in milliseconds: the editor's file watcher misses folders created in
+ * one step.
+ */
 const runsInterval = 2000;
 
 /** Calls back when a run came or went, or the configuration of one has been written, while the panel is visible. */

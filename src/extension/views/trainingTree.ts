@@ -5,7 +5,7 @@ import type { WatchedRun } from '../training/watchedRuns.ts';
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
 const lookEveryMs = 2000;
 
-/** Training runs of the workspace, newest first, looked at again while the view is visible. */
+/** Shows training runs of the workspace, newest first, and reads them again while the view is visible. */
 export function registerTrainingTree(): vscode.Disposable {
   const tree = new TrainingTree();
   const view = vscode.window.createTreeView('rehearsal.training', { treeDataProvider: tree });
@@ -18,11 +18,11 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
 
-  /** Runs whose trainer lives: what they say about themselves is watched, as the dashboard does. */
+  /** Runs whose trainer is alive: their files are watched, as in the dashboard. */
   readonly #watched = new Map<string, WatchedRun>();
   #shown = '';
 
-  /** Looks at the runs, and says so when they are not what is shown. */
+  /** Reads the runs, and reports if they differ from those shown. */
   async refresh(): Promise<void> {
     if (JSON.stringify(await this.#runs()) !== this.#shown) this.#changed.fire();
   }

@@ -11,7 +11,7 @@ import { valueAt, wordsOf } from '../symbols/yamlText.ts';
 import { namesOf } from './nameOffers.ts';
 import { type Completion, factsOf, type Offer, offered, placesBelow } from './offer.ts';
 
-/** What an element of these lists has. */
+/** The members of the elements of these lists. */
 const members: Readonly<Record<string, readonly string[]>> = {
   calls: ['tool', 'args', 'result', 'failed', 'by', 'step'],
   expected: ['tool', 'args', 'by'],

@@ -13,14 +13,14 @@ import type { Snippet } from './snippets.ts';
 export type Completion = {
   readonly label: string;
   readonly kind: SymbolKind | 'key' | 'value' | 'function' | 'name' | 'snippet';
-  /** A few words beside the label. */
+  /** A short text next to the label. */
   readonly detail: string;
   /** Markdown; empty where there is nothing to say. */
   readonly documentation: string;
-  /** What is written; a snippet has places to fill in. */
+  /** The inserted text; a snippet contains placeholders. */
   readonly insert: string;
   readonly isSnippet: boolean;
-  /** What it takes the place of. */
+  /** The range that it replaces. */
   readonly at: Location;
   /** Those with a smaller number are first. */
   readonly rank: number;
@@ -45,7 +45,7 @@ export function factsOf(domain: LanguageDomain): readonly string[] {
   return [...all.keys()].flatMap((key) => (key.startsWith('fact ') ? [key.slice(5)] : []));
 }
 
-/** Returns what is below a place of a database: fields, or rows. */
+/** Returns the children of a place in a database: fields or rows. */
 export function placesBelow(
   domain: LanguageDomain,
   side: Side,

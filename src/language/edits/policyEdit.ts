@@ -8,7 +8,7 @@ import {
 import { offsetOf } from '../symbols/text.ts';
 import { type TextEdits, withEdits } from '../symbols/textEdit.ts';
 
-/** What a person writes of a rule: its markdown without bullet, id mark and indentation, and where that is. */
+/** The editable text of a rule: its markdown without bullet, id mark and indentation, and its range. */
 export type RuleText = {
   readonly offset: number;
   readonly length: number;
@@ -40,7 +40,10 @@ export function ruleTextOf(source: string, block: PolicyBlock, marks: ParsedPoli
   return { offset: start + lead, length: body.length, text, indent };
 }
 
-/** The edits that give the rule on a line (from 1) other words. Refused where it would no longer be this one rule. */
+/**
+ * Returns the edits that replace the text of the rule on a line (from 1). Refused if the result would no longer be this
+ * one rule.
+ */
 export function ruleEdits(source: string, line: number, text: string): TextEdits {
   const before = parsePolicy(source);
   const block = before.blocks.find((each) => each.line === line);
@@ -112,7 +115,7 @@ export function removeRuleEdits(source: string, line: number): TextEdits {
     : { problem: 'other lines belong to this rule; edit the text' };
 }
 
-/** The edits that exchange the list item on a line (from 1) with the one before or after it in its section. */
+/** Returns the edits that swap the list item on a line (from 1) with the one before or after it in its section. */
 export function moveRuleEdits(source: string, line: number, direction: 'up' | 'down'): TextEdits {
   const before = parsePolicy(source);
   const at = before.blocks.findIndex((block) => block.line === line && block.isRule);

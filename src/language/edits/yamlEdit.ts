@@ -30,7 +30,7 @@ import { changed, changesBetween, equalJson, type YamlChange } from './yamlChang
 import { gapBehind, withoutFlowItem } from './yamlFlow.ts';
 import { blockScalar, flowText, itemText, type Place, pairText } from './yamlValueText.ts';
 
-/** Why a change can't be made to a text as it is. */
+/** Why a change can't be made to a text. */
 class Refusal extends Error {}
 
 /**
@@ -202,7 +202,7 @@ function meaningOf(document: Document.Parsed): Json {
 
 const notYaml = ({ message }: Error): Refusal => new Refusal(`the file is not valid YAML: ${message.split('\n')[0]}`);
 
-/** What two texts share at their ends stays. */
+/** Returns the edit between two texts, without their common start and end. */
 function minimal(before: string, after: string): readonly TextEdit[] {
   if (before === after) return [];
   const shorter = Math.min(before.length, after.length);
@@ -213,7 +213,7 @@ function minimal(before: string, after: string): readonly TextEdit[] {
   return [{ offset: head, length: before.length - head - tail, text: after.slice(head, after.length - tail) }];
 }
 
-/** What a change of one place is made with. */
+/** The inputs of a change at one place. */
 type Scene = {
   readonly text: string;
   readonly eol: string;

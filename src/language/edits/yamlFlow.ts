@@ -2,7 +2,7 @@ import type { TextEdit } from '../symbols/textEdit.ts';
 
 type Span = { readonly from: number; readonly to: number };
 
-/** What is in brackets behind an item, or behind the opening bracket, up to the next item or the closing one. */
+/** The text in brackets from an item, or the opening bracket, to the next item or the closing bracket. */
 type Gap = {
   readonly comma: number | null;
   /** The comment on the line that it begins on: it is about the item before, also behind the comma. */

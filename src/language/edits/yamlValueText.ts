@@ -5,7 +5,7 @@ import { yamlScalar } from '../../engine/shell/source/edit.ts';
 /** Columns that a line of a new value fills at most, where it can be broken or written in another way. */
 const width = 110;
 
-/** Where a new value is: how far its lines are indented, and how lines end in the file. */
+/** The context of a new value: the indentation of its lines, and the line ending of the file. */
 export type Place = { readonly indent: number; readonly eol: string };
 
 /** A value on one line, in the brackets of JSON. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Diagnostic, Location } from '../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 
-/** How the Test Explorer groups tasks. */
+/** The ways in which the Test Explorer groups tasks. */
 export type Grouping = 'split' | 'persona';
 
 /** A task as the Test Explorer shows it. */
@@ -13,7 +13,7 @@ export type TaskRow = {
   /** The agent's seat that the task names; undefined where the domain's is meant. */
   readonly agent: string | undefined;
   readonly at: Location | undefined;
-  /** What is wrong with it, or undefined. */
+  /** The task's error, if any. */
   readonly error: string | undefined;
 };
 

@@ -5,10 +5,10 @@ import type { FromService, ToService } from './messages.ts';
 import { mostImportant } from './mostImportant.ts';
 import { OpenDomain } from './openDomain.ts';
 
-/** The domain whose findings are looked for. Reading and checking thousands of tasks takes seconds. */
+/** The domain whose findings are being computed. Reading and checking thousands of tasks takes seconds. */
 type Looking = { readonly folder: string; readonly steps: Steps<readonly Diagnostic[]> };
 
-/** How long findings are looked for before the messages that have arrived are answered, in ms. */
+/** The time that findings are computed before messages that have arrived are answered, in milliseconds. */
 const turnMs = 200;
 
 /**
@@ -41,7 +41,7 @@ export class LanguageService {
     this.#wake();
   }
 
-  /** Works when every message that has arrived is known, so that what was taken back is not done. */
+  /** Performs the next message or computes findings, after all messages that have arrived, so cancelled ones are skipped. */
   #wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;
@@ -52,7 +52,7 @@ export class LanguageService {
         if (next) this.#perform(next);
         else this.#look();
       } catch (error) {
-        // One domain that can't be read, such as one that is being deleted, must not cost the others their answers.
+        // A domain that cannot be read, such as one that is being deleted, must not affect the others.
         const message = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);
         this.#tell({ type: 'failed', id: next && 'id' in next ? next.id : null, message });
       }
@@ -60,7 +60,7 @@ export class LanguageService {
     });
   }
 
-  /** The next message. Those about a domain whose files are being read wait: an answer would read them at once. */
+  /** Returns the next message. A message about a domain that is being read waits, because its answer would read it at once. */
   #takeNext(): ToService | undefined {
     if (!this.#looking || this.#domains.get(this.#looking.folder)?.isRead) return this.#waiting.shift();
     const { folder } = this.#looking;
@@ -92,7 +92,7 @@ export class LanguageService {
         return;
       case 'touch':
         domain.touch();
-        // The workspace may be trusted only since the last time.
+        // The workspace may have become trusted.
         this.#reported.delete(folder);
         this.#stale.add(folder);
         return;
@@ -123,7 +123,7 @@ export class LanguageService {
     }
   }
 
-  /** Looks for the findings of one domain for some time; what people do meanwhile comes before the rest. */
+  /** Computes the findings of one domain for one turn. */
   #look(): void {
     const [folder] = this.#stale;
     if (folder === undefined) return;
@@ -136,7 +136,7 @@ export class LanguageService {
     if (this.#asked.has(folder)) this.#tellUndescribed(folder, domain);
   }
 
-  /** The findings of a domain; null where there is more to look for. */
+  /** Returns the findings of a domain, or null if more turns are needed. */
   #findingsSoFar(folder: string, steps: Steps<readonly Diagnostic[]>): readonly Diagnostic[] | null {
     let isOver = true;
     try {

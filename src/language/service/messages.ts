@@ -7,14 +7,14 @@ import type { DomainOutline, Grouping, TaskRow } from './domainRow.ts';
 /** A change of a text, at an offset of the text before it. Those of one message are made one after the other. */
 export type TextChange = { readonly offset: number; readonly length: number; readonly text: string };
 
-/** What the extension host tells the worker; `folder` is that of a domain. */
+/** Messages from an editor to the language service; `folder` is that of a domain. */
 export type ToService =
   | { readonly type: 'text'; readonly folder: string; readonly file: string; readonly text: string | null }
   | { readonly type: 'change'; readonly folder: string; readonly file: string; readonly changes: readonly TextChange[] }
   /** Something of it on the disk has changed, or it is new. */
   | { readonly type: 'touch'; readonly folder: string }
   | { readonly type: 'forget'; readonly folder: string }
-  /** How its tools describe themselves; without a stamp in the state that its code is in now. */
+  /** The descriptions of its tools by the code of a stamp; `isWhole` if servers described theirs too. */
   | {
       readonly type: 'described';
       readonly folder: string;
@@ -24,7 +24,7 @@ export type ToService =
     }
   | { readonly type: 'ask'; readonly id: number; readonly folder: string; readonly question: Question }
   | { readonly type: 'row'; readonly id: number; readonly folder: string; readonly grouping: Grouping }
-  /** Tasks of the domain as it was last asked for as a row, from one number to before another. */
+  /** Tasks of the row that was last requested for the domain, from one number up to, but not including, another. */
   | {
       readonly type: 'taskRows';
       readonly id: number;
@@ -35,7 +35,7 @@ export type ToService =
   | { readonly type: 'fixAll'; readonly id: number; readonly folder: string; readonly file: string | null }
   | { readonly type: 'cancel'; readonly id: number };
 
-/** What the worker tells the extension host. */
+/** Messages from the language service to an editor. */
 export type FromService =
   | { readonly type: 'found'; readonly folder: string; readonly diagnostics: readonly Diagnostic[] }
   | {
@@ -47,7 +47,7 @@ export type FromService =
   | { readonly type: 'failed'; readonly id: number | null; readonly message: string }
   /** Changes came of a text that is not here: it has to be sent as a whole. */
   | { readonly type: 'unknown'; readonly folder: string; readonly file: string }
-  /** The domain's code in this state has not told its tools yet. */
+  /** The tools of the domain's code in this state are not described yet. */
   | { readonly type: 'undescribed'; readonly folder: string; readonly stamp: string };
 
 /** Texts of files after fixes, by their paths. */

@@ -27,7 +27,7 @@ export class OpenDomain {
   /** As it was when its domain.yaml could last be used. */
   #usable: LoadedDomain | null = null;
   #asked: LanguageDomain | null = null;
-  /** The tasks as the Test Explorer last asked for them. */
+  /** The tasks of the row that the Test Explorer last requested. */
   #taskRows: readonly TaskRow[] = [];
 
   constructor(folder: string) {
@@ -41,7 +41,7 @@ export class OpenDomain {
     this.touch();
   }
 
-  /** Makes changes in an unsaved text. False where it is not here, and has to be sent as a whole. */
+  /** Makes changes in an unsaved text. Returns false if the text is not known and must be sent as a whole. */
   change(file: string, changes: readonly TextChange[]): boolean {
     let text = this.#texts.get(file);
     if (text === undefined) return false;
@@ -108,7 +108,7 @@ export class OpenDomain {
     return { ...row, groups: groups.map(({ name, tasks }) => ({ name, count: tasks.length })) };
   }
 
-  /** Some of the tasks of the row that was asked for last, in the order of its groups. */
+  /** Returns some of the tasks of the last requested row, in the order of its groups. */
   taskRows(from: number, to: number): readonly TaskRow[] {
     return this.#taskRows.slice(from, to);
   }

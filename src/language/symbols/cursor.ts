@@ -3,7 +3,7 @@ import type { Source } from '../../engine/shell/source/source.ts';
 import { lineStarts, type Span, touches } from './text.ts';
 import { scalarsOf, type YamlScalar } from './yamlText.ts';
 
-/** What a person may be about to write at a place of a YAML file. */
+/** The completion context at a place of a YAML file. */
 export type Cursor = {
   /** Of the key or the value; the last part of a key's path is what is written of it so far. */
   readonly path: Path;
@@ -11,9 +11,9 @@ export type Cursor = {
   /** The file with a word at the cursor, where one had to be put there to read it. */
   readonly source: Source;
   readonly scalar: YamlScalar;
-  /** What a completion takes the place of. */
+  /** The range that a completion replaces. */
   readonly span: Span;
-  /** What has to precede it: a space behind a colon, or a dash of a list. */
+  /** The text required before it: a space after a colon, or the dash of a list. */
   readonly lead: string;
   /** Whether it is between brackets, where everything is on one line. */
   readonly isFlow: boolean;

@@ -26,7 +26,7 @@ export function databaseMentions(source: Source, side: Side, shape: Shape, name:
   return found;
 }
 
-/** The field or row whose key is at an offset. */
+/** Returns the field or row whose key is at an offset. */
 export function databaseMentionAt(source: Source, side: Side, shape: Shape, offset: number): Mention | undefined {
   let found: Mention | undefined;
   eachKey(source, (key) => {

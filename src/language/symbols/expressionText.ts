@@ -12,7 +12,7 @@ export type PathPart = Span & { readonly segment: Segment };
 export type ExpressionPath = {
   readonly root: Token;
   readonly parts: readonly PathPart[];
-  /** Where it ends, its brackets included. */
+  /** The end of the expression, including its brackets. */
   readonly end: number;
 };
 

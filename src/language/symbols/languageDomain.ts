@@ -13,10 +13,10 @@ export type LanguageDomain = {
   readonly described: ReadonlyMap<string, Tool>;
 };
 
-/** What is known of a tool. */
+/** The known facts about a tool. */
 export type KnownTool = {
   readonly name: string;
-  /** Where a file of the domain declares it; null for one of a server or an environment. */
+  /** The location of its declaration in a file of the domain; null for a tool of a server or an environment. */
   readonly at: Location | null;
   readonly declared: Declared | null;
   readonly tool: Tool | null;

@@ -20,7 +20,7 @@ export type Mention = Span & {
   readonly declares: boolean;
 };
 
-/** What of the other files decides what a file mentions. */
+/** The facts from other files that determine what a file mentions. */
 export type MentionContext = {
   readonly tools: ReadonlySet<string>;
   readonly shapes: Shapes;

@@ -2,8 +2,8 @@ import type { Path } from '../../engine/core/values/json.ts';
 import type { TextKind } from '../../engine/shell/load/loadedDomain.ts';
 
 /**
- * What has a name in a domain. Phrases are a list of them. A field is a place of the database for any row, a row is one of
- * a table's.
+ * The kinds of named things in a domain. Phrases are a list of them. A field is a place of the database for any row; a
+ * row is one row of a table.
  */
 export type SymbolKind =
   | 'tool'
@@ -17,7 +17,7 @@ export type SymbolKind =
   | 'field'
   | 'row';
 
-/** What is at a place of a YAML file. */
+/** The role of a place in a YAML file. */
 export type Role =
   | {
       readonly type: 'name';

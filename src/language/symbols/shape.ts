@@ -50,10 +50,10 @@ function objectShape(objects: readonly JsonObject[]): Shape {
 /** A part of a place: a name or a number that is written there, or null where it is computed. */
 export type Segment = string | number | null;
 
-/** What one segment of a place is: a field by its pattern, or a row of a table. */
+/** The meaning of one segment of a place: a field by its pattern, or a row of a table. */
 export type Known = { readonly kind: 'field' | 'row'; readonly name: string };
 
-/** Where a place leads: what each of its segments is, and the form of what is at its end. */
+/** The target of a place: the meaning of each segment, and the shape of the value at its end. */
 export type Walk = { readonly known: readonly (Known | null)[]; readonly pattern: string; readonly end: Shape };
 
 /** Follows a place through the form of a database. Rows and elements are `*` in the names of fields. */

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import type { TaskFilter } from '../models/comparison.ts';
 
-/** Choices of the reader that survive a reload of the page. `sources` are what is compared: a new window needs them. */
+/**
+ * The reader's choices, which survive a reload of the page. `sources` are the compared paths: a new window needs them.
+ */
 const choicesSchema = z.object({
   sources: z._default(z.array(z.string()), []),
   /** Place (from 1) of the run that the first one is compared with. */

@@ -109,7 +109,7 @@ function Differences({ runs, other }: { readonly runs: RunsCompared; readonly ot
   );
 }
 
-/** Hashes by their first digits: no one reads the rest. */
+/** Returns a setting with each hash shortened to its first 12 digits. */
 function short(setting: string): string {
   return setting.replace(/\b([0-9a-f]{12})[0-9a-f]{52}\b/g, '$1…');
 }

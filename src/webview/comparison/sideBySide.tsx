@@ -17,7 +17,7 @@ import type { ToExtension } from '../protocol.ts';
 export type SideBySideProps = {
   readonly compared: RecordingsCompared;
   readonly post: (message: ToExtension) => void;
-  /** What the two are called; A and B unless they are runs' own. */
+  /** The labels of the two recordings: those of their runs, or A and B. */
   readonly letters?: readonly [string, string];
 };
 

@@ -65,7 +65,7 @@ function Content({ comparison, choices, choose, post }: PartProps): JSX.Element 
   return <RunsPart {...{ comparison, runs, choices, choose, post, openTask }} />;
 }
 
-/** Shows what is under way, or what went wrong. */
+/** Shows the progress or the error of a comparison. */
 function Notice({ comparison, post }: Pick<PartProps, 'comparison' | 'post'>): JSX.Element | null {
   const { busy, problem, runs, recordings, sources } = comparison;
   const isEmpty = runs === null && recordings === null;

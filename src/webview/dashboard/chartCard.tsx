@@ -18,7 +18,7 @@ export type ChartCardProps = {
   readonly isLog: boolean;
   readonly zoom: Zoom;
   readonly onZoom: (zoom: Zoom) => void;
-  /** Whose rollouts are listed. */
+  /** The step whose rollouts are listed. */
   readonly opened: PlayedStep | null;
   /** Makes the points of this chart open the rollouts behind them. */
   readonly onOpen?: (played: PlayedStep) => void;
@@ -71,7 +71,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
   );
 }
 
-/** The index of the step whose rollouts are listed; null where this chart has no point that they are behind. */
+/** Returns the index of the step whose rollouts are listed; null if this chart has no point for it. */
 function openedAt({ steps, curves, measured }: ChartSummary, opened: PlayedStep | null): number | null {
   if (!curves.some(({ run, purpose }) => run === opened?.run && purpose === opened.purpose)) return null;
   return measured.find((index) => steps[index] === opened?.step) ?? null;

@@ -6,10 +6,10 @@ import type { Rollout } from '../protocol.ts';
 
 export type StepRolloutsProps = {
   readonly opened: OpenedStep | null;
-  /** What is opened, in words. */
+  /** A description of what is opened. */
   readonly title: string;
   readonly onOpen: (file: string) => void;
-  /** Sets a recording beside one of the same task at another optimizer step. */
+  /** Compares a recording with one of the same task at another optimizer step. */
   readonly onCompare: (file: string) => void;
 };
 

@@ -94,7 +94,7 @@ function StatusLine({ dashboard }: { readonly dashboard: Dashboard }): JSX.Eleme
   );
 }
 
-/** A paused run has a checkpoint: anyone who has changed what the alarm advises continues from it. */
+/** Shows why a run is paused. It has a checkpoint, so it can be resumed after following the alarm's advice. */
 function Pause({ dashboard }: { readonly dashboard: Dashboard }): JSX.Element | null {
   const { pause } = statusOf(dashboard);
   if (pause === null) return null;

@@ -2,22 +2,25 @@ import { type ComponentChildren, createContext, type JSX } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Shown } from './messages.ts';
 
-/** How long a pause in typing is: then what was typed is one change of the document, and one step of its undo. */
+/**
+ * The pause in typing, in milliseconds, after which the typed text becomes one change of the document and one undo
+ * step.
+ */
 const pauseMs = 400;
 
-/** The change that could not be made last: its field keeps what was typed, and says why. */
+/** The last change that could not be made: its field keeps the typed text and shows the reason. */
 export const Refusal = createContext<Shown['refusal']>(null);
 
 type Labelled = {
   readonly label: string;
-  /** What it means, below the control. */
+  /** An explanation, shown below the control. */
   readonly hint?: string | undefined;
-  /** What is wrong with it. */
+  /** The error in its value. */
   readonly problem?: string | undefined;
   readonly isDisabled?: boolean;
 };
 
-/** A label above a control, with what is to be known of it below. */
+/** A label above a control, with an explanation below it. */
 function Field({
   id,
   label,
@@ -63,7 +66,7 @@ function useDraft(value: string, onCommit: (value: string) => void) {
   const [draft, setDraft] = useState(value);
   const latest = useRef({ draft, value, onCommit });
   latest.current = { draft: latest.current.draft, value, onCommit };
-  /** What was handed over and the document has not shown yet, the oldest first. */
+  /** Committed values that the document has not shown yet, the oldest first. */
   const handed = useRef<readonly string[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const refusal = useContext(Refusal);

@@ -8,10 +8,10 @@ import type { EditorContent, FileProblem, FromEditor, Ran, Shown, ValuePath } fr
 import { afterPress } from './press.ts';
 import './editor.css';
 
-/** What an editor knows: what the document says, and what was run for it. */
+/** The state of an editor: the content of the document, and the last run for it. */
 export type EditorState = { readonly shown: Shown | null; readonly ran: Ran | null };
 
-/** What an editor can ask for. */
+/** Sends a request from an editor to the extension. */
 export type Ask = (message: FromEditor) => void;
 
 /** The editor's side of the channel. */
@@ -48,14 +48,16 @@ export function editAt(ask: Ask, base: ValuePath): Edit {
 
 type FrameProps<Content extends EditorContent> = {
   readonly title: string;
-  /** What an entry of the file is called. */
+  /** The noun for an entry of the file. */
   readonly noun: string;
   readonly bridge: Bridge;
   readonly editor: Content['editor'];
   readonly children: (content: Content, editor: ReturnType<typeof useEditor> & { shown: Shown }) => ComponentChildren;
 };
 
-/** Shows what every visual editor has: its title, the entries of the file, the way to the text, and what is wrong. */
+/**
+ * Shows the parts that all visual editors have: the title, the entries of the file, the link to the text, and problems.
+ */
 export function EditorFrame<Content extends EditorContent>(props: FrameProps<Content>): JSX.Element {
   const { title, noun, bridge, children } = props;
   const editor = useEditor(bridge);

@@ -10,11 +10,11 @@ export type JsonInputProps = {
   readonly problem?: string | undefined;
   /** An empty field means undefined. */
   readonly onCommit: (value: Json | undefined) => void;
-  /** Receives whether what is written is JSON: until it is, the value stays what it was. */
+  /** Called with whether the text is valid JSON: while it is not, the value stays unchanged. */
   readonly onRead?: (isJson: boolean) => void;
 };
 
-/** A value as JSON. What is not JSON stays in the field, with the reason, and goes nowhere. */
+/** An input for a value as JSON. Invalid JSON stays in the field with the error, and is not committed. */
 export function JsonInput({ label, value, hint, problem, onCommit, onRead }: JsonInputProps): JSX.Element {
   const written = value === undefined ? '' : JSON.stringify(value, null, 2);
   const [broken, setBroken] = useState<{ readonly text: string; readonly reason: string } | null>(null);

@@ -18,15 +18,15 @@ export type FileProblem = z.infer<typeof fileProblemSchema>;
 
 export const personaContentSchema = z.object({
   editor: z.literal('persona'),
-  /** Where the persona is in its file. */
+  /** The path of the persona in its file. */
   base: pathSchema,
   /** As the engine reads it, with defaults. */
   persona: checked<Persona>(),
-  /** What a model learns that plays this person at the beginning; null where there is no task to play. */
+  /** The initial prompt of a model that plays this persona; null if there are no tasks to play. */
   prompt: z.nullable(z.string()),
   /** Tasks of the domain, those with this persona first. */
   tasks: z.array(z.string()),
-  /** How many of them have this persona. */
+  /** The number of tasks with this persona. */
   own: z.int(),
   /** The task that the prompt is made for. */
   task: z.nullable(z.string()),
@@ -38,7 +38,7 @@ export type PersonaContent = z.infer<typeof personaContentSchema>;
 const countsSchema = z.object({ held: z.int(), violated: z.int(), unknown: z.int() });
 
 export const ruleCardSchema = z.object({
-  /** Where it begins in the file, from 1. */
+  /** The line on which it begins in the file, counted from 1. */
   line: z.int(),
   /** The id of its mark; null where no check can name it. */
   id: z.nullable(z.string()),
@@ -57,7 +57,7 @@ export const ruleCardSchema = z.object({
       layer: z.nullable(z.string()),
       file: z.string(),
       line: z.int(),
-      /** What it says, in its own words. */
+      /** A description of the check in words. */
       says: z.string(),
     }),
   ),
@@ -82,7 +82,7 @@ export const policyContentSchema = z.object({
       rules: z.array(ruleCardSchema),
     }),
   ),
-  /** What is wrong with its marks. */
+  /** Problems with the rule marks of the file. */
   problems: z.array(fileProblemSchema),
   /** Whether the file is the policy of a domain: without one there are no checks and no tasks. */
   hasDomain: z.boolean(),
@@ -99,21 +99,21 @@ const toolSchema = z.object({
   owner: z.enum(['agent', 'user']),
   effect: z.enum(['read', 'write']),
   description: z.string(),
-  /** JSON Schema of its arguments; null where no one knows it yet. */
+  /** JSON Schema of its arguments; null if it is not known yet. */
   parameters: z.nullable(schemaSchema),
 });
 export type ShownTool = z.infer<typeof toolSchema>;
 
 export const toolContentSchema = z.object({
   editor: z.literal('tool'),
-  /** Where the tool is in its file; null where the file is code, which is edited as code. */
+  /** The path of the tool in its file; null if the file is code, which is edited as code. */
   base: z.nullable(pathSchema),
   tool: toolSchema,
-  /** Where it comes from: code, python, mcp, environment or simulated. */
+  /** The origin of the tool: code, python, mcp, environment or simulated. */
   source: z.string(),
-  /** How calls are made, in words. */
+  /** The settings of its calls, in words. */
   limits: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** Of a simulated tool: what its file says beside name, description and parameters. */
+  /** The settings of a simulated tool in its file, other than name, description and parameters. */
   simulated: z.nullable(
     z.object({
       behaviour: z.string(),
@@ -132,9 +132,9 @@ export const toolContentSchema = z.object({
   /** Calls of it that tasks have among their gold actions. */
   examples: z.array(z.object({ task: z.string(), arguments: schemaSchema })),
   tasks: z.array(z.string()),
-  /** Why it can't be tried here; null where it can. */
+  /** Why it can't be tried here; null if it can. */
   untriable: z.nullable(z.string()),
-  /** Why no one knows its arguments; null where they are known. */
+  /** Why its arguments are not known; null if they are. */
   undescribed: z.nullable(z.string()),
 });
 export type ToolContent = z.infer<typeof toolContentSchema>;
@@ -147,7 +147,7 @@ export const taskContentSchema = z.object({
   tools: z.array(toolSchema),
   /** Why the arguments of some tools are not known; null where they are. */
   undescribed: z.nullable(z.string()),
-  /** What is wrong with arguments of gold actions; paths begin at the list of actions. */
+  /** Errors in arguments of gold actions; paths begin at the list of actions. */
   misfits: z.array(misfitSchema),
   /** Parts of the task that only the text shows. */
   others: z.array(z.string()),
@@ -162,7 +162,7 @@ export const editorContentSchema = z.discriminatedUnion('editor', [
 ]);
 export type EditorContent = z.infer<typeof editorContentSchema>;
 
-/** What an editor shows of its document; the extension says it again after every change. */
+/** The content that an editor shows for its document; the extension sends it again after every change. */
 export const shownSchema = z.object({
   type: z.literal('shown'),
   name: z.string(),
@@ -170,13 +170,13 @@ export const shownSchema = z.object({
   isTrusted: z.boolean(),
   /** Whether there is its own text to go to. */
   hasText: z.boolean(),
-  /** What makes the whole file unreadable. */
+  /** The problem that makes the whole file unreadable. */
   broken: z.nullable(fileProblemSchema),
-  /** The entries of the file; one where it is not a list. */
+  /** The entries of the file; one if it is not a list. */
   items: z.array(z.object({ label: z.string(), problem: z.nullable(fileProblemSchema) })),
   /** The entry that is shown. */
   index: z.int(),
-  /** Why the last change could not be made; `number` tells one refusal from the next. */
+  /** Why the last change could not be made; `number` distinguishes refusals. */
   refusal: z.nullable(z.object({ number: z.int(), reason: z.string() })),
   /** Null where the file, or the entry, can't be shown. */
   content: z.nullable(editorContentSchema),
@@ -189,7 +189,7 @@ export const spokenSchema = z.object({
   text: z.string(),
 });
 
-/** What was run for an editor, and what came of it. Each editor has at most one thing running. */
+/** The last run for an editor, and its result. Each editor runs at most one thing at a time. */
 export const ranSchema = z.object({
   type: z.literal('ran'),
   /** It is still running; `note` says how far it is. */
@@ -201,7 +201,7 @@ export const ranSchema = z.object({
       z.object({
         type: z.literal('previewed'),
         task: z.string(),
-        /** Whose words the agent's are. */
+        /** The seat whose messages the agent's are. */
         agent: z.string(),
         user: z.string(),
         messages: z.array(spokenSchema),
@@ -222,7 +222,7 @@ export const ranSchema = z.object({
         reason: z.string(),
         failedBy: z.nullable(z.string()),
         card: checked<ReportCard>(),
-        /** How the databases at the end differ from those at the start. */
+        /** The differences between the databases at the end and at the start. */
         writes: checked<Writes>(),
         turns: z.int(),
       }),
@@ -235,7 +235,7 @@ export type Ran = z.infer<typeof ranSchema>;
 export const toEditorSchema = z.discriminatedUnion('type', [
   shownSchema,
   ranSchema,
-  /** What is wrong with the arguments that were asked about, by the number of the question. */
+  /** The errors in the arguments of a question, by the number of the question. */
   z.object({ type: z.literal('callChecked'), question: z.int(), misfits: z.array(misfitSchema) }),
 ]);
 
@@ -260,17 +260,17 @@ export const fromEditorSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('addRule'), section: z.int(), text: z.string(), id: z.string() }),
   z.object({ type: z.literal('moveRule'), line: z.int(), direction: z.enum(['up', 'down']) }),
   z.object({ type: z.literal('removeRule'), line: z.int() }),
-  /** Shows a check where it is, by its number. */
+  /** Shows the source of a check, by its number. */
   z.object({ type: z.literal('openCheck'), index: z.int() }),
   /** Shows the recording to look at for a rule. */
   z.object({ type: z.literal('openRuleRecording'), rule: z.string() }),
   z.object({ type: z.literal('preview'), withModel: z.boolean() }),
-  /** Asks what is wrong with arguments of the shown tool. */
+  /** Requests the errors in arguments of the shown tool. */
   z.object({ type: z.literal('checkCall'), question: z.int(), arguments: schemaSchema }),
   /** Calls the shown tool on a scratch database, with the state of a task where one is named. */
   z.object({ type: z.literal('call'), arguments: schemaSchema, task: z.nullable(z.string()) }),
   z.object({ type: z.literal('playGold') }),
-  /** Shows the recording of what was played. */
+  /** Shows the recording of the last rollout. */
   z.object({ type: z.literal('openPlayed') }),
   z.object({ type: z.literal('stopRunning') }),
 ]);

@@ -12,7 +12,7 @@ export type OutcomeProps<Type extends Outcome['type']> = {
   readonly children: (outcome: Extract<Outcome, { type: Type }>) => ComponentChildren;
 };
 
-/** Shows what was run for an editor: that it runs, why it could not, or what came of it. */
+/** Shows the last run for an editor: its progress, its error or its result. */
 export function RunOutcome<Type extends Outcome['type']>(props: OutcomeProps<Type>): JSX.Element | null {
   const { ran, type, ask, children } = props;
   if (!ran) return null;

@@ -1,4 +1,4 @@
-/** Longer than this no one is kept waiting: a press that ends outside of the page is never told. */
+/** The longest wait for the end of a press, in milliseconds: a press that ends outside the page is not reported. */
 const longestPressMs = 600;
 
 let isPressed = false;

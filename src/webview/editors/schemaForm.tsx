@@ -19,7 +19,7 @@ import {
 import { Choice, TextInput } from './fields.tsx';
 import { JsonInput } from './jsonInput.tsx';
 
-/** Where a form writes; paths begin at the value. */
+/** The functions with which a form writes; paths begin at the value. */
 export type FormTarget = {
   readonly set: (path: (string | number)[], value: Json) => void;
   readonly remove: (path: (string | number)[]) => void;
@@ -97,7 +97,7 @@ function ObjectFields({
   );
 }
 
-/** A part whose name the schema does not say, or does not know. */
+/** A part whose name the schema does not specify or does not know. */
 function Entry(props: PartProps): JSX.Element {
   const { name, path, form } = props;
   return (

@@ -11,7 +11,7 @@ export type Curve = {
   readonly purpose: PlayedStep['purpose'];
   readonly values: readonly (number | null)[];
   readonly smooth: readonly (number | null)[];
-  /** What was measured and does not count, since the run continued from an earlier optimizer step. */
+  /** Measured values that do not count, because the run continued from an earlier optimizer step. */
   readonly superseded: readonly (number | null)[];
   /** The newest measured value as text. */
   readonly latest: string;
@@ -29,7 +29,7 @@ export type ChartSummary = {
   readonly hasLegend: boolean;
   /** Steps at which an alarm was raised that this chart's numbers raised. */
   readonly alarms: readonly number[];
-  /** What a screen reader says about the whole chart. */
+  /** The description of the whole chart for screen readers. */
   readonly description: string;
 };
 

@@ -8,7 +8,7 @@ type RecordingsCompared = Extract<ToWebview, { type: 'recordingsCompared' }>['co
 
 /** Everything that the comparison page knows. */
 export type Comparison = {
-  /** Paths of what is compared; they outlive a reload of the window. */
+  /** The compared paths; they survive a reload of the window. */
   readonly sources: readonly string[];
   readonly busy: { readonly what: ComparedWhat; readonly note: string } | null;
   readonly runs: RunsCompared | null;
@@ -48,7 +48,7 @@ export function nameOf(path: string): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-/** Returns what is below a run's name. */
+/** Returns the facts shown below a run's name. */
 export function runFacts({ run, metrics, unfinished }: ComparedRun): readonly string[] {
   return [
     run.domain,
@@ -138,7 +138,7 @@ export type PassCurve = {
     readonly low: readonly (number | null)[];
     readonly high: readonly (number | null)[];
   }[];
-  /** What a screen reader says about the whole chart. */
+  /** The description of the whole chart for screen readers. */
   readonly description: string;
 };
 
@@ -177,7 +177,7 @@ export function callRows({ runs }: RunsCompared): readonly MetricRow[] {
     }));
 }
 
-/** What became of a task between two runs; the last three say why nothing can be determined. */
+/** The change of a task between two runs; the last three values say why it cannot be determined. */
 export type TaskKind = Flip | 'changed' | 'onlyOne' | 'notScored';
 
 /** Flips first: what passed and fails now, then the other way round. */
@@ -201,7 +201,10 @@ export type TaskRow = {
   readonly kind: TaskKind;
   /** For each run: how many scored trials were right, of how many. */
   readonly cells: readonly string[];
-  /** Where the rollouts of the two runs part first, in words; empty where they don't, or one has none. */
+  /**
+   * A description of the first point at which the rollouts of the two runs diverge; empty if they don't, or a run has
+   * none.
+   */
   readonly parting: string;
 };
 
@@ -268,7 +271,7 @@ export function taskPage(
   return { rows: kept.slice(shown * rowsPerPage, (shown + 1) * rowsPerPage), page: shown, pages, total: kept.length };
 }
 
-/** Trials of a task that both runs have, those whose rewards differ first. */
+/** Returns the trials of a task that both runs have, those with different rewards first. */
 export function trialPairs(
   comparison: RunsCompared,
   task: string,

@@ -15,7 +15,7 @@ export type Dashboard = {
   readonly run: Run | null;
   readonly series: Series;
   readonly status: RunStatus;
-  /** What the run learns from and is evaluated on. */
+  /** A description of the run's training and evaluation data. */
   readonly data: string | null;
   readonly problems: readonly string[];
   readonly alarms: readonly Alarm[];
@@ -92,7 +92,7 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
   }
 }
 
-/** The dashboard with a step opened, whose rollouts have been asked for. */
+/** Returns the dashboard with a step opened, whose rollouts have been requested. */
 export function withStepOpened(dashboard: Dashboard, played: PlayedStep): Dashboard {
   if (isSameStep(played, dashboard.opened) && dashboard.opened?.problem === null) return dashboard;
   return { ...dashboard, opened: { ...played, rollouts: null, problem: null } };
@@ -102,7 +102,7 @@ function isSameStep(one: PlayedStep, other: PlayedStep | null): boolean {
   return one.run === other?.run && one.step === other.step && one.purpose === other.purpose;
 }
 
-/** Returns what is opened, in words. */
+/** Returns a title for what is opened. */
 export function openedTitle({ run, series, overlays, opened }: Dashboard): string {
   if (opened === null) return 'Rollouts';
   const { step, purpose } = opened;

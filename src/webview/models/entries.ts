@@ -3,8 +3,8 @@ import type { ToolCall } from '../../engine/core/events/message.ts';
 import type { Numbered } from '../protocol.ts';
 
 /**
- * What the view lists: one step, or several that belong together. What a seat said is with the rules it was
- * checked against; a call is with its rules, its writes and its result.
+ * An entry of the view: one step, or several that belong together. A seat's message is with the rules it was checked
+ * against; a call is with its rules, its writes and its result.
  */
 export type Entry = {
   /** Number of its first step; no two entries share it. */
@@ -112,7 +112,7 @@ function speakerOf(event: RolloutEvent): Speaker {
   return 'engine';
 }
 
-/** The call that an entry is about; null where it is not one. */
+/** Returns the call of an entry; null if the entry is not a call. */
 export function callOf({ steps }: Pick<Entry, 'steps'>): {
   readonly name: string;
   readonly by: 'agent' | 'user';

@@ -2,7 +2,7 @@ import { callOf, type Entry, speakers } from './entries.ts';
 import { type Finding, reasonLabels } from './findings.ts';
 import { stepEntry } from './trajectory.ts';
 
-/** What the list is narrowed to. An empty text asks for nothing. */
+/** The values that an entry must have to be listed. An empty text matches every entry. */
 export type Filter = {
   readonly speaker: string;
   readonly tool: string;
@@ -18,7 +18,7 @@ export const noFilter: Filter = { speaker: '', tool: '', rule: '', who: '', reas
 /** One choice of a filter, and in how many entries there is something of it. */
 export type Choice = { readonly value: string; readonly label: string; readonly count: number };
 
-/** What can be chosen, the most frequent first; nothing that no entry has. */
+/** The available choices, the most frequent first. A value without an entry is not offered. */
 export type Choices = Readonly<Record<FilterKey, readonly Choice[]>>;
 
 /** Indexes of the entries that a filter leaves, in order. `findings` are those of each entry. */

@@ -2,7 +2,7 @@ import type { Note } from '../protocol.ts';
 import type { Entry, Trajectory } from './entries.ts';
 import { isNobodys } from './trajectory.ts';
 
-/** Who is to blame for something that went wrong. */
+/** The party responsible for something that went wrong. */
 export type Who = 'agent' | 'simulator' | 'environment' | 'infrastructure';
 
 /** Something that went wrong in an entry, or that a verdict against the rollout names as its evidence. */
@@ -13,7 +13,7 @@ export type Finding = {
   readonly rule?: string;
 };
 
-/** The reasons in words; a failure's code is shown as it is. */
+/** The reasons in words; the code of a failure is shown unchanged. */
 export const reasonLabels: Readonly<Record<string, string>> = {
   ruleViolated: 'Rule violated',
   verifierViolated: 'Verifier violated',
@@ -30,7 +30,7 @@ export const reasonLabels: Readonly<Record<string, string>> = {
   noReward: 'Reward not 1',
 };
 
-/** Returns what was found in each entry, in their order. */
+/** Returns the findings in each entry, in order. */
 export function findingsOf(trajectory: Trajectory, notes: ReadonlyMap<number, Note>): readonly (readonly Finding[])[] {
   const evidence = evidenceOf(trajectory);
   const failedBy = trajectory.rewarded?.failedBy ?? null;

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { charts, metrics } from '../../../trainer/rehearsal_trainer/keys.json';
 
-/** How a metric is named and written. */
+/** The name and number format of a metric. */
 const metricSchema = z.object({
   name: z.string(),
   label: z.string(),
-  /** What it says, for people who see it for the first time. */
+  /** An explanation of the metric, for people who see it for the first time. */
   about: z.string(),
   /** Decimal places; without it, four significant digits. */
   decimals: z.nullable(z.int()),
@@ -19,7 +19,7 @@ const chartSchema = z.object({
   about: z.string(),
   metrics: z.array(z.string()),
   color: z.enum(['green', 'red', 'purple', 'blue']),
-  /** What the y axis shows at least. */
+  /** The smallest range that the y axis shows. */
   least: z.nullable(z.number()),
   most: z.nullable(z.number()),
   /** Drawn from a run's beginning, before anything is measured. */
@@ -85,7 +85,7 @@ function knownMetric(name: string): Metric | null {
   return null;
 }
 
-/** A value of a metric as text; a dash where it was not measured. */
+/** Returns a value of a metric as text; a dash if it was not measured. */
 export function formatMetric({ decimals }: Pick<Metric, 'decimals'>, value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   if (decimals !== null) return value.toFixed(decimals);

@@ -11,7 +11,7 @@ export type Recording = {
   /** The step that it is opened at; null for the first. */
   readonly step: number | null;
   readonly trajectory: Trajectory;
-  /** What the sidecar says about the steps, by their numbers. */
+  /** The sidecar's notes about the steps, by step number. */
   readonly notes: ReadonlyMap<number, Note>;
 };
 

@@ -21,7 +21,7 @@ export type FormKind =
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value as a map; an empty one where it is not one. */
+/** Returns a value as an object; an empty one if it is not an object. */
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
@@ -185,7 +185,7 @@ function fitsField(
   return !Object.hasOwn(schema, 'const') || mayBe(root, schema, own, isExact);
 }
 
-/** Returns what a value is begun with: its default, its only value, or the emptiest of its kind. */
+/** Returns the initial value: its default, its only value, or the emptiest of its kind. */
 export function emptyValue(root: Schema, given: Schema, steps: Steps = { left: mostParts }): Json {
   const schema = resolved(root, given);
   if (schema.default !== undefined) return schema.default;
@@ -227,7 +227,7 @@ function begunWith(root: Schema, schema: Schema, steps: Steps): Json | undefined
   return kind.type === 'object' || kind.type === 'array' ? emptyValue(root, schema, steps) : undefined;
 }
 
-/** Returns what a schema asks of a value, in words, beside its description. */
+/** Returns the constraints of a schema in words, apart from its description. */
 export function demandsOf(schema: Schema): string {
   const { format, pattern, minimum, maximum, minLength, maxLength, minItems, maxItems, multipleOf } = schema;
   return [
@@ -249,12 +249,12 @@ function range(from: Json | undefined, to: Json | undefined, unit: string): stri
   return to === undefined ? `at least ${String(from)}${unit}` : `${String(from)} to ${String(to)}${unit}`;
 }
 
-/** Returns what was typed for a number; the text itself where it is not one, so that it is refused as it is. */
+/** Returns the typed number, or the text itself if it is not a number, so that validation refuses it. */
 export function numberFrom(text: string): Json {
   return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text.trim()) ? Number(text) : text;
 }
 
-/** A value with another one at a path; what is missing on the way is made. */
+/** Returns a value with another one at a path; missing parts of the path are created. */
 export function withValue(value: Json | undefined, path: Path, put: Json): Json {
   const [key, ...rest] = path;
   if (key === undefined) return put;
@@ -267,7 +267,7 @@ export function withValue(value: Json | undefined, path: Path, put: Json): Json 
   return { ...map, [key]: withValue(Object.hasOwn(map, key) ? map[key] : undefined, rest, put) };
 }
 
-/** A value without what is at a path. */
+/** Returns a value without the part at a path. */
 export function withoutValue(value: Json, path: Path): Json {
   const [key, ...rest] = path;
   if (key === undefined) return value;

@@ -21,7 +21,7 @@ export function counted(series: Series): Series {
   return series.filter(({ superseded }) => !superseded);
 }
 
-/** The values of one metric, aligned with the series; null where it was not measured. */
+/** Returns the values of one metric, aligned with the series; null where it was not measured. */
 export function valuesOf(series: Series, metric: string): readonly (number | null)[] {
   return series.map(({ metrics }) => metrics[metric] ?? null);
 }

@@ -12,7 +12,7 @@ export type Window = {
   readonly start: number;
   readonly before: number;
   readonly after: number;
-  /** Place of the first row that differs; -1 where all are alike. */
+  /** The index of the first row that differs; -1 if none does. */
   readonly parting: number;
 };
 
@@ -33,7 +33,7 @@ function partingOf(rows: readonly AlignedRow[]): number {
   return rows.findIndex(({ isAlike }) => !isAlike);
 }
 
-/** Returns where the two part, in a sentence: by their parents where they are related, else by what was said. */
+/** Returns a sentence about where the two diverge: by their parents if they are related, else by their messages. */
 export function partingText(
   { fork, divergence, recordings }: RecordingsCompared,
   [one, other]: readonly [string, string] = ['A', 'B'],
@@ -99,7 +99,7 @@ function tokensText(tokens: ComparedRecording['measure']['tokens']): string {
   return total === 0 ? 'none' : total.toLocaleString('en');
 }
 
-/** A verifier or rule and what became of it in each recording; null where it has no verdict there. */
+/** A verifier or rule and its verdict in each recording; null if it has none there. */
 export type VerdictPair = {
   readonly name: string;
   readonly cells: readonly [VerdictCell | null, VerdictCell | null];

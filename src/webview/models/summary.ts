@@ -17,7 +17,7 @@ export type TableRow = {
   readonly step: number;
   /** The optimizer step in words. */
   readonly name: string;
-  /** Which rollouts it opens. */
+  /** The purpose of the rollouts that it opens. */
   readonly purpose: PlayedStep['purpose'];
   readonly cells: readonly string[];
 };
@@ -39,7 +39,7 @@ export function tableOf(series: Series, page: number): TableSummary {
   return { columns, rows: rows.reverse(), page: shown, pages };
 }
 
-/** The status of a run in words, with what tells it apart beside its colour. */
+/** The status of a run in words, with a mark that distinguishes it without colour. */
 export type StatusSummary = {
   readonly label: string;
   readonly mark: string;

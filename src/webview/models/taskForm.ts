@@ -1,15 +1,13 @@
 type Scalar = string | number | boolean;
 
-/** Returns what was typed, as the value that a fact of its kind has; a text if it cannot be one of that kind. */
+/** Returns typed text as a value of the fact's kind, or as a text if it does not fit that kind. */
 export function typedFact(typed: string, before: Scalar): Scalar {
   if (typeof before === 'number' && typed.trim() !== '' && Number.isFinite(Number(typed))) return Number(typed);
   if (typeof before === 'boolean' && /^(?:true|false)$/.test(typed.trim())) return typed.trim() === 'true';
   return typed;
 }
 
-/**
- * A path of a database as a person writes it, keys with dots between them or a list in JSON; null where it is not one.
- */
+/** Parses a path of a database: keys with dots between them, or a list in JSON. Returns null if it is neither. */
 export function pathFrom(text: string): (string | number)[] | null {
   if (text.trim().startsWith('[')) {
     try {

@@ -4,11 +4,11 @@ import { duration } from './duration.ts';
 import type { Trajectory } from './entries.ts';
 import type { Finding } from './findings.ts';
 
-/** Who took the time of a step. */
+/** The parties to which the time of a step is attributed. */
 export const parties = ['agent', 'user', 'tools', 'engine'] as const;
 export type Party = (typeof parties)[number];
 
-/** What one turn took, or several that follow each other where they are too many to tell apart. */
+/** The time of one turn, or of several consecutive turns if there are too many to tell apart. */
 export type Span = {
   readonly firstTurn: number;
   readonly lastTurn: number;

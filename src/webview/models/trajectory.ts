@@ -20,7 +20,7 @@ export type VerdictLine = {
   readonly detail: string;
   /** Steps that decide it. */
   readonly evidence: readonly number[];
-  /** The rule whose check it is; a verifier has none. */
+  /** The rule of the check; a verifier has none. */
   readonly rule?: string;
   /** A violation makes the reward 0. */
   readonly gate?: boolean;
@@ -34,7 +34,7 @@ export type StepEntry = {
   readonly n: number;
   readonly speaker: 'agent' | 'user' | 'tool' | 'engine';
   readonly title: string;
-  /** `bad` marks what went wrong, `good` what was achieved. */
+  /** `bad` marks problems, `good` achievements. */
   readonly tone: 'plain' | 'good' | 'bad';
   readonly text?: string;
   readonly reasoning?: string;
@@ -45,7 +45,7 @@ export type StepEntry = {
   readonly verdicts?: readonly VerdictLine[];
 };
 
-/** What is above the steps. */
+/** The content of the heading above the steps. */
 export type Heading = {
   readonly task: string;
   readonly facts: readonly string[];
@@ -311,7 +311,7 @@ function prettyText(text: string): string {
   }
 }
 
-/** JSON as a person writes it: on one line where it is short. */
+/** Formats JSON as a person would: on one line if it is short. */
 function pretty(value: unknown): string {
   const whole = JSON.stringify(value, null, 2);
   const line = whole.replace(/\n\s*/g, ' ');

@@ -3,7 +3,7 @@ import './link.css';
 
 export type LinkProps = {
   readonly children: ComponentChildren;
-  /** What it does, for screen readers and as a hint. */
+  /** The action in words, for screen readers and as a hint. */
   readonly label: string;
   readonly onPress: () => void;
   /** False where only the row that has the focus leads the Tab key into its parts. */

@@ -4,7 +4,7 @@ import './mark.css';
 
 const marks: Readonly<Record<VerdictLine['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };
 
-/** A verdict as sign and word, so that no one needs its colour. */
+/** A verdict as a symbol and a word, so that it does not depend on colour. */
 export function Mark({ verdict }: { readonly verdict: VerdictLine['verdict'] }): JSX.Element {
   return (
     <span class={`mark ${verdict}`}>

@@ -1,6 +1,6 @@
 import type { PlaceKind } from '../protocol.ts';
 
-/** What a person can do from anywhere in the view. */
+/** The actions that are available everywhere in the view. */
 export type Actions = {
   /** Starts the debugger on the recording, at a step. */
   readonly debug: (step: number) => void;

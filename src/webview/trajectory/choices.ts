@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Filter, noFilter } from '../models/filter.ts';
 
-/** What a person chose in the view; it outlives the page, which is made again each time its tab is shown. */
+/** The user's choices in the view. They outlive the page, which is created again each time its tab is shown. */
 export type Choices = { readonly filter: Filter; readonly current: number | null; readonly open: readonly number[] };
 
 const choicesSchema = z.object({
@@ -17,7 +17,7 @@ const choicesSchema = z.object({
   open: z.array(z.int()),
 });
 
-/** Returns what was kept, or nothing chosen. */
+/** Returns the saved choices, or the defaults. */
 export function readChoices(kept: unknown): Choices {
   const { success, data } = choicesSchema.safeParse(kept);
   return success ? data : { filter: noFilter, current: null, open: [] };

@@ -6,7 +6,7 @@ import { useVirtualList } from '../useVirtualList.ts';
 import type { Actions } from './actions.ts';
 import { KeptEntryRow } from './entryRow.tsx';
 
-/** What the view around the list asks of it. */
+/** The operations of the list that the view around it uses. */
 export type ListHandle = {
   /** Brings the entry at an index of the list into view and gives it the focus. */
   readonly focus: (index: number, align: 'auto' | 'start' | 'center') => void;

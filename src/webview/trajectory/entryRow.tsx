@@ -17,7 +17,7 @@ export type EntryRowProps = {
   readonly position: number;
   readonly of: number;
   readonly notes: ReadonlyMap<number, Note>;
-  /** Names of what was violated, by the steps that are its evidence. */
+  /** Names of violated rules and verifiers, by the steps that are their evidence. */
   readonly evidence: ReadonlyMap<number, readonly string[]>;
   readonly isCurrent: boolean;
   readonly isOpen: boolean;
@@ -39,7 +39,10 @@ export class KeptEntryRow extends Component<EntryRowProps> {
   }
 }
 
-/** One entry of the conversation: who, what, and what came of it. Its parts are in the tab order where it has the focus. */
+/**
+ * One entry of the conversation: its speaker, content and result. Its parts are in the tab order while it has the
+ * focus.
+ */
 function EntryRow(props: EntryRowProps): JSX.Element {
   const { entry, position, of, notes, isCurrent, isOpen, actions } = props;
   const evidence = namesFor(entry, props.evidence);

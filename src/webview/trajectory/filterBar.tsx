@@ -22,7 +22,7 @@ export type FilterBarProps = {
   readonly onLeave: () => void;
 };
 
-/** Narrows the list. What no entry has can't be chosen, except for what is chosen already. */
+/** Filters the list. Values without an entry can't be chosen, unless they are already chosen. */
 export function FilterBar({ filter, choices, shown, of, bar, onFilter, onLeave }: FilterBarProps): JSX.Element {
   const isNarrowed = Object.values(filter).some((value) => value !== '');
   const onKeyDown = (event: KeyboardEvent): void => {

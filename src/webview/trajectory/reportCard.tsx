@@ -14,7 +14,7 @@ const layers: Readonly<Record<LayerName, string>> = {
   recovery: 'Recovery',
 };
 
-/** The evaluation beside the reward: five layers, what decided each, and who failed. */
+/** The evaluation next to the reward: five layers, what decided each, and who failed. */
 export function ReportCard({
   trajectory: { rewarded, ended },
   actions,

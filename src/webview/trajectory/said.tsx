@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** Shows what was said. */
+/** Shows the text of a message. */
 export function Said({ text, whole }: { readonly text: string; readonly whole: boolean }): JSX.Element {
   const cut = whole || text.length <= 2000 ? text : text.slice(0, 2000);
   return (

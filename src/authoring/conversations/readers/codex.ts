@@ -52,7 +52,7 @@ function readSession({ path: file, values }: LogFile): Read {
   );
 }
 
-/** What the program itself tells the model in the name of the user. */
+/** Matches messages in the user's name that the program itself sends to the model. */
 const context = /^\s*(?:<(?:environment_context|user_instructions|permissions|INSTRUCTIONS)|# AGENTS\.md instructions)/;
 
 function readSessionItem(value: Json): ReadMessage {

@@ -64,7 +64,7 @@ function isItem(value: Json): boolean {
   return listIn(content).some((part) => /^(input|output)_text$/.test(textOf(objectOf(part)['type']) ?? ''));
 }
 
-/** The items of a request and of the answer to it. Of an answer alone, what was asked is not known. */
+/** Returns the items of a request and of its answer. The request of a lone answer is unknown. */
 function itemsIn(value: unknown): readonly Json[] {
   if (Array.isArray(value)) return value;
   const { input, output, request, object, data } = objectOf(value);

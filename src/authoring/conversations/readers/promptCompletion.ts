@@ -24,7 +24,7 @@ export const promptCompletion: ConversationReader = {
     ),
 };
 
-/** Returns whether a value has what was asked and what was answered. */
+/** Reports whether a value contains both a prompt and its completion. */
 export function isPair(value: unknown): boolean {
   const object = objectOf(value);
   return object['prompt'] !== undefined && object['completion'] !== undefined;

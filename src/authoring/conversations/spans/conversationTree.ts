@@ -12,7 +12,7 @@ type Call = {
   readonly step: Step;
   readonly system: string;
   readonly tools: string;
-  /** Messages that the model was asked with, without those of the system. */
+  /** The messages of the model's request, without those of the system. */
   readonly asked: readonly Said[];
   readonly said: readonly Said[];
   readonly agent: Step | undefined;
@@ -329,7 +329,7 @@ function joinOf(history: readonly Said[], asked: readonly Said[]): number | null
   return null;
 }
 
-/** Whether a call that tells nothing of what came before continues a history. */
+/** Reports whether a call without earlier messages continues a history. */
 function follows(thread: Thread, { asked, system, tools, agent, step }: Call): boolean {
   const last = thread.calls.at(-1);
   if (!last) return false;

@@ -3,7 +3,7 @@ import { objectOf } from '../saidMessage.ts';
 import type { Span } from './otlp.ts';
 import type { CalledTool, Exchange, Step, StepKind } from './step.ts';
 
-/** What one dialect of attributes says about a span. */
+/** The meaning of a span in one dialect of attributes. */
 export type DialectSpan = {
   readonly kind?: StepKind | undefined;
   readonly input: Exchange;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { readItem } from '../readers/openaiResponses.ts';
 import { listIn, objectOf, readMessage, type Said, textOf } from '../saidMessage.ts';
 
-/** What a span is of a conversation: one call of a model, the work of an agent around it, a call of a tool. */
+/** The kind of a span in a conversation: one call of a model, the work of an agent around it, or a call of a tool. */
 export type StepKind = 'chat' | 'agent' | 'tool' | 'other';
 
 /** A span as all tracing formats have it. */
@@ -20,7 +20,7 @@ export type Step = {
   readonly name: string;
   readonly isError: boolean;
   readonly kind: StepKind;
-  /** The conversation that it is of, where it names one. */
+  /** The conversation that contains it, if the span names one. */
   readonly conversation?: string | undefined;
   readonly input: readonly Said[];
   readonly output: readonly Said[];
@@ -35,7 +35,7 @@ export type Step = {
 export type CalledTool = {
   readonly id?: string | undefined;
   readonly name: string;
-  /** Its arguments as the span tells them, in any notation. */
+  /** Its arguments as the span records them, in any notation. */
   readonly given?: string | undefined;
   readonly result?: { readonly content: string; readonly isError: boolean } | undefined;
 };

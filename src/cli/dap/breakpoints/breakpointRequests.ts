@@ -23,7 +23,7 @@ type Placed = { readonly breakpoints: DebugProtocol.Breakpoint[] };
 /** A breakpoint as it is now, or why it can't be set; the line counts as the client counts. */
 type Made = { readonly line?: number; readonly made: Breakpoint | string };
 
-/** A breakpoint that was asked for. It is made again when parts of the domain move or the rollout gets another domain. */
+/** A requested breakpoint. It is made again when parts of the domain move or the rollout gets another domain. */
 type Kept = { readonly id: number; readonly make: () => Made; shown: DebugProtocol.Breakpoint };
 
 /**

@@ -12,7 +12,7 @@ export type Hit = {
   readonly text: string;
   readonly ids: readonly number[];
   readonly rule?: string;
-  /** What kind of exception it is, as the filter is called. */
+  /** The kind of exception, named like its filter. */
   readonly exception?: string;
 };
 
@@ -27,7 +27,7 @@ export class Breakpoints {
   readonly #sets = new Map<string, readonly Numbered[]>();
   #filters: ReadonlySet<string> = new Set();
   #next = 1;
-  /** How often breakpoints with a hit count were reached up to each step, by their numbers. */
+  /** The number of times each breakpoint with a hit count was reached up to each step, by breakpoint number. */
   readonly #reached = new Map<number, { readonly step: Step; readonly times: number }[]>();
   /** Returns what calls read; known once a rollout is open. */
   readsAt: ReadsAt = () => undefined;

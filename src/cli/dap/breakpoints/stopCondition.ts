@@ -7,7 +7,7 @@ import { evaluate } from '../variables/expression.ts';
 export type StopCondition = {
   /** An expression over the state that has to hold. */
   readonly when?: string;
-  /** Which times that it is reached count, from 1. */
+  /** Reports whether the breakpoint stops the nth time it is reached, counted from 1. */
   readonly hits?: (time: number) => boolean;
   /** It prints this, with expressions in braces, and stops nothing. */
   readonly log?: readonly LogPart[];
@@ -15,7 +15,7 @@ export type StopCondition = {
 
 type LogPart = { readonly text: string } | { readonly expression: string };
 
-/** What a client sends with a breakpoint. */
+/** The conditions that a client sends with a breakpoint. */
 export type Asked = Pick<DebugProtocol.SourceBreakpoint, 'condition' | 'hitCondition' | 'logMessage'>;
 
 /** Reads it, or says in a sentence what can't be read. */
@@ -62,7 +62,7 @@ function logParts(message: string): readonly LogPart[] {
     .map((part) => (part.startsWith('{') ? { expression: part.slice(1, -1) } : { text: part }));
 }
 
-/** Whether the expression holds at a step; in words where it has no value, which is worth a stop. */
+/** Reports whether the expression is true at a step; returns an error message if it has no value, which also stops. */
 export function holdsAt({ when }: StopCondition, step: Step): boolean | string {
   if (when === undefined) return true;
   const found = evaluate(when, step);

@@ -12,7 +12,7 @@ import { calledIn } from '../rollout/frames.ts';
 import { placeNamed } from '../variables/assignment.ts';
 import { ruleReasons } from './ruleReasons.ts';
 
-/** What a breakpoint stops on. */
+/** The target that a breakpoint stops on. */
 export type Target =
   | { readonly type: 'rule'; readonly id: string }
   | { readonly type: 'tool'; readonly name: string }
@@ -25,7 +25,7 @@ export type Target =
   /** A value of the database is written, it or a part of it; or a call reads it. */
   | { readonly type: 'data'; readonly access: Access; readonly side: Side; readonly path: Path };
 
-/** What of a value stops, as the protocol calls it. */
+/** The kinds of access to a value that a data breakpoint can stop on, named as in the protocol. */
 export const accesses = ['read', 'write', 'readWrite'] as const;
 export type Access = (typeof accesses)[number];
 

@@ -55,7 +55,7 @@ export class Forks {
     return this.#playback.claim((playback) => playback.branch(make));
   }
 
-  /** A person takes a seat from a step on, and is asked for its turns; it continues until then. */
+  /** Lets a person take a seat from a step on. The rollout continues until it requests their turn. */
   take(at: Step | undefined, seat: 'agent' | 'user' | null): Promise<Then> {
     if (!seat) throw new UsageError('name the seat: /take agent or /take user');
     const step = stepIn(at);

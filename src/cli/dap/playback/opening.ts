@@ -22,7 +22,7 @@ import type { PresentPlaces } from '../rollout/presentPlaces.ts';
 import type { CheckpointSeat } from './checkpointSeat.ts';
 import { receiptOfClosed, signFork } from './receipts.ts';
 
-/** What a debuggee needs of the session around it. */
+/** The parts of the session that a debuggee uses. */
 export type Host = {
   readonly readKey: ReadKey;
   readonly checkpoint: CheckpointSeat;
@@ -30,9 +30,9 @@ export type Host = {
   readonly log: (text: string) => void;
   /** Receives every call to a model. */
   readonly onModel: OnModel;
-  /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
+  /** Called as soon as the domain is read, before anything of it runs. Breakpoints can be set from here on. */
   readonly onDomain: (places: PresentPlaces) => void;
-  /** Whether a JavaScript debugger may look into the lane. */
+  /** Whether a JavaScript debugger may attach to the lane. */
   readonly inspectable: boolean;
   readonly engine: Engine;
 };

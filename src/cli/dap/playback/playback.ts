@@ -8,24 +8,24 @@ import type { Debuggee } from '../rollout/debuggee.ts';
 import type { Edit, Edited } from '../rollout/edit.ts';
 import { type Destination, replyUpTo } from './destinations.ts';
 
-/** What is done once a request is answered. */
+/** Runs after a request is answered. */
 export type Then = () => void | Promise<void>;
 
-/** Makes a fork, and says what is new in it and what it continues from. */
+/** Makes a fork, and returns a description of its change and of where it continues from. */
 type MakeFork = () => Promise<Pick<Edited, 'words' | 'from'>>;
 
-/** Why a session is where it does. `rule` is the one that a breakpoint is on. */
+/** The reason for a stop. `rule` is the one that a breakpoint is on. */
 export type Stop = {
   readonly reason: Hit['reason'] | 'entry' | 'step' | 'goto' | 'pause' | 'fork' | 'sample' | 'end';
   readonly text: string;
   /** Numbers of the breakpoints that were hit. */
   readonly ids?: readonly number[];
   readonly rule?: string;
-  /** What kind of exception it is. */
+  /** The kind of exception. */
   readonly exception?: string;
 };
 
-/** Who learns what happens. */
+/** Receives the events of a playback. */
 export type Watcher = {
   /** The cursor went forward. */
   readonly onStep: () => void;
@@ -47,10 +47,13 @@ export type Watcher = {
 
 const isRunning = 'the rollout is running: pause it first';
 
-/** How long steps that are there already are gone through before requests are read, of which one may be to pause. */
+/** The time spent on existing steps before pending requests are read, in milliseconds: one may be a pause. */
 const breathMs = 50;
 
-/** Moves over the steps of a debuggee, one movement at a time, and says where it stops and why. Knows no protocol. */
+/**
+ * Moves over the steps of a debuggee, one movement at a time, and reports where and why it stops. Independent of the
+ * protocol.
+ */
 export class Playback {
   readonly debuggee: Debuggee;
   readonly #breakpoints: Breakpoints;
@@ -162,7 +165,7 @@ export class Playback {
     }
   }
 
-  /** Goes to what a person chose. Throws a `UsageError` where that can no longer be reached. */
+  /** Goes to a destination that a person chose. Throws a `UsageError` if it can no longer be reached. */
   goTo(destination: Destination): Then {
     switch (destination.type) {
       case 'step':
@@ -265,14 +268,14 @@ export class Playback {
     return left;
   }
 
-  /** Continues by itself, where no one asked for a movement: a person's turn was typed before it was asked for. */
+  /** Continues without a request, because a person's turn was typed before it was requested. */
   goOn(): Promise<void> {
     this.#watcher.onLeave();
     this.debuggee.moveTo(this.debuggee.steps.length - 1);
     return this.toNextStep();
   }
 
-  /** Ends what runs; what was recorded is kept. */
+  /** Ends what is running; the recording is kept. */
   async close(): Promise<void> {
     this.#isOver = true;
     await this.debuggee.close();

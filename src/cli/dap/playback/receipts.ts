@@ -8,7 +8,7 @@ import { readRunFile } from '../../../engine/shell/records/runFile.ts';
 import { receiptOf } from '../../../engine/shell/runs/batch.ts';
 import type { RolloutClosed } from '../../../engine/shell/supervisor.ts';
 
-/** The receipt of a rollout or fork of a session; null where it was left before its end. */
+/** Returns the receipt of a session's rollout or fork; null if it was left before its end. */
 export function receiptOfClosed(
   { domain }: Pick<LoadedDomain, 'domain'>,
   recording: string,
@@ -22,7 +22,7 @@ export function receiptOfClosed(
 }
 
 /**
- * Signs the receipt of a fork into the ledger of the run whose folder it lies in.
+ * Signs the receipt of a fork into the ledger of the run whose folder contains it.
  * @returns why there is no receipt now, or null
  */
 export function signFork(recording: string, receipt: Receipt): string | null {

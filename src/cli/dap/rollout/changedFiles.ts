@@ -52,7 +52,7 @@ export function namesOf(files: readonly ChangedFile[]): string {
   return files.map(({ file }) => basename(file)).join(', ');
 }
 
-/** Returns what of a domain a rollout did not begin with, in words; null where it began with all of it. */
+/** Returns a description of what a rollout did not start with in a domain; null if it started with all of it. */
 export function newInDomain(
   { domain, parts }: LoadedDomain,
   started: RolloutStarted,

@@ -3,7 +3,7 @@ import { seatSettingsSchema } from '../../../engine/core/domain/modelSettings.ts
 import { pricesSchema } from '../../../engine/shell/records/runFile.ts';
 import { UsageError } from '../../terminal/io.ts';
 
-/** What a launch or attach configuration may say; its own editor adds fields, which are ignored. */
+/** The schema of a launch or attach configuration. Editors add their own fields, which are ignored. */
 const configurationSchema = z.object({
   /** Folder of the domain. */
   domain: z.string().optional(),
@@ -20,9 +20,9 @@ const configurationSchema = z.object({
   trial: z.int().min(0).default(0),
   basis: z.enum(['evaluate', 'train']).default('evaluate'),
   turnCap: z.int().min(1).optional(),
-  /** What a million tokens of each seat cost, for the scope of usage and for reports. */
+  /** The prices of each seat per million tokens, for the usage scope and for reports. */
   prices: pricesSchema.optional(),
-  /** How the models of the seats are asked, laid over what the domain says. */
+  /** The model settings of the seats, which override those of the domain. */
   models: seatSettingsSchema.optional(),
   /** Seconds that a model may take for one response. */
   timeout: z.number().positive().optional(),
@@ -30,17 +30,17 @@ const configurationSchema = z.object({
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),
   /**
-   * Whether stepping continues inside tools in TypeScript. By default it does where the lane keeps its permissions under
-   * an inspector; `true` says that it may lose them.
+   * Whether stepping continues inside tools in TypeScript. By default it does if the lane keeps its permissions under
+   * an inspector; `true` allows it to lose them.
    */
   debugTools: z.boolean().optional(),
-  /** An existing Python that serves a checkpoint in the agent's seat, as it is: a path, or an argument list. */
+  /** An existing Python that serves a checkpoint in the agent's seat: a path, or an argument list. */
   python: z.union([z.string(), z.array(z.string())]).optional(),
   /** Folder for runs (`.rehearsal/runs` of the domain). */
   runs: z.string().optional(),
   /** Folder of the run itself, in place of a new one in `runs`. */
   run: z.string().optional(),
-  /** What a listening adapter printed; over standard input none is asked for. */
+  /** The token printed by a listening adapter; not required over standard input. */
   token: z.string().optional(),
 });
 export type Configuration = z.infer<typeof configurationSchema>;

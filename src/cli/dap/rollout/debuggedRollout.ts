@@ -4,7 +4,7 @@ import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Inside, LiveRollout, RolloutClosed } from '../../../engine/shell/supervisor.ts';
 
 type Watcher = {
-  /** What states are folded over. */
+  /** Returns the setting over which states are folded. */
   readonly setting: () => Setting;
   /** Awaited before the rollout continues from its last step. */
   readonly beforeStep: (last: Step) => Promise<void>;
@@ -91,14 +91,14 @@ export class DebuggedRollout {
     return true;
   }
 
-  /** Leaves the live rollout where it is, for good; the steps stay. */
+  /** Leaves the live rollout for good; its steps are kept. */
   leave(): void {
     this.#live?.abandon();
     this.#live = null;
     this.#wake();
   }
 
-  /** A fork of it could not be begun: what stopped that stops it, too. */
+  /** Stops the rollout with the error of a fork that could not start. */
   fail(failure: unknown): void {
     this.#failure = failure;
   }

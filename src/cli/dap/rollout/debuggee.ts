@@ -32,25 +32,25 @@ import { type Edit, type Edited, edited } from './edit.ts';
 import type { Engine } from './engine.ts';
 import type { PresentPlaces } from './presentPlaces.ts';
 
-/** Who takes both seats. */
+/** The specifications of both seats. */
 export type Seats = { readonly agent: SeatSpec; readonly user: SeatSpec };
 
 export type DebuggeeOptions = {
   readonly domain: LoadedDomain;
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
-  /** Who takes the agent's seat in a fork. */
+  /** The agent's seat in a fork. */
   readonly forkAgent: SeatSpec;
-  /** Who answers what only a judge can decide, in forks too. */
+  /** The judge of questions that no check can decide, in forks too. */
   readonly judge?: SeatSpec;
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
   readonly engine?: Engine;
   readonly onModel?: OnModel;
-  /** Laid over those of the domain for simulated tools. */
+  /** Overrides those of the domain for simulated tools. */
   readonly toolSettings?: ModelSettings | undefined;
-  /** Whether a JavaScript debugger may look into the lane. */
+  /** Whether a JavaScript debugger may attach to the lane. */
   readonly inspectable?: boolean;
 };
 
@@ -71,9 +71,9 @@ export class Debuggee {
   #rollout = this.#rolloutOf();
   #cursor = -1;
   #runtime: DomainRuntime;
-  /** Who takes the seats of the next fork: a person who took one over keeps it. */
+  /** The seats of the next fork: a person who took a seat over keeps it. */
   #forkSeats: Seats;
-  /** Who has the seats of the live rollout. */
+  /** The seats of the live rollout. */
   #seats: Seats;
   #recording = '';
   /** The id of the run that its recordings belong to. */
@@ -168,7 +168,7 @@ export class Debuggee {
     return step && this.#notes.guardAt(step);
   }
 
-  /** Returns what the call read whose result a step is; undefined where the sidecar doesn't say so. */
+  /** Returns the reads of the call whose result a step is; undefined if the sidecar does not record them. */
   readsAt(n: number): Reads | undefined {
     return this.#notes.readsAt(n);
   }
@@ -375,7 +375,7 @@ export class Debuggee {
     return this.#runtime.gold(this.steps);
   }
 
-  /** Leaves the rollout where it is; what was recorded is kept. */
+  /** Leaves the rollout; the recording is kept. */
   async close(): Promise<void> {
     this.#rollout.leave();
     await this.#runtime.close();
@@ -459,7 +459,7 @@ function differenceFrom(domain: LoadedDomain, setting: Setting, started: Rollout
   return null;
 }
 
-/** The first free name of a fork beside a recording. */
+/** Returns the first free name for a fork next to a recording. */
 function freeFork(parent: string): { readonly path: string; readonly number: number } {
   for (let number = 1; ; number += 1) {
     const path = join(dirname(parent), forkName(originName(parent), number));

@@ -16,7 +16,7 @@ import { PresentPlaces } from './presentPlaces.ts';
 
 type GroundOptions = {
   readonly log: (text: string) => void;
-  /** Whether a JavaScript debugger may look into the lane. */
+  /** Whether a JavaScript debugger may attach to the lane. */
   readonly inspectable?: boolean;
   readonly engine?: Engine;
 };
@@ -57,7 +57,7 @@ export class DomainRuntime {
     throw new Fault({ who: 'environment', code: 'task/unknown', message });
   }
 
-  /** Starts the lane. One that could not be opened is tried again: its files may have been fixed. */
+  /** Starts the lane. If it failed to open before, tries again: its files may have been fixed. */
   open(): Promise<Supervisor> {
     const { log, inspectable = false, engine = ownEngine } = this.#options;
     this.#supervisor ??= engine.openSupervisor(this.domain, { log, inspectable }).then(

@@ -8,7 +8,7 @@ import { Fault } from '../../../engine/shell/files/fault.ts';
 import type { Turn } from '../../../engine/shell/models/typedTurn.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 
-/** What a person changed; each makes a fork. */
+/** A person's edit; each makes a fork. */
 export type Edit =
   /** A message says or calls something else. */
   | ({ readonly type: 'message'; readonly step: number } & Turn)
@@ -22,19 +22,22 @@ export type Edit =
   | { readonly type: 'database'; readonly side: Side; readonly path: Path; readonly value: Json }
   /** A person takes the turn of the seat that is next. */
   | ({ readonly type: 'turn' } & Turn)
-  /** The seat whose answer a step is answers again. */
+  /** The seat that gave the answer at a step answers again. */
   | { readonly type: 'sample'; readonly step: number }
-  /** Nothing: what follows this step is played again, by other seats or after other files. `words` say what is new. */
+  /**
+   * No change: what follows this step is played again, by other seats or after other files. `words` describe what is
+   * new.
+   */
   | { readonly type: 'none'; readonly step: number; readonly words: string };
 
-/** What a fork begins with. */
+/** The start of a fork. */
 export type Edited = {
   readonly events: readonly RolloutEvent[];
   /** Number of the last event that it shares with its parent. */
   readonly at: number;
   /** The edit, for the recording. */
   readonly words: string;
-  /** What it continues from. */
+  /** The point from which the fork continues. */
   readonly from: string;
 };
 
@@ -142,7 +145,7 @@ function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
   return { ...shared, events: [...shared.events, event], words: "the agent's turn was typed" };
 }
 
-/** What was cut short in the middle of a call is made again from its beginning. */
+/** Returns the fork that changes nothing itself. A call that was interrupted is made again from its start. */
 function unedited(steps: readonly Step[], { step, words }: Extract<Edit, { type: 'none' }>): Edited {
   const state = steps[step]?.state;
   if (!state || state.ended)
@@ -171,7 +174,7 @@ function hasUserTools(steps: readonly Step[]): boolean {
   return (steps[0]?.state.started.userTools ?? []).length > 0;
 }
 
-/** Returns a typed call as an event has it, whose types are mutable. */
+/** Returns a typed call as it is in an event, where types are mutable. */
 const typedCalls = (call: NonNullable<Turn['call']>, step: number) =>
   [{ id: `typed_${step}`, ...call }] as unknown as EventOf<'agentReplied'>['toolCalls'];
 

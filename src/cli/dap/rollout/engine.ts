@@ -4,11 +4,11 @@ import { withDrafts } from '../../../engine/shell/load/drafts.ts';
 import { openSupervisor } from '../../../engine/shell/supervisor.ts';
 import { openDomainAt } from '../../options/rolloutOptions.ts';
 
-/** Where a session has its domains and lanes from: its own, or those that several sessions share. */
+/** Opens the domains and supervisors of a session: its own, or those that several sessions share. */
 export type Engine = {
   readonly openDomain: (folder: string) => LoadedDomain;
   readonly openSupervisor: typeof openSupervisor;
-  /** Starts a lane while the domain is still read. Gives what takes that back. */
+  /** Starts a lane while the domain is still being read. Returns a function that cancels it. */
   readonly startLaneEarly: typeof startLaneEarly;
 };
 

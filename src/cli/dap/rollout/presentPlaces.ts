@@ -11,7 +11,7 @@ import { filesOf, stampOf } from './changedFiles.ts';
  * found by their ids. What they say is what the rollout began with: only their lines are new.
  */
 export class PresentPlaces {
-  /** Told when a file was read again. */
+  /** Called when a file was read again. */
   onMoved: () => void = () => undefined;
   readonly #begun: LoadedDomain;
   readonly #files: Set<string>;

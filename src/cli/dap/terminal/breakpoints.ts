@@ -99,7 +99,7 @@ export class TerminalBreakpoints {
     return named.has(word) || accesses.has(word) || this.#filters.some(({ filter }) => filter === word);
   }
 
-  /** Deletes a breakpoint by its number, a filter by its name, or all. Throws a `UsageError` where it is not set. */
+  /** Deletes a breakpoint by its number, a filter by its name, or all. Throws a `UsageError` if it is not set. */
   async delete(text: string): Promise<string> {
     const places = this.#places.filter(({ number }) => text !== 'all' && String(number) !== text);
     const active = this.#active.filter((each) => text !== 'all' && each !== text);

@@ -5,7 +5,7 @@ import type { TerminalBreakpoints } from './breakpoints.ts';
 import { parseEdit } from './edit.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
-/** What a command can do to the session. */
+/** The parts of the session that a command can use. */
 type Session = {
   readonly client: InProcessClient;
   readonly breakpoints: TerminalBreakpoints;
@@ -22,7 +22,7 @@ type Session = {
 /** A command of the terminal, and the requests that it makes. */
 type TerminalCommand = {
   readonly names: readonly string[];
-  /** What follows the name. */
+  /** The argument that follows the name. */
   readonly takes?: string;
   readonly does: string;
   readonly run: (session: Session, text: string) => Promise<void>;
@@ -105,8 +105,8 @@ A command may begin with /. When you play a seat, only lines that begin with / a
 const quiet = new Set(['/help', '/why', '/request']);
 
 /**
- * Performs a line that was typed. Throws a `UsageError` for one that cannot be performed.
- * @param awaited the seat whose turn a person is asked for, which plain text is
+ * Runs a typed line. Throws a `UsageError` if it cannot run.
+ * @param awaited the seat whose turn a person must take; plain text is that turn
  */
 export async function performLine(session: Session, line: string, awaited: string | null): Promise<void> {
   if (awaited !== null && !line.startsWith('/')) return session.type(line, true);

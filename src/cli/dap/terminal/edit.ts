@@ -5,15 +5,15 @@ import { assignmentIn } from '../variables/assignment.ts';
 import { expressionOf } from '../variables/databaseRows.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
-/** What is edited: an expression that names it, and its new value. */
+/** A typed edit: an expression that names the value, and its new value. */
 export type TypedEdit = { readonly expression: string; readonly value: string };
 
-/** The value of an expression at the step where the session is, as JSON. Throws a `UsageError` where it has none. */
+/** Returns the value of an expression at the current step, as JSON. Throws a `UsageError` if it has none. */
 export async function resultOf(client: InProcessClient, expression: string): Promise<string> {
   return (await evaluated(client, expression)).result;
 }
 
-/** The same with a reference to what is in the value. */
+/** Returns the value of an expression with a reference to its contents. */
 export function evaluated(client: InProcessClient, expression: string) {
   const args = { expression, context: 'watch', frameId: 0 };
   return client.request<DebugProtocol.EvaluateResponse['body']>('evaluate', args);
@@ -89,7 +89,7 @@ async function throwIfMisspelt(client: InProcessClient, parent: string, name: st
   if (meant !== undefined) throw new UsageError(`${parent} has no ${name}. Did you mean ${meant}?`);
 }
 
-/** Returns the names in the value of an expression; none where it has no value yet. */
+/** Returns the names in the value of an expression; empty if it has no value yet. */
 async function namesIn(client: InProcessClient, expression: string): Promise<readonly string[]> {
   try {
     const { variablesReference } = await evaluated(client, expression);

@@ -13,7 +13,7 @@ import { InProcessClient } from './inProcessClient.ts';
 export type TypedLine = { readonly text: string; readonly at?: string };
 
 export type TerminalOptions = Pick<SessionOptions, 'engine'> & {
-  /** What a launch or attach configuration has. */
+  /** The launch or attach configuration. */
   readonly configuration: object;
   readonly request: 'launch' | 'attach';
   /** Whether everything is printed as lines of JSON. */
@@ -22,10 +22,10 @@ export type TerminalOptions = Pick<SessionOptions, 'engine'> & {
   readonly nextLine: (prompt: string) => Promise<TypedLine | null>;
 };
 
-/** What is printed, in lines of JSON the value of `type`. */
+/** The kinds of output, which are values of `type` in JSON lines. */
 type Printed = 'command' | 'output' | 'answer' | 'stop' | 'end';
 
-/** Where a movement ended: a stop, the end of the session, or the turn of a person. */
+/** The end of a movement: a stop, the end of the session, or a person's turn. */
 type Halt =
   | { readonly type: 'stopped'; readonly reason: string; readonly text: string }
   | { readonly type: 'terminated' }

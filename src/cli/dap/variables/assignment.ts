@@ -10,7 +10,7 @@ import { evaluate, isRoot, scopeAt } from './expression.ts';
 import type { Variable } from './rows.ts';
 import { messageValue } from './variables.ts';
 
-/** What can be given another value, for the sentence that refuses the rest. */
+/** The list of editable values, for the error message that refuses to edit another. */
 export const editable = 'only messages, arguments of calls and values of the database can';
 
 /** The two sides of `db.orders.W1.status = "shipped"`, or null where a text assigns nothing. */

@@ -8,7 +8,7 @@ import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { inWordsOf, rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 
-/** What is next to a line (from 1) of a file while the rollout is at a step. */
+/** A value shown next to a line of a file while the rollout is at a step; `line` counts from 1. */
 export type InlineValue = { readonly line: number; readonly text: string };
 
 const most = 140;

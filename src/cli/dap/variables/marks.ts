@@ -1,13 +1,13 @@
 import type { Json, Path } from '../../../engine/core/values/json.ts';
 import { type Database, diffDatabases, getAt } from '../../../engine/core/world/database.ts';
 
-/** What a step changed in one side of the world, for the marks beside values and everything that holds them. */
+/** The changes a step made to one side of the world. They mark the values and everything that contains them. */
 export type Marks = {
   /** Whether there is a step before to compare with. */
   readonly isMarked: boolean;
   /** The value at a path before the step. */
   readonly before: (path: Path) => Json | undefined;
-  /** How many values at a path or below it are not what they were. */
+  /** Returns the number of changed values at a path or below it. */
   readonly countAt: (path: Path) => number;
   /** The keys right below a path under which something is not what it was. */
   readonly changedIn: (path: Path) => readonly string[];

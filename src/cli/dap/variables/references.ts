@@ -12,7 +12,7 @@ export class References {
   readonly #kept = new Map<number, () => Rows>();
   readonly #prepare = new Map<number, () => Promise<unknown>>();
 
-  /** A number that lives until the stop after the next one. Children are made when they are first asked for. */
+  /** Returns a number that is valid until the stop after the next one. Children are made when first requested. */
   refer(children: Children, prepare?: () => Promise<unknown>): number {
     const reference = this.#add(this.#stopped, children);
     if (prepare) this.#prepare.set(reference, prepare);
@@ -31,7 +31,9 @@ export class References {
     return this.#add(this.#kept, children);
   }
 
-  /** The children behind a number; none for one that is gone. Those of a kept number are to be kept as well. */
+  /**
+   * Returns the children behind a number; empty if it is no longer valid. Those of a kept number must be kept as well.
+   */
   find(reference: number): { readonly rows: Rows; readonly isKept: boolean } {
     const isKept = this.#kept.has(reference);
     const children = this.#kept.get(reference) ?? this.#stopped.get(reference) ?? this.#before.get(reference);
@@ -55,7 +57,7 @@ export class References {
     this.#stopped = new Map();
   }
 
-  /** A fork: what was shown until now is of another rollout. */
+  /** Forgets all references after a fork, because they belong to another rollout. */
   forgetAll(): void {
     this.forget();
     this.forget();
@@ -72,7 +74,7 @@ export class References {
   }
 }
 
-/** What is behind a number: all of it, or where it is much a page at a time. */
+/** The children behind a reference: all of them or, if there are many, a page at a time. */
 type Children = () => readonly Variable[] | Rows;
 
 const rowsIn = (children: readonly Variable[] | Rows): Rows => ('page' in children ? children : listed(children));

@@ -2,7 +2,7 @@ import type { Side } from '../../../engine/core/domain/tool.ts';
 import type { Path } from '../../../engine/core/values/json.ts';
 import type { Edit } from '../rollout/edit.ts';
 
-/** A variable as a debugger shows it; children are made when they are looked at. */
+/** A variable as a debugger shows it; its children are made when they are requested. */
 export type Variable = {
   readonly name: string;
   readonly value: string;
@@ -12,13 +12,13 @@ export type Variable = {
   readonly rows?: () => Rows;
   /** The edit that a new value makes, or a sentence why it can't. */
   readonly edit?: (text: string) => Edit | string;
-  /** Told when the edit was made. */
+  /** Called when the edit was made. */
   readonly onEdited?: () => void;
   /** Expression that reads it again. */
   readonly expression?: string;
-  /** The whole of it for an editor tab, where that is worth one. */
+  /** The whole value for an editor tab, if it is large enough to need one. */
   readonly whole?: WholeValue;
-  /** What has to be waited for before the children can be made. */
+  /** Loads what is needed before the children can be made. */
   readonly prepare?: () => Promise<unknown>;
   /** Its path in the database, for a data breakpoint. */
   readonly place?: { readonly side: Side; readonly path: Path };
@@ -28,7 +28,7 @@ export type Variable = {
 export type WholeValue = {
   readonly text: () => string;
   readonly language: 'markdown' | 'json' | 'plaintext';
-  /** The edit that the saved text makes, or a sentence why it can't; absent where it can only be read. */
+  /** Returns the edit for the saved text, or an error message; absent if the value is read-only. */
   readonly edit?: (text: string) => Edit | string;
 };
 
@@ -43,11 +43,11 @@ export type Rows = {
   readonly nameAt: (index: number) => string;
   readonly page: (start: number, count: number) => readonly Variable[];
   readonly named: (name: string) => Variable | undefined;
-  /** What is behind the name of a page: what changed in it. */
+  /** Returns the text after the name of a page, which describes the changes in it. */
   readonly mark?: (start: number, count: number) => string;
 };
 
-/** Rows of these keys; each is made when it is looked at. */
+/** Returns rows with these keys; each is made when it is requested. */
 export function rowsOf<Key extends string | number>(
   keys: readonly Key[],
   isList: boolean,

@@ -19,11 +19,11 @@ import { verifierVariables } from './verdictsSoFar.ts';
 
 export type Scope = Variable & {
   readonly children: () => readonly Variable[];
-  /** Something has to run before it can be shown: no one opens it by itself. */
+  /** Whether something has to run before it can be shown, so that clients do not open it automatically. */
   readonly isExpensive?: boolean;
 };
 
-/** Everything there is to see at a step, each scope made when it is looked at. */
+/** Returns the scopes of a step; each is made when it is requested. */
 export function scopesAt(debuggee: Debuggee, step: Step): readonly Scope[] {
   const { state } = step;
   const before = debuggee.steps[step.n - 1];

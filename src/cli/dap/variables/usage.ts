@@ -7,9 +7,7 @@ import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
 import type { Variable } from './rows.ts';
 
-/**
- * Returns what the models took up to a step, by what they were asked for, and what it cost where the run has prices.
- */
+/** Returns the usage of the models up to a step, by purpose, and its cost if the run has prices. */
 export function usageAt({ steps, recording, setting }: Debuggee, { n }: Step): readonly Variable[] {
   const lines = readSidecar(sidecarPath(recording)).lines.filter((line) => line.n <= n);
   const events = steps.slice(0, n + 1).map(({ event }) => event);

@@ -7,7 +7,7 @@ import type { GuardNote } from '../../../engine/shell/records/stepNotes.ts';
 import type { Edit } from '../rollout/edit.ts';
 import { pageSize, rowsOf, type Variable, type WholeValue } from './rows.ts';
 
-/** What the guard did on the way to the step of a number. */
+/** Returns what the guard did on the way to a step, by the number of the step. */
 export type GuardAt = (step: number) => GuardNote | undefined;
 
 /** A verdict of a rule, with its evidence. */
@@ -101,7 +101,7 @@ export function messageValue(message: Message, index: number): Variable {
   return messageVariable(message, index, () => undefined);
 }
 
-/** A text as it is, anything else as JSON on separate lines. */
+/** Returns a text unchanged, and anything else as JSON on several lines. */
 export function wholeOf(name: string, value: Json, edit: (to: Json) => Edit): WholeValue {
   if (typeof value === 'string') return { text: () => value, language: 'plaintext', edit };
   return {
@@ -202,7 +202,7 @@ export function changeText(before: Json | undefined, after: Json | undefined): s
 
 const longestValue = 120;
 
-/** A value as one line of JSON that fits beside its name. */
+/** Returns a value as one line of JSON that fits next to its name. */
 export function shortened(value: Json | undefined): string {
   const text = beginning(value) ?? 'missing';
   return text.length > longestValue ? `${text.slice(0, longestValue - 3)}...` : text;
@@ -221,7 +221,7 @@ function beginning(value: Json | undefined): string | undefined {
   return isList ? `[${text}]` : `{${text}}`;
 }
 
-/** A row with nothing below it. */
+/** Returns a row without children. */
 export function leaf(name: string, value: string): Variable {
   return { name, value };
 }

@@ -13,7 +13,7 @@ import { diffDatabases } from '../../../engine/core/world/database.ts';
 import type { Variable } from './rows.ts';
 import { shortened } from './variables.ts';
 
-/** What a verifier says: its verdict, or why only the end of the rollout can tell. */
+/** A verifier's verdict so far, or why only the end of the rollout can decide. */
 export type Standing = { readonly verifier: string } & ({ readonly verdict: Verdict } | { readonly undecided: string });
 
 /** A value of the world that is not as the gold actions leave it. */

@@ -13,7 +13,7 @@ import { type Difference, differencesFrom, standingsAt } from './verdictsSoFar.t
 
 const shownDifferences = 12;
 
-/** What the chain of evidence is made of. */
+/** The inputs of a chain of evidence. */
 export type Asked = {
   readonly domain: LoadedDomain;
   readonly task: Task;

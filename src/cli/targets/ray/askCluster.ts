@@ -9,9 +9,9 @@ export type ClusterQuestion = {
   readonly script: 'look.py' | 'checkpoint.py';
   /** Its arguments, as a shell reads them. */
   readonly words: string;
-  /** What its answer begins with. */
+  /** The prefix of its answer. */
   readonly mark: string;
-  /** What is thrown where it does not answer. */
+  /** Returns the error to throw if the cluster does not answer. */
   readonly unanswered: (why: string) => Fault;
 };
 

@@ -14,7 +14,7 @@ import { askCluster } from './askCluster.ts';
 import { pieceIn, writePiece } from './follow.ts';
 import type { RayJobs } from './jobs.ts';
 
-/** What comes through a job's log, which Ray hands over in one answer. */
+/** The most bytes to read from a job's log, which Ray returns in one answer. */
 export const mostInLog = 100e6;
 
 const foundSchema = z.union([

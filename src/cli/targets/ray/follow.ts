@@ -21,7 +21,7 @@ const pieceSchema = z.object({ path: z.string(), offset: z.int().min(0), data: z
 type Piece = z.infer<typeof pieceSchema>;
 const jobSchema = z.object({ job: z.string(), told: z.int().min(0) });
 
-/** Which job trains a run, and how much of its log has been read. */
+/** The job that trains a run, and how much of its log has been read. */
 export type SubmittedJob = z.infer<typeof jobSchema>;
 
 const jobPath = (run: string) => join(run, runFiles.rayJob);
@@ -31,7 +31,10 @@ export function keepJob(run: string, submitted: SubmittedJob): void {
   replaceFile(jobPath(run), `${JSON.stringify(submitted)}\n`);
 }
 
-/** The job of a run; undefined where it was not submitted. Throws a `UsageError` where its file no longer says so. */
+/**
+ * Returns the job of a run; undefined if it was not submitted. Throws a `UsageError` if the file of the job is not
+ * readable.
+ */
 export function jobOfRun(run: string): SubmittedJob | undefined {
   const lost = 'which job trains the run: write it there again, such as {"job": "rehearsal-…", "told": 0}';
   return readKept(jobPath(run), jobSchema, lost);

@@ -23,7 +23,7 @@ const logsSchema = z.looseObject({ logs: z.string() });
 
 export type Job = z.infer<typeof jobSchema>;
 
-/** What a job is to run. A key has no place in it: anyone who may see the cluster may read it. */
+/** A job to submit. It must not contain a key: anyone who can see the cluster can read it. */
 export type Submission = {
   readonly entrypoint: string;
   readonly submission_id?: string;

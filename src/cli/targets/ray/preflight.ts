@@ -19,7 +19,7 @@ const lookedSchema = z.object({
   missing: z.array(z.string()),
 });
 
-/** What a cluster has. */
+/** The resources and software of a cluster. */
 export type Looked = z.infer<typeof lookedSchema>;
 
 /** Looks at a cluster with its own small job. Throws a `Fault` for what would make the run fail there. */

@@ -20,7 +20,7 @@ import { isOver, RayJobs, wordsOfJob } from './jobs.ts';
 import { packageOf, type RayPackage } from './package.ts';
 import { lookAtCluster } from './preflight.ts';
 
-/** What a job runs, by what is trained. */
+/** The module that a job runs, by kind of training. */
 const modules = {
   grpo: 'rehearsal_trainer.backends.verl.job',
   sft: 'rehearsal_trainer.backends.verl.sft_job',

@@ -1,17 +1,17 @@
 import { UsageError } from '../../terminal/io.ts';
 
-/** Where a target over SSH is, as `ssh://user@host:port/folder` says it. */
+/** The address of a target over SSH, written `ssh://user@host:port/folder`. */
 export type SshAddress = {
   /** `host` or `user@host`, as ssh takes it: also a name of the user's own ssh configuration. */
   readonly host: string;
   readonly port: number | undefined;
-  /** Where everything lies there; one that begins with `~/` is in the home folder. */
+  /** The folder that contains everything on the target. A path that begins with `~/` is in the home folder. */
   readonly folder: string;
 };
 
 const expected = 'expected ssh://user@host:port/folder, where user, port and folder may be left out';
 
-/** Reads the address of a target. Throws a `UsageError` that says what is wrong with it. */
+/** Parses the address of a target. Throws a `UsageError` if it is not valid. */
 export function readAddress(text: string): SshAddress {
   const { hostname, port, username, password, path, search, hash } = parsed(text);
   if (password) throw new UsageError(`--target: an address must not contain a password; ssh signs in with a key`);

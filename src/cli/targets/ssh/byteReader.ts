@@ -11,7 +11,7 @@ export type ByteReader = {
 
 const newline = 0x0a;
 
-/** A reader of a stream that no one else reads. */
+/** Returns a reader of a stream, which must not have other readers. */
 export function bytesOf(stream: Readable): ByteReader {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let rest: Buffer = Buffer.alloc(0);

@@ -10,7 +10,7 @@ import { environmentFault } from '../targetFaults.ts';
 import type { SshAddress } from './address.ts';
 import { askFarSide, openSsh } from './remoteAgent.ts';
 
-/** What the far side says about its machine. */
+/** The facts that the target reports about its machine. */
 export type Machine = {
   /** The target's folder, as its own machine names it. */
   readonly folder: string;
@@ -22,18 +22,20 @@ export type Machine = {
   readonly free: number;
   readonly cacheFree: number;
   readonly hasEnvironment: boolean;
-  /** Why there are none, where it is a text. */
+  /** The GPUs; a text says why there are none. */
   readonly gpus: Gpus;
-  /** Why the hub does not give out the model; null where it does, or can't be asked. */
+  /** Why the hub refuses the model; null if it does not, or can't be queried. */
   readonly refusal: 'unknown' | 'closed' | null;
   readonly commands: Readonly<Record<string, boolean>>;
 };
 
-/** What to do beside making room. */
+/** An alternative to freeing disk space. */
 export const roomElsewhere = 'name a folder on another disk in the address';
-/** What the trainer's environment takes; PyTorch brings the libraries of CUDA for a GPU. */
+/** The disk space of the trainer's environment; PyTorch includes the CUDA libraries for a GPU. */
 const environmentDisk = { cpu: 3 * 2 ** 30, gpu: 10 * 2 ** 30 };
-/** What pip downloads for it: as measured for a CPU; an estimate for a GPU, where PyTorch requires packages of CUDA. */
+/**
+ * The size of pip's downloads for it: measured for a CPU, estimated for a GPU, where PyTorch requires CUDA packages.
+ */
 const environmentBytes = { cpu: 617e6, gpu: 3.5e9 };
 /** Node comes with the trainer's environment. */
 const broughtCommands = ['node', 'npm', 'npx'];

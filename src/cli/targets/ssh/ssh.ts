@@ -20,7 +20,7 @@ import { type FarRun, followFarRun } from './follow.ts';
 import { environmentDownload, farPython, lookAt, type Machine, roomElsewhere } from './preflight.ts';
 import { askFarSide, callFarSide } from './remoteAgent.ts';
 
-/** A machine that was looked at for a launch. */
+/** The results of checking a machine for a launch. */
 type Found = {
   readonly address: SshAddress;
   /** The Python there that runs the far side and makes the trainer's environment. */
@@ -31,7 +31,7 @@ type Found = {
   readonly keys: Readonly<Record<string, string>>;
 };
 
-/** What was made ready there. */
+/** The programs and folders that were prepared on the target. */
 type Ready = {
   /** Starts the trainer. */
   readonly python: readonly string[];

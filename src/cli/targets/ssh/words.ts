@@ -8,7 +8,7 @@ export function sshCommand({ host, port }: SshAddress): string {
 
 type Reading = { readonly words: RegExp; readonly code: string; readonly message: (address: SshAddress) => string };
 
-/** What ssh says where it does not come through, and what a person can do then. The first that fits counts. */
+/** Error messages of ssh, and what the user can do about each. The first match counts. */
 const readings: readonly Reading[] = [
   {
     words: /REMOTE HOST IDENTIFICATION HAS CHANGED/,

@@ -6,7 +6,7 @@ type Occasional = Persona['behaviours'][OccasionalBehaviour];
 type When = Exclude<Occasional, boolean>;
 
 const usual: When = { from: 1, to: 3, chance: 1 };
-/** No one sets a later reply with a slider; the text can. */
+/** The latest reply that the slider offers; the text can set a later one. */
 const latest = 20;
 
 export type OccasionProps = {

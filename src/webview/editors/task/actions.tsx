@@ -118,7 +118,7 @@ function Action({ action, index, content, edit }: ActionProps): JSX.Element {
   );
 }
 
-/** Actions as a person writes them: the agent's are no one else's. */
+/** Returns actions as a person writes them: without `by` unless it is the user. */
 function withoutDefaults(list: readonly GoldAction[]) {
   return list.map(({ by, ...action }) => (by === 'user' ? { ...action, by } : action));
 }

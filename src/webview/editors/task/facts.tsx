@@ -29,7 +29,7 @@ export type KnownFactsProps = {
   readonly edit: Edit;
 };
 
-/** Facts that the user tells when asked, by name. */
+/** The facts that the user gives when asked, by name. */
 export function KnownFacts({ known, path, edit }: KnownFactsProps): JSX.Element {
   const names = Object.keys(known);
   return (

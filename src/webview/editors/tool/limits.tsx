@@ -15,7 +15,7 @@ const yesOrNo = [
   { value: 'false', label: 'no' },
 ] as const;
 
-/** Shows how calls are made; what is left out stays as the engine has it. */
+/** Shows the settings of calls; the engine's defaults apply to those left out. */
 export function Limits({ limits, effect, edit }: LimitsProps): JSX.Element {
   const number = (path: string[], typed: string): void => {
     const value = numberFrom(typed);

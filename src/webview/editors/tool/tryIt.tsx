@@ -23,7 +23,7 @@ export type TryItProps = {
   readonly isTrusted: boolean;
 };
 
-/** What is being written is kept while the tab is not shown. */
+/** The draft that is kept while the tab is not shown. */
 type Kept = { readonly tool: string; readonly draft: JsonObject; readonly asJson: boolean; readonly task: string };
 
 function keptDraft(bridge: Bridge, tool: string): Kept | null {
