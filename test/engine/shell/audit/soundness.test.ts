@@ -319,6 +319,15 @@ describe('what makes an environment unsound', () => {
     expect((await look(folder)).diagnostics).toEqual([]);
   });
 
+  it('finds a wrong gold action, and the user does not agree to it', async () => {
+    const files = changed(tasks, 'arguments: { loan: L1, day: Friday }', 'arguments: { loan: L1, day: Tuesday }');
+    const { all, lines } = await findings(files);
+    expect(lines).toEqual([`E7 ${tasks}:10 task/other-fact`, `E4 ${tasks}:1 task/gold-fails`]);
+    expect(all[0]?.message).toBe('renew_loan gets day Tuesday, but the user knows day Friday.');
+    applyFixes(all.slice(0, 1));
+    expect(readFileSync(String(all[0]?.file), 'utf8')).toBe(lendingDesk[tasks]);
+  });
+
   it('has a case for each of the sixteen', () => {
     expect([...new Set(cases.map(([name]) => name))]).toEqual(Object.keys(soundness));
   });
