@@ -8,6 +8,16 @@ const more = (text: string): Files => ({ 'tasks/second.task.yaml': text });
 const second = good.replace('id: cancel', 'id: second').replaceAll('W1', 'W2');
 const server = 'mcpServers:\n  memory: { command: x }\n';
 
+it('respells a field of a result as one of the tool, before the name of a table', () => {
+  const files: Files = {
+    'domain.yaml': 'name: desk\nlexicon: { tools: { cancel_order: { done: ["{result.refund} is paid."] } } }\n',
+    'tools.ts': String(desk['tools.ts']).replace(/(name|cancel_order.*)run: \(\) => 1/, '$1run: () => ({ refunded: 1 })'),
+    'database.json': '{"orders": {"W1": {"status": "pending"}}, "refunds": {"R1": {"sum": 3}}}',
+  };
+  const [found] = load(files, deskTools).diagnostics.filter(({ code }) => code === 'domain/unknown-field');
+  expect(found?.hint).toBe('Did you mean refunded?');
+});
+
 describe('without running any code', () => {
   const cases: readonly [string, Files, readonly string[], string][] = [
     [
