@@ -15,6 +15,7 @@ import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note, not
 import type { Scan } from '../source/scan.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCoverage } from './checkCoverage.ts';
+import { checkDatabase } from './checkDatabase.ts';
 import { checkGold } from './checkGold.ts';
 import { checkPersonas } from './checkPersonas.ts';
 import { checkRules } from './checkRules.ts';
@@ -54,6 +55,7 @@ export function* crossCheck(
   yield* checkTasks(parts, bases, types, known, note);
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
+  checkDatabase(parts, bases, note);
   checkSides(parts, known, note);
   return found;
 }
@@ -178,7 +180,14 @@ function checkSlots(whole: Location, text: string, tool: string, slots: Slots, n
   for (const { 1: slot = '', 2: path = '', index: offset } of text.matchAll(/\{([A-Za-z_]\w*)(\.[\w.]+)?\}/g)) {
     const isResult = result !== undefined && path !== '' && slot === 'result';
     if (isResult || names.includes(slot)) {
-      checkFields(whole, text, offset + 1 + slot.length, path, isResult ? slots : { ...slots, result: beside, own: new Set() }, note);
+      checkFields(
+        whole,
+        text,
+        offset + 1 + slot.length,
+        path,
+        isResult ? slots : { ...slots, result: beside, own: new Set() },
+        note,
+      );
       continue;
     }
     const message = `{${slot}} is not an ${what} of ${tool}.`;
