@@ -1,18 +1,18 @@
 import type { Command } from './options/command.ts';
 
 /**
- * Loads each command by its name, in the order of the help: `explain`, then the others in the order in which people use
- * them. A process loads only the one it runs.
+ * Loads each command by its name, in the order of the help: those of a first day, then the others in the order in which
+ * people use them. A process loads only the one it runs.
  */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
-  explain: async () => (await import('./commands/explain.ts')).explain,
   new: async () => (await import('./commands/new.ts')).newCommand,
   check: async () => (await import('./commands/check.ts')).check,
-  draft: async () => (await import('./commands/draft.ts')).draft,
-  call: async () => (await import('./commands/call.ts')).call,
   run: async () => (await import('./commands/run.ts')).runCommand,
   debug: async () => (await import('./commands/debug.ts')).debug,
   eval: async () => (await import('./commands/eval.ts')).evaluate,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  draft: async () => (await import('./commands/draft.ts')).draft,
+  call: async () => (await import('./commands/call.ts')).call,
   tools: async () => (await import('./commands/tools.ts')).tools,
   personas: async () => (await import('./commands/personas.ts')).personas,
   preview: async () => (await import('./commands/preview.ts')).preview,

@@ -214,7 +214,7 @@ test("an agent's program does not start before its file is approved", async () =
   const { code, err } = await rehearsal(['run', domain, task, '--agent', `agent:${file}`]);
   expect([code, existsSync(mark)]).toEqual([2, false]);
   expect(err).toContain(`agent "mine" starts KEY=\${env:PATH} touch ${mark}, with your environment variables PATH`);
-  const hash = /--approve (\w+)/.exec(err)?.[1] ?? '';
+  const hash = /\n {2}--approve (\w+)\n/.exec(err)?.[1] ?? '';
   const out = join(folder, 'run');
   await rehearsal(['run', domain, task, '--agent', `agent:${file}`, '--out', out, '--approve', hash]);
   expect(existsSync(mark)).toBe(true);

@@ -282,7 +282,7 @@ test('a person types commands, is told what is wrong, and ends the session with 
   ]);
   expect([code, err]).toEqual([0, 'there is no command "brake". Did you mean break?\n']);
   expect(new Set(asked)).toEqual(new Set(['debug> ']));
-  expect(out).toMatch(/ {2}break, b \[KIND NAME \[if EXPR\]\] +stops there/);
+  expect(out).toMatch(/ {2}break, b \[KIND NAME \[if EXPR\]\] +sets a breakpoint; without arguments, lists them/);
   expect(out).toMatch(/As in the Debug Console:\nExpressions: .*\/take user /s);
   expect(out).toMatch(/\nrecording \S+lamp-variant\.0\.traj\.jsonl\n$/);
 });

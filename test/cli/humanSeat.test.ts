@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -26,8 +26,8 @@ test('every line of a pipe is a turn, and commands are not said to the user', as
     timeout: 240_000,
   });
   expect(status).toBe(2);
-  await expect(stdout.replaceAll(root, 'ROOT')).toMatchFileSnapshot('golden/humanSeat.txt');
-  expect(stderr.match(/agent> /g)?.length).toBeGreaterThanOrEqual(input.length);
+  await expect(stdout.replaceAll(relative(process.cwd(), root), 'ROOT')).toMatchFileSnapshot('golden/humanSeat.txt');
+  expect(stderr).not.toContain('agent> ');
   expect(stderr).toContain('/help       this text');
   expect(stderr).toContain('there is no command /refund');
 });

@@ -246,7 +246,7 @@ inFullSuite('a person who is gone ends it', () => {
     timeout: 240_000,
   });
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr.match(/agent> /g)).toHaveLength(1);
+  expect(stderr).not.toContain('agent> ');
   expect(stderr).toMatch(
     /^rehearsal shadow: the input ended before the turn was typed; start it in a terminal, .*\n$/m,
   );

@@ -134,7 +134,9 @@ function printText(io: Io, result: Found): void {
     ...(fixed.length > 0 ? [`${fixed.length} fixed`] : []),
     ...(fixable > 0 ? [`${fixable} of them can be fixed with --fix`] : []),
     ...(audited === null ? [`not audited: ${isUnapproved ? 'it is not approved' : 'correct the errors first'}`] : []),
-    ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),
+    ...(audited
+      ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${counted(audited.rollouts, 'rollout')}`]
+      : []),
   ];
   io.out(
     `${domain.name}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${tools}; ${[findings, ...notes].join(', ')}\n`,

@@ -94,7 +94,9 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
       return 2;
     }
     const summary = json ? summaryOf(supervisor.loaded, result.recording) : null;
-    io.out(json ? `${JSON.stringify({ ...result, ...summary })}\n` : `recording ${result.recording}\n`);
+    io.out(
+      json ? `${JSON.stringify({ ...result, ...summary })}\n` : `recording ${relative(io.cwd, result.recording)}\n`,
+    );
     const failed = plan.agent.type === 'gold' ? failures.tools() : [];
     if (failed.length > 0) {
       const folderWord = shellWord(relative(io.cwd, domain.folder) || '.');

@@ -6,17 +6,17 @@ import type { Variable } from './variables/rows.ts';
 import { jsonChildren, refusedVariables } from './variables/variables.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
-/say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
-/call TOOL {"argument": "value"}   the turn of the agent, or of a user that has tools, as a call
-/request    the exact request that a model was sent for the step you look at (/request 7 for step 7)
-/why        explains the reward, or why it would not be 1 so far: every verdict, its evidence, and its file and line
-/turn N     goes to turn N: a recorded one at once, to a later one the rollout runs on
-/fork       continues from the step you look at in a new recording, with the seats of a fork
-/resample   asks the seat again for the answer you look at, in a fork with new random numbers
-/take user  (or agent) a person takes that seat from the step you look at, in a fork
-/swap       forks from the step you look at with the policy, personas, rules and tools as their files are now
-/stop       ends the conversation, in the turn of a user that you play
-/help       this text
+/say TEXT   says TEXT as the seat that is next. If that is not your seat, this makes a fork in which you take the turn
+/call TOOL {"argument": "value"}   makes a call in the turn of the agent, or of a user that has tools
+/request    prints the request that the model received for this step. /request 7 prints that of step 7
+/why        explains the reward, or what speaks against reward 1 so far: each verdict, its evidence, its file and line
+/turn N     goes to turn N. If it is not recorded yet, the rollout continues up to it
+/fork       continues from this step in a new recording
+/resample   asks the seat for another answer in place of the one at this step, in a fork
+/take user  you play the user from this step on, in a fork. /take agent: the agent
+/swap       makes a fork at this step that uses the current files: policy, personas, rules and tools
+/stop       ends the conversation, if you play the user and it is your turn
+/help       prints this list
 `;
 
 /** As they are typed. */

@@ -171,7 +171,9 @@ export class Inspection {
     const edit = assigned(expression, value, step);
     if (typeof edit === 'string') throw new UsageError(edit);
     if (edit?.type === 'database' && step !== debuggee?.current)
-      throw new UsageError(`${expression} can be edited only at the current step: choose the top row of CALL STACK`);
+      throw new UsageError(
+        `${expression} can be edited only at the current step: go to it, or choose the top row of the call stack`,
+      );
     return edit;
   }
 

@@ -212,7 +212,8 @@ async function post({ seat, key, timeoutMs, signal }: Endpoint, body: object): P
     return { status, headers, problem, answer, isStreamed: answer !== null && read?.isStreamed === true };
   } catch {
     const failure = attempts.failure() ?? { type: 'unreachable' };
-    const { message } = failure instanceof Fault ? failure : faultOf(failure, { ...seat, timeoutMs }, 'agent');
+    const { message } =
+      failure instanceof Fault ? failure : faultOf(failure, { ...seat, timeoutMs }, 'agent', key !== '');
     return { status: 0, headers: new Headers(), problem: message, answer: null, isStreamed: false };
   }
 }

@@ -28,7 +28,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
   const sections = isImported ? importedSectionsOf(metrics) : sectionsOf(metrics, rollouts);
   const notes = [
     ...problems,
-    ...(unfinished.length > 0 ? [`${unfinished.length} rollouts were begun and not finished.`] : []),
+    ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} begun and not finished.`] : []),
   ];
   return `<!doctype html>
 <html lang="en">

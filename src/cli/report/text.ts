@@ -20,7 +20,7 @@ export function reportText(record: RunRecord, metrics: RunMetrics): string {
   const lines = [
     ...(file.imported ? importedLines(metrics) : scoredLines(record, metrics)),
     ...problems,
-    ...(unfinished.length > 0 ? [`${unfinished.length} rollouts were begun and not finished`] : []),
+    ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} begun and not finished`] : []),
     ...(forks.length > 0 ? [`${forks.length} forks lie beside them and do not count`] : []),
     headline(record),
     file.imported ? withoutReward : passLine(metrics),
@@ -54,7 +54,7 @@ export function headline({ file, rollouts }: RunRecord): string {
   if (file.imported)
     return `${file.domain}: ${counted(rollouts.length, 'imported conversation')}, ${maskingText(file.imported)}`;
   const regraded = file.regraded ? `, regraded from ${file.regraded.run}` : '';
-  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${rollouts.length} rollouts${regraded}`;
+  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${counted(rollouts.length, 'rollout')}${regraded}`;
 }
 
 function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {

@@ -51,10 +51,11 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
     new Promise<string>((resolve, reject) => {
       signal.throwIfAborted();
       lines ??= open();
-      const shown = terminalText(prompt, true);
+      // A program at the other end of a pipe reads no prompt.
+      const shown = lines.terminal ? terminalText(prompt, true) : '';
       const line = early.shift();
       if (line !== undefined) {
-        output.write(lines.terminal ? `${shown}${terminalText(line)}\n` : shown);
+        if (lines.terminal) output.write(`${shown}${terminalText(line)}\n`);
         return resolve(line);
       }
       if (hasEnded) return reject(inputEnded());
@@ -70,7 +71,7 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
         answer: (answer) => settle(() => resolve(answer)),
         fail: (error) =>
           settle(() => {
-            output.write('\n');
+            if (lines?.terminal) output.write('\n');
             reject(error);
           }),
       };

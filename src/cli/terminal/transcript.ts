@@ -1,5 +1,5 @@
 import { brokenEndText, endReasonText } from '../../engine/core/events/displayText.ts';
-import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../../engine/core/events/event.ts';
+import { type EventOf, type Failure, type RolloutEvent, verdictText } from '../../engine/core/events/event.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
@@ -108,7 +108,9 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [line('note', `the judge on "${event.question}": ${answer}: ${event.reason}`)];
     }
     case 'verdictReached':
-      return [line('note', `${event.verdict.verifier} ${verdictWord(event.verdict)}: ${event.verdict.detail}`)];
+      return [
+        line('note', `${verdictText(event.verdict)}${event.verdict.of === 0 ? '' : `: ${event.verdict.detail}`}`),
+      ];
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
     default:

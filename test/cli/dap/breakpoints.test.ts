@@ -60,8 +60,13 @@ describe('a breakpoint stops when its condition says so', () => {
   });
 
   test('a condition without a value stops, and says so', async () => {
-    const { stop } = await begun([{ name: 'turn:1', condition: 'nothing.known > 1' }]);
-    expect(stop).toMatch(/^turn 1 begins; the condition "nothing" is unknown; a path starts with db, /);
+    const { stop } = await begun([{ name: 'turn:1', condition: 'reward.value > 1' }]);
+    expect(stop).toMatch(/^turn 1 begins; the condition there is no reward at step \d+$/);
+  });
+
+  test('a condition with an unknown name is refused when it is set', async () => {
+    const { placed } = await begun([{ name: 'turn:1', condition: 'trun > 3' }]);
+    expect(placed).toMatchObject([{ verified: false, message: '"trun" is unknown. Did you mean turn?' }]);
   });
 });
 

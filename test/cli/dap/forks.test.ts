@@ -59,7 +59,7 @@ test('/fork goes on live from the frame that is looked at, also of a finished re
   await run.begin({ recording, domain });
   await run.finish();
   expect(await run.type('/fork')).toBe(
-    'refused: the rollout is over here: step back before its end, or choose an earlier turn in CALL STACK',
+    'refused: the rollout is over here: step back before its end, or choose an earlier turn in the call stack',
   );
   const frame = await frameAt(run, 'turn 2: agent calls get_order');
   const stop = await run.client.stop(() => typeAt(run, '/fork', frame));
@@ -92,6 +92,15 @@ test('what the agent says is edited where the rollout stopped, and the rule stay
   expect(text(stop)).toBe('forked: continues from the edited message');
   expect(await run.top()).toBe(`policy.md:${ruleLine()} agent: ${value}`);
   expect(await replyOf(run)).toMatchObject({ text: value, isCall: false });
+});
+
+test('the rules are decided again after a row was edited where they stopped the rollout', async () => {
+  const run = sharedSession();
+  const { stop } = await run.begin({ task: 'lamp-variant' }, { filters: ['violation'] });
+  expect(text(stop)).not.toContain('pending-only');
+  await run.client.stop(() => run.type('db.orders.W1138.status = "shipped"'));
+  const again = await run.client.stop(() => run.client.request('continue', { threadId: 1 }));
+  expect(text(again)).toMatch(/rule pending-only violated: /);
 });
 
 test('a fork in the middle of a call makes the call again', async () => {

@@ -192,7 +192,7 @@ test('a row of another rollout is not re-sampled', async () => {
   const { body, success } = await run.client.request<{ error: DebugProtocol.Message }>('restartFrame', {
     frameId: 999,
   });
-  expect([success, body.error.format]).toEqual([false, 'this row is of another rollout: choose one of CALL STACK']);
+  expect([success, body.error.format]).toEqual([false, 'this row is of another rollout: choose one of the call stack']);
   expect(run.recordings()).toHaveLength(1);
 });
 

@@ -128,6 +128,7 @@ export function viewOf(
   if (!persona) throw new Error(`no persona ${task.persona}`);
   return {
     domain: of,
+    database: setting.world.agent,
     task,
     persona,
     started: started(seed, task),

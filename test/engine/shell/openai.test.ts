@@ -105,7 +105,15 @@ const failures: readonly {
   readonly message: RegExp;
   readonly who?: string;
   readonly timeoutMs?: number;
+  readonly key?: string;
 }[] = [
+  { name: 'an unreachable endpoint without a key', key: '', message: /base URL right\? TEST_KEY is not set$/ },
+  {
+    name: 'a key that is not set',
+    key: '',
+    handler: json(401, { error: { message: 'no' } }),
+    message: /wants a key \(401\), and TEST_KEY is not set\. Set it$/,
+  },
   { name: 'an unreachable endpoint', message: /can't be reached. Is the server running/ },
   {
     name: 'a bad key',
@@ -219,12 +227,12 @@ const failures: readonly {
 
 test.each(failures)(
   '$name is one clear fault without the key',
-  async ({ handler, message, who = 'infrastructure', timeoutMs }) => {
+  async ({ handler, message, who = 'infrastructure', timeoutMs, key = 'sk-secret' }) => {
     const url = handler ? await endpoint(handler) : 'http://127.0.0.1:9/v1';
     // Nobody waits for the pauses between attempts to connect.
     if (!handler) stopTime();
     let isOver = false;
-    const asked = askAgentModel(seat(url, timeoutMs), 'sk-secret', modelView(), never).finally(() => {
+    const asked = askAgentModel(seat(url, timeoutMs), key, modelView(), never).finally(() => {
       isOver = true;
     });
     const failed = asked.then(

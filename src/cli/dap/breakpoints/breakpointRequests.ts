@@ -102,7 +102,7 @@ export class BreakpointRequests {
           : place(domain, path, line);
       if ('target' in at) target = at.target;
       line = at.line;
-      return { line: this.#lines.toClient(line), made: made('target' in at ? at.target : at.problem, asked) };
+      return { line: this.#lines.toClient(line), made: made('target' in at ? at.target : at.problem, asked, domain) };
     };
   }
 
@@ -129,7 +129,7 @@ export class BreakpointRequests {
     return this.#placed(
       'functions',
       (args.breakpoints ?? []).map((asked) => () => ({
-        made: made(parseTarget(this.#domain, String(asked.name ?? '')), asked),
+        made: made(parseTarget(this.#domain, String(asked.name ?? '')), asked, this.#domain),
       })),
     );
   }
@@ -138,7 +138,7 @@ export class BreakpointRequests {
     return this.#placed(
       'data',
       (args.breakpoints ?? []).map((asked) => () => ({
-        made: made(parseDataId(asked.dataId, asked.accessType), asked),
+        made: made(parseDataId(asked.dataId, asked.accessType), asked, this.#domain),
       })),
     );
   }
@@ -203,8 +203,8 @@ export class BreakpointRequests {
 }
 
 /** A breakpoint on a target, or why there is none. */
-function made(target: Target | string, asked: Asked): Breakpoint | string {
+function made(target: Target | string, asked: Asked, domain: LoadedDomain | null): Breakpoint | string {
   if (typeof target === 'string') return target;
-  const condition = parseStopCondition(asked);
+  const condition = parseStopCondition(asked, domain);
   return typeof condition === 'string' ? condition : { target, condition };
 }

@@ -1,7 +1,9 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { parseExpression } from '../../../engine/core/expression/expression.ts';
+import { parseExpression, pathsIn } from '../../../engine/core/expression/expression.ts';
+import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
-import { evaluate } from '../variables/expression.ts';
+import { didYouMean } from '../../../engine/shell/source/nearest.ts';
+import { evaluate, roots } from '../variables/expression.ts';
 
 /** When a breakpoint counts, and what it does then. Absent parts ask for nothing. */
 export type StopCondition = {
@@ -18,12 +20,14 @@ type LogPart = { readonly text: string } | { readonly expression: string };
 /** The conditions that a client sends with a breakpoint. */
 export type Asked = Pick<DebugProtocol.SourceBreakpoint, 'condition' | 'hitCondition' | 'logMessage'>;
 
-/** Reads it, or says in a sentence what can't be read. */
-export function parseStopCondition({
-  condition = '',
-  hitCondition = '',
-  logMessage = '',
-}: Asked): StopCondition | string {
+/**
+ * Parses a condition, or returns a sentence that says what is wrong with it.
+ * @param domain the domain whose tables an expression can begin with; null where it is not read yet
+ */
+export function parseStopCondition(
+  { condition = '', hitCondition = '', logMessage = '' }: Asked,
+  domain: Pick<LoadedDomain, 'world' | 'tasks'> | null,
+): StopCondition | string {
   const hits = hitCondition.trim() === '' ? undefined : parseHits(hitCondition);
   if (typeof hits === 'string') return hits;
   const log = logMessage === '' ? undefined : logParts(logMessage);
@@ -32,11 +36,27 @@ export function parseStopCondition({
     const parsed = parseExpression(text.trim());
     if ('problem' in parsed) return `"${text}" is not an expression: ${parsed.problem}`;
   }
+  const unknown = domain === null ? null : unknownNameIn(condition, domain);
+  if (unknown !== null) return unknown;
   return {
     ...(condition.trim() === '' ? {} : { when: condition }),
     ...(hits ? { hits } : {}),
     ...(log ? { log } : {}),
   };
+}
+
+/** Returns what is wrong with a condition that reads an unknown name, or null. A task can add tables. */
+function unknownNameIn(condition: string, { world, tasks }: Pick<LoadedDomain, 'world' | 'tasks'>): string | null {
+  const parsed = parseExpression(condition.trim());
+  if ('problem' in parsed) return null;
+  const added = tasks.flatMap(({ state }) =>
+    state.filter(({ side }) => side === 'agent').map(({ path: [table] }) => table),
+  );
+  const names = [...roots, ...Object.keys(world.agent), ...added.map(String)];
+  const unknown = pathsIn(parsed.expression).find(({ name }) => !names.includes(name));
+  if (unknown === undefined) return null;
+  const all = `A path starts with ${roots.join(', ')}, or the name of a table`;
+  return `"${unknown.name}" is unknown. ${didYouMean(unknown.name, names, all)}`;
 }
 
 function parseHits(text: string): ((time: number) => boolean) | string {

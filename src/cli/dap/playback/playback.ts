@@ -249,7 +249,8 @@ export class Playback {
    */
   async resample(frame: number | undefined): Promise<Then> {
     const { steps, cursor } = this.debuggee;
-    if (frame && !steps[frame - 1]) throw new UsageError('this row is of another rollout: choose one of CALL STACK');
+    if (frame && !steps[frame - 1])
+      throw new UsageError('this row is of another rollout: choose one of the call stack');
     const reply = replyUpTo(steps, steps[(frame ?? 0) - 1]?.n ?? cursor);
     if (!reply) throw new UsageError('no seat has answered yet: step to an answer of the agent or of the user');
     const { words } = await this.#leaveFor(() => this.debuggee.fork({ type: 'sample', step: reply.n }));

@@ -103,14 +103,18 @@ function argumentsWith(
   return next as Arguments;
 }
 
-/** A database value changes between two calls, never inside one: there the call would be made again on top of it. */
+/**
+ * A database value changes between two calls, never inside one: there the call would be made again on top of it. At a
+ * step where rules are decided it changes before, so that they are decided again.
+ */
 function databaseEdited(
   steps: readonly Step[],
   cursor: number,
   { side, path, value }: Extract<Edit, { type: 'database' }>,
 ): Edited {
   let at = cursor;
-  while (at > 0 && steps[at]?.state.phase.type === 'resultAwaited') at -= 1;
+  while (at > 0 && (steps[at]?.state.phase.type === 'resultAwaited' || steps[at]?.event.type === 'rulesChecked'))
+    at -= 1;
   const state = steps[at]?.state;
   if (!state || state.phase.type === 'closed' || state.ended)
     throw refused('the rollout is over here: step back before its end, and edit there');
@@ -149,7 +153,7 @@ function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
 function unedited(steps: readonly Step[], { step, words }: Extract<Edit, { type: 'none' }>): Edited {
   const state = steps[step]?.state;
   if (!state || state.ended)
-    throw refused('the rollout is over here: step back before its end, or choose an earlier turn in CALL STACK');
+    throw refused('the rollout is over here: step back before its end, or choose an earlier turn in the call stack');
   const events = resumable(eventsUpTo(steps, step + 1));
   const at = events.length - 1;
   return { events, at, words, from: `step ${at}` };

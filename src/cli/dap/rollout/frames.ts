@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { isProposal } from '../../../engine/core/dialogue/dialogue.ts';
 import { baseTask } from '../../../engine/core/domain/underPersona.ts';
 import { endReasonText } from '../../../engine/core/events/displayText.ts';
-import { type Failure, verdictWord } from '../../../engine/core/events/event.ts';
+import { type Failure, verdictText } from '../../../engine/core/events/event.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { counted } from '../../../engine/core/text/counted.ts';
 import type { Location } from '../../../engine/shell/files/diagnostic.ts';
@@ -88,7 +88,7 @@ export function nameOf({ event, state }: Step): string {
     case 'judged':
       return `judged: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`;
     case 'verdictReached':
-      return `${event.verdict.verifier} ${verdictWord(event.verdict)}`;
+      return verdictText(event.verdict);
     case 'rewarded':
       return `reward ${event.reward ?? 'none'}`;
   }

@@ -37,7 +37,7 @@ const commands: readonly TerminalCommand[] = [
   {
     names: ['break', 'b'],
     takes: '[KIND NAME [if EXPR]]',
-    does: 'stops there; without a kind: lists the breakpoints',
+    does: 'sets a breakpoint; without arguments, lists them',
     run: async ({ breakpoints, say }, text) =>
       say('answer', text === '' ? breakpoints.list() : await breakpoints.add(text)),
   },
@@ -50,20 +50,20 @@ const commands: readonly TerminalCommand[] = [
       say('answer', await breakpoints.delete(text));
     },
   },
-  { names: ['step', 's'], does: 'goes to the next step: a call, its write, its result', run: moving('stepIn') },
+  { names: ['step', 's'], does: 'goes to the next step, such as a call or its result', run: moving('stepIn') },
   { names: ['next', 'n'], does: "goes to the agent's next turn", run: moving('next') },
   { names: ['out'], does: 'goes to the end of this turn', run: moving('stepOut') },
-  { names: ['back'], does: 'goes one step back; nothing is called or undone', run: moving('stepBack') },
+  { names: ['back'], does: 'goes to the previous step, without calling anything', run: moving('stepBack') },
   {
     names: ['continue', 'c'],
-    does: 'goes to the next breakpoint, else to the reward; from there it ends the session',
+    does: 'goes to the next breakpoint, or to the end of the rollout; at the end, ends the session',
     run: moving('continue'),
   },
-  { names: ['reverse'], does: 'goes back to the breakpoint before, else to the start', run: moving('reverseContinue') },
+  { names: ['reverse'], does: 'goes to the previous breakpoint, or to the first step', run: moving('reverseContinue') },
   {
     names: ['edit'],
     takes: 'message TEXT',
-    does: 'forks: the last message of the agent or the user has this text',
+    does: 'makes a fork in which the last message has this text',
     run: async (session, text) => {
       const edit = await parseEdit(session.client, text);
       await session.fork(() => session.client.request('setExpression', { ...edit, frameId: 0 }));
@@ -81,25 +81,26 @@ const commands: readonly TerminalCommand[] = [
   {
     names: ['show'],
     takes: '[NAME]',
-    does: 'prints messages, rules, verifiers, persona and more; without a name: lists what there is',
+    does: 'prints messages, rules, verifiers, persona and more; without a name, lists them',
     run: (session, text) => session.show(text),
   },
-  { names: ['where', 'w'], does: 'prints the step and the turns before it', run: (session) => session.where() },
+  { names: ['where', 'w'], does: 'prints the current step and the turns before it', run: (session) => session.where() },
   {
     names: ['help', 'h'],
     takes: '[COMMAND]',
-    does: 'prints this text',
+    does: 'prints this list, or the help of a command',
     run: (session, text) => printHelp(session, text),
   },
-  { names: ['quit', 'q'], does: 'ends the session; what was recorded is kept', run: async ({ quit }) => quit() },
+  { names: ['quit', 'q'], does: 'ends the session and keeps its recordings', run: async ({ quit }) => quit() },
 ];
 
 const more = `
-break takes rule ID, tool NAME, turn N, row TABLE[/ID[/FIELD]] (where it is written), read TABLE[/ID[/FIELD]], task ID,
-persona ID, role user|agent, verifier NAME, and these by their name: violation, toolError, invalidCall, loop, protocol,
-simulator, budget, reward0.
-edit takes message TEXT, argument NAME = VALUE (of the last call), row TABLE/ID/FIELD = VALUE, and EXPRESSION = VALUE.
-A command may begin with /. When you play a seat, only lines that begin with / are commands: other text is your message.
+Kinds of breakpoints: rule ID, tool NAME, turn N, task ID, persona ID, role user, role agent, verifier NAME,
+row TABLE/ID/FIELD (stops when it is written) and read TABLE/ID/FIELD (stops when it is read). These need no name:
+violation, toolError, invalidCall, loop, protocol, simulator, budget and reward0.
+What you can edit: message TEXT, argument NAME = VALUE (of the last call), row TABLE/ID/FIELD = VALUE, and
+EXPRESSION = VALUE.
+A command may begin with /. While you play a seat, a line without / is your message.
 `;
 
 const quiet = new Set(['/help', '/why', '/request']);

@@ -50,8 +50,10 @@ export function parseGate(text: string, trials: number): readonly Threshold[] | 
  * every gate, except one about `scored` alone: its other values would rest on the trials that happened to be scored.
  */
 export function missedThresholds(thresholds: readonly Threshold[], metrics: RunMetrics): readonly string[] {
-  const missing = thresholds.some(({ metric }) => metric !== 'scored') ? missingRewards(metrics.scoredTasks) : null;
-  const incomplete = missing === null ? [] : [`the run is incomplete: ${missing}`];
+  const isIncomplete =
+    thresholds.some(({ metric }) => metric !== 'scored') && missingRewards(metrics.scoredTasks) !== null;
+  // The report above says how many.
+  const incomplete = isIncomplete ? ['the run is incomplete: some trials have no reward'] : [];
   const missed = thresholds.flatMap(({ metric, operator, bound }) => {
     const value = readingOf(metric, metrics);
     if (value === null) return [`${metric} cannot be checked, because no rollout of this run has a value for it`];

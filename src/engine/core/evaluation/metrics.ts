@@ -120,7 +120,9 @@ export function scoredTasksOf(rollouts: readonly Scored[], planned: PlannedTrial
 /** Returns which tasks lack rewards, in words; null where every planned trial has one. */
 export function missingRewards({ all, some, none }: ScoredTasks): string | null {
   if (some + none === 0) return null;
-  return `${some + none} of ${all + some + none} tasks have trials without a reward (${none} have no reward at all)`;
+  const have = (count: number) => `${count} ${count === 1 ? 'has' : 'have'}`;
+  const lacking = some + none;
+  return `${lacking} of ${counted(all + lacking, 'task')} ${lacking === 1 ? 'has' : 'have'} trials without a reward (${have(none)} no reward at all)`;
 }
 
 /** The trials of each task that were run. */

@@ -80,6 +80,11 @@ export function verdictWord({ held, unknown }: Pick<Verdict, 'held' | 'unknown'>
   return held ? 'held' : unknown ? 'unknown' : 'violated';
 }
 
+/** Returns a verdict in a few words, such as "database held"; of a verifier without demands, that it requires nothing. */
+export function verdictText(verdict: Pick<Verdict, 'verifier' | 'held' | 'unknown' | 'of'>): string {
+  return verdict.of === 0 ? `${verdict.verifier} requires nothing` : `${verdict.verifier} ${verdictWord(verdict)}`;
+}
+
 /** Who is to blame for a rollout that did not end properly, and in which words. */
 export const failureSchema = z.object({
   who: z

@@ -66,7 +66,7 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
     case 'worldSynced':
       return synced(setting, state, event.writes);
     case 'worldEdited':
-      return [{ ...state, world: withWrites(state.world, event.writes) }, effectsOf(setting, state)];
+      return worldEdited(setting, { ...state, world: withWrites(state.world, event.writes) });
     case 'userReplied':
       return userReplied(setting, state, event);
     case 'agentReplied':
@@ -124,6 +124,11 @@ const unfinished: readonly RolloutEvent['type'][] = [
 export function resumable(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
   const whole = events.findLastIndex(({ type }) => !unfinished.includes(type));
   return events.slice(0, whole + 1);
+}
+
+/** What waits for a rule is decided on the edited world. */
+function worldEdited(setting: Setting, state: RolloutState): Advanced {
+  return [state, effectsOf(setting, state)];
 }
 
 /** Hash of the world at a state: equal exactly when both sides are equal. */

@@ -203,7 +203,7 @@ function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
 function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): Decision {
   const facts = factsOf(view.task, progress.isChanged);
   const insisted = progress.insistence === 'none' ? '' : (view.task.user.insist?.say ?? '');
-  const disagreement = disagreementWith(text, view.domain, view.task, facts, insisted);
+  const disagreement = disagreementWith(text, view, facts, insisted);
   if (disagreement?.type === 'wrongValue') return fruitless({ type: 'correct', fact: disagreement.fact });
   if (disagreement?.type === 'wrongAction') return fruitless({ type: 'rejectAction' });
   // A step that the user has no own word for is known by its report alone.

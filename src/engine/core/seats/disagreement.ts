@@ -1,31 +1,29 @@
 import { namesValue } from '../dialogue/dialogue.ts';
 import type { Domain } from '../domain/domain.ts';
-import { factOf, type GoldAction, type Task } from '../domain/task.ts';
+import type { GoldAction, Task } from '../domain/task.ts';
 import { isWrite } from '../domain/tool.ts';
 import { type Facts, factsBehind } from '../events/facts.ts';
 import { wordsOf } from '../text/text.ts';
-import { containsWords } from '../text/value.ts';
+import { kindsOf, namedOf } from './knownValues.ts';
+import type { SeatView } from './seat.ts';
 
 /** Why a user can't say yes to a proposal. */
 export type Disagreement = { readonly type: 'wrongValue'; readonly fact: string } | { readonly type: 'wrongAction' };
+
+type Desk = Pick<SeatView, 'domain' | 'database' | 'task'>;
 
 /**
  * Returns what in a proposal contradicts the user's wishes: another value where the user has said or knows one, or an
  * action that was not asked for. A proposal that names less than it should contradicts nothing. `insisted` is what the
  * user insists on against the policy; the values in it are wishes too.
  */
-export function disagreementWith(
-  proposal: string,
-  domain: Domain,
-  task: Task,
-  facts: Facts,
-  insisted: string,
-): Disagreement | null {
+export function disagreementWith(proposal: string, desk: Desk, facts: Facts, insisted: string): Disagreement | null {
+  const { domain, task } = desk;
   const said = wordsOf(proposal);
   const spared = `${insisted} ${Object.values(facts)
     .map(({ value }) => value)
     .join(' , ')}`;
-  const wrong = Object.keys(facts).find((name) => hasOtherValue(name, proposal, said, domain, facts, spared));
+  const wrong = Object.keys(facts).find((name) => hasOtherValue(name, proposal, said, desk, facts, spared));
   if (wrong !== undefined) return { type: 'wrongValue', fact: wrong };
   return insisted === '' && isOtherAction(proposal, said, domain, task, facts) ? { type: 'wrongAction' } : null;
 }
@@ -34,7 +32,7 @@ function hasOtherValue(
   name: string,
   proposal: string,
   said: readonly string[],
-  domain: Domain,
+  { domain, database, task }: Desk,
   facts: Facts,
   spared: string,
 ): boolean {
@@ -46,32 +44,14 @@ function hasOtherValue(
   const words = wordsOf(value);
   const shared = words.filter((word) => said.includes(word)).length / words.length;
   if (words.length >= 3 && /\d/.test(value) && shared >= 0.5) return true;
-  return wordingsOf(domain, name).some(
-    (wording) => containsWords(said, wording.words) && !namesValue(spared, wording.value),
+  const own = `${spared} ${task.user.goal} ${task.user.opening ?? ''}`;
+  return kindsOf(domain, database, name, value).some(({ values, from }) =>
+    namedOf(values, said).some((each) => !namesValue(from === 'tasks' ? spared : own, each)),
   );
 }
 
 function others(proposal: string, shape: RegExp, spared: string): boolean {
   return [...proposal.matchAll(shape)].some(([found]) => !namesValue(spared, found));
-}
-
-type Wording = { readonly value: string; readonly words: readonly string[] };
-const wordings = new WeakMap<Domain, Map<string, readonly Wording[]>>();
-
-/** The values that a fact takes anywhere in the domain, by their words. Bare numbers say too little. */
-function wordingsOf(domain: Domain, fact: string): readonly Wording[] {
-  const known = wordings.get(domain) ?? new Map<string, readonly Wording[]>();
-  wordings.set(domain, known);
-  const found = known.get(fact);
-  if (found) return found;
-  const values = domain.tasks
-    .flatMap(({ user }) => [user.known[fact], user.change?.known[fact]])
-    .filter((each) => each !== undefined)
-    .map((each) => String(factOf(each).value))
-    .filter((value) => /\p{L}{2}/u.test(value));
-  const made = [...new Set(values)].map((value) => ({ value, words: wordsOf(value) }));
-  known.set(fact, made);
-  return made;
 }
 
 /** The proposal speaks of a tool that the wish has no use for and leaves out what the wish is about. */

@@ -5,10 +5,13 @@ import type { RolloutStarted } from '../events/event.ts';
 import type { Message, ToolCall } from '../events/message.ts';
 import type { ProvidedMessage } from '../values/providerFields.ts';
 import type { Random } from '../values/random.ts';
+import type { Database } from '../world/database.ts';
 
 /** What a seat may look at when it is its turn. The model-free seats are functions of exactly this. */
 export type SeatView = {
   readonly domain: Domain;
+  /** The rows that every rollout begins with: a user without a model tells by them which values are of one kind. */
+  readonly database?: Database;
   readonly task: Task;
   readonly persona: Persona;
   readonly started: RolloutStarted;

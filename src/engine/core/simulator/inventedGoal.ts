@@ -22,7 +22,9 @@ export function inventedGoal(view: UserView, content: string): string | null {
   if (direction?.type === 'attack') return null;
   if (direction?.type === 'behaviour' || content.includes('?')) return null;
   const facts = factsOf(view.task, isChanged);
-  const wrong = disagreementWith(content, view.domain, view.task, facts, given);
+  // Without the database: its false alarms were measured with the facts of tasks alone.
+  const { domain, task } = view;
+  const wrong = disagreementWith(content, { domain, task }, facts, given);
   return wrong?.type === 'wrongValue' && !isNegated(content)
     ? `it says another ${wrong.fact} than it knows: "${excerpt(content)}"`
     : null;

@@ -119,7 +119,7 @@ export class ApprovalQuestion extends Fault {
   constructor(approval: Approval) {
     const { name, path, hash, effects, sandbox, without } = approval;
     const list = [...effects.map((each) => `  ${each}`), sandbox].flatMap((each) => (each ? `\n${each}` : [])).join('');
-    const message = `"${name}" (${visible(path)}) is not approved. It would do this outside of the sandbox:${list}\nTo approve exactly this, repeat the command with --approve ${hash} added${without === null ? '' : `, or ${without}`}`;
+    const message = `"${name}" (${visible(path)}) is not approved. It would do this outside of the sandbox:${list}\nTo approve exactly this, repeat the command with this option${without === null ? '' : `, or ${without}`}:\n  --approve ${hash}`;
     super({ who: 'environment', code: 'effects/not-approved', message });
     this.approval = approval;
   }

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { sep } from 'node:path';
 import { comparedFields } from '../../core/domain/comparedFields.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { type Diagnostic, type Location, sortDiagnostics } from '../files/diagnostic.ts';
@@ -76,6 +77,8 @@ type Played = {
   readonly replayed: readonly Replayed[];
   readonly tried: readonly Tried[];
   readonly reordered: readonly { readonly order: Reordered; readonly closed: RolloutClosed }[];
+  /** What the code of the domain logged, such as where a tool crashed. */
+  readonly logged: readonly string[];
 };
 type Basis = 'evaluate' | 'train';
 
@@ -109,7 +112,9 @@ async function playAll(
       signal,
     );
   let samples: readonly Sample[] = [];
-  await onStage(loaded, signal, [], async (stage) => {
+  const logged: string[] = [];
+  const log = (text: string) => void logged.push(text.replaceAll(`${loaded.folder}${sep}`, ''));
+  await onStage({ loaded, signal, log }, [], async (stage) => {
     await forEach(
       idleParts,
       width,
@@ -139,8 +144,7 @@ async function playAll(
   );
   total -= tasks.length - orders.length;
   await onStage(
-    loaded,
-    signal,
+    { loaded, signal, log },
     [...samples.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))],
     async (stage) => {
       await forEach(
@@ -175,17 +179,22 @@ async function playAll(
     const second = seconds.get(each.placed);
     return second ? [{ ...each, second }] : [];
   });
-  return { rollouts: done, played: { idle, replayed, tried, reordered } };
+  return { rollouts: done, played: { idle, replayed, tried, reordered, logged } };
 }
 
+type Opening = {
+  readonly loaded: LoadedDomain;
+  readonly signal: AbortSignal;
+  readonly log: (text: string) => void;
+};
+
 async function onStage(
-  loaded: LoadedDomain,
-  signal: AbortSignal,
+  { loaded, signal, log }: Opening,
   more: readonly Task[],
   work: (stage: Stage) => Promise<void>,
 ): Promise<void> {
   if (signal.aborted) return;
-  const stage = await openStage(loaded, signal, more);
+  const stage = await openStage(loaded, signal, more, log);
   try {
     await work(stage);
   } finally {
@@ -211,14 +220,16 @@ const doesNothing = () => ({ content: '', toolCalls: [] });
 const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument', 'task/gold-violates'];
 
 function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: Note): void {
-  const { idle, replayed, tried, reordered } = played;
+  const { idle, replayed, tried, reordered, logged } = played;
   const { diagnostics, parts } = loaded;
   noteUnmatchedLines(loaded, [...idle.map(({ closed }) => closed), ...replayed.map(({ first }) => first)], note);
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
   const bad = noteTools(loaded, tried, isAmbient, note);
-  const sound = replayed.filter((each) => !isFaulty(each, loaded, bad, isOfDomain, note)).map(({ placed }) => placed);
+  const sound = replayed
+    .filter((each) => !isFaulty(each, { loaded, bad, isOfDomain, logged }, note))
+    .map(({ placed }) => placed);
   const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
   for (const { order, closed } of reordered) if (sound.includes(order.placed)) noteOrder(order, closed, note);
@@ -234,15 +245,16 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   if (isWhole && isOfDomain) noteUntried(parts, replayed, new Set(known), note);
 }
 
+type Known = Pick<Opening, 'loaded'> &
+  Pick<Played, 'logged'> & { readonly bad: ReadonlySet<string>; readonly isOfDomain: boolean };
+
 /**
  * Whether the gold path of a task is wrong. It is reported once: a tool that is wrong, or a task, explains what
  * follows.
  */
 function isFaulty(
   replayed: Replayed,
-  { diagnostics, file: domain }: LoadedDomain,
-  bad: ReadonlySet<string>,
-  isOfDomain: boolean,
+  { loaded: { diagnostics, file: domain }, bad, isOfDomain, logged }: Known,
   note: Note,
 ): boolean {
   const { placed, first } = replayed;
@@ -252,7 +264,7 @@ function isFaulty(
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   if (noteViolations(replayed, isKnown, note)) return true;
-  return own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, domain, !isOfDomain, note);
+  return own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, domain, !isOfDomain, logged, note);
 }
 
 /** An agent that does nothing must not get reward 1, whichever basis counts. */

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { type Comparable, comparable, differenceBetween, pairsOf } from '../../core/verifiers/volatile.ts';
-import { noteUncovered } from '../checks/checkCoverage.ts';
+import { isTried, noteUncovered } from '../checks/checkCoverage.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { LaneEvent } from '../lanes/laneMessage.ts';
 import type { Parts } from '../load/loadedDomain.ts';
@@ -98,6 +98,7 @@ export function noteFailures(
   { placed, first, second }: Replayed,
   domain: DomainFile,
   isDraft: boolean,
+  logged: readonly string[],
   note: Note,
 ): boolean {
   const made = madeIn(first.arrived);
@@ -106,8 +107,10 @@ export function noteFailures(
   const difference = firstDifference(first, second, comparedFields(domain));
   if (index !== null) {
     const { tool, content } = index;
-    const message = `The gold action ${tool} fails: ${content.replace(/^Error: /, '')}.`;
-    const hint = 'Correct its arguments, the database or the tool.';
+    const reason = content.replace(/^Error: /, '');
+    const crash = placeOfCrash(tool, reason, logged);
+    const message = `The gold action ${tool} ${crash === null ? 'fails' : 'crashes'}: ${reason}${crash ?? ''}.`;
+    const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
     note(placeOf(placed, 'actions', index.at), 'error', 'task/gold-fails', message, hint);
   } else if (first.reward !== 1) {
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
@@ -126,6 +129,12 @@ export function noteFailures(
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
   return index !== null || first.reward !== 1 || difference !== null;
+}
+
+/** Returns where a tool threw an error that is not a `ToolError`, such as ` (tools.ts:12:5)`; null where it refused. */
+function placeOfCrash(tool: string, reason: string, logged: readonly string[]): string | null {
+  const line = `${tool}: ${reason}`;
+  return logged.find((each) => each.startsWith(line))?.slice(line.length) ?? null;
 }
 
 /** The first gold action that was tried and never succeeded. */
@@ -187,9 +196,12 @@ const verdictsIn = (replayed: readonly Replayed[]) =>
  */
 export function noteNeverEvaluated(parts: Parts, replayed: readonly Replayed[], isWhole: boolean, note: Note): void {
   const verdicts = verdictsIn(replayed);
+  const called = new Set(replayed.flatMap(({ first }) => madeIn(first.arrived).map(({ call }) => call.name)));
   for (const placed of parts.rules) {
     const { rule, check, gate } = placed.value;
-    const own = verdicts.filter((each) => each.rule === rule && each.check === check);
+    // A verdict does not say which of two checks of one kind it is of, but the calls do.
+    const isReached = isTried(placed.value, called, parts.scan);
+    const own = isReached ? verdicts.filter((each) => each.rule === rule && each.check === check) : [];
     const [open] = own;
     if (!gate || check === 'judge' || own.some(({ verdict }) => verdict !== 'unknown') || !(open || isWhole)) continue;
     const reason = open?.reason ?? 'no gold actions reach what it checks';

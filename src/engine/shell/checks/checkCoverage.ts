@@ -96,7 +96,8 @@ export function tasksThatTry(
   return { every: checks.some((check) => boundTo(check).length === 0), tasks: trying.map(({ value }) => value.id) };
 }
 
-function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: Pick<KnownTools, 'declared'>): boolean {
+/** Returns whether one of the tools that a check is about was called; true for a check of every conversation. */
+export function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: Pick<KnownTools, 'declared'>): boolean {
   const bound = boundTo(rule);
   return (
     bound.length === 0 ||

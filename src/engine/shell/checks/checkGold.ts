@@ -35,9 +35,10 @@ export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, know
     if (action.by !== 'agent' || !known.names.has(action.tool)) continue;
     const earlier = actions.slice(0, index);
     checkPolicy(context, action, index, earlier);
-    if (mayHaveWritten(earlier, known)) continue;
-    checkRows(context, action, index);
-    checkUntold(context, action, index, earlier);
+    const isLater = mayHaveWritten(earlier, known);
+    if (!isLater) checkRows(context, action, index);
+    const untold = isLater ? [] : checkUntold(context, action, index, earlier);
+    checkFacts(context, action, index, untold);
   }
 }
 
@@ -134,6 +135,31 @@ function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools
   return earlier.some(({ tool }) => declared.get(tool)?.effect !== 'read');
 }
 
+/** An argument that has the name of a fact has its value, unless the user speaks of the other value too. */
+function checkFacts({ placed, note }: Context, action: GoldAction, index: number, untold: readonly string[]): void {
+  const { user } = placed.value;
+  const facts = [factsOf(placed.value, false), factsOf(placed.value, true)];
+  const said = [user.goal, user.opening, user.change?.say, user.insist?.say];
+  for (const [name, argument] of Object.entries(action.arguments)) {
+    const value = String(argument);
+    const known = [...new Set(facts.flatMap((each) => (each[name] ? [String(each[name].value)] : [])))];
+    if (known.length === 0 || typeof argument === 'object' || untold.includes(name)) continue;
+    const isTold = facts.some((each) => Object.values(each).some((fact) => isAlike(String(fact.value), value)));
+    if (isTold || said.some((text) => text !== undefined && namesValue(text, value))) continue;
+    const at = placeOf(placed, 'actions', index, 'arguments', name);
+    note(
+      at,
+      'warning',
+      'task/other-fact',
+      `${action.tool} gets ${name} ${value}, but the user knows ${name} ${known.join(', then ')}.`,
+      'Correct one of them, or name the other value in the goal.',
+      known.length === 1 ? replacing(at, value, known[0] as string) : undefined,
+    );
+  }
+}
+
+const isAlike = (one: string, other: string) => unspaced(one).toLowerCase() === unspaced(other).toLowerCase();
+
 /** An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. */
 function checkRows(context: Context, action: GoldAction, index: number): void {
   const { placed, note } = context;
@@ -206,14 +232,23 @@ function firstOf(rows: JsonObject): Json | undefined {
   return undefined;
 }
 
-/** Where an agent can have the values from that it needs: the user's words, the policy, an earlier result. */
-function checkUntold(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
+/**
+ * Notes the arguments whose values an agent cannot learn from the user's words, the policy or an earlier result. Returns
+ * their names.
+ */
+function checkUntold(
+  context: Context,
+  action: GoldAction,
+  index: number,
+  earlier: readonly GoldAction[],
+): readonly string[] {
   const { placed, parts, known, note } = context;
   const declared = known.declared.get(action.tool);
   const task = placed.value;
   // What the user says turn by turn is all that it knows.
   const isTurnByTurn = task.evaluate.includes('turns');
-  if (!declared || declared.generic || declared.handsOff || isTurnByTurn || !isNear(earlier, known)) return;
+  if (!declared || declared.generic || declared.handsOff || isTurnByTurn || !isNear(earlier, known)) return [];
+  const untold: string[] = [];
   const said = [
     task.user.goal,
     task.user.opening,
@@ -231,6 +266,7 @@ function checkUntold(context: Context, action: GoldAction, index: number, earlie
     if (earlier.length > 0 && isFound(context, value)) continue;
     // A value that is wrong is not for the user to know.
     if (tableWithout(context, action, index, name, value) !== null) continue;
+    untold.push(name);
     const at = placeOf(placed, 'actions', index, 'arguments', name);
     note(
       at,
@@ -246,6 +282,7 @@ function checkUntold(context: Context, action: GoldAction, index: number, earlie
       toldFix(placed, name, value, action.arguments[name] === value),
     );
   }
+  return untold;
 }
 
 const unspaced = (text: string) => text.replace(/\s+/g, '');

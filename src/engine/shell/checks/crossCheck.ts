@@ -7,12 +7,15 @@ import { type Diagnostic, errorsOf, type Location } from '../files/diagnostic.ts
 import { isInDraft } from '../load/drafts.ts';
 import { type DomainTypes, domainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
+import { keysOfTool } from '../source/codeWords.ts';
 import { respelt, within } from '../source/edit.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { didYouMean, nearest } from '../source/nearest.ts';
 import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note, notebook } from '../source/note.ts';
+import type { Scan } from '../source/scan.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCoverage } from './checkCoverage.ts';
+import { checkDatabase } from './checkDatabase.ts';
 import { checkGold } from './checkGold.ts';
 import { checkPersonas } from './checkPersonas.ts';
 import { checkRules } from './checkRules.ts';
@@ -52,6 +55,7 @@ export function* crossCheck(
   yield* checkTasks(parts, bases, types, known, note);
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
+  checkDatabase(parts, bases, note);
   checkSides(parts, known, note);
   return found;
 }
@@ -109,7 +113,7 @@ function checkDomainFile(parts: Parts, types: DomainTypes, known: KnownTools, no
     const tool = known.tools.get(name);
     if (!tool) continue;
     for (const key of ['propose', 'done', 'instruct', 'tell'] as const) {
-      const slots = slotsOf(tool, key, types, known);
+      const slots = slotsOf(tool, key, types, known, parts.scan);
       if (!slots) continue;
       for (const [index, text] of words[key].entries()) {
         const whole = placeOf(file, 'lexicon', 'tools', name, key, index);
@@ -145,14 +149,26 @@ type Slots = {
   readonly result?: Type;
   /** What `{argument.FIELD}` reads: any object that a tool returned. */
   readonly beside?: Type;
+  /** Names that the code of the tool uses, of which a misspelt field most likely means one. */
+  readonly own?: ReadonlySet<string>;
+  /** Names of tables, of which it means none. */
+  readonly tables?: ReadonlySet<string>;
 };
 
 /** Returns what `{}` can mean in a sentence about a call. Null where no one knows, as what code returns in `tell`. */
-function slotsOf(tool: Tool, key: keyof Lexicon['tools'][string], types: DomainTypes, known: KnownTools): Slots | null {
+function slotsOf(
+  tool: Tool,
+  key: keyof Lexicon['tools'][string],
+  types: DomainTypes,
+  known: KnownTools,
+  scan: Scan,
+): Slots | null {
   const named = argumentsOf(tool);
   if (key !== 'tell') {
     const beside = eitherOf([...known.names].map((name) => types.resultOf(known.tools.get(name))));
-    return { what: 'argument', names: named, beside, ...(key === 'done' ? { result: types.resultOf(tool) } : {}) };
+    const tables = new Set([types.agent, types.user].flatMap(({ object }) => [...(object?.fields.keys() ?? [])]));
+    const result = key === 'done' ? { result: types.resultOf(tool) } : {};
+    return { what: 'argument', names: named, beside, own: keysOfTool(scan, tool.name), tables, ...result };
   }
   const fields = resultFields(tool);
   return fields && { what: 'argument or result', names: [...new Set([...named, ...Object.keys(fields), 'result'])] };
@@ -164,7 +180,14 @@ function checkSlots(whole: Location, text: string, tool: string, slots: Slots, n
   for (const { 1: slot = '', 2: path = '', index: offset } of text.matchAll(/\{([A-Za-z_]\w*)(\.[\w.]+)?\}/g)) {
     const isResult = result !== undefined && path !== '' && slot === 'result';
     if (isResult || names.includes(slot)) {
-      checkFields(whole, text, offset + 1 + slot.length, path, isResult ? result : beside, note);
+      checkFields(
+        whole,
+        text,
+        offset + 1 + slot.length,
+        path,
+        isResult ? slots : { ...slots, result: beside, own: new Set() },
+        note,
+      );
       continue;
     }
     const message = `{${slot}} is not an ${what} of ${tool}.`;
@@ -175,23 +198,27 @@ function checkSlots(whole: Location, text: string, tool: string, slots: Slots, n
   }
 }
 
+type FieldsOf = { readonly result?: Type | undefined } & Pick<Slots, 'own' | 'tables'>;
+
 /** Notes the first field of a path, such as `.loan.due`, that nothing in the domain's files writes. */
 function checkFields(
   whole: Location,
   text: string,
   offset: number,
   path: string,
-  type: Type | undefined,
+  { result, own = new Set(), tables = new Set() }: FieldsOf,
   note: Note,
 ): void {
-  let of = type;
+  let of = result;
   let from = offset;
   for (const field of path.split('.').slice(1)) {
     if (of === undefined || of.any || !of.object) return;
     const { object } = of;
     const next = object.fields.get(field) ?? object.rows?.row ?? object.other?.(field) ?? undefined;
     if (next === undefined) {
-      const names = [...object.fields.keys(), ...(object.others?.() ?? [])];
+      const all = [...object.fields.keys(), ...(object.others?.() ?? [])].filter((name) => !tables.has(name));
+      const near = all.filter((name) => own.has(name));
+      const names = nearest(field, near) === undefined ? all : near;
       const at = within(whole, text, from + 1, field.length);
       const message = `No tool returns a field ${field}, according to the data and the code of the tools, so this sentence is never used.`;
       const fix = at === whole ? undefined : respelt(at, field, names);

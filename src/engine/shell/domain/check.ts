@@ -57,7 +57,7 @@ function notApproved({ parts }: LoadedDomain, { effects, hash }: Approval): Diag
     code: 'domain/not-approved',
     severity: 'warning',
     message: `What this domain does outside of the sandbox is not approved, so it was not started: ${effects.join('; ')}.`,
-    hint: `Add --approve ${hash}, or choose "Rehearsal: Approve Domain…" in the editor.`,
+    hint: `Choose "Rehearsal: Approve Domain…" in the editor, or repeat the command with this option: --approve ${hash}`,
   };
 }
 

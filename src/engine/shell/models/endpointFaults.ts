@@ -21,9 +21,17 @@ export type EndpointFailure =
 
 /**
  * Returns every way in which an endpoint can fail as one message. The key never appears in it.
+ * @param hasKey whether the request had a key
  * @param isFirst whether the agent has said nothing yet: a request that is too long is then a matter of the settings
  */
-export function faultOf(failure: EndpointFailure, seat: ModelSeat, who: Asked, isFirst = false): Fault {
+export function faultOf(
+  failure: EndpointFailure,
+  seat: ModelSeat,
+  who: Asked,
+  hasKey: boolean,
+  isFirst = false,
+): Fault {
+  const missingKey = hasKey ? null : seat.keyName;
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   switch (failure.type) {
     case 'cancelled':
@@ -31,7 +39,7 @@ export function faultOf(failure: EndpointFailure, seat: ModelSeat, who: Asked, i
     case 'unreachable':
       return infrastructure(
         'model/unreachable',
-        `${seat.baseUrl} can't be reached. Is the server running, and is the base URL right?`,
+        `${seat.baseUrl} can't be reached. Is the server running, and is the base URL right?${missingKey === null ? '' : ` ${missingKey} is not set`}`,
       );
     case 'cut':
       return infrastructure('model/cut', `${seat.baseUrl} broke off in the middle of its answer, also after retries`);
@@ -43,11 +51,17 @@ export function faultOf(failure: EndpointFailure, seat: ModelSeat, who: Asked, i
     case 'unreadable':
       return infrastructure('model/broken', `${seat.model} at ${seat.baseUrl} (the ${who}'s seat): ${failure.problem}`);
     case 'refused':
-      return refusalFault(failure, seat, who, isFirst);
+      return refusalFault(failure, seat, who, missingKey, isFirst);
   }
 }
 
-function refusalFault(refused: RefusedRequest, seat: ModelSeat, who: Asked, isFirst: boolean): Fault {
+function refusalFault(
+  refused: RefusedRequest,
+  seat: ModelSeat,
+  who: Asked,
+  missingKey: string | null,
+  isFirst: boolean,
+): Fault {
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   const { status, code, message, isInAnswer } = refused;
   const words = quote(message);
@@ -57,7 +71,9 @@ function refusalFault(refused: RefusedRequest, seat: ModelSeat, who: Asked, isFi
       'model/key',
       seat.keyName === null
         ? `${seat.baseUrl} wants a key (${answered}). Rehearsal sends no key to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
-        : `${seat.baseUrl} refused the key in ${seat.keyName} (${answered}). Set another one`,
+        : missingKey === null
+          ? `${seat.baseUrl} refused the key in ${seat.keyName} (${answered}). Set another one`
+          : `${seat.baseUrl} wants a key (${answered}), and ${missingKey} is not set. Set it`,
     );
   if (isQuota(status, `${code} ${message}`))
     return infrastructure(

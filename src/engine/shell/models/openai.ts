@@ -181,7 +181,7 @@ export async function complete(
     const own = attempts.failure();
     const cause = own instanceof Fault || !signal.aborted ? (own ?? failure) : failure;
     if (!cause) throw error;
-    const fault = cause instanceof Fault ? cause : faultOf(cause, seat, who, isFirst);
+    const fault = cause instanceof Fault ? cause : faultOf(cause, seat, who, key !== '', isFirst);
     const note = { ms: Math.round(performance.now() - from), request: recorded };
     throw new Fault(fault.failure, { reason: fault.reason, note });
   }
@@ -225,7 +225,7 @@ export async function throwUnlessServed(seat: ModelSeat, key: string, signal: Ab
     await client.models.list({ signal });
   } catch (error) {
     const failure = failureIn(error);
-    const fault = error instanceof Fault || !failure ? error : faultOf(failure, seat, 'simulator');
+    const fault = error instanceof Fault || !failure ? error : faultOf(failure, seat, 'simulator', key !== '');
     if (
       signal.aborted ||
       (fault instanceof Fault && /^(model\/(unreachable|key)|http\/too-long)$/.test(fault.failure.code))

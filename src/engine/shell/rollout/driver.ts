@@ -276,7 +276,7 @@ export function viewOf(
   state: RolloutState,
   seat: 'agent' | 'user',
 ): SeatView {
-  const { domain } = rollout.setting;
+  const { domain, world } = rollout.setting;
   const persona = personaOf(domain, rollout.task);
   if (!persona)
     throw new Fault({
@@ -287,6 +287,7 @@ export function viewOf(
   const { started, messages, next } = state;
   return {
     domain,
+    database: world.agent,
     task: rollout.task,
     persona,
     started,

@@ -19,12 +19,30 @@ const textPattern = /(["'`])((?:\\.|(?!\1)[^\\\n])*)\1/g;
 const read = new WeakMap<Source, CodeWords>();
 
 function wordsIn(source: Source): CodeWords {
-  return remembered(read, source, () => {
-    const text = source.file.endsWith('.py') ? source.text : blanked(source.text);
-    const texts = new Set([...text.matchAll(textPattern)].map(([, , words = '']) => words));
-    const named = keyPatterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
-    return { keys: new Set([...named, ...texts]), texts };
-  });
+  return remembered(read, source, () => wordsOfText(codeOf(source)));
+}
+
+const codeOf = ({ file, text }: Source) => (file.endsWith('.py') ? text : blanked(text));
+
+function wordsOfText(text: string): CodeWords {
+  const texts = new Set([...text.matchAll(textPattern)].map(([, , words = '']) => words));
+  const named = keyPatterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
+  return { keys: new Set([...named, ...texts]), texts };
+}
+
+/** Returns the names that the declaration of a tool uses as keys, from its name to the next tool. */
+export function keysOfTool({ tools, sources }: Scan, name: string): ReadonlySet<string> {
+  const at = tools.get(name);
+  const source = sources.find(({ file }) => file === at?.file);
+  if (at === undefined || source === undefined) return new Set();
+  const following = [...tools.values()].filter(({ file, line }) => file === at.file && line > at.line);
+  const end = following.length > 0 ? Math.min(...following.map(({ line }) => line)) - 1 : undefined;
+  return wordsOfText(
+    codeOf(source)
+      .split('\n')
+      .slice(at.line - 1, end)
+      .join('\n'),
+  ).keys;
 }
 
 /** The words of every file of code that the tools are in. */

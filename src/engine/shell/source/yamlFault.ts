@@ -16,7 +16,8 @@ export function describeFault(text: string, document: Document, error: YAMLError
     deeperLine(text, error) ??
     otherIndent(text, error) ??
     textBehindQuote(text, error) ??
-    missingColon(text, error) ?? {
+    missingColon(text, error) ??
+    colonInText(text, error) ?? {
       from,
       to,
       message: `This is not YAML: ${error.message.replace(/\s+/g, ' ').replace(/\.$/, '')}.`,
@@ -97,6 +98,14 @@ function deeperLine(text: string, { code, pos: [at] }: YAMLError): Fault | null 
     message: `This is not YAML: the line is indented by ${spaces(indent)}, so it continues the text in line ${lineNumber(text, at)}.`,
     hint: `${column === 0 ? 'Take the indentation out' : `Indent it by ${spaces(column)}`} if it is a key beside that one. A text with ": " in it needs quotes.`,
   };
+}
+
+/** A text with a colon and a space in it, which the parser reads as a key within the value of a key. */
+function colonInText(text: string, { code, pos: [at, to] }: YAMLError): Fault | null {
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY') return null;
+  const value = text.slice(at, lineAt(text, at).to).trim();
+  const message = 'This is not YAML: the text contains a colon followed by a space, which only a key can have.';
+  return { from: at, to, message, hint: `A text with ": " in it needs quotes: ${JSON.stringify(value)}.` };
 }
 
 const spaces = (count: number) => (count === 1 ? '1 space' : `${count} spaces`);

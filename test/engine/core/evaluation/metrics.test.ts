@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { missedThresholds, parseGate } from '../../../../src/engine/core/evaluation/gate.ts';
 import { measureOf, type ToolKind } from '../../../../src/engine/core/evaluation/measure.ts';
-import { metricsOf, shownPassHats } from '../../../../src/engine/core/evaluation/metrics.ts';
+import { metricsOf, missingRewards, shownPassHats } from '../../../../src/engine/core/evaluation/metrics.ts';
 import type { RolloutEvent } from '../../../../src/engine/core/events/event.ts';
 import { agent, called, ended, ruleChecked, started, user } from '../../../support/rolloutEvents.ts';
 
@@ -157,14 +157,11 @@ test.each([
 });
 
 test.each([
-  ['reward>=0.5', ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)']],
-  ['pass^2>=0.1', ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)']],
+  ['reward>=0.5', ['the run is incomplete: some trials have no reward']],
+  ['pass^2>=0.1', ['the run is incomplete: some trials have no reward']],
   ['scored>=0.5', []],
   ['scored>=0.6', ['scored is 0.5, the gate wants >= 0.6']],
-  [
-    'all-correct>=0.5,scored>=0.4',
-    ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)'],
-  ],
+  ['all-correct>=0.5,scored>=0.4', ['the run is incomplete: some trials have no reward']],
 ])('the gate %s on a run in which trials have no reward', (text, missed) => {
   const run = [rollout('a', 0, 1), rollout('a', 1, 1), rollout('b', 0, 1), rollout('b', 1, null)];
   const planned = new Map(['a', 'b', 'c'].map((task) => [task, 2]));
@@ -180,3 +177,12 @@ test.each([
   ['luck>=1', 'there is no metric "luck"'],
   ['pass^4>=1', 'pass^4 needs at least 4 trials of each task; this run has 2'],
 ])('the gate %s is refused', (text, message) => expect(parseGate(text, 2)).toContain(message));
+
+test('tasks without a reward are counted in the singular and the plural', () => {
+  expect(missingRewards({ all: 0, some: 0, none: 1 })).toBe(
+    '1 of 1 task has trials without a reward (1 has no reward at all)',
+  );
+  expect(missingRewards({ all: 2, some: 1, none: 2 })).toBe(
+    '3 of 5 tasks have trials without a reward (2 have no reward at all)',
+  );
+});

@@ -4,7 +4,7 @@ import { isConfirmation } from '../../../../src/engine/core/dialogue/dialogue.ts
 import type { Message } from '../../../../src/engine/core/events/message.ts';
 import { agendaUser } from '../../../../src/engine/core/seats/agenda.ts';
 import { runs } from '../../../support/runs.ts';
-import { heardBy, personas, taskWith, viewOf } from '../conversation.ts';
+import { domain, heardBy, personas, taskWith, viewOf } from '../conversation.ts';
 
 const seeds = Array.from({ length: 25 }, (_, seed) => String(seed));
 const change = { when: 'proposed', say: 'Sorry, I would rather have blue.', known: { colour: 'blue' } };
@@ -122,6 +122,17 @@ describe('the agenda user', () => {
     );
   });
 
+  it('corrects another value of an `enum`', () => {
+    const wide = domain.tools.map((tool) => ({
+      ...tool,
+      parameters: { type: 'object', properties: { finish: { type: 'string', enum: ['matt', 'gloss'] } } },
+    }));
+    const task = taskWith({ user: { known: { chair: 'A1', finish: 'matt' } } });
+    const answers = (text: string) => heardBy(task, [text], '1', { ...domain, tools: wide }).at(-1)?.content;
+    expect(answers('Shall I paint A1 in gloss?')).toMatch(/^No, .*matt/);
+    expect(answers('Shall I paint A1 in matt?')).toMatch(/\b(?:yes|good)\b/i);
+  });
+
   it('gives the same reply for the same view', () => {
     const lines = fc.array(fc.record({ isAgent: fc.boolean(), content: fc.string() }), { maxLength: 8 });
     fc.assert(
@@ -156,6 +167,20 @@ describe('the agenda user', () => {
     ],
     ['says yes to what it wants', {}, ['Shall I paint A1 red?'], /\b(?:yes|good)\b/i, null],
     ['corrects a wrong value', {}, ['Shall I paint A7 red?'], /^No, .*A1/, null],
+    [
+      'corrects a value that only rows have',
+      { user: { known: { chair: 'A1', paint: 'blue' } } },
+      ['Shall I paint A1 green?'],
+      /^No, .*blue/,
+      null,
+    ],
+    [
+      'says yes to a value of a row that its wish names',
+      { user: { goal: 'Blue first, then green.', known: { chair: 'A1', paint: 'blue' } } },
+      ['Shall I paint A1 green?'],
+      /\b(?:yes|good)\b/i,
+      null,
+    ],
     [
       'answers a question beside a proposal',
       {},

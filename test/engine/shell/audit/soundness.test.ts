@@ -319,6 +319,15 @@ describe('what makes an environment unsound', () => {
     expect((await look(folder)).diagnostics).toEqual([]);
   });
 
+  it('finds a wrong gold action, and the user does not agree to it', async () => {
+    const files = changed(tasks, 'arguments: { loan: L1, day: Friday }', 'arguments: { loan: L1, day: Tuesday }');
+    const { all, lines } = await findings(files);
+    expect(lines).toEqual([`E7 ${tasks}:10 task/other-fact`, `E4 ${tasks}:1 task/gold-fails`]);
+    expect(all[0]?.message).toBe('renew_loan gets day Tuesday, but the user knows day Friday.');
+    applyFixes(all.slice(0, 1));
+    expect(readFileSync(String(all[0]?.file), 'utf8')).toBe(lendingDesk[tasks]);
+  });
+
   it('has a case for each of the sixteen', () => {
     expect([...new Set(cases.map(([name]) => name))]).toEqual(Object.keys(soundness));
   });
@@ -424,10 +433,31 @@ it('a gated rule that no gold rollout could evaluate is an error', async () => {
   expect(all[0]?.message).toMatch(/^The gated rule not-reserved was not evaluated in any gold rollout: .*two dates/);
 });
 
+it('a second check of a gated rule that no gold rollout reaches is an error', async () => {
+  const first = `- { rule: not-reserved, check: onlyIf, tools: [renew_loan], gate: true, condition: "not db.loans[args.loan].reserved" }\n`;
+  const second = `- { rule: not-reserved, check: onlyIf, tools: [lend], gate: true, condition: "args.loan != 'L2'" }\n`;
+  const { lines } = await findings({
+    ...added('rules.yaml', first + second),
+    'tools.ts': `${lendingDesk['tools.ts']}
+export const lend = tool({ description: 'Lend.', effect: 'write', input: z.object({ loan: z.string() }), run: ({ loan }, { db }) => row(db.loans, loan) });
+`,
+  });
+  expect(lines).toContain('undefined rules.yaml:5 rule/never-evaluated');
+  expect(lines).not.toContain('undefined rules.yaml:4 rule/never-evaluated');
+});
+
 inFullSuite('a gated rule that no task comes to is an error', async () => {
   const rules = String(lendingDesk['rules.yaml']).replace('"not db.loans[args.loan].reserved"', '$&, gate: true');
   const { lines } = await findings({ ...lendingDesk, 'rules.yaml': rules, [tasks]: returning });
   expect(lines).toContain('undefined rules.yaml:3 rule/never-evaluated');
+});
+
+it('a tool that crashes is named with its line', async () => {
+  const crash = '(row(db.loans, loan) as any).kept.back = true;';
+  const { all } = await findings(changed('tools.ts', 'row(db.loans, loan).back = true;', crash));
+  const found = all.find(({ code }) => code === 'task/gold-fails');
+  expect(found?.message).toMatch(/^The gold action return_loan crashes: .*undefined.* \(tools\.ts:29:\d+\)\.$/);
+  expect(found?.hint).toBe('Correct the tool.');
 });
 
 it('a tool that creates a row under an id of its own is sound', async () => {

@@ -8,6 +8,32 @@ const more = (text: string): Files => ({ 'tasks/second.task.yaml': text });
 const second = good.replace('id: cancel', 'id: second').replaceAll('W1', 'W2');
 const server = 'mcpServers:\n  memory: { command: x }\n';
 
+it('respells a field of a result as one of the tool, before the name of a table', () => {
+  const files: Files = {
+    'domain.yaml': 'name: desk\nlexicon: { tools: { cancel_order: { done: ["{result.refund} is paid."] } } }\n',
+    'tools.ts': String(desk['tools.ts']).replace(
+      /(name|cancel_order.*)run: \(\) => 1/,
+      '$1run: () => ({ refunded: 1 })',
+    ),
+    'database.json': '{"orders": {"W1": {"status": "pending"}}, "refunds": {"R1": {"sum": 3}}}',
+  };
+  const [found] = load(files, deskTools).diagnostics.filter(({ code }) => code === 'domain/unknown-field');
+  expect(found?.hint).toBe('Did you mean refunded?');
+});
+
+it('finds a field that one row has in place of the one of all others', () => {
+  const rows = (field: string) =>
+    `{\n"orders": {"W1": {"status": "a"}, "W2": {"status": "b"}},\n"rooms": {"R1": {"free": 1}, "R2": {"free": 2, "note": "old"},\n  "R3": {"${field}": 3}}\n}\n`;
+  const loaded = load({ 'database.json': rows('fre') });
+  expect(shown(loaded)).toEqual(['database.json:4:11 warning database/other-field']);
+  expect(loaded.diagnostics[0]).toMatchObject({
+    message: 'Only the row R3 of rooms has a field fre. All others have free.',
+    hint: 'Did you mean free?',
+    fix: expect.anything(),
+  });
+  expect(shown(load({ 'database.json': rows('seats') }))).toEqual([]);
+});
+
 describe('without running any code', () => {
   const cases: readonly [string, Files, readonly string[], string][] = [
     [

@@ -8,7 +8,7 @@ it.each([
   ['a:\n  - { x: { y: 1 }\n  - { x: 2 }\n', '2:5', /bracket { is not closed/, 'Add the closing }.'],
   ['a: 1\n b: 2\n', '2:1', /indented by 1 space, so it continues the text in line 1/, 'Take the indentation out'],
   ['- a: it\n   more\n     c: 1\n', '3:1', /indented by 5 spaces, so it continues .* line 1/, 'Indent it by 2 spaces'],
-  ['a: it is: so\n', '1:4', /Nested mappings/, 'A text with ": " in it needs quotes.'],
+  ['a: it is: so\n', '1:4', /the text contains a colon followed by a space/, 'needs quotes: "it is: so".'],
   ['a:\n    b: 1\n   c: 2\n', '3:1', /indented by 3 spaces, but no key/, 'keys are indented by 0, 4.'],
   ['- a: 1\n  b: 2\n c: 3\n', '3:1', /indented by 1 space, but no key/, 'keys are indented by 2.'],
   ['a:\n  b: 1\n\tc: 2\n', '3:1', /indented with a tab/, 'Indent with spaces.'],
