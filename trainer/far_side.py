@@ -48,8 +48,8 @@ from urllib.parse import quote
 
 if TYPE_CHECKING:
     # There it is above, in the same program.
-    from rehearsal_trainer.child_process import without_keys
-    from rehearsal_trainer.trainer_process import running_process
+    from rehearsal_trainer.processes.child_process import without_keys
+    from rehearsal_trainer.processes.trainer_process import running_process
 
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5

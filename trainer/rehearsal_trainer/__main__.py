@@ -44,12 +44,12 @@ def main(argv: Sequence[str]) -> int:
     if command not in COMMANDS:
         print(f"unknown command {command!r}\n\n{USAGE}", file=sys.stderr)
         return 2
-    from rehearsal_trainer.devices import select_gpu
-    from rehearsal_trainer.failures import reported
+    from rehearsal_trainer.processes.devices import select_gpu
+    from rehearsal_trainer.values.failures import reported
 
     select_gpu(os.environ)
     module, _ = COMMANDS[command]
-    return reported(importlib.import_module(f"rehearsal_trainer.{module}").main, rest)
+    return reported(importlib.import_module(f"rehearsal_trainer.commands.{module}").main, rest)
 
 
 if __name__ == "__main__":

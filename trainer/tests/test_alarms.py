@@ -16,23 +16,24 @@ from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import SCRIPTED_ENGINE, TESTS
 from waiting import LIMIT_S
 
-from rehearsal_trainer import grpo, grpo_step, sft
-from rehearsal_trainer.alarm_kind import Kind, RunKind
-from rehearsal_trainer.alarms import KINDS, LIMITS, Row, advice, completed, kinds_of, raised, when_raised
 from rehearsal_trainer.backends.verl import cluster_config, sft_settings, verl_settings
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.cpu_decoder.generation import Generator
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.lasting_engine import LastingEngine
-from rehearsal_trainer.measures import measure
-from rehearsal_trainer.rollout_worker import Idle, RolloutWorker
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.session import Sampling
-from rehearsal_trainer.setting import Backend, keys_of, option_names
-from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.commands import grpo, sft
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import run_sft
+from rehearsal_trainer.grpo import step as step_module
+from rehearsal_trainer.metrics.alarm_kind import Kind, RunKind
+from rehearsal_trainer.metrics.alarms import KINDS, LIMITS, Row, advice, completed, kinds_of, raised, when_raised
+from rehearsal_trainer.rollouts.lasting_engine import LastingEngine
+from rehearsal_trainer.rollouts.rollout_metrics import measure
+from rehearsal_trainer.rollouts.rollout_worker import Idle, RolloutWorker
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.sampler.cpu_decoder.generation import Generator
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.settings.setting import Backend, keys_of, option_names
+from rehearsal_trainer.values.failures import ConfigurationError
 
 DEFAULTS = completed({})
 
@@ -354,7 +355,7 @@ def test_rollouts_that_hang_raise_an_alarm_while_the_step_still_waits(
             return super().__getattribute__(name)
 
     monkeypatch.setattr(LastingEngine, "play", counted)
-    monkeypatch.setattr(grpo_step, "Idle", IdleOnceTheOthersHaveEnded)
+    monkeypatch.setattr(step_module, "Idle", IdleOnceTheOthersHaveEnded)
     changes: dict[str, Any] = {"rollout_timeout_s": LIMIT_S, "alarms": {"idle_s": 2, "stalled": 2}}
     run = tmp_path / "run"
     run_grpo(grpo_config(run, steps=9, domain="hanging", pause_on=["stalled-rollouts"], **changes))

@@ -64,7 +64,8 @@ def test_what_is_said_to_need_no_torch_needs_none() -> None:
     assert len(modules) > 20
     assert first_needing_torch(modules) == ""
     assert (
-        first_needing_torch(["rehearsal_trainer.cpu_decoder.generation"]) == "rehearsal_trainer.cpu_decoder.generation"
+        first_needing_torch(["rehearsal_trainer.sampler.cpu_decoder.generation"])
+        == "rehearsal_trainer.sampler.cpu_decoder.generation"
     )
 
 

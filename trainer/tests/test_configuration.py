@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from rehearsal_trainer import evaluate, grpo, sft
-from rehearsal_trainer.configuration import from_values, read_config
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_step import Members
-from rehearsal_trainer.task_sets import task_order
+from rehearsal_trainer.commands import evaluate, grpo, sft
+from rehearsal_trainer.grpo.step import Members
+from rehearsal_trainer.rollouts.task_sets import task_order
+from rehearsal_trainer.settings.configuration import from_values, read_config
+from rehearsal_trainer.values.failures import ConfigurationError
 
 GIVEN = {"domain": "d", "run": "r"}
 

@@ -10,11 +10,11 @@ import pytest
 from configs import evaluation_config, lines, rollout_of
 from conftest import REPOSITORY
 
-from rehearsal_trainer import evaluate
-from rehearsal_trainer.evaluate import run_evaluation, table
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.rollout_worker import RolloutWorker
-from rehearsal_trainer.success import success, wilson
+from rehearsal_trainer.commands import evaluate
+from rehearsal_trainer.commands.evaluate import run_evaluation, table
+from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts.success import success, wilson
+from rehearsal_trainer.values.failures import ConfigurationError
 
 
 def whole_evaluation(config: evaluate.Config, resume: bool = False) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig
-from rehearsal_trainer.explanation import KEYS_FILE, KINDS, explanation
-from rehearsal_trainer.setting import keys_of
+from rehearsal_trainer.commands.explanation import KEYS_FILE, KINDS, explanation
+from rehearsal_trainer.settings.setting import keys_of
 
 
 def test_the_keys_file_says_what_the_code_says() -> None:

@@ -14,8 +14,9 @@ import pytest
 from waiting import LIMIT_S, until
 
 TRAINER = Path(__file__).resolve().parents[1]
-PARTS = ("rehearsal_trainer/child_process.py", "rehearsal_trainer/trainer_process.py", "far_side.py")
-PROGRAM = b"".join((TRAINER / name).read_bytes() for name in PARTS)
+PROCESSES = TRAINER / "rehearsal_trainer" / "processes"
+PARTS = (PROCESSES / "child_process.py", PROCESSES / "trainer_process.py", TRAINER / "far_side.py")
+PROGRAM = b"".join(path.read_bytes() for path in PARTS)
 """What is sent, as src/cli/targets/ssh/remoteAgent.ts puts it together."""
 far_side: Any = types.ModuleType("far_side")
 exec(compile(PROGRAM, "far_side.py", "exec"), far_side.__dict__)

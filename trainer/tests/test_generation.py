@@ -14,16 +14,15 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 from waiting import LIMIT_S, until
 
-from rehearsal_trainer.answers import ContextExceededError, Generated
-from rehearsal_trainer.cpu_decoder import llama_decoder
-from rehearsal_trainer.cpu_decoder.decoder import Entry
-from rehearsal_trainer.cpu_decoder.decoders import ModuleDecoder, decoder_for
-from rehearsal_trainer.cpu_decoder.drafts import Drafts
-from rehearsal_trainer.cpu_decoder.generation import Generator, common_prefix
-from rehearsal_trainer.cpu_decoder.llama_decoder import LlamaDecoder
-from rehearsal_trainer.cpu_decoder.openmp import release_threads
-from rehearsal_trainer.session import Sampling
-from rehearsal_trainer.weights import merged_weight
+from rehearsal_trainer.models.weights import merged_weight
+from rehearsal_trainer.processes.devices import release_threads
+from rehearsal_trainer.sampler.answers import ContextExceededError, Generated, Sampling
+from rehearsal_trainer.sampler.cpu_decoder import llama_decoder
+from rehearsal_trainer.sampler.cpu_decoder.decoder import Entry
+from rehearsal_trainer.sampler.cpu_decoder.decoders import ModuleDecoder, decoder_for
+from rehearsal_trainer.sampler.cpu_decoder.drafts import Drafts
+from rehearsal_trainer.sampler.cpu_decoder.generation import Generator, common_prefix
+from rehearsal_trainer.sampler.cpu_decoder.llama_decoder import LlamaDecoder
 
 PROMPT = list(range(300, 340))
 SMALL: dict[str, Any] = {

@@ -13,14 +13,15 @@ from configs import grpo_config, lines
 
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.backends.trl import check_groups
-from rehearsal_trainer.engine import RolloutFacts, RolloutResult
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.grpo_config import check
-from rehearsal_trainer.grpo_step import IntermediateRewards, StepRows, training_rows
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.grpo.config import check
+from rehearsal_trainer.grpo.step import IntermediateRewards, StepRows, training_rows
+from rehearsal_trainer.rollouts.engine import RolloutFacts, RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
 
 def test_tokens_counts_all_tokens_of_the_rows_and_no_filler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

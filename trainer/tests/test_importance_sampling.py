@@ -12,8 +12,8 @@ from configs import grpo_config, lines
 from torch import Tensor
 
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.measurements import Drift, Measurements
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.metrics.measurements import Drift, Measurements
 
 ADVANTAGES = [2.0, -1.0, 0.5]
 MASK = [[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 0]]

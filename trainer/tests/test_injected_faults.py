@@ -17,16 +17,16 @@ from conftest import ENGINE, REPOSITORY, node_of
 from fault_proxy import FAULTS, Fault, FaultProxy, proxied
 from trl import GRPOTrainer  # noqa: TID251
 
-import rehearsal_trainer.session
+import rehearsal_trainer.gateway.session
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
-from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.grpo_step import StepRows
-from rehearsal_trainer.masks import CompletionRow, Row, Sampled, split_at
-from rehearsal_trainer.rollouts import refused_mix_up
-from rehearsal_trainer.session import Session, SessionRow
+from rehearsal_trainer.chat.masks import CompletionRow, Row, Sampled, split_at
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.gateway.session import Session, SessionRow
+from rehearsal_trainer.grpo.step import StepRows
+from rehearsal_trainer.rollouts.engine import RolloutResult
+from rehearsal_trainer.rollouts.rollouts import refused_mix_up
+from rehearsal_trainer.values.failures import TrainingError
 
 GROUP = 4
 
@@ -159,7 +159,7 @@ def shift_in_row(patch: pytest.MonkeyPatch, by: int) -> None:
         parts = split_at(row, prompt_length)
         return {**parts, "env_mask": shifted(parts["env_mask"], by)}
 
-    patch.setattr(rehearsal_trainer.session, "split_at", shifting)
+    patch.setattr(rehearsal_trainer.gateway.session, "split_at", shifting)
 
 
 def shift_in_batch(patch: pytest.MonkeyPatch, by: int) -> None:

@@ -15,8 +15,8 @@ from trl import GRPOTrainer  # noqa: TID251
 
 from rehearsal_trainer.backends import trl as backend
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import run_sft
 
 PROFILES = ["paper", "gpu", "cpu", "trial"]
 COMPARED = all_in_full_suite(PROFILES, ["paper", "cpu", "trial"])

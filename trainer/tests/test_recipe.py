@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 
-from rehearsal_trainer import grpo, sft
 from rehearsal_trainer.backends.trl import LOSSES
 from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.setting import keys_of
+from rehearsal_trainer.commands import grpo, sft
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.settings.setting import keys_of
 
 PAPER = {
     sft: {"batch": 128, "epochs": 2.0, "steps": None, "learning_rate": 5e-6, "lora_rank": 0, "context": 32768},

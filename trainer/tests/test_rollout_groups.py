@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from configs import rollout_of
 
-from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.measures import measure
-from rehearsal_trainer.rollout_groups import groups_of, is_dead
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.rollouts.engine import RolloutResult
+from rehearsal_trainer.rollouts.rollout_metrics import measure
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, groups_of, is_dead
+from rehearsal_trainer.sampler.answers import Sampling
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from rehearsal_trainer.backends.whole_checkpoints import put_in_place
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.lines import read_lines
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.trainer_process import beginning_by_proc, beginning_by_ps, running_process
+from rehearsal_trainer.processes.trainer_process import beginning_by_proc, beginning_by_ps, running_process
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.values.lines import read_lines
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and /dev/full")
 
@@ -43,8 +43,8 @@ def test_what_was_written_before_a_full_disk_stays_whole(tmp_path: Path) -> None
 import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.values.failures import TrainingError
 from dataclasses import make_dataclass
 run = RunFolder(Path(sys.argv[1]), "sft", make_dataclass("Config", [])())
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

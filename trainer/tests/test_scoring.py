@@ -9,8 +9,8 @@ import torch
 
 from rehearsal_trainer.backends import trl as backend
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer, similar_lengths
-from rehearsal_trainer.models import load_model
-from rehearsal_trainer.shared_prefix import share_prefix, shared_length
+from rehearsal_trainer.backends.shared_prefix import share_prefix, shared_length
+from rehearsal_trainer.models.loading import load_model
 
 
 def test_a_shared_prefix_changes_neither_states_nor_gradients() -> None:

@@ -24,15 +24,16 @@ from rehearsal_trainer.backends.verl.station import Station
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.backends.verl.store import RolloutStore, Waiting
-from rehearsal_trainer.engine import Failure, RolloutFacts, RolloutResult
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.masks import Row, without_tail
-from rehearsal_trainer.rollout_keys import DomainShare
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.session import Sampling, SessionRow
-from rehearsal_trainer.task_sets import TaskSet
+from rehearsal_trainer.chat.masks import Row, without_tail
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.rollouts.engine import Failure, RolloutFacts, RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.rollouts.task_sets import TaskSet
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.settings.rollout_keys import DomainShare
+from rehearsal_trainer.values.failures import ConfigurationError
 
 TASKS = REPOSITORY / "domains" / "parcel-desk" / "tasks"
 

@@ -18,9 +18,9 @@ from rehearsal_trainer.backends.verl.dataset import rows_of
 from rehearsal_trainer.backends.verl.prompt_budget import PromptBudget
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo_config import ALGORITHMS, check
+from rehearsal_trainer.grpo.config import ALGORITHMS, check
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
 PLACES = Places("train.parquet", "test.parquet", "checkpoints", "run")
 

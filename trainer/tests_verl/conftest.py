@@ -33,9 +33,9 @@ from rehearsal_trainer.backends.verl.job import EngineTasks
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.store import RolloutStore
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.grpo_config import ALGORITHMS
-from rehearsal_trainer.models import model_folder
+from rehearsal_trainer.grpo.config import ALGORITHMS
+from rehearsal_trainer.models.loading import model_folder
+from rehearsal_trainer.settings.configuration import from_values
 
 DOMAIN = REPOSITORY / "domains" / "parcel-desk"
 STORE = "store-of-the-test"

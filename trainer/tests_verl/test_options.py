@@ -14,8 +14,8 @@ from rehearsal_trainer.backends.verl.configured import configured
 from rehearsal_trainer.backends.verl.sft_settings import TRAINER, SftPlaces, sft_settings
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.values.failures import ConfigurationError
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from conftest import config_of
 from rehearsal_trainer.backends.verl.agent_loop import outputs_of
 from rehearsal_trainer.backends.verl.station import Station
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
-from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.masks import Row, Sampled
-from rehearsal_trainer.models import load_tokenizer
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
-from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.chat.masks import Row, Sampled
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.models.loading import load_tokenizer
+from rehearsal_trainer.rollouts.engine import RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.sampler.answers import Sampling
 
 GIVEN, SAMPLED, RESULT = [11, 12, 13], [21, 22], [31, 32]
 

@@ -10,9 +10,9 @@ from torch import Tensor
 from trl import GRPOTrainer
 
 from rehearsal_trainer.backends.whole_checkpoints import WholeCheckpoints
-from rehearsal_trainer.grpo_step import StepRows
-from rehearsal_trainer.masks import CompletionRow, Sampled, check_trained
-from rehearsal_trainer.measurements import Drift
+from rehearsal_trainer.chat.masks import CompletionRow, Sampled, check_trained
+from rehearsal_trainer.grpo.step import StepRows
+from rehearsal_trainer.metrics.measurements import Drift
 
 
 class FrugalTrainer(WholeCheckpoints, GRPOTrainer):

@@ -9,8 +9,9 @@ from typing import Any
 from transformers import Trainer
 from transformers.trainer_utils import sort_checkpoints
 
-from rehearsal_trainer import processes, run_files
-from rehearsal_trainer.models import record_quantization
+from rehearsal_trainer.models.loading import record_quantization
+from rehearsal_trainer.processes import distributed
+from rehearsal_trainer.values import run_files
 
 
 class WholeCheckpoints(Trainer):
@@ -28,12 +29,12 @@ class WholeCheckpoints(Trainer):
         self._unfinished = folder / run_files.UNFINISHED
         if self.args.should_save:
             shutil.rmtree(self._unfinished, ignore_errors=True)  # of an attempt that was killed
-        processes.wait()  # every process writes the state of its random numbers beside what the first writes
+        distributed.wait()  # every process writes the state of its random numbers beside what the first writes
         try:
             super()._save_checkpoint(model, trial)
         finally:
             self._unfinished = None
-        processes.wait()
+        distributed.wait()
         if self.args.should_save:
             name = run_files.checkpoint_name(self.state.global_step)
             record_quantization(self.model, folder / run_files.UNFINISHED / name)

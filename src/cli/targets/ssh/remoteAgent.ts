@@ -21,7 +21,7 @@ const bootstrap =
  * trainer is there yet, so neither imports any of it.
  */
 const parts = ['child_process.py', 'trainer_process.py']
-  .map((file) => join('rehearsal_trainer', file))
+  .map((file) => join('rehearsal_trainer', 'processes', file))
   .concat('far_side.py');
 
 /** ssh's own exit code where there is no connection, or no longer one. */

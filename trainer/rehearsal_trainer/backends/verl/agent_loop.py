@@ -14,8 +14,9 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from rehearsal_trainer.backends.verl.station import Station, plan_in, say, station_here
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.verl_settings import AGENT_LOOP
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
-from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.sampler.answers import Sampling
 
 
 @register(AGENT_LOOP)

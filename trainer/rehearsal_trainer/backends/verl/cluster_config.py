@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from rehearsal_trainer import keys, sft
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_config import PROFILES as GRPO_PROFILES
-from rehearsal_trainer.grpo_config import Config, check_purpose
-from rehearsal_trainer.messages import Json
-from rehearsal_trainer.setting import Setting
+from rehearsal_trainer.grpo.config import PROFILES as GRPO_PROFILES
+from rehearsal_trainer.grpo.config import Config, check_purpose
+from rehearsal_trainer.settings import keys
+from rehearsal_trainer.settings.setting import Setting
+from rehearsal_trainer.sft import config as sft
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.messages import Json
 
 
 def _count(about: str, paper: str, verl: str, verl_sft: str | None = None) -> Setting:

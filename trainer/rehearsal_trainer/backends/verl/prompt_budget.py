@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.values.failures import TrainingError
 
 
 class PromptBudget:

@@ -12,17 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from rehearsal_trainer import run_files
-from rehearsal_trainer.backends.verl.node import node_of_wheel
 from rehearsal_trainer.backends.verl.served_model import ServedModel
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
-from rehearsal_trainer.chat import Chat, template_options
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.lasting_engine import LastingEngine
-from rehearsal_trainer.models import stop_ids_of
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.backends.verl.station_plan import StationPlan, node_of_wheel
+from rehearsal_trainer.chat.chat import Chat, template_options
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.models.loading import stop_ids_of
+from rehearsal_trainer.rollouts.lasting_engine import LastingEngine
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.failures import ConfigurationError
 
 FAILURES = 3
 """How often a rollout is begun that ends in a failure which says nothing about the model."""

