@@ -12,7 +12,7 @@ import torch
 from configs import grpo_config, lines
 
 from rehearsal_trainer.backends import trl as backend
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
 from rehearsal_trainer.commands.grpo import run_grpo
 from rehearsal_trainer.models import loading
 from rehearsal_trainer.models.loading import load_model
@@ -81,7 +81,7 @@ def test_leaving_dead_rows_out_changes_no_loss(monkeypatch: pytest.MonkeyPatch, 
         return row_losses.sum() / (10 if loss_type == "dapo" else len(row_losses))
 
     monkeypatch.setattr(GRPOTrainer, "_compute_loss", mean)
-    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer = UnpaddedTrainer.__new__(UnpaddedTrainer)
     trainer.loss_type = loss_type
     trainer.args = SimpleNamespace(per_device_train_batch_size=4)  # pyright: ignore
     trainer.current_gradient_accumulation_steps = 1
@@ -103,7 +103,7 @@ def test_a_rollout_that_was_not_scored_counts_in_no_mean(monkeypatch: pytest.Mon
     from trl import GRPOTrainer  # noqa: TID251
 
     monkeypatch.setattr(GRPOTrainer, "_compute_loss", lambda _self, _model, inputs: inputs["advantages"].mean())
-    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer = UnpaddedTrainer.__new__(UnpaddedTrainer)
     trainer.loss_type = loss_type
     trainer.args = SimpleNamespace(per_device_train_batch_size=4)  # pyright: ignore
     trainer.current_gradient_accumulation_steps = 1
@@ -125,7 +125,7 @@ def test_rows_without_a_sampled_token_are_in_no_metric(monkeypatch: pytest.Monke
         return inputs["advantages"].mean()
 
     monkeypatch.setattr(GRPOTrainer, "_compute_loss", measured)
-    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer = UnpaddedTrainer.__new__(UnpaddedTrainer)
     trainer._metrics = {"train": {"entropy": [2.0]}}  # pyright: ignore
     filler = {
         "advantages": torch.zeros(2),

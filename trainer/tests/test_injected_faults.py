@@ -18,7 +18,7 @@ from fault_proxy import FAULTS, Fault, FaultProxy, proxied
 from trl import GRPOTrainer  # noqa: TID251
 
 import rehearsal_trainer.gateway.session
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
 from rehearsal_trainer.chat.masks import CompletionRow, Row, Sampled, split_at
 from rehearsal_trainer.commands.grpo import run_grpo
 from rehearsal_trainer.gateway.gateway import Gateway
@@ -47,24 +47,24 @@ def played_step(run: Path, monkeypatch: pytest.MonkeyPatch, proxy: FaultProxy, r
     """Trains one step of the real engine's rollouts through a proxy, one rollout after the other."""
     played: list[StepRows] = []
     batches: list[dict[str, Any]] = []
-    columns_of, generate = FrugalTrainer.columns_of, FrugalTrainer._generate_and_score_completions
+    columns_of, generate = UnpaddedTrainer.columns_of, UnpaddedTrainer._generate_and_score_completions
 
     def url_of(gateway: Gateway[Any], session: Session) -> str:
         proxy.target = gateway.base_url
         return f"{proxy.base_url}/sessions/{session.id}/v1"
 
-    def keep(trainer: FrugalTrainer, step: StepRows, *rest: int) -> dict[str, Any]:
+    def keep(trainer: UnpaddedTrainer, step: StepRows, *rest: int) -> dict[str, Any]:
         played.append(step)
         return columns_of(trainer, step, *rest)
 
-    def watch(trainer: FrugalTrainer, inputs: Any) -> dict[str, Any]:
+    def watch(trainer: UnpaddedTrainer, inputs: Any) -> dict[str, Any]:
         batches.append(generate(trainer, inputs))
         return batches[-1]
 
     with monkeypatch.context() as patch:
         patch.setattr(Gateway, "session_url", url_of)
-        patch.setattr(FrugalTrainer, "columns_of", keep)
-        patch.setattr(FrugalTrainer, "_generate_and_score_completions", watch)
+        patch.setattr(UnpaddedTrainer, "columns_of", keep)
+        patch.setattr(UnpaddedTrainer, "_generate_and_score_completions", watch)
         desk: dict[str, Any] = {
             "domain": str(REPOSITORY / "domains" / "parcel-desk"),
             "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"],

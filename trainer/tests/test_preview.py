@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from conftest import TOOLS_JSON, served
 
-from rehearsal_trainer.chat.chat import Chat
+from rehearsal_trainer.chat.chat import Chat, preview_of
 from rehearsal_trainer.chat.masks import Row
 from rehearsal_trainer.commands.preview import main
 from rehearsal_trainer.gateway.gateway import Gateway
-from rehearsal_trainer.gateway.preview import preview_of
 from rehearsal_trainer.sft.trajectories import find_recordings, read_recording, successful
 from rehearsal_trainer.values.failures import TrainingError
 from rehearsal_trainer.values.messages import Conversation

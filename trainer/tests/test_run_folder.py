@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal_trainer.backends.whole_checkpoints import put_in_place
+from rehearsal_trainer.backends.atomic_checkpoints import publish_checkpoint
 from rehearsal_trainer.processes.trainer_process import beginning_by_proc, beginning_by_ps, running_process
 from rehearsal_trainer.runs.run_folder import RunFolder
 from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
@@ -139,6 +139,6 @@ def test_a_checkpoint_takes_the_place_of_an_older_one_and_the_oldest_go(tmp_path
         os.utime(tmp_path / name, (age, age))
     (tmp_path / "unfinished" / "checkpoint-3").mkdir(parents=True)
     (tmp_path / "unfinished" / "checkpoint-3" / "weights").write_text("new")
-    put_in_place(tmp_path, "checkpoint-3", kept=2)
+    publish_checkpoint(tmp_path, "checkpoint-3", kept=2)
     assert {path.name for path in tmp_path.iterdir()} == {"checkpoint-2", "checkpoint-3", "final"}
     assert (tmp_path / "checkpoint-3" / "weights").read_text() == "new"

@@ -84,4 +84,4 @@ def _watch(hold: Hold) -> None:
         case "weights":
             LlamaDecoder.refresh = before(LlamaDecoder.refresh)
         case "final":
-            trl.put_in_place = before(trl.put_in_place)
+            trl.publish_checkpoint = before(trl.publish_checkpoint)

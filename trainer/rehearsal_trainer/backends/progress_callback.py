@@ -68,7 +68,7 @@ class ProgressCallback(TrainerCallback):
         self._end_if_asked(control)
 
     def _end_if_asked(self, control: TrainerControl) -> None:
-        if distributed.agreed(self.run.should_stop()):
+        if distributed.any_asked(self.run.should_stop()):
             control.should_training_stop = True
             control.should_save = True
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 
-def share_prefix(body: Any, least: int = 32) -> None:
+def share_prefix(body: Any, min_length: int = 32) -> None:
     """Makes a transformer body compute the prefix that all rows of a batch share only once.
 
     Exact: causal attention gives a prefix the same hidden states in every row, and the gradient of the one copy
@@ -21,7 +21,7 @@ def share_prefix(body: Any, least: int = 32) -> None:
         keeps_cache = not (body.training and body.is_gradient_checkpointing)
         is_start = input_ids is not None and rest.get("past_key_values") is None
         length = shared_length(input_ids, attention_mask) if input_ids is not None and is_start and keeps_cache else 0
-        if input_ids is None or length < least:
+        if input_ids is None or length < min_length:
             return original(input_ids=input_ids, attention_mask=attention_mask, **rest)
         rest = {
             name: value for name, value in rest.items() if name not in ("use_cache", "position_ids", "past_key_values")

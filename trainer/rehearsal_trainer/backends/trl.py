@@ -3,7 +3,8 @@
 Besides TRL's own work it does three things, all exact and only to save time and memory. A prefix that all rows of
 a batch share (the policy and the tools) is computed once, except under gradient checkpointing. The language model's
 head is only applied where a label is. Rows of similar length are scored together, so that one long rollout does not
-pad all the others. Rollouts with several rows are in frugal_trainer.py, complete checkpoints in whole_checkpoints.py.
+pad all the others. Rollouts with several rows are in unpadded_trainer.py, complete checkpoints in
+atomic_checkpoints.py.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 from trl import __version__ as trl_version
 
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.backends.atomic_checkpoints import AtomicCheckpoints, publish_checkpoint
 from rehearsal_trainer.backends.progress_callback import ProgressCallback
 from rehearsal_trainer.backends.shared_prefix import share_prefix
 from rehearsal_trainer.backends.shared_rows import SharedOrder, filled
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
 from rehearsal_trainer.backends.validation import validated
-from rehearsal_trainer.backends.whole_checkpoints import WholeCheckpoints, put_in_place
 from rehearsal_trainer.chat.masks import Row, features_of
 from rehearsal_trainer.grpo.step import StepRows
 from rehearsal_trainer.metrics.measurements import Evaluate, Measurements
@@ -97,7 +98,7 @@ Rollouts = Callable[[Sequence[str], int], StepRows]
 """(task of each rollout, optimizer step) to the rows and rewards of these rollouts."""
 
 
-class CheckpointedSftTrainer(WholeCheckpoints, SFTTrainer):
+class CheckpointedSftTrainer(AtomicCheckpoints, SFTTrainer):
     """TRL's trainer of SFT, with whole checkpoints, and rows that several processes can share."""
 
     shared_order: SharedOrder | None = None
@@ -163,7 +164,7 @@ def grpo_trainer(
 
     config = GRPOConfig(**_grpo_values(plan, grpo), **plan.options)
     loaded = _adapter_of(model)
-    trainer = FrugalTrainer(
+    trainer = UnpaddedTrainer(
         model=model,
         peft_config=_lora(model, plan),
         reward_funcs=reward,
@@ -230,7 +231,7 @@ def save(trainer: Any, tokenizer: Any, target: Path, merge: bool) -> None:
     model.save_pretrained(unfinished / target.name)
     tokenizer.save_pretrained(unfinished / target.name)
     record_quantization(model, unfinished / target.name)
-    put_in_place(target.parent, target.name)
+    publish_checkpoint(target.parent, target.name)
 
 
 def _sft_values(plan: Optimization) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,15 @@ def template_options(thinking: bool) -> dict[str, Json]:
 def system_messages(system: str) -> list[Message]:
     """Returns the system prompt as messages: one, or none where it is empty."""
     return [Message("system", system)] if system else []
+
+
+def preview_of(tokenizer: Any, row: Row) -> dict[str, Json]:
+    """A row as text, ids, mask, and as pieces that begin where its mask changes; the pieces' texts make the text."""
+    pieces = []
+    start = 0
+    for trained, group in groupby(row.mask):
+        end = start + len(list(group))
+        text = tokenizer.decode(row.ids[start:end], skip_special_tokens=False)
+        pieces.append({"text": text, "tokens": end - start, "trained": bool(trained)})
+        start = end
+    return {"text": "".join(piece["text"] for piece in pieces), "ids": row.ids, "mask": row.mask, "pieces": pieces}

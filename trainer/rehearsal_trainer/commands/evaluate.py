@@ -29,7 +29,7 @@ from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.rollouts.evaluation_part import Part
+    from rehearsal_trainer.rollouts.evaluation_batch import EvaluationBatch
     from rehearsal_trainer.rollouts.rollouts import PlayedRollout
 
 
@@ -98,7 +98,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
     from rehearsal_trainer.gateway.serving import chat_of, gateway_of
     from rehearsal_trainer.models.loading import dtype_named, load_model, load_tokenizer
     from rehearsal_trainer.models.locations import quantization_of
-    from rehearsal_trainer.rollouts.evaluation_part import Part, play_part
+    from rehearsal_trainer.rollouts.evaluation_batch import EvaluationBatch, play_batch
     from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
     from rehearsal_trainer.rollouts.rollouts import RolloutSettings
     from rehearsal_trainer.runs.run_folder import RunFolder
@@ -123,14 +123,14 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
         with RolloutWorker.of(config, gateway, run.log) as worker:
             tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
             parts = [
-                Part("sampled", sampling, config.trials),
-                Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
+                EvaluationBatch("sampled", sampling, config.trials),
+                EvaluationBatch("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
             ]
             settings = RolloutSettings.of(config)
             played: dict[str, list[PlayedRollout]] = {}
             for part in parts:
                 folder = run.path / run_files.TRAJECTORIES / part.name
-                played[part.name] = play_part(
+                played[part.name] = play_batch(
                     worker, settings, folder, config.seed, tasks, part, resume, run.should_stop
                 )
         count = sum(len(rollouts) for rollouts in played.values())
@@ -167,12 +167,12 @@ def refuse_other_rollouts(config: Config) -> None:
             )
 
 
-def summary(played: Sequence[PlayedRollout], part: Part) -> dict[str, Any]:
+def summary(played: Sequence[PlayedRollout], part: EvaluationBatch) -> dict[str, Any]:
     """The result of one part of an evaluation."""
     from rehearsal_trainer.rollouts.rollout_metrics import measure
-    from rehearsal_trainer.rollouts.success import success
+    from rehearsal_trainer.rollouts.success_rate import success_rate
 
-    return {**success(played), **measure(played), "trials": part.trials, "temperature": part.sampling.temperature}
+    return {**success_rate(played), **measure(played), "trials": part.trials, "temperature": part.sampling.temperature}
 
 
 def table(result: dict[str, Any]) -> str:

@@ -107,11 +107,11 @@ def evaluation_of(
     """The run's evaluations, where it has any, on tasks that it does not train on."""
     from rehearsal_trainer.grpo.task_sets import evaluated_sets, refuse_overlap
     from rehearsal_trainer.rollouts.evaluation import Evaluation
-    from rehearsal_trainer.rollouts.task_sets import say_apart
+    from rehearsal_trainer.rollouts.task_sets import report_task_sets
 
     evaluated = evaluated_sets(config, run, worker)
     refuse_overlap(trained, evaluated)
-    say_apart(run, trained, evaluated, steps)
+    report_task_sets(run, trained, evaluated, steps)
     return Evaluation.of(config, run, worker, evaluated, steps) if evaluated else None
 
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
+from rehearsal_trainer.chat.chat import preview_of
 from rehearsal_trainer.chat.masks import joined
-from rehearsal_trainer.gateway.preview import preview_of
 from rehearsal_trainer.settings.keys import DialectName
 from rehearsal_trainer.values.failures import TrainingError
 

@@ -98,12 +98,12 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         reached = train(trainer, run.latest_checkpoint() if resume else None)
         if reached < steps:
             run.ended_early(reached)
-            distributed.part()
+            distributed.leave()
             return run.checkpoints / run_files.checkpoint_name(reached)
         if distributed.is_first():
             save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=can_merge(model))
         run.event("finished", step=reached, path=run_files.FINAL)
-        distributed.part()
+        distributed.leave()
         return run.checkpoints / run_files.FINAL
 
 
@@ -139,10 +139,10 @@ def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optim
 def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: int) -> Evaluation:
     """The run's evaluations, on tasks that it learns no recording of."""
     from rehearsal_trainer.rollouts.evaluation import Evaluation
-    from rehearsal_trainer.rollouts.task_sets import say_apart
+    from rehearsal_trainer.rollouts.task_sets import report_task_sets
 
     sets = [evaluated_set(config, worker)]
-    say_apart(run, [], sets, steps)
+    report_task_sets(run, [], sets, steps)
     return Evaluation.of(config, run, worker, sets, steps)
 
 

@@ -19,10 +19,9 @@ from typing import Any, Generic, TypeVar
 
 from aiohttp import web
 
-from rehearsal_trainer.chat.chat import Chat
+from rehearsal_trainer.chat.chat import Chat, preview_of
 from rehearsal_trainer.chat.masks import Row, joined
 from rehearsal_trainer.gateway.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
-from rehearsal_trainer.gateway.preview import preview_of
 from rehearsal_trainer.gateway.session import Session, split_system
 from rehearsal_trainer.sampler.answers import Answerer, ContextExceededError, Generated, Sampling
 from rehearsal_trainer.values.failures import ConfigurationError

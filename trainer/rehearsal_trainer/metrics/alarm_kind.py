@@ -34,15 +34,15 @@ class Limit:
 
     default: float
     about: str
-    least: float = 0
+    ge: float = 0
     """Smaller ones are refused; 0 is, too."""
 
 
 @dataclass(frozen=True)
-class Kind:
-    """One kind of alarm. `look` gives the message and the evidence where the last row is bad, else None."""
+class AlarmKind:
+    """One kind of alarm. `condition` gives the message and the evidence where the last row is bad, else None."""
 
-    look: Callable[[Sequence[Row], Limits], Finding | None]
+    condition: Callable[[Sequence[Row], Limits], Finding | None]
     about: str
     """When it is raised; a limit is written there as `{name}`."""
     advice: str

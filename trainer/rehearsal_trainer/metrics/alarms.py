@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal_trainer.metrics.alarm_kind import Facts, Finding, Kind, Limit, Limits, Row, RunKind
+from rehearsal_trainer.metrics.alarm_kind import AlarmKind, Facts, Finding, Limit, Limits, Row, RunKind
 from rehearsal_trainer.metrics.grpo_alarms import GRPO_KINDS, GRPO_LIMITS
 from rehearsal_trainer.metrics.sft_alarms import SFT_KINDS, SFT_LIMITS
 from rehearsal_trainer.settings.setting import Backend, option_names
@@ -26,10 +26,10 @@ MOST_RECORDINGS = 5
 
 LIMITS: Mapping[str, Limit] = {
     "window": Limit(
-        10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones", least=1
+        10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones", ge=1
     ),
     "patience": Limit(
-        3, "optimizer steps in a row that entropy, truncation, dead groups and loss must be bad for", least=1
+        3, "optimizer steps in a row that entropy, truncation, dead groups and loss must be bad for", ge=1
     ),
     **GRPO_LIMITS,
     **SFT_LIMITS,
@@ -54,12 +54,12 @@ def completed(limits: Limits) -> dict[str, float]:
             raise ConfigurationError(f"alarms: there is no limit {name}; known are {', '.join(LIMITS)}")
         if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
             raise ConfigurationError(f"alarms: {name}: expected a number above 0, found {value!r}")
-        if value < LIMITS[name].least:
-            raise ConfigurationError(f"alarms: {name}: expected at least {LIMITS[name].least:g}, found {value!r}")
+        if value < LIMITS[name].ge:
+            raise ConfigurationError(f"alarms: {name}: expected at least {LIMITS[name].ge:g}, found {value!r}")
     return {name: limits.get(name, limit.default) for name, limit in LIMITS.items()}
 
 
-def when_raised(kind: Kind) -> str:
+def when_raised(kind: AlarmKind) -> str:
     """When an alarm is raised, by the limits' defaults."""
     return kind.about.format(**completed({}))
 
@@ -83,7 +83,7 @@ def known(names: Sequence[str], run: RunKind) -> list[str]:
     return list(names)
 
 
-def kinds_of(run: RunKind) -> dict[str, Kind]:
+def kinds_of(run: RunKind) -> dict[str, AlarmKind]:
     """The alarms of a kind of run by name."""
     return {name: kind for name, kind in KINDS.items() if run in kind.runs}
 
@@ -92,8 +92,8 @@ def raised(rows: Sequence[Row], limits: Limits, run: RunKind) -> list[Alarm]:
     """The alarms of the last row that the row before it did not have; rows ascend by their `step`."""
     found = []
     for name, kind in kinds_of(run).items():
-        bad = kind.look(rows, limits) if rows else None
-        if bad is not None and (len(rows) < 2 or kind.look(rows[:-1], limits) is None):
+        bad = kind.condition(rows, limits) if rows else None
+        if bad is not None and (len(rows) < 2 or kind.condition(rows[:-1], limits) is None):
             message, evidence = bad
             found.append(Alarm(name, int(rows[-1]["step"]), message, evidence))
     return found
@@ -122,9 +122,9 @@ def _not_a_number(rows: Sequence[Row], _limits: Limits) -> Finding | None:
     return "the loss or the norm of its gradient became NaN or infinite", {"not_finite": 1.0}
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, AlarmKind] = {
     **GRPO_KINDS,
-    "not-a-number": Kind(
+    "not-a-number": AlarmKind(
         _not_a_number,
         "The loss or the norm of its gradient became NaN or infinite.",
         "The weights are lost from this optimizer step on. Delete the checkpoints since, and resume from the one "

@@ -8,9 +8,9 @@ from statistics import median
 from rehearsal_trainer.metrics.alarm_kind import (
     FEW,
     LOOP,
+    AlarmKind,
     Facts,
     Finding,
-    Kind,
     Limit,
     Limits,
     Row,
@@ -97,33 +97,33 @@ def _failed(facts: Facts, who: str, code: str | None = None) -> bool:
     return isinstance(failure, dict) and failure.get("who") == who and code in (None, failure.get("code"))
 
 
-GRPO_KINDS: Mapping[str, Kind] = {
-    "kl-explosion": Kind(
+GRPO_KINDS: Mapping[str, AlarmKind] = {
+    "kl-explosion": AlarmKind(
         _kl_explosion,
         "`kl` reaches {kl:g}, or leaps above both {kl_least:g} and {kl_growth:g} times the highest of the last "
         "{window:g} optimizer steps.",
         "The model drifts too far from its reference. Raise {beta} or lower {learning_rate}.",
     ),
-    "entropy-collapse": Kind(
+    "entropy-collapse": AlarmKind(
         _entropy_collapse,
         "`entropy` is below {entropy:g}, or below {entropy_share:.0%} of what the run began with, {patience:g} "
         "optimizer steps in a row.",
         "The model became deterministic too early. Sample at a higher {temperature}, raise {beta} or lower "
         "{learning_rate}.",
     ),
-    "tool-loop": Kind(
+    "tool-loop": AlarmKind(
         at_least("looping", "looping", f"{{value:.0%}} of the rollouts make one call {LOOP} times in a row or more"),
         "`looping` reaches {looping:.0%}.",
         "The model makes the same call again and again. Check the loss mask and whether the reward is clear.",
         lambda facts: _number(facts, "longest_repeat") >= LOOP,
     ),
-    "simulator-breakdown": Kind(
+    "simulator-breakdown": AlarmKind(
         at_least("simulator_failed", "simulator", "the simulated user broke {value:.0%} of the rollouts"),
         "`simulator_failed` reaches {simulator:.0%}.",
         "The simulated user answers incoherently or not at all. Check its prompt and the user's model.",
         lambda facts: _failed(facts, "simulator"),
     ),
-    "dead-groups": Kind(
+    "dead-groups": AlarmKind(
         at_least(
             "dead_groups",
             "dead_groups",
@@ -135,7 +135,7 @@ GRPO_KINDS: Mapping[str, Kind] = {
         "or with easier tasks; where all are right, train on harder ones; a larger {group_size} and a higher "
         "{temperature} give more different rollouts.",
     ),
-    "truncation": Kind(
+    "truncation": AlarmKind(
         at_least(
             "truncated",
             "truncated",
@@ -146,7 +146,7 @@ GRPO_KINDS: Mapping[str, Kind] = {
         "Answers end before the model ends them. Raise {max_tokens} or {context}, or look for endless answers.",
         lambda facts: facts.get("truncated") is True,
     ),
-    "token-drift": Kind(
+    "token-drift": AlarmKind(
         at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
         "`drift` reaches {drift:g}.",
         "The trainer scores other tokens or other weights than were sampled. Check that the gateway has the newest "
@@ -154,7 +154,7 @@ GRPO_KINDS: Mapping[str, Kind] = {
         advice_with_verl="The trainer scores other tokens or other weights than were sampled. Check that the model "
         "servers have the newest weights, and the chat template.",
     ),
-    "stalled-rollouts": Kind(
+    "stalled-rollouts": AlarmKind(
         _stalled_rollouts,
         "`stalled` reaches {stalled:.0%}, the rollouts of an optimizer step take {stall_growth:g} times as long as "
         "those before and more than {stall_least_s:g} s, or none of them ends for {idle_s:g} s.",

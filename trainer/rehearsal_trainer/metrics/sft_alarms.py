@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from rehearsal_trainer.metrics.alarm_kind import FEW, Finding, Kind, Limit, Limits, Row, at_least, compared, values_of
+from rehearsal_trainer.metrics.alarm_kind import (
+    FEW,
+    AlarmKind,
+    Finding,
+    Limit,
+    Limits,
+    Row,
+    at_least,
+    compared,
+    values_of,
+)
 
 SFT_LIMITS: Mapping[str, Limit] = {
     "loss_growth": Limit(1.5, "times the run's first losses above which the loss of SFT diverges"),
@@ -76,15 +86,15 @@ def _overfitting(rows: Sequence[Row], limits: Limits) -> Finding | None:
     return said, {"validation_loss": losses[-1], "lowest": lowest, "limit": most, "loss": median(trained)}
 
 
-SFT_KINDS: Mapping[str, Kind] = {
-    "loss-divergence": Kind(
+SFT_KINDS: Mapping[str, AlarmKind] = {
+    "loss-divergence": AlarmKind(
         _loss_divergence,
         "`loss` is above {loss_growth:g} times its first values {patience:g} optimizer steps in a row, or has risen by "
         "{loss_share:.0%} of what it had fallen, where that was {loss_least:g} or more.",
         "The model unlearns what it had learned. Lower {learning_rate}, raise {warmup_steps}, or enlarge {batch}.",
         runs=("sft",),
     ),
-    "gradient-explosion": Kind(
+    "gradient-explosion": AlarmKind(
         _gradient_explosion,
         "`grad_norm` reaches {grad_norm:g}, or leaps above both {grad_least:g} and {grad_growth:g} times the median of "
         "the last {window:g} optimizer steps.",
@@ -92,14 +102,14 @@ SFT_KINDS: Mapping[str, Kind] = {
         "recordings that are unlike the others.",
         runs=("sft",),
     ),
-    "rows-too-long": Kind(
+    "rows-too-long": AlarmKind(
         at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
         "{too_long:.0%} of the recordings are longer than `context` and left out.",
         "Long conversations are not learned from, so the model will not know how they end. Raise {context}, or record "
         "shorter ones.",
         runs=("sft",),
     ),
-    "overfitting": Kind(
+    "overfitting": AlarmKind(
         _overfitting,
         "`validation_loss` is {overfit:.0%} above its lowest, {patience:g} measurements in a row, while `loss` fell; "
         "needs `validation_share`.",

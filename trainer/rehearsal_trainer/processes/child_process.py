@@ -1,6 +1,6 @@
 """How the trainer starts its children. Torch-free.
 
-It is sent with far_side.py to where there is nothing else of this package, so it imports nothing of it.
+It is sent with remote_agent.py to where there is nothing else of this package, so it imports nothing of it.
 """
 
 from __future__ import annotations

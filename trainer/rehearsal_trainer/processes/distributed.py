@@ -99,7 +99,7 @@ def take_gpu() -> None:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
 
 
-def agreed(asked: bool) -> bool:
+def any_asked(asked: bool) -> bool:
     """Whether any process asks for the end of training. All have to call it at the same moments."""
     if count() == 1:
         return asked
@@ -132,7 +132,7 @@ def wait() -> None:
         PartialState().wait_for_everyone()
 
 
-def part() -> None:
+def leave() -> None:
     """Leaves the others, once nothing is computed together."""
     if count() > 1:
         import torch

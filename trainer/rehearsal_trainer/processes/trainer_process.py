@@ -1,6 +1,6 @@
 """Which process trains in a run's folder. Torch-free.
 
-It is sent with far_side.py to where there is nothing else of this package, so it imports nothing of it. The program
+It is sent with remote_agent.py to where there is nothing else of this package, so it imports nothing of it. The program
 begins with child_process.py, and only its first file may import from the future.
 """
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rehearsal_trainer.metrics.measurements import Cadence
-from rehearsal_trainer.rollouts.evaluation_part import Part, play_part
+from rehearsal_trainer.rollouts.evaluation_batch import EvaluationBatch, play_batch
 from rehearsal_trainer.rollouts.rollout_metrics import OF_A_DOMAIN, measure
 from rehearsal_trainer.rollouts.rollouts import PlayedRollout
-from rehearsal_trainer.rollouts.success import success
+from rehearsal_trainer.rollouts.success_rate import success_rate
 from rehearsal_trainer.rollouts.task_sets import TaskSet
 from rehearsal_trainer.sampler.answers import Sampling
 from rehearsal_trainer.values import run_files
@@ -31,10 +31,16 @@ class Evaluation:
     """The evaluations of a run."""
 
     def __init__(
-        self, run: RunFolder, worker: RolloutWorker, sets: Sequence[TaskSet], cadence: Cadence, seed: int, part: Part
+        self,
+        run: RunFolder,
+        worker: RolloutWorker,
+        sets: Sequence[TaskSet],
+        cadence: Cadence,
+        seed: int,
+        batch: EvaluationBatch,
     ) -> None:
         self._run, self._worker, self._sets = run, worker, sets
-        self._cadence, self._seed, self._part = cadence, seed, part
+        self._cadence, self._seed, self._batch = cadence, seed, batch
         self._before = first_evaluations(run.path / run_files.EVENTS)
 
     @classmethod
@@ -47,8 +53,8 @@ class Evaluation:
         steps: int,
     ) -> Self:
         """Those that a run of so many optimizer steps is configured to have."""
-        part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
-        return cls(run, worker, sets, Cadence(config.evaluate_every, steps), config.seed, part)
+        batch = EvaluationBatch("evaluate", Sampling.of(config), config.evaluate_trials)
+        return cls(run, worker, sets, Cadence(config.evaluate_every, steps), config.seed, batch)
 
     def __call__(self, step: int) -> dict[str, float]:
         """Evaluates if it is due after this optimizer step; what was measured, or nothing."""
@@ -63,26 +69,26 @@ class Evaluation:
         values: dict[str, float] = {}
         for each in self._sets:
             folder = self._run.path / run_files.evaluation_folder(step, each.name)
-            played = play_part(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
-            found = say_evaluated(self._run, step, each, played)
+            played = play_batch(self._worker, each.settings, folder, self._seed, each.tasks, self._batch)
+            found = report_evaluation(self._run, step, each, played)
             if not found:
                 continue
             before = self._before.setdefault(each.name, found)
-            if each.is_held_out and (message := fall(each.name, step, before, found)):
+            if each.is_held_out and (message := regression_warning(each.name, step, before, found)):
                 self._run.event("warning", code="held-out-fell", step=step, domain=each.name, message=message)
             if not each.is_held_out:
                 trained += played
             if each.is_held_out or sum(not one.is_held_out for one in self._sets) > 1:
-                values |= measured_as(f"evaluate/{each.name}", played, OF_A_DOMAIN)
+                values |= prefixed_metrics(f"evaluate/{each.name}", played, OF_A_DOMAIN)
         generator.suspend()
-        return values | measured_as("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
+        return values | prefixed_metrics("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
 
 
-def say_evaluated(
+def report_evaluation(
     run: RunFolder, step: int, one: TaskSet, played: Sequence[PlayedRollout]
 ) -> Mapping[str, Json] | None:
     """Writes the result of a domain as an event; None, with a warning, where nothing could be scored."""
-    found = success(played)
+    found = success_rate(played)
     fields = {name: value for name, value in found.items() if name != "by_kind"}
     run.event("evaluated", step=step, domain=one.name, held_out=one.is_held_out, **fields)
     if found["rollouts"]:
@@ -93,14 +99,14 @@ def say_evaluated(
     return None
 
 
-def measured_as(prefix: str, played: Sequence[PlayedRollout], kept: Sequence[str] = ()) -> dict[str, float]:
+def prefixed_metrics(prefix: str, played: Sequence[PlayedRollout], kept: Sequence[str] = ()) -> dict[str, float]:
     """Metrics of rollouts, all or those that are kept, as `<prefix>/<metric>`, and the interval of their success."""
-    low, high = success(played)["interval"]
+    low, high = success_rate(played)["interval"]
     values = {f"{prefix}/{name}": value for name, value in measure(played).items() if name in kept or not kept}
     return {**values, f"{prefix}/success_low": low, f"{prefix}/success_high": high} if played else {}
 
 
-def fall(name: str, step: int, before: Mapping[str, Json], now: Mapping[str, Json]) -> str | None:
+def regression_warning(name: str, step: int, before: Mapping[str, Json], now: Mapping[str, Json]) -> str | None:
     """A warning where success has fallen below the interval that it had before training."""
     low = before["interval"][0]
     if before["success"] is None or now["success"] is None or now["success"] >= low:

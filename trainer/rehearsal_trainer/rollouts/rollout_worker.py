@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rehearsal_trainer.processes.devices import release_threads
-from rehearsal_trainer.rollouts.lasting_engine import LastingEngine
+from rehearsal_trainer.rollouts.restarting_engine import RestartingEngine
 from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.values.messages import Json
 
@@ -50,7 +50,7 @@ class RolloutWorker:
         self._thread = threading.Thread(target=self._loop.run_forever, name="rollouts", daemon=True)
         self._thread.start()
         self._stack = contextlib.AsyncExitStack()
-        self._engine = LastingEngine(command, cwd, log)
+        self._engine = RestartingEngine(command, cwd, log)
         try:
             self._wait(self._start())
         except BaseException:

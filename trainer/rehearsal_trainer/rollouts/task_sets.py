@@ -37,7 +37,7 @@ class TaskSet:
     is_held_out: bool = False
 
 
-def say_apart(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet], steps: int) -> None:
+def report_task_sets(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet], steps: int) -> None:
     """Says in an event what is trained on and what is evaluated on, and warns of a model that plays both users."""
     both = sorted(_simulators(trained) & _simulators(evaluated))
     run.event(

@@ -1,4 +1,4 @@
-"""A process with vLLM's engine (`vllm_side.py`), asked in JSON lines from any thread."""
+"""A process with vLLM's engine (`vllm_worker.py`), asked in JSON lines from any thread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class VllmProcess:
     """
 
     def __init__(self, python: str, model: str, options: dict[str, Json], log_file: Path) -> None:
-        side = Path(__file__).with_name("vllm_side.py")
+        side = Path(__file__).with_name("vllm_worker.py")
         self._log = log_file
         try:
             with self._log.open("wb") as log:

@@ -84,7 +84,7 @@ LoraRank = Annotated[
         trl="LoraConfig.r",
         verl="actor_rollout_ref.model.lora_rank",
         verl_sft="model.lora_rank",
-        least=0,
+        ge=0,
     ),
 ]
 Dtype = Annotated[
@@ -130,7 +130,7 @@ Context = Annotated[
         trl="max_length (SFT); kept by the gateway (GRPO)",
         verl="actor_rollout_ref.rollout.max_model_len",
         verl_sft="data.max_length",
-        least=64,
+        ge=64,
     ),
 ]
 MicroBatch = Annotated[
@@ -140,7 +140,7 @@ MicroBatch = Annotated[
         unit="rows",
         trl="per_device_train_batch_size",
         verl_sft="data.micro_batch_size_per_gpu",
-        least=1,
+        ge=1,
     ),
 ]
 Processes = Annotated[
@@ -150,7 +150,7 @@ Processes = Annotated[
         "they compute the same gradient as one process. SFT alone trains in several.",
         unit="processes",
         trl="accelerate launch --num_processes",
-        least=1,
+        ge=1,
     ),
 ]
 WarmupSteps = Annotated[
@@ -161,7 +161,7 @@ WarmupSteps = Annotated[
         trl="warmup_steps",
         verl="actor_rollout_ref.actor.optim.lr_warmup_steps",
         verl_sft="optim.lr_warmup_steps",
-        least=0,
+        ge=0,
     ),
 ]
 SaveEvery = Annotated[
@@ -172,7 +172,7 @@ SaveEvery = Annotated[
         paper="10",
         trl="save_steps",
         verl="trainer.save_freq",
-        least=1,
+        ge=1,
     ),
 ]
 KeepCheckpoints = Annotated[
@@ -182,7 +182,7 @@ KeepCheckpoints = Annotated[
         trl="save_total_limit",
         verl="trainer.max_actor_ckpt_to_keep",
         verl_sft="trainer.max_ckpt_to_keep",
-        least=1,
+        ge=1,
     ),
 ]
 Seed = Annotated[
@@ -192,12 +192,12 @@ Seed = Annotated[
         trl="seed",
         verl="data.seed",
         verl_sft="trainer.seed",
-        least=0,
-        most=2**32 - 1,
+        ge=0,
+        le=2**32 - 1,
     ),
 ]
 Threads = Annotated[
-    int | None, Setting("Threads of the CPU; null leaves it to the environment's OMP_NUM_THREADS.", least=1)
+    int | None, Setting("Threads of the CPU; null leaves it to the environment's OMP_NUM_THREADS.", ge=1)
 ]
 
 # What SFT learns from.
@@ -228,15 +228,15 @@ ValidationShare = Annotated[
         "to 20 times in it; the alarm `overfitting` needs it. 0 learns from all.",
         trl="eval_dataset",
         verl_sft="data.val_files",
-        least=0,
-        most=0.5,
+        ge=0,
+        le=0.5,
     ),
 ]
 SftEpochs = Annotated[
     float,
     Setting(
         "Passes over all recordings.", unit="epochs", paper="2", trl="num_train_epochs", verl="trainer.total_epochs",
-        above=0,
+        gt=0,
     ),
 ]  # fmt: skip
 SftSteps = Annotated[
@@ -246,7 +246,7 @@ SftSteps = Annotated[
         unit="optimizer steps",
         trl="max_steps",
         verl="trainer.total_training_steps",
-        least=1,
+        ge=1,
     ),
 ]
 SftBatch = Annotated[
@@ -257,7 +257,7 @@ SftBatch = Annotated[
         paper="128",
         trl="per_device_train_batch_size x gradient_accumulation_steps",
         verl="data.train_batch_size",
-        least=1,
+        ge=1,
     ),
 ]
 SftLearningRate = Annotated[
@@ -267,7 +267,7 @@ SftLearningRate = Annotated[
         paper="5e-6",
         trl="learning_rate",
         verl="optim.lr",
-        above=0,
+        gt=0,
     ),
 ]
 Schedule = Annotated[
@@ -296,7 +296,7 @@ GrpoEpochs = Annotated[
     float,
     Setting(
         "Passes over all training tasks.", unit="epochs", paper="25", trl="num_train_epochs",
-        verl="trainer.total_epochs", above=0,
+        verl="trainer.total_epochs", gt=0,
     ),
 ]  # fmt: skip
 GrpoSteps = Annotated[
@@ -306,7 +306,7 @@ GrpoSteps = Annotated[
         unit="optimizer steps",
         trl="max_steps",
         verl="trainer.total_training_steps",
-        least=1,
+        ge=1,
     ),
 ]
 TasksPerStep = Annotated[
@@ -317,8 +317,8 @@ TasksPerStep = Annotated[
         paper="32",
         trl="per_device_train_batch_size x gradient_accumulation_steps / num_generations",
         verl="data.train_batch_size, actor_rollout_ref.actor.ppo_mini_batch_size",
-        least=1,
-        most=4096,
+        ge=1,
+        le=4096,
     ),
 ]
 GroupSize = Annotated[
@@ -329,8 +329,8 @@ GroupSize = Annotated[
         paper="8",
         trl="num_generations",
         verl="actor_rollout_ref.rollout.n",
-        least=2,
-        most=4096,
+        ge=2,
+        le=4096,
     ),
 ]
 GrpoLearningRate = Annotated[
@@ -340,7 +340,7 @@ GrpoLearningRate = Annotated[
         paper="1e-6",
         trl="learning_rate",
         verl="actor_rollout_ref.actor.optim.lr",
-        above=0,
+        gt=0,
     ),
 ]
 Beta = Annotated[
@@ -351,7 +351,7 @@ Beta = Annotated[
         paper="0.001",
         trl="beta",
         verl="actor_rollout_ref.actor.kl_loss_coef",
-        least=0,
+        ge=0,
     ),
 ]
 Epsilon = Annotated[
@@ -362,7 +362,7 @@ Epsilon = Annotated[
         paper="0.2",
         trl="epsilon",
         verl="actor_rollout_ref.actor.clip_ratio",
-        above=0,
+        gt=0,
     ),
 ]
 EpsilonHigh = Annotated[
@@ -371,7 +371,7 @@ EpsilonHigh = Annotated[
         "Clip range of the importance ratio above 1. It has no effect while a batch of rollouts is one update.",
         trl="epsilon_high",
         verl="actor_rollout_ref.actor.clip_ratio_high",
-        above=0,
+        gt=0,
     ),
 ]
 ImportanceSamplingCap = Annotated[
@@ -383,7 +383,7 @@ ImportanceSamplingCap = Annotated[
         paper="none",
         trl="vllm_importance_sampling_clip_max",
         verl="algorithm.rollout_correction.rollout_is_threshold",
-        above=0,
+        gt=0,
     ),
 ]
 Refills = Annotated[
@@ -395,7 +395,7 @@ Refills = Annotated[
         unit="rounds",
         paper="0",
         verl="algorithm.filter_groups.enable",
-        least=0,
+        ge=0,
     ),
 ]
 FormatReward = Annotated[
@@ -404,7 +404,7 @@ FormatReward = Annotated[
         "An intermediate reward, added to that of a rollout in which every call of a tool was well formed. For "
         "experiments: what is measured and evaluated stays the reward of the work alone.",
         paper="none: many ways lead to a good end, and a reward for the way is gamed",
-        least=0,
+        ge=0,
     ),
 ]
 ToolReward = Annotated[
@@ -413,7 +413,7 @@ ToolReward = Annotated[
         "An intermediate reward, added in proportion to the gold actions whose tool was called. For experiments: what "
         "is measured and evaluated stays the reward of the work alone.",
         paper="none: many ways lead to a good end, and a reward for the way is gamed",
-        least=0,
+        ge=0,
     ),
 ]
 SkipDeadGroups = Annotated[

@@ -17,7 +17,7 @@ class DomainShare:
     """One of the domains of a run."""
 
     folder: Annotated[str, Setting("The folder with domain.yaml.", is_path=True)]
-    weight: Annotated[float, Setting("Its share of the groups, in proportion to the other weights.", above=0)] = 1.0
+    weight: Annotated[float, Setting("Its share of the groups, in proportion to the other weights.", gt=0)] = 1.0
     name: Annotated[str | None, Setting("What metrics call it; the folder's own name where there is none.")] = None
     user: Annotated[Endpoint | None, Setting("Who plays its user in training, in place of `user`.")] = None
     evaluate_user: Annotated[
@@ -85,7 +85,7 @@ TurnCap = Annotated[
         paper="30",
         trl="kept by the engine",
         verl="actor_rollout_ref.rollout.multi_turn.max_assistant_turns",
-        least=1,
+        ge=1,
     ),
 ]
 Temperature = Annotated[
@@ -95,7 +95,7 @@ Temperature = Annotated[
         paper="1.0",
         trl="temperature",
         verl="actor_rollout_ref.rollout.temperature",
-        least=0,
+        ge=0,
     ),
 ]
 TopP = Annotated[
@@ -104,8 +104,8 @@ TopP = Annotated[
         "Only the most likely tokens that make up this share are sampled; 1 leaves none out.",
         trl="top_p",
         verl="actor_rollout_ref.rollout.top_p",
-        above=0,
-        most=1,
+        gt=0,
+        le=1,
     ),
 ]
 MaxTokens = Annotated[
@@ -116,14 +116,14 @@ MaxTokens = Annotated[
         paper="1024",
         trl="kept by the gateway",
         verl="kept by the gateway, within data.max_response_length",
-        least=1,
+        ge=1,
     ),
 ]
 Concurrency = Annotated[
     int,
     Setting(
         "Rollouts that are played at once, and so calls to the user's model. On a cluster the workers share them.",
-        least=1,
+        ge=1,
     ),
 ]
 VllmPython = Annotated[
@@ -141,8 +141,8 @@ VllmMemory = Annotated[
         "The part of the memory that vLLM may take, a GPU's or without one the machine's; training has what is left.",
         trl="vllm_gpu_memory_utilization",
         verl="actor_rollout_ref.rollout.gpu_memory_utilization",
-        above=0,
-        most=1,
+        gt=0,
+        le=1,
     ),
 ]
 RolloutTimeout = Annotated[
@@ -150,7 +150,7 @@ RolloutTimeout = Annotated[
     Setting(
         "Time after which a rollout ends as a failure of the infrastructure, which is never a reward.",
         unit="seconds",
-        above=0,
+        gt=0,
     ),
 ]
 
@@ -164,7 +164,7 @@ EvaluateEvery = Annotated[
         paper="5",
         trl="eval_steps",
         verl="trainer.test_freq",
-        least=0,
+        ge=0,
     ),
 ]
 EvaluateEverySft = Annotated[
@@ -175,7 +175,7 @@ EvaluateEverySft = Annotated[
         unit="optimizer steps",
         trl="eval_steps",
         verl="trainer.test_freq",
-        least=0,
+        ge=0,
     ),
 ]
 EvaluateSplit = Annotated[
@@ -195,15 +195,15 @@ EvaluateTrials = Annotated[
         unit="rollouts",
         trl="num_generations_eval",
         verl="actor_rollout_ref.rollout.val_kwargs.n",
-        least=1,
+        ge=1,
     ),
 ]
-Trials = Annotated[int, Setting("Rollouts of each task at `temperature`; 0 leaves them out.", unit="rollouts", least=0)]
+Trials = Annotated[int, Setting("Rollouts of each task at `temperature`; 0 leaves them out.", unit="rollouts", ge=0)]
 GreedyTrials = Annotated[
     int,
     Setting(
         "Rollouts of each task at temperature 0; they differ in what the simulated user says. 0 leaves them out.",
         unit="rollouts",
-        least=0,
+        ge=0,
     ),
 ]

@@ -26,9 +26,10 @@ class Setting:
     """Its name in verl, in GRPO where the two differ."""
     verl_sft: str | None = None
     """Its name in verl's SFT where that is another one."""
-    least: float | None = None
-    above: float | None = None
-    most: float | None = None
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+    """The bounds of a number: at least, more than, at most."""
     is_path: bool = False
     """It names files, relative to the file that it is written in."""
     is_given: bool = False
@@ -79,12 +80,12 @@ def fault_of(key: Key, value: Json) -> str | None:
         return f"expected {spelled(key.hint)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         setting = key.setting
-        if setting.least is not None and value < setting.least:
-            return f"expected at least {setting.least:g}"
-        if setting.above is not None and value <= setting.above:
-            return f"expected more than {setting.above:g}"
-        if setting.most is not None and value > setting.most:
-            return f"expected at most {setting.most:g}"
+        if setting.ge is not None and value < setting.ge:
+            return f"expected at least {setting.ge:g}"
+        if setting.gt is not None and value <= setting.gt:
+            return f"expected more than {setting.gt:g}"
+        if setting.le is not None and value > setting.le:
+            return f"expected at most {setting.le:g}"
     return None
 
 
@@ -102,9 +103,9 @@ def schema_of(key: Key) -> dict[str, Json]:
     """The JSON Schema of a key's value."""
     setting = key.setting
     bounds: Mapping[str, Json] = {
-        "minimum": setting.least,
-        "exclusiveMinimum": setting.above,
-        "maximum": setting.most,
+        "minimum": setting.ge,
+        "exclusiveMinimum": setting.gt,
+        "maximum": setting.le,
     }
     return {**_schema(key.hint), **{name: bound for name, bound in bounds.items() if bound is not None}}
 

@@ -70,13 +70,13 @@ def read_recording(path: Path) -> Conversation:
     return replace(conversation, messages=spoken, reward=reward, is_selected=withheld is not None)
 
 
-def successful(conversations: Iterable[Conversation], least: float = 1.0) -> list[Conversation]:
-    """Those worth learning from: rewarded with at least `least` or selected by a synthesis, with something that the
-    agent said and is to be learned, without previews."""
+def successful(conversations: Iterable[Conversation], min_reward: float = 1.0) -> list[Conversation]:
+    """Those worth learning from: rewarded with at least `min_reward` or selected by a synthesis, with something that
+    the agent said and is to be learned, without previews."""
     return [
         conversation
         for conversation in conversations
-        if (conversation.is_selected or (conversation.reward is not None and conversation.reward >= least))
+        if (conversation.is_selected or (conversation.reward is not None and conversation.reward >= min_reward))
         and not conversation.is_preview
         and any(message.role == "assistant" and message.trained for message in conversation.messages)
     ]

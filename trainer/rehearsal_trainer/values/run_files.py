@@ -1,7 +1,7 @@
 """What lies in the folder of a training run; docs/training-protocol.md says what each holds. Torch-free.
 
-src/engine/shell/records/runFiles.ts names them for the engine. far_side.py and verl's checkpoint.py run alone, so they
-name theirs themselves.
+src/engine/shell/records/runFiles.ts names them for the engine. remote_agent.py and verl's
+checkpoint.py run alone, so they name theirs themselves.
 """
 
 from __future__ import annotations

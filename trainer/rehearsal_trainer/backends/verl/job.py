@@ -27,14 +27,14 @@ from rehearsal_trainer.backends.verl.cluster_config import (
 )
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan, node_of_wheel
 from rehearsal_trainer.backends.verl.sft_settings import SftPlaces, sft_settings
-from rehearsal_trainer.backends.verl.station_plan import StationPlan, node_of_wheel
 from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
 from rehearsal_trainer.grpo.config import ALGORITHMS
 from rehearsal_trainer.grpo.task_sets import evaluated_sets, refuse_overlap, trained_sets
 from rehearsal_trainer.rollouts.engine import running
-from rehearsal_trainer.rollouts.task_sets import TaskSet, say_apart
+from rehearsal_trainer.rollouts.task_sets import TaskSet, report_task_sets
 from rehearsal_trainer.runs import preflight
 from rehearsal_trainer.runs.run_folder import RunFolder
 from rehearsal_trainer.settings.configuration import read_config
@@ -148,7 +148,7 @@ def sets_of(config: ClusterConfig, run: RunFolder) -> tuple[list[TaskSet], list[
     lister = EngineTasks(config)
     trained, evaluated = trained_sets(config, lister), evaluated_sets(config, run, lister)
     refuse_overlap(trained, evaluated)
-    say_apart(run, trained, evaluated, sum(steps_of(config, len(each.tasks)) for each in trained))
+    report_task_sets(run, trained, evaluated, sum(steps_of(config, len(each.tasks)) for each in trained))
     return trained, evaluated
 
 
@@ -166,7 +166,7 @@ def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated
     write_rows(rows_of(trained.name, trained.tasks, "train"), places.train_file)
     write_rows(rows_of(trained.name, test or trained.tasks[:1], "test"), places.test_file)
     config = replace(config, model=model_folder(config.model), evaluate_every=config.evaluate_every if test else 0)
-    settings = verl_settings(config, places, StationPlan.of(config, STORE), len(trained.tasks))
+    settings = verl_settings(config, places, RolloutPlan.of(config, STORE), len(trained.tasks))
     return configured(with_options(config, settings))
 
 
@@ -201,7 +201,7 @@ def _example_of(config: ClusterConfig | SftClusterConfig) -> dict[str, Json]:
     """Returns the settings of a run before its tasks and files are known, to check options against."""
     if isinstance(config, SftClusterConfig):
         return sft_settings(config, SftPlaces("", None, "", "", ""), 1)
-    return verl_settings(config, Places("", "", "", ""), StationPlan.of(config, None), config.tasks_per_step)
+    return verl_settings(config, Places("", "", "", ""), RolloutPlan.of(config, None), config.tasks_per_step)
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:

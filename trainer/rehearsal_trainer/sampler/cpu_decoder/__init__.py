@@ -9,8 +9,8 @@ Training on a laptop spends most of its time here, so the loop is written for th
   Llama, Qwen 2 and Qwen 3. `ModuleDecoder` has every other model through its own forward, one session after the other:
   right, and slow. It also has quantized models, and on a GPU those that transformers cannot page.
 - `attention_batch.py` says which new tokens are attended together, `linear.py` lays weights out once per optimizer step
-  for products of a few rows, `drafts.py` guesses tokens that are computed in one pass with the given ones, and
-  `release_threads` of devices.py lets optimizer and sampler use the cores in turn.
+  for products of a few rows, `ngram_speculation.py` guesses tokens that are computed in one pass with the
+  given ones, and `release_threads` of devices.py lets optimizer and sampler use the cores in turn.
 
 Each request has its own seed and its own stream of random numbers: the same seed, weights and prompt give the
 same ids, whatever is answered beside it, as far as rounding in another batch allows. transformers has one stream for

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-MOST_TOGETHER = 8
+MAX_BATCHED_TOKENS = 8
 """New tokens of a session up to which its attention is computed with that of others; more are a prompt."""
 
 
@@ -35,7 +35,7 @@ class Span:
 
 
 @dataclass
-class Alone:
+class SingleSession:
     """A session whose attention is computed by itself: its rows of the batch, its slot, its length afterwards, and what
     each of its new tokens sees (None: all of it)."""
 
@@ -58,11 +58,11 @@ class AttentionBatch:
             [s for s, count in zip(slots, counts, strict=True) for _ in range(count)], device=device
         )
         starts = [sum(counts[:index]) for index in range(len(counts))]
-        few = [index for index, count in enumerate(counts) if count <= MOST_TOGETHER]
+        few = [index for index, count in enumerate(counts) if count <= MAX_BATCHED_TOKENS]
         span = max((slots[i] for i in few), default=0) + 1 - min((slots[i] for i in few), default=0)
         together = len(few) > 1 and span <= 2 * len(few)  # free slots in between cost as much as used ones
         self.others = [
-            Alone(start, start + count, slot, length + count, _causal(count, length + count, device))
+            SingleSession(start, start + count, slot, length + count, _causal(count, length + count, device))
             for index, (start, count, slot, length) in enumerate(zip(starts, counts, slots, lengths, strict=True))
             if not (together and index in few)
         ]

@@ -26,7 +26,7 @@ import torch
 from rehearsal_trainer.processes.devices import release_threads
 from rehearsal_trainer.sampler.answers import ContextExceededError, Generated, Sampling
 from rehearsal_trainer.sampler.cpu_decoder.decoder import Decoder
-from rehearsal_trainer.sampler.cpu_decoder.drafts import Drafts
+from rehearsal_trainer.sampler.cpu_decoder.ngram_speculation import NgramSpeculator
 
 SHARED_PREFILL = 64
 """New tokens above which a prompt is computed alone, so that others can copy its prefix in the next pass."""
@@ -76,7 +76,7 @@ class Generator:
         self.sampled_tokens = 0
         self.computed_tokens = 0
         self._caches: dict[str, _Cache] = {}
-        self._drafts = Drafts(stop_ids)
+        self._speculator = NgramSpeculator(stop_ids)
         self._waiting: list[_Request] = []
         self._active: list[_Request] = []
         self._wake = threading.Condition()
@@ -184,7 +184,7 @@ class Generator:
         # What is given, and what of its continuation is guessed.
         entries: list[tuple[_Request, list[int], list[int]]] = []
         for request in self._active:
-            draft = self._drafts.after([*request.prompt, *request.ids], min(most, request.left(self.context) - 1))
+            draft = self._speculator.propose([*request.prompt, *request.ids], min(most, request.left(self.context) - 1))
             entries.append((request, [request.ids[-1]], draft))
         for request, tokens in self._admitted():
             self._active.append(request)
@@ -226,7 +226,7 @@ class Generator:
             reason = "length"
         else:
             return False
-        self._drafts.learn([*request.prompt, *request.ids])
+        self._speculator.learn([*request.prompt, *request.ids])
         self._active.remove(request)
         request.future.set_result(Generated(request.ids, request.logprobs, reason, request.cached))
         return True

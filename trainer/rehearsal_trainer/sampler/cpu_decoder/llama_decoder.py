@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rehearsal_trainer.models.weights import adapter_update, base_weight, merged_weight, without_adapters
-from rehearsal_trainer.sampler.cpu_decoder.attention_batch import Alone, AttentionBatch, Span
+from rehearsal_trainer.sampler.cpu_decoder.attention_batch import AttentionBatch, SingleSession, Span
 from rehearsal_trainer.sampler.cpu_decoder.decoder import Entry
 from rehearsal_trainer.sampler.cpu_decoder.linear import Product, product_of
 
@@ -197,7 +197,7 @@ class LlamaDecoder:
             self._beginnings[key] = length if length >= LEAST_SHARED else 0
         return self._beginnings[key]
 
-    def _alone(self, queries: Tensor, store: Tensor, alone: Alone) -> Tensor:
+    def _alone(self, queries: Tensor, store: Tensor, alone: SingleSession) -> Tensor:
         """Attention of one session's new tokens over all its tokens: (new tokens, heads * size)."""
         keys, values = store[:, alone.slot, None, :, : alone.length]
         attended = F.scaled_dot_product_attention(

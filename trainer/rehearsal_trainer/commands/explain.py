@@ -97,7 +97,7 @@ def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
 
 
 def _limit(limit: Limit) -> dict[str, Json]:
-    least = {"minimum": limit.least} if limit.least > 0 else {"exclusiveMinimum": 0}
+    least = {"minimum": limit.ge} if limit.ge > 0 else {"exclusiveMinimum": 0}
     return {"type": "number", **least, "default": limit.default, "description": limit.about}
 
 

@@ -11,7 +11,7 @@ from rehearsal_trainer.rollouts.rollouts import PlayedRollout, task_of
 _Z = 1.959964
 
 
-def success(played: Sequence[PlayedRollout]) -> dict[str, Any]:
+def success_rate(played: Sequence[PlayedRollout]) -> dict[str, Any]:
     """The mean over tasks of how often each was done, with its 95 % interval, and what was right by kind of task.
 
     The kind of a task is its id up to the last dash. Rollouts without a reward count apart.

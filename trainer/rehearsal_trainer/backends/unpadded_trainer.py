@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 from trl import GRPOTrainer
 
-from rehearsal_trainer.backends.whole_checkpoints import WholeCheckpoints
+from rehearsal_trainer.backends.atomic_checkpoints import AtomicCheckpoints
 from rehearsal_trainer.chat.masks import CompletionRow, Sampled, check_trained
 from rehearsal_trainer.grpo.step import StepRows
 from rehearsal_trainer.metrics.measurements import Drift
 
 
-class FrugalTrainer(WholeCheckpoints, GRPOTrainer):
+class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
     """TRL's trainer without the padding, without rows that have no sampled token and, if asked, without dead groups.
 
     TRL expects one row for each rollout. Here a rollout whose history was rewritten has several, and one that could
@@ -104,13 +104,13 @@ class FrugalTrainer(WholeCheckpoints, GRPOTrainer):
         `compute_aux_loss`. What was not asked for is None.
         """
         score = super()._get_per_token_logps_and_entropies
-        most = rest.pop("batch_size", None) or len(input_ids)
+        max_rows = rest.pop("batch_size", None) or len(input_ids)
         prompt = input_ids.shape[1] - logits_to_keep
         lengths = attention_mask[:, prompt:].sum(1).tolist()
         logps = input_ids.new_zeros(len(input_ids), logits_to_keep, dtype=torch.float32)
         entropies = torch.zeros_like(logps) if rest.get("compute_entropy") else None
         losses = []
-        for rows in similar_lengths(lengths, most):
+        for rows in similar_lengths(lengths, max_rows):
             chosen, length = torch.tensor(rows, device=input_ids.device), max(1, max(lengths[row] for row in rows))
             ids, mask = input_ids[chosen, : prompt + length], attention_mask[chosen, : prompt + length]
             scored, spread, loss = score(model, ids, mask, length, *args, **rest)
@@ -193,12 +193,12 @@ def _picked(inputs: dict[str, Any], rows: Tensor) -> dict[str, Any]:
     }
 
 
-def similar_lengths(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Row numbers in chunks of at most `most`, in each of which the longest is at most a quarter above the shortest."""
+def similar_lengths(lengths: Sequence[int], max_rows: int) -> list[list[int]]:
+    """Row numbers in chunks of at most `max_rows`; in each, the longest is at most a quarter above the shortest."""
     chunks: list[list[int]] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
         last = chunks[-1] if chunks else []
-        if last and len(last) < most and lengths[row] <= 1.25 * lengths[last[0]] + 16:
+        if last and len(last) < max_rows and lengths[row] <= 1.25 * lengths[last[0]] + 16:
             last.append(row)
         else:
             chunks.append([row])

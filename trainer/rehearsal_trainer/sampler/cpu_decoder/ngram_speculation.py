@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 _LENGTHS = (3, 2)
 """Tokens that a guess looks back at: as many as are known."""
 
-_MOST = 500_000
+_MAX_KNOWN = 500_000
 
 
-class Drafts:
+class NgramSpeculator:
     """Remembers which token came last after each few. No draft reaches one of `stop_ids`, which end an answer."""
 
     def __init__(self, stop_ids: Collection[int]) -> None:
@@ -24,21 +24,21 @@ class Drafts:
 
     def learn(self, row: Sequence[int]) -> None:
         """Remembers a conversation."""
-        if len(self._next) > _MOST:
+        if len(self._next) > _MAX_KNOWN:
             self._next.clear()
         for length in _LENGTHS:
             for at in range(length, len(row)):
                 self._next[tuple(row[at - length : at])] = row[at]
 
-    def after(self, row: Sequence[int], most: int) -> list[int]:
+    def propose(self, row: Sequence[int], limit: int) -> list[int]:
         """At most so many tokens that may follow; none where nothing is known."""
         before = list(row[-max(_LENGTHS) :])
         draft: list[int] = []
-        while len(draft) < most and (token := self._after(before)) is not None and token not in self._ends:
+        while len(draft) < limit and (token := self._next_token(before)) is not None and token not in self._ends:
             draft.append(token)
             before = [*before[1:], token]
         return draft
 
-    def _after(self, before: list[int]) -> int | None:
+    def _next_token(self, before: list[int]) -> int | None:
         found = (self._next.get(tuple(before[-length:])) for length in _LENGTHS)
         return next((token for token in found if token is not None), None)

@@ -14,7 +14,7 @@ from rehearsal_trainer.processes import distributed
 from rehearsal_trainer.values import run_files
 
 
-class WholeCheckpoints(Trainer):
+class AtomicCheckpoints(Trainer):
     """Writes and deletes checkpoints so that a trainer that is killed never leaves part of one under its name."""
 
     _unfinished: Path | None = None
@@ -38,10 +38,10 @@ class WholeCheckpoints(Trainer):
         if self.args.should_save:
             name = run_files.checkpoint_name(self.state.global_step)
             record_quantization(self.model, folder / run_files.UNFINISHED / name)
-            put_in_place(folder, name, self.args.save_total_limit)
+            publish_checkpoint(folder, name, self.args.save_total_limit)
 
 
-def put_in_place(folder: Path, name: str, kept: int | None = None) -> None:
+def publish_checkpoint(folder: Path, name: str, kept: int | None = None) -> None:
     """Moves a complete folder from `unfinished/` to its place, and deletes all but the newest `kept` checkpoints.
 
     A folder that is replaced or deleted is moved away first, so it is never there in part.

@@ -1,6 +1,6 @@
 """vLLM's engine, asked in JSON lines. It runs in the Python that has vLLM, and knows nothing else of the trainer.
 
-    python vllm_side.py MODEL OPTIONS
+    python vllm_worker.py MODEL OPTIONS
 
 MODEL is a folder with a model or its id on the Hugging Face hub, OPTIONS a JSON object of vLLM's engine arguments. The
 first line of standard output is {"ready": true}; then each line of standard input is answered by one with its id:

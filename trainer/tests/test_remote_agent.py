@@ -15,11 +15,11 @@ from waiting import LIMIT_S, until
 
 TRAINER = Path(__file__).resolve().parents[1]
 PROCESSES = TRAINER / "rehearsal_trainer" / "processes"
-PARTS = (PROCESSES / "child_process.py", PROCESSES / "trainer_process.py", TRAINER / "far_side.py")
+PARTS = (PROCESSES / "child_process.py", PROCESSES / "trainer_process.py", TRAINER / "remote_agent.py")
 PROGRAM = b"".join(path.read_bytes() for path in PARTS)
 """What is sent, as src/cli/targets/ssh/remoteAgent.ts puts it together."""
-far_side: Any = types.ModuleType("far_side")
-exec(compile(PROGRAM, "far_side.py", "exec"), far_side.__dict__)
+remote_agent: Any = types.ModuleType("remote_agent")
+exec(compile(PROGRAM, "remote_agent.py", "exec"), remote_agent.__dict__)
 
 Have = dict[str, tuple[int, str]]
 
@@ -34,7 +34,7 @@ def of(path: Path) -> tuple[int, str]:
 def told(run: Path, have: Have, once: bool = False) -> list[dict[str, Any]]:
     """What is sent of a run that is over; a message about a file has its bytes."""
     sink = io.BytesIO()
-    far_side.follow(run, {"have": have, "once": once}, sink)
+    remote_agent.follow(run, {"have": have, "once": once}, sink)
     source, messages = io.BytesIO(sink.getvalue()), []
     while line := source.readline():
         message = json.loads(line)
@@ -86,7 +86,7 @@ def test_only_checkpoints_that_the_run_told_of_can_be_fetched(tmp_path: Path) ->
     (tmp_path / "checkpoints" / "checkpoint-1").rmdir()
     events = [{"type": "checkpoint", "path": f"checkpoint-{step}"} for step in (1, 2, 2)]
     (tmp_path / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
-    assert far_side.checkpoints(tmp_path) == {"checkpoints": ["checkpoint-2"]}
+    assert remote_agent.checkpoints(tmp_path) == {"checkpoints": ["checkpoint-2"]}
 
 
 def bring(folder: Path, trees: dict[str, Any], *contents: bytes) -> list[dict[str, Any]]:
@@ -94,7 +94,7 @@ def bring(folder: Path, trees: dict[str, Any], *contents: bytes) -> list[dict[st
     for content in contents:
         source.write(json.dumps({"size": len(content)}).encode() + b"\n" + content)
     source.seek(0)
-    answer = far_side.bring(folder, {"trees": trees}, source, sink)
+    answer = remote_agent.bring(folder, {"trees": trees}, source, sink)
     return [*map(json.loads, sink.getvalue().splitlines()), answer]
 
 
@@ -115,7 +115,7 @@ def test_a_file_that_did_not_arrive_whole_is_not_kept(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="was changed while it was brought"):
         bring(tmp_path, tree, b"wrong")
     with pytest.raises(SystemExit, match="connection was cut"):
-        far_side.bring(tmp_path, {"trees": tree}, io.BytesIO(b'{"size": 5}\nwh'), io.BytesIO())
+        remote_agent.bring(tmp_path, {"trees": tree}, io.BytesIO(b'{"size": 5}\nwh'), io.BytesIO())
     assert list((tmp_path / "store").iterdir()) == []
     assert not (tmp_path / "trees" / "t").exists()
 
@@ -134,7 +134,7 @@ def test_a_trainer_outlives_who_started_it_and_its_key_is_in_no_file(tmp_path: P
     bootstrap = "import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), 'f', 'exec'))"
     given = f"{len(PROGRAM)}\n".encode() + PROGRAM + json.dumps(asked).encode() + b"\n"
     done = subprocess.run([sys.executable, "-c", bootstrap], input=given, capture_output=True, timeout=LIMIT_S)
-    pid = json.loads(done.stdout.removeprefix(far_side.MARK))["pid"]
+    pid = json.loads(done.stdout.removeprefix(remote_agent.MARK))["pid"]
     try:
         assert os.getsid(pid) == pid
         key = run / "key"
@@ -147,7 +147,7 @@ def test_a_trainer_outlives_who_started_it_and_its_key_is_in_no_file(tmp_path: P
 def test_a_trainer_that_can_not_begin_is_told_with_its_last_words(tmp_path: Path) -> None:
     (tmp_path / "rehearsal_trainer.py").write_text("import sys; sys.exit('error: there is no checkpoint')")
     asked = {"python": [sys.executable], "trainer": str(tmp_path), "kind": "sft", "config": {}, "resume": True}
-    assert far_side.start(tmp_path / "run", asked) == {"failed": "there is no checkpoint"}
+    assert remote_agent.start(tmp_path / "run", asked) == {"failed": "there is no checkpoint"}
 
 
 def test_the_program_needs_nothing_of_the_trainer(tmp_path: Path) -> None:
@@ -159,20 +159,20 @@ def test_the_program_needs_nothing_of_the_trainer(tmp_path: Path) -> None:
 
 def test_a_pid_that_the_system_gave_away_again_is_no_trainer(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    assert far_side.running_process(pid) is None
+    assert remote_agent.running_process(pid) is None
     pid.write_text(str(os.getpid()))
-    assert far_side.running_process(pid) == os.getpid()
+    assert remote_agent.running_process(pid) == os.getpid()
     os.utime(pid, (1, 1))
-    assert far_side.running_process(pid) is None
+    assert remote_agent.running_process(pid) is None
     (tmp_path / "pid").write_text("999999999")
-    assert far_side.stop(tmp_path) == {"isRunning": False}
+    assert remote_agent.stop(tmp_path) == {"isRunning": False}
     assert not (tmp_path / "stop").exists()
 
 
 @pytest.mark.parametrize("offline", ["0", "1"])
 def test_a_hub_that_can_not_be_asked_refuses_nothing(tmp_path: Path, offline: str) -> None:
     environment = {"HF_ENDPOINT": "http://127.0.0.1:1", "HF_HUB_OFFLINE": offline, "HF_HOME": str(tmp_path)}
-    assert far_side.refusal("ada/desk", environment) is None
+    assert remote_agent.refusal("ada/desk", environment) is None
 
 
 def test_what_is_tried_out_tells_what_the_run_needs(tmp_path: Path) -> None:
@@ -186,6 +186,6 @@ def test_what_is_tried_out_tells_what_the_run_needs(tmp_path: Path) -> None:
         "python": [sys.executable], "node": str(tmp_path / "node"), "trainer": str(package.parent), "engine": "e",
         "kind": "sft", "domains": ["d"],
     }  # fmt: skip
-    tried = far_side.try_out(tmp_path, {**asked, "config": {"steps": 1}})
+    tried = remote_agent.try_out(tmp_path, {**asked, "config": {"steps": 1}})
     assert tried == {"words": "needs 5\n"}
-    assert far_side.try_out(tmp_path, {**asked, "config": {}})["failed"] == "options"
+    assert remote_agent.try_out(tmp_path, {**asked, "config": {}})["failed"] == "options"

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan, node_of_wheel
 from rehearsal_trainer.backends.verl.served_model import ServedModel
-from rehearsal_trainer.backends.verl.station_plan import StationPlan, node_of_wheel
 from rehearsal_trainer.chat.chat import Chat, template_options
 from rehearsal_trainer.gateway.gateway import Gateway
 from rehearsal_trainer.models.loading import stop_ids_of
-from rehearsal_trainer.rollouts.lasting_engine import LastingEngine
+from rehearsal_trainer.rollouts.restarting_engine import RestartingEngine
 from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.sampler.answers import Sampling
 from rehearsal_trainer.values import run_files
@@ -27,17 +27,17 @@ FAILURES = 3
 """How often a rollout is begun that ends in a failure which says nothing about the model."""
 
 
-def plan_in(values: Any) -> StationPlan:
+def plan_in(values: Any) -> RolloutPlan:
     """What travelled in verl's configuration."""
     from omegaconf import OmegaConf
 
-    return StationPlan(**OmegaConf.to_container(values, resolve=True))  # pyright: ignore
+    return RolloutPlan(**OmegaConf.to_container(values, resolve=True))  # pyright: ignore
 
 
-class Station:
+class ClusterRolloutWorker:
     """A gateway and an engine that is started again when it is gone."""
 
-    def __init__(self, plan: StationPlan, server: Any, tokenizer: Any) -> None:
+    def __init__(self, plan: RolloutPlan, server: Any, tokenizer: Any) -> None:
         self.plan = plan
         chat = Chat.of(tokenizer, stop_ids_of(plan.model, tokenizer), plan.dialect, template_options(plan.thinking))
         self.model = ServedModel(server, chat.stop_ids, plan.prompt_tokens, plan.response_tokens, self._began)
@@ -48,7 +48,7 @@ class Station:
         self._served = contextlib.AsyncExitStack()
         self._free = asyncio.Semaphore(plan.rollouts_at_once)
         os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
-        self.engine = LastingEngine(plan.engine_command, plan.engine_cwd, lambda _level, words: say(words))
+        self.engine = RestartingEngine(plan.engine_command, plan.engine_cwd, lambda _level, words: say(words))
 
     async def open(self) -> Self:
         """Serves the gateway; the engine starts with the first rollout."""
@@ -80,15 +80,15 @@ class Station:
         return self.gateway.sessions[session].rows[-1].prompt_length
 
 
-_stations: dict[asyncio.AbstractEventLoop, asyncio.Task[Station]] = {}
+_rollout_workers: dict[asyncio.AbstractEventLoop, asyncio.Task[ClusterRolloutWorker]] = {}
 
 
-async def station_here(plan: StationPlan, server: Any, tokenizer: Any) -> Station:
-    """The station of this process, made with the first rollout that it plays."""
+async def rollout_worker_here(plan: RolloutPlan, server: Any, tokenizer: Any) -> ClusterRolloutWorker:
+    """The rollout worker of this process, made with the first rollout that it plays."""
     loop = asyncio.get_running_loop()
-    if loop not in _stations:
-        _stations[loop] = loop.create_task(Station(plan, server, tokenizer).open())
-    return await _stations[loop]
+    if loop not in _rollout_workers:
+        _rollout_workers[loop] = loop.create_task(ClusterRolloutWorker(plan, server, tokenizer).open())
+    return await _rollout_workers[loop]
 
 
 def say(words: str) -> None:

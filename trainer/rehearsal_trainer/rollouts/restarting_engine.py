@@ -15,7 +15,7 @@ ENDS = 3
 """Ends of the engine under one rollout after which the rollout is what ends it."""
 
 
-class LastingEngine:
+class RestartingEngine:
     """Starts an engine with its first use; all calls belong to one event loop."""
 
     def __init__(self, command: Sequence[str], cwd: str, log: Callable[[str, str], None]) -> None:

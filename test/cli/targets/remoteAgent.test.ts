@@ -10,7 +10,7 @@ afterEach(() => void vi.unstubAllEnvs());
 
 test('a key that another machine prints is in none of its words, cut or not', async () => {
   const key = keptSecret('KEY', 'key-0123456789abcdef');
-  const folder = temporaryFolder('far-side');
+  const folder = temporaryFolder('remote-agent');
   writeFileSync(join(folder, 'words'), `${key}\n${key}${'x'.repeat(7990)}`);
   writeFileSync(join(folder, 'ssh'), `#!/bin/sh\ncat ${join(folder, 'words')} >&2\nexit 1\n`, { mode: 0o755 });
   vi.stubEnv('PATH', `${folder}${delimiter}${process.env['PATH']}`);

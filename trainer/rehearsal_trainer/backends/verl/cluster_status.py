@@ -1,6 +1,6 @@
 """What a cluster has that a run needs, as one line of JSON. Runs alone, with Python's own library and Ray.
 
-python look.py NAME_OF_A_VARIABLE ...
+python cluster_status.py NAME_OF_A_VARIABLE ...
 """
 
 import importlib.metadata

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
-MARK = b"rehearsal: far side\n"
+MARK = b"rehearsal: remote agent\n"
 # Too much to send with every run: a checkpoint is followed by itself when a person asks for it.
 WEIGHTS = ("checkpoints/", "serving/")
 # Made on either side, each for itself: which process is at work, and the requests there.

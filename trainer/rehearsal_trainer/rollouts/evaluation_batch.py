@@ -1,4 +1,4 @@
-"""One part of an evaluation: rollouts of every task with one way of sampling. Torch-free."""
+"""One batch of an evaluation: rollouts of every task with one way of sampling. Torch-free."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rehearsal_trainer.values.lines import append_line
 
 
 @dataclass(frozen=True)
-class Part:
+class EvaluationBatch:
     """Rollouts of every task with one way of sampling; the name is that of their folder and of their result."""
 
     name: str
@@ -24,19 +24,19 @@ class Part:
     trials: int
 
 
-def play_part(
+def play_batch(
     worker: RolloutWorker,
     settings: RolloutSettings,
     folder: Path,
     seed: int,
     tasks: Sequence[str],
-    part: Part,
-    goes_on: bool = False,
+    batch: EvaluationBatch,
+    resumes: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[PlayedRollout]:
-    """Plays one part of an evaluation; its recordings and their summary lie in the folder.
+    """Plays one batch of an evaluation; its recordings and their summary lie in the folder.
 
-    A rollout's line is written when it ends, so that a part that `goes_on` plays none again that an earlier process
+    A rollout's line is written when it ends, so that a batch that `resumes` plays none again that an earlier process
     has finished. Rollouts that were not begun when `should_stop` says so are left out.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,15 +44,15 @@ def play_part(
         RolloutRequest(
             task,
             trial,
-            f"{seed}/{part.name}/{task}/trial-{trial}",
-            part.sampling,
+            f"{seed}/{batch.name}/{task}/trial-{trial}",
+            batch.sampling,
             settings,
             str((folder / run_files.recording_name(task, trial)).resolve()),
         )
-        for trial in range(part.trials)
+        for trial in range(batch.trials)
         for task in tasks
     ]
-    done = finished_before(folder, requests) if goes_on else []
+    done = finished_before(folder, requests) if resumes else []
     write_summary(folder, done)
     known = {(each.request.task, each.request.member) for each in done}
 
@@ -61,7 +61,7 @@ def play_part(
         append_line(folder / run_files.ROLLOUTS, line_of(rollout))
         if len(done) % max(1, len(requests) // 8) == 0:
             right = sum((each.result.reward or 0) >= 1 for each in done)
-            print(f"{part.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
+            print(f"{batch.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
 
     missing = [each for each in requests if (each.task, each.member) not in known]
     worker.play(missing, note, should_stop=should_stop)
