@@ -37,6 +37,8 @@ def test_every_profile_is_valid(kind: Any) -> None:
         ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
         ({**GIVEN, "steps": "many"}, "steps: expected integer"),
         ({**GIVEN, "steps": True}, "steps: expected integer"),
+        ({**GIVEN, "learning_rate": float("nan")}, "learning_rate: expected a finite number, found NaN"),
+        ({**GIVEN, "beta": float("inf")}, "beta: expected a finite number, found Infinity"),
         ({**GIVEN, "dialect": "latin"}, "dialect: expected one of auto, template, compact"),
         ({**GIVEN, "profile": "huge"}, "profile: 'huge' is unknown"),
         ({**GIVEN, "engine_command": "node"}, "engine_command: expected list"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -80,6 +81,8 @@ def fault_of(key: Key, value: Json) -> str | None:
         return f"expected {spelled(key.hint)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         setting = key.setting
+        if isinstance(value, float) and not math.isfinite(value):
+            return "expected a finite number"
         if setting.ge is not None and value < setting.ge:
             return f"expected at least {setting.ge:g}"
         if setting.gt is not None and value <= setting.gt:
