@@ -30,8 +30,8 @@ os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 os.environ.update(HF_HUB_OFFLINE="1")
 
 import torch
-from rehearsal_trainer.lines import read_lines
-from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.models.loading import load_model, load_tokenizer
+from rehearsal_trainer.values.lines import read_lines
 from transformers import AutoModelForCausalLM, Qwen3Config
 
 PROFILES = ("gpu", "paper", "cpu", "trial")

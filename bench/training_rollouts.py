@@ -27,14 +27,14 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import torch
-from rehearsal_trainer import run_files
-from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.paged_sampler import PagedSampler
-from rehearsal_trainer.profiles import PLAYED_ON_CPU
-from rehearsal_trainer.rollout_worker import RolloutWorker
-from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings
-from rehearsal_trainer.serving import chat_of, gateway_over
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.gateway.serving import chat_of, gateway_over
+from rehearsal_trainer.models.loading import load_model, load_tokenizer
+from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts.rollouts import RolloutRequest, RolloutSettings
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.sampler.paged_sampler import PagedSampler
+from rehearsal_trainer.settings.profiles import PLAYED_ON_CPU
+from rehearsal_trainer.values import run_files
 
 BATCH = 8
 MAX_TOKENS = int(str(PLAYED_ON_CPU["max_tokens"]))

@@ -50,10 +50,10 @@ export const watchingPython: readonly string[] = [
   ...inPython(
     'tests',
     'command_line',
-    'far_side',
     'kills',
     'own_agent',
     'processes',
+    'remote_agent',
     'run_folder',
     'setup_environment',
   ),

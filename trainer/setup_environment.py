@@ -31,7 +31,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rehearsal_trainer.child_process import without_keys
+from rehearsal_trainer.processes.child_process import without_keys
 
 OLDEST = (3, 11)
 OLDEST_NODE = (22, 15)

@@ -8,22 +8,22 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = {
-    "sft": ("sft", "learns from successful recordings"),
-    "grpo": ("grpo", "learns from rollouts with the engine"),
-    "evaluate": ("evaluate", "measures success on a split"),
-    "gateway": ("gateway", "serves a model or checkpoint on loopback"),
-    "preview": ("preview", "shows the text and the loss mask of a recording"),
-    "export": ("export", "writes a checkpoint as a whole model"),
-    "explain": ("explanation", "prints every key of the configurations, as JSON"),
+    "sft": "learns from successful recordings",
+    "grpo": "learns from rollouts with the engine",
+    "evaluate": "measures success on a split",
+    "gateway": "serves a model or checkpoint on loopback",
+    "preview": "shows the text and the loss mask of a recording",
+    "export": "writes a checkpoint as a whole model",
+    "explain": "prints every key of the configurations, as JSON",
 }
-"""Each command with the module whose `main` it is, and what it does."""
+"""Each command, which is the `main` of its module in commands/, and what it does."""
 
 USAGE = "\n".join(
     [
         "usage: python -m rehearsal_trainer <command> [options]",
         "",
         "commands",
-        *(f"  {name:8}  {about}" for name, (_, about) in COMMANDS.items()),
+        *(f"  {name:8}  {about}" for name, about in COMMANDS.items()),
         "",
         "Each command has --help.",
     ]
@@ -44,12 +44,11 @@ def main(argv: Sequence[str]) -> int:
     if command not in COMMANDS:
         print(f"unknown command {command!r}\n\n{USAGE}", file=sys.stderr)
         return 2
-    from rehearsal_trainer.devices import select_gpu
-    from rehearsal_trainer.failures import reported
+    from rehearsal_trainer.processes.devices import select_gpu
+    from rehearsal_trainer.values.failures import reported
 
     select_gpu(os.environ)
-    module, _ = COMMANDS[command]
-    return reported(importlib.import_module(f"rehearsal_trainer.{module}").main, rest)
+    return reported(importlib.import_module(f"rehearsal_trainer.commands.{command}").main, rest)
 
 
 if __name__ == "__main__":

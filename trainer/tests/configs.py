@@ -9,11 +9,11 @@ from typing import Any
 import scripted_engine
 from conftest import SCRIPTED_ENGINE, TESTS
 
-from rehearsal_trainer import evaluate, grpo, sft
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.commands import evaluate, grpo, sft
+from rehearsal_trainer.rollouts.engine import RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.settings.configuration import from_values
 
 
 def grpo_config(run: Path, **changes: Any) -> grpo.Config:

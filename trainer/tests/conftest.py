@@ -30,16 +30,16 @@ from waiting import LIMIT_S
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rehearsal_trainer.chat import Chat, template_options
-from rehearsal_trainer.cpu_decoder.decoder import Entry
-from rehearsal_trainer.cpu_decoder.generation import Generator
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.messages import Conversation, Message, Tool
-from rehearsal_trainer.metrics import metric_of
-from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.serving import gateway_over
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.chat.chat import Chat, template_options
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.gateway.serving import gateway_over
+from rehearsal_trainer.metrics.metrics import metric_of
+from rehearsal_trainer.models.loading import load_model, load_tokenizer
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.sampler.cpu_decoder.decoder import Entry
+from rehearsal_trainer.sampler.cpu_decoder.generation import Generator
+from rehearsal_trainer.values.messages import Conversation, Message, Tool
 
 # `npm test` gives the same verdict on the same tree. The full suite tries more examples, of a new seed.
 RUNS = int(os.environ.get("REHEARSAL_RUNS", "1"))

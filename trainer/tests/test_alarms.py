@@ -16,23 +16,24 @@ from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import SCRIPTED_ENGINE, TESTS
 from waiting import LIMIT_S
 
-from rehearsal_trainer import grpo, grpo_step, sft
-from rehearsal_trainer.alarm_kind import Kind, RunKind
-from rehearsal_trainer.alarms import KINDS, LIMITS, Row, advice, completed, kinds_of, raised, when_raised
 from rehearsal_trainer.backends.verl import cluster_config, sft_settings, verl_settings
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.cpu_decoder.generation import Generator
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.lasting_engine import LastingEngine
-from rehearsal_trainer.measures import measure
-from rehearsal_trainer.rollout_worker import Idle, RolloutWorker
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.session import Sampling
-from rehearsal_trainer.setting import Backend, keys_of, option_names
-from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan
+from rehearsal_trainer.commands import grpo, sft
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import run_sft
+from rehearsal_trainer.grpo import step as step_module
+from rehearsal_trainer.metrics.alarm_kind import AlarmKind, RunKind
+from rehearsal_trainer.metrics.alarms import KINDS, LIMITS, Row, advice, completed, kinds_of, raised, when_raised
+from rehearsal_trainer.rollouts.restarting_engine import RestartingEngine
+from rehearsal_trainer.rollouts.rollout_metrics import measure
+from rehearsal_trainer.rollouts.rollout_worker import Idle, RolloutWorker
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.sampler.cpu_decoder.generation import Generator
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.settings.setting import Backend, keys_of, option_names
+from rehearsal_trainer.values.failures import ConfigurationError
 
 DEFAULTS = completed({})
 
@@ -155,7 +156,7 @@ OTHER_VALUES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def keys_in_advice(kind: Kind, backend: Backend) -> set[str]:
+def keys_in_advice(kind: AlarmKind, backend: Backend) -> set[str]:
     words = (kind.advice_with_verl if backend == "verl" else None) or kind.advice
     return {name for _, name, *_ in Formatter().parse(words) if name}
 
@@ -167,7 +168,7 @@ def given_to_verl(run: RunKind, **values: Any) -> dict[str, Any]:
             cluster_config.ClusterConfig, cluster_config.PROFILES, {**OF_PAPER, "domain": "d", **values}
         )
         places = verl_settings.Places("", "", "", "")
-        return verl_settings.verl_settings(config, places, StationPlan.of(config, "store"), tasks=100)
+        return verl_settings.verl_settings(config, places, RolloutPlan.of(config, "store"), tasks=100)
     given = {**OF_PAPER, "recordings": ["r"], **values}
     config = from_values(cluster_config.SftClusterConfig, cluster_config.SFT_PROFILES, given)
     return sft_settings.sft_settings(config, sft_settings.SftPlaces("", None, "", "", ""), sft.steps_of(config, 1000))
@@ -339,9 +340,9 @@ def test_rollouts_that_hang_raise_an_alarm_while_the_step_still_waits(
 ) -> None:
     """The two that hang only end after the alarm, which pauses the run after the step."""
     ended: list[PlayedRollout] = []
-    play = LastingEngine.play
+    play = RestartingEngine.play
 
-    async def counted(self: LastingEngine, gateway: Any, request: RolloutRequest) -> PlayedRollout:
+    async def counted(self: RestartingEngine, gateway: Any, request: RolloutRequest) -> PlayedRollout:
         ended.append(await play(self, gateway, request))
         return ended[-1]
 
@@ -353,8 +354,8 @@ def test_rollouts_that_hang_raise_an_alarm_while_the_step_still_waits(
                 return 0.05 if len(ended) == 6 else LIMIT_S
             return super().__getattribute__(name)
 
-    monkeypatch.setattr(LastingEngine, "play", counted)
-    monkeypatch.setattr(grpo_step, "Idle", IdleOnceTheOthersHaveEnded)
+    monkeypatch.setattr(RestartingEngine, "play", counted)
+    monkeypatch.setattr(step_module, "Idle", IdleOnceTheOthersHaveEnded)
     changes: dict[str, Any] = {"rollout_timeout_s": LIMIT_S, "alarms": {"idle_s": 2, "stalled": 2}}
     run = tmp_path / "run"
     run_grpo(grpo_config(run, steps=9, domain="hanging", pause_on=["stalled-rollouts"], **changes))

@@ -11,11 +11,11 @@ import pytest
 import torch
 from configs import grpo_config, lines
 
-from rehearsal_trainer import models
 from rehearsal_trainer.backends import trl as backend
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.models import load_model
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.models import loading
+from rehearsal_trainer.models.loading import load_model
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_algorithm_takes_a_step(
 
 @pytest.mark.full
 def test_all_weights_train_by_small_steps_under_a_frozen_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "dtype_named", lambda _name: torch.bfloat16)
+    monkeypatch.setattr(loading, "dtype_named", lambda _name: torch.bfloat16)
     final = run_grpo(grpo_config(tmp_path / "run", lora_rank=0, learning_rate=1e-6, dtype="auto"))
     assert not (final / "adapter_config.json").exists()
     before, after = load_model("tiny", torch.float32), load_model(str(final), torch.float32)
@@ -64,12 +64,12 @@ def test_all_weights_train_by_small_steps_under_a_frozen_copy(tmp_path: Path, mo
 
 
 def test_in_which_numbers_weights_lie(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = models.dtype_named
-    monkeypatch.setattr(models, "dtype_named", lambda name: torch.bfloat16 if name == "auto" else real(name))
-    assert models.training_dtype("auto", 0) == (torch.float32, True)
-    assert models.training_dtype("auto", 16) == (torch.bfloat16, False)
-    assert models.training_dtype("bfloat16", 0) == (torch.bfloat16, False)
-    assert models.training_dtype("float32", 0) == (torch.float32, False)
+    real = loading.dtype_named
+    monkeypatch.setattr(loading, "dtype_named", lambda name: torch.bfloat16 if name == "auto" else real(name))
+    assert loading.training_dtype("auto", 0) == (torch.float32, True)
+    assert loading.training_dtype("auto", 16) == (torch.bfloat16, False)
+    assert loading.training_dtype("bfloat16", 0) == (torch.bfloat16, False)
+    assert loading.training_dtype("float32", 0) == (torch.float32, False)
 
 
 @pytest.mark.parametrize("loss_type", ["dapo", "grpo", "dr_grpo"])
@@ -81,7 +81,7 @@ def test_leaving_dead_rows_out_changes_no_loss(monkeypatch: pytest.MonkeyPatch, 
         return row_losses.sum() / (10 if loss_type == "dapo" else len(row_losses))
 
     monkeypatch.setattr(GRPOTrainer, "_compute_loss", mean)
-    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer = UnpaddedTrainer.__new__(UnpaddedTrainer)
     trainer.loss_type = loss_type
     trainer.args = SimpleNamespace(per_device_train_batch_size=4)  # pyright: ignore
     trainer.current_gradient_accumulation_steps = 1
@@ -103,7 +103,7 @@ def test_a_rollout_that_was_not_scored_counts_in_no_mean(monkeypatch: pytest.Mon
     from trl import GRPOTrainer  # noqa: TID251
 
     monkeypatch.setattr(GRPOTrainer, "_compute_loss", lambda _self, _model, inputs: inputs["advantages"].mean())
-    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer = UnpaddedTrainer.__new__(UnpaddedTrainer)
     trainer.loss_type = loss_type
     trainer.args = SimpleNamespace(per_device_train_batch_size=4)  # pyright: ignore
     trainer.current_gradient_accumulation_steps = 1
@@ -125,7 +125,7 @@ def test_rows_without_a_sampled_token_are_in_no_metric(monkeypatch: pytest.Monke
         return inputs["advantages"].mean()
 
     monkeypatch.setattr(GRPOTrainer, "_compute_loss", measured)
-    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer = UnpaddedTrainer.__new__(UnpaddedTrainer)
     trainer._metrics = {"train": {"entropy": [2.0]}}  # pyright: ignore
     filler = {
         "advantages": torch.zeros(2),

@@ -12,13 +12,13 @@ from configs import grpo_config, lines
 from conftest import ENGINE, REPOSITORY, all_in_full_suite, node_of
 from small_models import ARCHITECTURES, save_small_model
 
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.masks import without_tail
-from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.rollout_worker import RolloutWorker
-from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings
-from rehearsal_trainer.serving import chat_of, gateway_over
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.chat.masks import without_tail
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.gateway.serving import chat_of, gateway_over
+from rehearsal_trainer.models.loading import load_model, load_tokenizer
+from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts.rollouts import RolloutRequest, RolloutSettings
+from rehearsal_trainer.sampler.answers import Sampling
 
 SAMPLING = Sampling(1.0, 1.0, 24)
 TOLERANCE = 1e-3

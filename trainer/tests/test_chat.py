@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from conftest import TOOLS, chat_with
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.failures import ModelError
-from rehearsal_trainer.messages import Conversation, Message, ToolCall
+from rehearsal_trainer.chat.chat import Chat
+from rehearsal_trainer.values.failures import ModelError
+from rehearsal_trainer.values.messages import Conversation, Message, ToolCall
 
 ASKED = Message("user", "Where is P1?")
 CALLED = Message("assistant", None, [ToolCall("c", "find_parcel", {"parcel": "P1"})])

@@ -12,11 +12,11 @@ import pytest
 from conftest import RUNS, template_of
 from model_families import FAMILIES, Family, chat_of, tokenizer_of
 
-from rehearsal_trainer.chat import Chat, template_options
-from rehearsal_trainer.failures import ModelError
-from rehearsal_trainer.masks import Row
-from rehearsal_trainer.messages import Message, Tool, ToolCall
-from rehearsal_trainer.reply_formats import tool_json
+from rehearsal_trainer.chat.chat import Chat, template_options
+from rehearsal_trainer.chat.masks import Row
+from rehearsal_trainer.chat.reply_formats import tool_json
+from rehearsal_trainer.values.failures import ModelError
+from rehearsal_trainer.values.messages import Message, Tool, ToolCall
 
 CONVERSATIONS = 8 * RUNS
 TOOLS = [

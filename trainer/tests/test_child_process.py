@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal_trainer import engine
-from rehearsal_trainer.child_process import without_keys
+from rehearsal_trainer.processes.child_process import without_keys
+from rehearsal_trainer.rollouts import engine
 
 KEYS = {
     "OPENAI_API_KEY": "sk-openai-planted",

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from rehearsal_trainer import evaluate, grpo, sft
-from rehearsal_trainer.configuration import from_values, read_config
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_step import Members
-from rehearsal_trainer.task_sets import task_order
+from rehearsal_trainer.commands import evaluate, grpo, sft
+from rehearsal_trainer.grpo.step import Members
+from rehearsal_trainer.rollouts.task_sets import task_order
+from rehearsal_trainer.settings.configuration import from_values, read_config
+from rehearsal_trainer.values.failures import ConfigurationError
 
 GIVEN = {"domain": "d", "run": "r"}
 
@@ -37,6 +37,8 @@ def test_every_profile_is_valid(kind: Any) -> None:
         ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
         ({**GIVEN, "steps": "many"}, "steps: expected integer"),
         ({**GIVEN, "steps": True}, "steps: expected integer"),
+        ({**GIVEN, "learning_rate": float("nan")}, "learning_rate: expected a finite number, found NaN"),
+        ({**GIVEN, "beta": float("inf")}, "beta: expected a finite number, found Infinity"),
         ({**GIVEN, "dialect": "latin"}, "dialect: expected one of auto, template, compact"),
         ({**GIVEN, "profile": "huge"}, "profile: 'huge' is unknown"),
         ({**GIVEN, "engine_command": "node"}, "engine_command: expected list"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rehearsal_trainer.devices import select_gpu
+from rehearsal_trainer.processes.devices import select_gpu
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.messages import Conversation, Message
-from rehearsal_trainer.trajectories import find_recordings, read_recording
+from rehearsal_trainer.chat.chat import Chat
+from rehearsal_trainer.sft.trajectories import find_recordings, read_recording
+from rehearsal_trainer.values.messages import Conversation, Message
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,14 @@ import pytest
 from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import SCRIPTED_ENGINE, TESTS
 
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.grpo_config import check
-from rehearsal_trainer.rollout_keys import DomainShare
-from rehearsal_trainer.rollouts import RolloutSettings
-from rehearsal_trainer.sft import check as check_sft
-from rehearsal_trainer.sft import run_sft
-from rehearsal_trainer.task_sets import TaskSet, draw_order
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import check as check_sft
+from rehearsal_trainer.commands.sft import run_sft
+from rehearsal_trainer.grpo.config import check
+from rehearsal_trainer.rollouts.rollouts import RolloutSettings
+from rehearsal_trainer.rollouts.task_sets import TaskSet, draw_order
+from rehearsal_trainer.settings.rollout_keys import DomainShare
+from rehearsal_trainer.values.failures import ConfigurationError
 
 TWO = [{"folder": "parity", "weight": 2}, {"folder": "parity-long", "weight": 3}]
 

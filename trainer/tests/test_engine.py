@@ -10,8 +10,9 @@ import pytest
 from conftest import SCRIPTED_ENGINE, TESTS
 from waiting import LIMIT_S, until
 
-from rehearsal_trainer import engine as engine_module
-from rehearsal_trainer.engine import Engine, EngineError, running
+from rehearsal_trainer.rollouts import engine as engine_module
+from rehearsal_trainer.rollouts.engine import Engine, running
+from rehearsal_trainer.values.failures import EngineError
 
 HELLO = """import sys, json
 for line in sys.stdin:
@@ -106,7 +107,7 @@ def test_no_tasks_is_an_error() -> None:
 
 
 def test_a_line_that_is_too_long_ends_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rehearsal_trainer.engine.MAX_LINE", 2**16)
+    monkeypatch.setattr("rehearsal_trainer.rollouts.engine.MAX_LINE", 2**16)
     code = HELLO % '{"protocol":1}' + ' if r["id"] == 1: print("x" * 2**18, flush=True)\n'
     with pytest.raises(EngineError, match=r"ended with code -9(.|\n)*a line of more than 65536 bytes"):
         engine([sys.executable, "-c", code], lambda opened: opened.rollout({}, LIMIT_S))

@@ -10,11 +10,11 @@ import pytest
 from configs import evaluation_config, lines, rollout_of
 from conftest import REPOSITORY
 
-from rehearsal_trainer import evaluate
-from rehearsal_trainer.evaluate import run_evaluation, table
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.rollout_worker import RolloutWorker
-from rehearsal_trainer.success import success, wilson
+from rehearsal_trainer.commands import evaluate
+from rehearsal_trainer.commands.evaluate import run_evaluation, table
+from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts.success_rate import success_rate, wilson
+from rehearsal_trainer.values.failures import ConfigurationError
 
 
 def whole_evaluation(config: evaluate.Config, resume: bool = False) -> dict[str, Any]:
@@ -136,8 +136,8 @@ def test_success_is_a_mean_over_tasks_and_so_is_its_interval() -> None:
     played = [rollout_of("desk", "move-a", n, 1.0) for n in range(6)]
     played += [rollout_of("desk", "move-b", n, float(n < 1)) for n in range(2)]
     played += [rollout_of("other", "move-a", n, 0.0) for n in range(2)] + [rollout_of("other", "call", 0, None)]
-    found = success(played)
+    found = success_rate(played)
     assert (found["right"], found["rollouts"], found["not_scored"]) == (7, 10, 1)
     assert (found["success"], found["interval"]) == (0.5, list(wilson([1.0, 0.5, 0.0])))
     assert found["by_kind"] == {"move": [7, 10]}
-    assert success([]) == {**success([rollout_of("desk", "call", 0, None)]), "not_scored": 0}
+    assert success_rate([]) == {**success_rate([rollout_of("desk", "call", 0, None)]), "not_scored": 0}

@@ -16,8 +16,8 @@ from configs import grpo_config, sft_config
 from conftest import REPOSITORY
 from test_alarms import alarms_of, history
 
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import run_sft
 
 ALL_WEIGHTS = {"lora_rank": 0, "warmup_steps": 0, "schedule": "constant_with_warmup"}
 

@@ -8,10 +8,10 @@ import aiohttp
 import pytest
 from conftest import TOOLS, TOOLS_JSON, Client, all_in_full_suite, chat_with, replies_of, served
 
-from rehearsal_trainer.answers import Generated
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.messages import Conversation, Message, ToolCall
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.sampler.answers import Generated
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.messages import Conversation, Message, ToolCall
 
 SYSTEM = {"role": "system", "content": "Be kind."}
 USER = {"role": "user", "content": "Where is P1?"}

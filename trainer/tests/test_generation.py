@@ -14,16 +14,15 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 from waiting import LIMIT_S, until
 
-from rehearsal_trainer.answers import ContextExceededError, Generated
-from rehearsal_trainer.cpu_decoder import llama_decoder
-from rehearsal_trainer.cpu_decoder.decoder import Entry
-from rehearsal_trainer.cpu_decoder.decoders import ModuleDecoder, decoder_for
-from rehearsal_trainer.cpu_decoder.drafts import Drafts
-from rehearsal_trainer.cpu_decoder.generation import Generator, common_prefix
-from rehearsal_trainer.cpu_decoder.llama_decoder import LlamaDecoder
-from rehearsal_trainer.cpu_decoder.openmp import release_threads
-from rehearsal_trainer.session import Sampling
-from rehearsal_trainer.weights import merged_weight
+from rehearsal_trainer.models.weights import merged_weight
+from rehearsal_trainer.processes.devices import release_threads
+from rehearsal_trainer.sampler.answers import ContextExceededError, Generated, Sampling
+from rehearsal_trainer.sampler.cpu_decoder import llama_decoder
+from rehearsal_trainer.sampler.cpu_decoder.decoder import Entry
+from rehearsal_trainer.sampler.cpu_decoder.decoders import ModuleDecoder, decoder_for
+from rehearsal_trainer.sampler.cpu_decoder.generation import Generator, common_prefix
+from rehearsal_trainer.sampler.cpu_decoder.llama_decoder import LlamaDecoder
+from rehearsal_trainer.sampler.cpu_decoder.ngram_speculation import NgramSpeculator
 
 PROMPT = list(range(300, 340))
 SMALL: dict[str, Any] = {
@@ -327,9 +326,9 @@ def test_a_session_that_is_closed_takes_no_other_along(tiny_model: Any) -> None:
 @pytest.mark.parametrize("kind", all_in_full_suite(["llama", "module"], ["module"]))
 def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same requests again and again: the later ones are guessed, some of them wrongly."""
-    after = Drafts.after
+    after = NgramSpeculator.propose
     spoiled = cycle((0, 1, 1))
-    monkeypatch.setattr(Drafts, "after", lambda *given: [token + next(spoiled) for token in after(*given)])
+    monkeypatch.setattr(NgramSpeculator, "propose", lambda *given: [token + next(spoiled) for token in after(*given)])
     decoder = LlamaDecoder(tiny_model.eval()) if kind == "llama" else ModuleDecoder(tiny_model)
     prompts = {name: [*PROMPT, at] for at, name in enumerate("abc", 100)}
     asked = [(name, temperature, seed) for seed in range(3) for temperature in (0.0, 0.3, 1.0) for name in prompts]
@@ -363,13 +362,13 @@ def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypat
 
 
 def test_a_guess_says_what_came_after_the_same_words() -> None:
-    drafts = Drafts(stop_ids={6})
+    drafts = NgramSpeculator(stop_ids={6})
     drafts.learn([1, 2, 3, 4, 5, 6, 7])
-    assert drafts.after([9, 1, 2, 3], 9) == [4, 5]
-    assert drafts.after([9, 9, 2, 3], 1) == [4]
-    assert drafts.after([9, 9, 9], 9) == [] == drafts.after([1], 9)
+    assert drafts.propose([9, 1, 2, 3], 9) == [4, 5]
+    assert drafts.propose([9, 9, 2, 3], 1) == [4]
+    assert drafts.propose([9, 9, 9], 9) == [] == drafts.propose([1], 9)
     drafts.learn([7, 2, 3, 8])
-    assert (drafts.after([1, 2, 3], 1), drafts.after([0, 2, 3], 1)) == ([4], [8])
+    assert (drafts.propose([1, 2, 3], 1), drafts.propose([0, 2, 3], 1)) == ([4], [8])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="torch brings libgomp on Linux alone")

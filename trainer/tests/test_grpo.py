@@ -11,29 +11,30 @@ from typing import Any
 import pytest
 from configs import grpo_config, lines
 
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.backends.trl import check_groups
-from rehearsal_trainer.engine import RolloutFacts, RolloutResult
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.grpo_config import check
-from rehearsal_trainer.grpo_step import IntermediateRewards, StepRows, training_rows
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.grpo.config import check
+from rehearsal_trainer.grpo.step import IntermediateRewards, StepRows, training_rows
+from rehearsal_trainer.rollouts.engine import RolloutFacts, RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
 
 def test_tokens_counts_all_tokens_of_the_rows_and_no_filler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[StepRows] = []
-    columns_of = FrugalTrainer.columns_of
+    columns_of = UnpaddedTrainer.columns_of
 
-    def keep(self: FrugalTrainer, played: StepRows, pad: int, micro_batches: int) -> dict[str, Any]:
+    def keep(self: UnpaddedTrainer, played: StepRows, pad: int, micro_batches: int) -> dict[str, Any]:
         # One row fewer, so that there is a filler.
         short = StepRows(played.rows[:-1], played.owners[:-1], played.sampled[:-1], played.rewards)
         seen.append(short)
         return columns_of(self, short, pad, micro_batches)
 
-    monkeypatch.setattr(FrugalTrainer, "columns_of", keep)
+    monkeypatch.setattr(UnpaddedTrainer, "columns_of", keep)
     run_grpo(grpo_config(tmp_path / "run"))
     counts = [sum(len(row["prompt_ids"]) + len(row["completion_ids"]) for row in each.rows) for each in seen]
     written = [entry["tokens"] for entry in lines(tmp_path / "run" / "metrics.jsonl")]
@@ -156,13 +157,13 @@ def test_a_row_without_a_trainable_token_is_an_error(tmp_path: Path) -> None:
 
 def test_every_row_of_a_rewritten_conversation_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[dict[str, Any]] = []
-    generate = FrugalTrainer._generate_and_score_completions
+    generate = UnpaddedTrainer._generate_and_score_completions
 
     def watched(trainer: Any, inputs: Any) -> Any:
         steps.append({**generate(trainer, inputs), "owners": trainer._owners.tolist()})
         return dict(steps[-1])
 
-    monkeypatch.setattr(FrugalTrainer, "_generate_and_score_completions", watched)
+    monkeypatch.setattr(UnpaddedTrainer, "_generate_and_score_completions", watched)
     run_grpo(grpo_config(tmp_path / "run", domain="parity-compacted", steps=1))
     (step,) = steps
     rollouts = lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")

@@ -11,9 +11,9 @@ import torch
 from configs import grpo_config, lines
 from torch import Tensor
 
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.measurements import Drift, Measurements
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.metrics.measurements import Drift, Measurements
 
 ADVANTAGES = [2.0, -1.0, 0.5]
 MASK = [[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 0]]
@@ -22,7 +22,7 @@ DRIFT = [[0.0, 0.7, 9.0, -0.7], [2.0, 9.0, -0.2, 0.0], [9.0, 1.2, -3.0, -9.0]]
 """The trainer's log-probabilities minus the sampler's; at tokens that were given it says nothing."""
 
 
-class ScoredByHand(FrugalTrainer):
+class ScoredByHand(UnpaddedTrainer):
     """TRL's loss over log-probabilities that a test gives: the parameter is what the model would compute."""
 
     def _get_per_token_logps_and_entropies(self, model: Any, *_: Any, **__: Any) -> Any:

@@ -17,16 +17,16 @@ from conftest import ENGINE, REPOSITORY, node_of
 from fault_proxy import FAULTS, Fault, FaultProxy, proxied
 from trl import GRPOTrainer  # noqa: TID251
 
-import rehearsal_trainer.session
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
-from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.grpo_step import StepRows
-from rehearsal_trainer.masks import CompletionRow, Row, Sampled, split_at
-from rehearsal_trainer.rollouts import refused_mix_up
-from rehearsal_trainer.session import Session, SessionRow
+import rehearsal_trainer.gateway.session
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
+from rehearsal_trainer.chat.masks import CompletionRow, Row, Sampled, split_at
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.gateway.session import Session, SessionRow
+from rehearsal_trainer.grpo.step import StepRows
+from rehearsal_trainer.rollouts.engine import RolloutResult
+from rehearsal_trainer.rollouts.rollouts import refused_mix_up
+from rehearsal_trainer.values.failures import TrainingError
 
 GROUP = 4
 
@@ -47,24 +47,24 @@ def played_step(run: Path, monkeypatch: pytest.MonkeyPatch, proxy: FaultProxy, r
     """Trains one step of the real engine's rollouts through a proxy, one rollout after the other."""
     played: list[StepRows] = []
     batches: list[dict[str, Any]] = []
-    columns_of, generate = FrugalTrainer.columns_of, FrugalTrainer._generate_and_score_completions
+    columns_of, generate = UnpaddedTrainer.columns_of, UnpaddedTrainer._generate_and_score_completions
 
     def url_of(gateway: Gateway[Any], session: Session) -> str:
         proxy.target = gateway.base_url
         return f"{proxy.base_url}/sessions/{session.id}/v1"
 
-    def keep(trainer: FrugalTrainer, step: StepRows, *rest: int) -> dict[str, Any]:
+    def keep(trainer: UnpaddedTrainer, step: StepRows, *rest: int) -> dict[str, Any]:
         played.append(step)
         return columns_of(trainer, step, *rest)
 
-    def watch(trainer: FrugalTrainer, inputs: Any) -> dict[str, Any]:
+    def watch(trainer: UnpaddedTrainer, inputs: Any) -> dict[str, Any]:
         batches.append(generate(trainer, inputs))
         return batches[-1]
 
     with monkeypatch.context() as patch:
         patch.setattr(Gateway, "session_url", url_of)
-        patch.setattr(FrugalTrainer, "columns_of", keep)
-        patch.setattr(FrugalTrainer, "_generate_and_score_completions", watch)
+        patch.setattr(UnpaddedTrainer, "columns_of", keep)
+        patch.setattr(UnpaddedTrainer, "_generate_and_score_completions", watch)
         desk: dict[str, Any] = {
             "domain": str(REPOSITORY / "domains" / "parcel-desk"),
             "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"],
@@ -159,7 +159,7 @@ def shift_in_row(patch: pytest.MonkeyPatch, by: int) -> None:
         parts = split_at(row, prompt_length)
         return {**parts, "env_mask": shifted(parts["env_mask"], by)}
 
-    patch.setattr(rehearsal_trainer.session, "split_at", shifting)
+    patch.setattr(rehearsal_trainer.gateway.session, "split_at", shifting)
 
 
 def shift_in_batch(patch: pytest.MonkeyPatch, by: int) -> None:

@@ -22,9 +22,9 @@ from conftest import ENGINE, REPOSITORY, node_of
 from trainer_processes import Hold, State, start_trainer
 from waiting import LIMIT_S, until
 
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.lines import read_lines
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.values.failures import TrainingError
+from rehearsal_trainer.values.lines import read_lines
 
 SEED = int(os.environ.get("REHEARSAL_SEED", "1"))
 KILLS = int(os.environ.get("REHEARSAL_TRAINER_KILLS", "2"))

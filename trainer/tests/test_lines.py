@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.lines import append_line, read_lines
+from rehearsal_trainer.values.failures import TrainingError
+from rehearsal_trainer.values.lines import append_line, read_lines
 
 
 @pytest.mark.parametrize(

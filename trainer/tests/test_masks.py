@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rehearsal_trainer.masks import IGNORED_LABEL, Row, labels_of, split_at, without_tail
+from rehearsal_trainer.chat.masks import IGNORED_LABEL, Row, labels_of, split_at, without_tail
 
 
 def row() -> Row:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from rehearsal_trainer.export import export
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.models import ModelError, adapter_base, load_model, load_tokenizer, model_folder
+from rehearsal_trainer.commands.export import export
+from rehearsal_trainer.models.loading import ModelError, adapter_base, load_model, load_tokenizer, model_folder
+from rehearsal_trainer.values.failures import ConfigurationError
 
 
 def test_an_adapter_finds_its_base_where_both_were_moved(runs: Path, tmp_path: Path) -> None:

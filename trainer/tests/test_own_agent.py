@@ -11,12 +11,12 @@ import pytest
 from conftest import ENGINE, REPOSITORY, chat_with, node_of
 from waiting import LIMIT_S
 
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.rollout_worker import RolloutWorker
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.session import Sampling
-from rehearsal_trainer.trajectories import read_recording
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.sft.trajectories import read_recording
+from rehearsal_trainer.values.failures import TrainingError
 
 EXAMPLE = REPOSITORY / "docs" / "examples" / "sdk-agent"
 DESK = str(REPOSITORY / "domains" / "parcel-desk")

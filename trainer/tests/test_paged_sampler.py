@@ -19,15 +19,15 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from waiting import LIMIT_S
 
-from rehearsal_trainer import paged_attention, paged_sampler, serving
-from rehearsal_trainer.answers import ContextExceededError, Generated
-from rehearsal_trainer.cpu_decoder.decoders import ModuleDecoder
-from rehearsal_trainer.cpu_decoder.generation import Generator
-from rehearsal_trainer.evaluate import run_evaluation
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.models import load_model
-from rehearsal_trainer.paged_sampler import PagedSampler, can_page
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.commands.evaluate import run_evaluation
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.gateway import serving
+from rehearsal_trainer.models.loading import load_model
+from rehearsal_trainer.sampler import paged_attention, paged_sampler
+from rehearsal_trainer.sampler.answers import ContextExceededError, Generated, Sampling
+from rehearsal_trainer.sampler.cpu_decoder.decoders import ModuleDecoder
+from rehearsal_trainer.sampler.cpu_decoder.generation import Generator
+from rehearsal_trainer.sampler.paged_sampler import PagedSampler, can_page
 
 PROMPT = [1, 9690, 198, 2683, 359, 253, 5356, 5646, 2, 198, 1, 4093, 198, 28120, 2, 198, 1, 520, 9531, 198]
 SMALL: dict[str, Any] = {"num_blocks": 64, "page_size": 32, "max_batch_tokens": 256}

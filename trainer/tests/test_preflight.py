@@ -18,13 +18,14 @@ from conftest import template_of
 from peft import LoraConfig, get_peft_model
 from waiting import LIMIT_S
 
-from rehearsal_trainer import evaluate, grpo, preflight, sft
 from rehearsal_trainer.backends.verl import job
 from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.models import load_model, load_tokenizer, model_folder
-from rehearsal_trainer.preflight import REST, Size, size_of
+from rehearsal_trainer.commands import evaluate, grpo, sft
+from rehearsal_trainer.models.loading import load_model, load_tokenizer, model_folder
+from rehearsal_trainer.runs import preflight
+from rehearsal_trainer.runs.preflight import REST, Size, size_of
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.values.failures import ConfigurationError
 
 TRAINER = Path(__file__).resolve().parents[1]
 
@@ -75,7 +76,7 @@ CHECKS = """
 import contextlib, io, json, sys
 from unittest import mock
 from rehearsal_trainer.__main__ import main
-from rehearsal_trainer.preflight import download_of
+from rehearsal_trainer.runs.preflight import download_of
 checks = []
 for config in json.load(sys.stdin):
     out, err = io.StringIO(), io.StringIO()

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from conftest import TOOLS_JSON, served
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.masks import Row
-from rehearsal_trainer.messages import Conversation
-from rehearsal_trainer.preview import main, preview_of
-from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
+from rehearsal_trainer.chat.chat import Chat, preview_of
+from rehearsal_trainer.chat.masks import Row
+from rehearsal_trainer.commands.preview import main
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.sft.trajectories import find_recordings, read_recording, successful
+from rehearsal_trainer.values.failures import TrainingError
+from rehearsal_trainer.values.messages import Conversation
 
 EVENTS: list[dict[str, Any]] = [
     {"type": "rolloutStarted", "format": 1, "system": "Be kind.", "tools": [], "task": {"id": "t"}, "greeting": "Hi!"},

@@ -19,12 +19,13 @@ from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import SCRIPTED_ENGINE, TESTS
 from waiting import LIMIT_S, until
 
-from rehearsal_trainer import processes, sft
 from rehearsal_trainer.backends.shared_rows import SharedOrder, filled
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_config import check as check_grpo
-from rehearsal_trainer.masks import Row
-from rehearsal_trainer.models import load_model
+from rehearsal_trainer.chat.masks import Row
+from rehearsal_trainer.commands import sft
+from rehearsal_trainer.grpo.config import check as check_grpo
+from rehearsal_trainer.models.loading import load_model
+from rehearsal_trainer.processes import distributed
+from rehearsal_trainer.values.failures import ConfigurationError
 
 TRAINER = Path(__file__).resolve().parents[1]
 
@@ -187,9 +188,9 @@ def test_a_run_that_cannot_begin_is_one_message(tmp_path: Path) -> None:
 
 def test_fewer_gpus_than_processes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    processes.check(2)
+    distributed.check(2)
     with pytest.raises(ConfigurationError, match=r"^processes: 3 processes need 3 GPUs, and 2 are visible"):
-        processes.check(3)
+        distributed.check(3)
 
 
 def test_rows_that_fill_up_come_last_and_have_no_label(monkeypatch: pytest.MonkeyPatch) -> None:

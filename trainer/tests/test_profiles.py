@@ -14,9 +14,9 @@ from transformers import TrainerCallback
 from trl import GRPOTrainer  # noqa: TID251
 
 from rehearsal_trainer.backends import trl as backend
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import run_sft
 
 PROFILES = ["paper", "gpu", "cpu", "trial"]
 COMPARED = all_in_full_suite(PROFILES, ["paper", "cpu", "trial"])
@@ -35,7 +35,7 @@ class GradientRecorder(TrainerCallback):
         self.steps.append({name: each.grad.clone() for name, each in model.named_parameters() if each.grad is not None})
 
 
-class PlainTrainer(FrugalTrainer):
+class PlainTrainer(UnpaddedTrainer):
     """TRL's loop as it is: it pads all rows to the longest and computes those without variance, too."""
 
     _get_per_token_logps_and_entropies = GRPOTrainer._get_per_token_logps_and_entropies
@@ -72,7 +72,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> GradientRecorder:
 
 
 def make_plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "FrugalTrainer", PlainTrainer)
+    monkeypatch.setattr(backend, "UnpaddedTrainer", PlainTrainer)
     monkeypatch.setattr(backend, "_leave_out_positions", lambda _model: None)
     monkeypatch.setattr(backend.trl_utils, "_use_triton", lambda _device: False)
 

@@ -14,18 +14,18 @@ import torch
 from configs import evaluation_config, gold_recordings, grpo_config, lines, sft_config
 from safetensors.torch import load_file
 
-from rehearsal_trainer import preflight
 from rehearsal_trainer.backends import trl as backend
 from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig, check_cluster
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.evaluate import run_evaluation
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.grpo_config import ALGORITHMS
-from rehearsal_trainer.model_places import QUANTIZATION, quantization_of
-from rehearsal_trainer.models import is_quantized, load_model
-from rehearsal_trainer.preflight import Size
-from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.commands.evaluate import run_evaluation
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import run_sft
+from rehearsal_trainer.grpo.config import ALGORITHMS
+from rehearsal_trainer.models.loading import is_quantized, load_model
+from rehearsal_trainer.models.locations import QUANTIZATION, quantization_of
+from rehearsal_trainer.runs import preflight
+from rehearsal_trainer.runs.preflight import Size
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.values.failures import ConfigurationError
 
 needs_bitsandbytes = pytest.mark.skipif(
     importlib.util.find_spec("bitsandbytes") is None, reason="bitsandbytes is not installed"

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 
-from rehearsal_trainer import grpo, sft
 from rehearsal_trainer.backends.trl import LOSSES
 from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.setting import keys_of
+from rehearsal_trainer.commands import grpo, sft
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.settings.setting import keys_of
 
 PAPER = {
     sft: {"batch": 128, "epochs": 2.0, "steps": None, "learning_rate": 5e-6, "lora_rank": 0, "context": 32768},
@@ -55,7 +55,7 @@ def test_what_a_key_says_of_the_paper_is_what_the_profile_does(kind: Any) -> Non
 def test_the_comparison_with_the_script_says_what_the_profile_gives_to_verl() -> None:
     """A dash stands for an option that is not set; = for the value of the script."""
     config = from_values(ClusterConfig, PROFILES, {"domain": "d", "run": "r", "profile": "paper"}, grpo.ALGORITHMS)
-    settings = verl_settings(config, Places("", "", "", ""), StationPlan.of(config, None), tasks=100)
+    settings = verl_settings(config, Places("", "", "", ""), RolloutPlan.of(config, None), tasks=100)
     page = (REPOSITORY / "docs" / "training-mua-rl.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:3] == "| `"]
     compared = [row for row in rows if "." in row[0].split(",")[0]]

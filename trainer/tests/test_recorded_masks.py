@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from conftest import all_in_full_suite, chat_with, replies_of, served
 
-from rehearsal_trainer.messages import Conversation
-from rehearsal_trainer.trajectories import find_recordings, read_recording
+from rehearsal_trainer.sft.trajectories import find_recordings, read_recording
+from rehearsal_trainer.values.messages import Conversation
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from conftest import RUNS, TOOLS, chat_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.messages import Message, Tool, ToolCall
-from rehearsal_trainer.models import load_tokenizer
-from rehearsal_trainer.reply_formats import mistral_calls
+from rehearsal_trainer.chat.chat import Chat
+from rehearsal_trainer.chat.reply_formats import mistral_calls
+from rehearsal_trainer.models.loading import load_tokenizer
+from rehearsal_trainer.values.messages import Message, Tool, ToolCall
 
 TEMPLATES = ["compact", "qwen2_5", "qwen3"]
 ASKED = [Message("user", "Where is P1?")]

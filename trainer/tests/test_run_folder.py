@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal_trainer.backends.whole_checkpoints import put_in_place
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.lines import read_lines
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.trainer_process import beginning_by_proc, beginning_by_ps, running_process
+from rehearsal_trainer.backends.atomic_checkpoints import publish_checkpoint
+from rehearsal_trainer.processes.trainer_process import beginning_by_proc, beginning_by_ps, running_process
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.values.lines import read_lines
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and /dev/full")
 
@@ -43,8 +43,8 @@ def test_what_was_written_before_a_full_disk_stays_whole(tmp_path: Path) -> None
 import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.values.failures import TrainingError
 from dataclasses import make_dataclass
 run = RunFolder(Path(sys.argv[1]), "sft", make_dataclass("Config", [])())
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -139,6 +139,6 @@ def test_a_checkpoint_takes_the_place_of_an_older_one_and_the_oldest_go(tmp_path
         os.utime(tmp_path / name, (age, age))
     (tmp_path / "unfinished" / "checkpoint-3").mkdir(parents=True)
     (tmp_path / "unfinished" / "checkpoint-3" / "weights").write_text("new")
-    put_in_place(tmp_path, "checkpoint-3", kept=2)
+    publish_checkpoint(tmp_path, "checkpoint-3", kept=2)
     assert {path.name for path in tmp_path.iterdir()} == {"checkpoint-2", "checkpoint-3", "final"}
     assert (tmp_path / "checkpoint-3" / "weights").read_text() == "new"

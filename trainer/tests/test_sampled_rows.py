@@ -15,12 +15,11 @@ import pytest
 import torch
 from conftest import ENGINE, REPOSITORY, node_of
 
-from rehearsal_trainer.answers import Generated
-from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.rollout_worker import RolloutWorker
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.serving import chat_of, gateway_over
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.gateway.serving import chat_of, gateway_over
+from rehearsal_trainer.models.loading import load_model, load_tokenizer
+from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.sampler.answers import Generated, Sampling
 
 ROLLOUTS = int(os.environ.get("REHEARSAL_ROLLOUTS", "32"))
 MODEL = os.environ.get("REHEARSAL_ROWS_MODEL", "tiny")

@@ -8,15 +8,15 @@ import pytest
 import torch
 
 from rehearsal_trainer.backends import trl as backend
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer, similar_lengths
-from rehearsal_trainer.models import load_model
-from rehearsal_trainer.shared_prefix import share_prefix, shared_length
+from rehearsal_trainer.backends.shared_prefix import share_prefix, shared_length
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer, similar_lengths
+from rehearsal_trainer.models.loading import load_model
 
 
 def test_a_shared_prefix_changes_neither_states_nor_gradients() -> None:
     torch.manual_seed(0)
     plain, shared = load_model("tiny", torch.float32), load_model("tiny", torch.float32)
-    share_prefix(shared.base_model, least=4)
+    share_prefix(shared.base_model, min_length=4)
     ids = torch.randint(100, 1000, (3, 24))
     ids[:, :10] = ids[0, :10]
     mask = torch.ones_like(ids)
@@ -61,7 +61,7 @@ def test_scoring_without_padding_gives_the_same_numbers(monkeypatch: pytest.Monk
         mask[row, 10 + length :] = 0
     whole = score(None, model, ids, mask, 50)
     seen.clear()
-    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer = UnpaddedTrainer.__new__(UnpaddedTrainer)
     found = trainer._get_per_token_logps_and_entropies(model, ids, mask, 50, batch_size=5, compute_entropy=True)
     assert seen == [(3, 22), (2, 60)]
     assert found[1] is not None

@@ -12,15 +12,15 @@ from configs import gold_recordings, grpo_config, lines, sft_config
 from trl import SFTTrainer  # noqa: TID251
 from trl.trainer.sft_trainer import DataCollatorForLanguageModeling  # noqa: TID251
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.examples import Examples
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.masks import IGNORED_LABEL, Row, labels_of, trained_ids
-from rehearsal_trainer.messages import Conversation
-from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.serving import chat_of
-from rehearsal_trainer.sft import check, run_sft
+from rehearsal_trainer.chat.chat import Chat
+from rehearsal_trainer.chat.masks import IGNORED_LABEL, Row, labels_of, trained_ids
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.commands.sft import check, run_sft
+from rehearsal_trainer.gateway.serving import chat_of
+from rehearsal_trainer.models.loading import load_model, load_tokenizer
+from rehearsal_trainer.sft.examples import Examples
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.values.messages import Conversation
 
 
 def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:

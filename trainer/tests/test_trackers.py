@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from test_alarms import steps_in_event_files
 
-from rehearsal_trainer import trackers
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.lines import read_lines
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.sft import Config
+from rehearsal_trainer.commands.sft import Config
+from rehearsal_trainer.runs import trackers
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.lines import read_lines
 
 VALUES = {"reward": 0.5, "calls/look up": 2.0, "pass_at/2": 1.0, "evaluate/desk/reward": 0.25}
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import scripted_engine
 
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.messages import Message, ToolCall
-from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
+from rehearsal_trainer.sft.trajectories import find_recordings, read_recording, successful
+from rehearsal_trainer.values.failures import TrainingError
+from rehearsal_trainer.values.messages import Message, ToolCall
 
 
 def gold(folder: Path, name: str = "a", **changes: Any) -> Path:

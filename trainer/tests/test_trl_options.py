@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from configs import gold_recordings, grpo_config, lines, sft_config
 
-from rehearsal_trainer import grpo, sft
 from rehearsal_trainer.backends import trl as backend
-from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.commands import grpo, sft
+from rehearsal_trainer.values.failures import ConfigurationError
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,15 @@ from conftest import ENGINE, REPOSITORY, node_of
 from transformers import TrainerControl, TrainerState, TrainingArguments
 
 from rehearsal_trainer.backends.progress_callback import ProgressCallback
-from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.grpo_step import refuse_unlearnable
-from rehearsal_trainer.measurements import Measurements
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.grpo.step import refuse_unlearnable
+from rehearsal_trainer.metrics.measurements import Measurements
+from rehearsal_trainer.rollouts.engine import RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.values.failures import TrainingError
 
 
 def test_a_context_without_room_for_the_policy_is_an_error_that_says_how_much_it_needs(tmp_path: Path) -> None:

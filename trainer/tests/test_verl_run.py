@@ -20,19 +20,20 @@ from test_verl_settings import config_of
 
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import MARK, Mirror
-from rehearsal_trainer.backends.verl.station import Station
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan
+from rehearsal_trainer.backends.verl.rollout_worker import ClusterRolloutWorker
 from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.backends.verl.store import RolloutStore, Waiting
-from rehearsal_trainer.engine import Failure, RolloutFacts, RolloutResult
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.masks import Row, without_tail
-from rehearsal_trainer.rollout_keys import DomainShare
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.session import Sampling, SessionRow
-from rehearsal_trainer.task_sets import TaskSet
+from rehearsal_trainer.chat.masks import Row, without_tail
+from rehearsal_trainer.gateway.gateway import Gateway
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.rollouts.engine import Failure, RolloutFacts, RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.rollouts.task_sets import TaskSet
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.settings.rollout_keys import DomainShare
+from rehearsal_trainer.values.failures import ConfigurationError
 
 TASKS = REPOSITORY / "domains" / "parcel-desk" / "tasks"
 
@@ -57,7 +58,7 @@ class Server:
         )
 
 
-def plan_of(**changed: Any) -> StationPlan:
+def plan_of(**changed: Any) -> RolloutPlan:
     node = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
     assert node is not None and ENGINE.exists(), "the engine is not built: npm run build"
     values = {
@@ -71,28 +72,28 @@ def plan_of(**changed: Any) -> StationPlan:
         "context": 4000,
         **changed,
     }
-    return StationPlan.of(config_of(profile="trial", **values), None)
+    return RolloutPlan.of(config_of(profile="trial", **values), None)
 
 
-def request_of(station: Station, task: str, member: int = 0) -> RolloutRequest:
-    settings = station.plan.settings(is_evaluation=False)
+def request_of(worker: ClusterRolloutWorker, task: str, member: int = 0) -> RolloutRequest:
+    settings = worker.plan.settings(is_evaluation=False)
     return RolloutRequest(task, member, f"seed/{task}/{member}", Sampling(1.0, 1.0, 12), settings)
 
 
-def played_by(plan: StationPlan, server: Any, tokenizer: Any, visit: Any) -> Any:
+def played_by(plan: RolloutPlan, server: Any, tokenizer: Any, visit: Any) -> Any:
     async def run() -> Any:
-        station = await Station(plan, server, tokenizer).open()
+        worker = await ClusterRolloutWorker(plan, server, tokenizer).open()
         try:
-            return await visit(station)
+            return await visit(worker)
         finally:
-            await station.close()
+            await worker.close()
 
     return asyncio.run(run())
 
 
-async def first_task(station: Station) -> str:
-    engine = await station.engine.engine()
-    return str((await engine.tasks(station.plan.domain, "train"))[0]["id"])
+async def first_task(worker: ClusterRolloutWorker) -> str:
+    engine = await worker.engine.engine()
+    return str((await engine.tasks(worker.plan.domain, "train"))[0]["id"])
 
 
 def test_an_engine_that_is_killed_is_started_again_and_its_rollouts_are_played_again(
@@ -100,10 +101,10 @@ def test_an_engine_that_is_killed_is_started_again_and_its_rollouts_are_played_a
 ) -> None:
     killed: list[int] = []
 
-    async def visit(station: Station) -> list[PlayedRollout]:
-        task = await first_task(station)
+    async def visit(worker: ClusterRolloutWorker) -> list[PlayedRollout]:
+        task = await first_task(worker)
 
-        engine = await station.engine.engine()
+        engine = await worker.engine.engine()
 
         def kill_once() -> None:
             if not killed:
@@ -111,7 +112,7 @@ def test_an_engine_that_is_killed_is_started_again_and_its_rollouts_are_played_a
                 os.kill(engine._process.pid, signal.SIGKILL)
 
         server.before = kill_once
-        return await asyncio.gather(*(station.play(request_of(station, task, member)) for member in range(3)))
+        return await asyncio.gather(*(worker.play(request_of(worker, task, member)) for member in range(3)))
 
     server = Server(tiny_gateway)
     played = played_by(plan_of(), server, tokenizer, visit)
@@ -126,8 +127,8 @@ def test_a_worker_plays_no_more_rollouts_at_once_than_its_share_of_concurrency(
     open_now = 0
     most = 0
 
-    async def visit(station: Station) -> list[PlayedRollout]:
-        play = station.engine.play
+    async def visit(worker: ClusterRolloutWorker) -> list[PlayedRollout]:
+        play = worker.engine.play
 
         async def counted(gateway: Any, request: RolloutRequest) -> PlayedRollout:
             nonlocal open_now, most
@@ -138,9 +139,9 @@ def test_a_worker_plays_no_more_rollouts_at_once_than_its_share_of_concurrency(
             finally:
                 open_now -= 1
 
-        station.engine.play = counted
-        task = await first_task(station)
-        return await asyncio.gather(*(station.play(request_of(station, task, member)) for member in range(5)))
+        worker.engine.play = counted
+        task = await first_task(worker)
+        return await asyncio.gather(*(worker.play(request_of(worker, task, member)) for member in range(5)))
 
     plan = plan_of(concurrency=4, workers=2)
     played = played_by(plan, Server(tiny_gateway), tokenizer, visit)
@@ -149,9 +150,9 @@ def test_a_worker_plays_no_more_rollouts_at_once_than_its_share_of_concurrency(
 
 
 def test_a_row_never_outgrows_what_verl_has_room_for(tiny_gateway: Gateway, tokenizer: Any) -> None:
-    async def visit(station: Station) -> list[PlayedRollout]:
-        task = await first_task(station)
-        return [await station.play(request_of(station, task))]
+    async def visit(worker: ClusterRolloutWorker) -> list[PlayedRollout]:
+        task = await first_task(worker)
+        return [await worker.play(request_of(worker, task))]
 
     server = Server(tiny_gateway)
     [played] = played_by(plan_of(context=1640, turn_cap=30), server, tokenizer, visit)
@@ -162,8 +163,8 @@ def test_a_row_never_outgrows_what_verl_has_room_for(tiny_gateway: Gateway, toke
 
 
 def test_a_policy_that_has_no_room_is_one_message(tiny_gateway: Gateway, tokenizer: Any) -> None:
-    async def visit(station: Station) -> None:
-        await station.play(request_of(station, await first_task(station)))
+    async def visit(worker: ClusterRolloutWorker) -> None:
+        await worker.play(request_of(worker, await first_task(worker)))
 
     with pytest.raises(ConfigurationError, match=r"prompt_tokens: .* there is room for 16; raise prompt_tokens"):
         played_by(plan_of(prompt_tokens=16), Server(tiny_gateway), tokenizer, visit)

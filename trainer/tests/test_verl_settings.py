@@ -15,12 +15,11 @@ from rehearsal_trainer.backends.verl.cluster_config import (
     steps_of,
 )
 from rehearsal_trainer.backends.verl.dataset import rows_of
-from rehearsal_trainer.backends.verl.prompt_budget import PromptBudget
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.rollout_plan import PromptBudget, RolloutPlan
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo_config import ALGORITHMS, check
+from rehearsal_trainer.grpo.config import ALGORITHMS, check
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
 PLACES = Places("train.parquet", "test.parquet", "checkpoints", "run")
 
@@ -33,7 +32,7 @@ def config_of(**values: Any) -> ClusterConfig:
 
 def settings_of(**values: Any) -> dict[str, Any]:
     config = config_of(**values)
-    return verl_settings(config, PLACES, StationPlan.of(config, "store"), tasks=100)
+    return verl_settings(config, PLACES, RolloutPlan.of(config, "store"), tasks=100)
 
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
@@ -85,10 +84,10 @@ def test_the_paper_in_verls_words(key: str) -> None:
 
 
 def test_what_the_paper_leaves_to_the_engine() -> None:
-    station = settings_of()["+data.rehearsal"]
-    assert (station["turn_cap"], station["max_tokens"], station["basis"]) == (30, 1024, "train")
-    assert (station["prompt_tokens"], station["response_tokens"]) == (5000, 27768)
-    assert (station["model"], station["store"]) == ("m", "store")
+    rollout_plan = settings_of()["+data.rehearsal"]
+    assert (rollout_plan["turn_cap"], rollout_plan["max_tokens"], rollout_plan["basis"]) == (30, 1024, "train")
+    assert (rollout_plan["prompt_tokens"], rollout_plan["response_tokens"]) == (5000, 27768)
+    assert (rollout_plan["model"], rollout_plan["store"]) == ("m", "store")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +176,7 @@ def test_workers_share_the_rollouts_that_are_played_at_once(concurrency: int, wo
 
 
 def test_a_step_that_replaces_groups_has_an_end() -> None:
-    budget = PromptBudget(StationPlan.of(config_of(algorithm="dapo", tasks_per_step=2), None).groups_per_step)
+    budget = PromptBudget(RolloutPlan.of(config_of(algorithm="dapo", tasks_per_step=2), None).groups_per_step)
     for step in (1, 2):
         # The step's own groups, three rounds that replace them, and a batch that verl plays ahead.
         for _ in range(5):
@@ -187,14 +186,14 @@ def test_a_step_that_replaces_groups_has_an_end() -> None:
 
 
 def test_a_step_that_replaces_no_group_is_not_counted() -> None:
-    budget = PromptBudget(StationPlan.of(config_of(), None).groups_per_step)
+    budget = PromptBudget(RolloutPlan.of(config_of(), None).groups_per_step)
     budget.spend(1, 10**6)
 
 
 def test_options_of_verl_are_passed_through() -> None:
     nested = {"actor_rollout_ref": {"actor": {"fsdp_config": {"param_offload": True, "fsdp_size": 2}}}}
     config = config_of(verl={**nested, "algorithm.rollout_correction.rollout_is": "sequence"})
-    settings = with_options(config, verl_settings(config, PLACES, StationPlan.of(config, "store"), tasks=100))
+    settings = with_options(config, verl_settings(config, PLACES, RolloutPlan.of(config, "store"), tasks=100))
     assert settings[f"{ACTOR}.fsdp_config.param_offload"] is True
     assert settings[f"{ACTOR}.fsdp_config.fsdp_size"] == 2
     assert settings["algorithm.rollout_correction.rollout_is"] == "sequence"
@@ -215,7 +214,7 @@ def test_options_of_verl_are_passed_through() -> None:
 def test_an_option_of_verl_that_is_not_free_is_refused(options: dict[str, Any], said: str) -> None:
     config = config_of(verl=options)
     with pytest.raises(ConfigurationError, match=f"^{re.escape(said)}"):
-        with_options(config, verl_settings(config, PLACES, StationPlan.of(config, "store"), tasks=100))
+        with_options(config, verl_settings(config, PLACES, RolloutPlan.of(config, "store"), tasks=100))
 
 
 def test_options_of_trl_have_no_place_on_a_cluster() -> None:

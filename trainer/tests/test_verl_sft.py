@@ -20,9 +20,9 @@ from rehearsal_trainer.backends.verl.sft_job import StepLines
 from rehearsal_trainer.backends.verl.sft_rows import Passes, RenderedRows, write_rows
 from rehearsal_trainer.backends.verl.sft_settings import SftPlaces, sft_settings
 from rehearsal_trainer.backends.verl.verl_settings import with_options
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.masks import Row
+from rehearsal_trainer.chat.masks import Row
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.values.failures import ConfigurationError
 
 PLACES = SftPlaces("rows.parquet", None, "tokenizer", "checkpoints", "run")
 

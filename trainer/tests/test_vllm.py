@@ -23,15 +23,15 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 from waiting import LIMIT_S
 
-from rehearsal_trainer import models, preflight
-from rehearsal_trainer.answers import ContextExceededError
-from rehearsal_trainer.evaluate import run_evaluation
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.models import load_model
-from rehearsal_trainer.session import Sampling
-from rehearsal_trainer.vllm_process import VllmProcess
-from rehearsal_trainer.vllm_sampler import ON_GPU, RANKS, VllmSampler
+from rehearsal_trainer.commands.evaluate import run_evaluation
+from rehearsal_trainer.commands.grpo import run_grpo
+from rehearsal_trainer.models import loading
+from rehearsal_trainer.models.loading import load_model
+from rehearsal_trainer.runs import preflight
+from rehearsal_trainer.sampler.answers import ContextExceededError, Sampling
+from rehearsal_trainer.sampler.vllm_process import VllmProcess
+from rehearsal_trainer.sampler.vllm_sampler import ON_GPU, RANKS, VllmSampler
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
 VLLM = os.environ.get("REHEARSAL_VLLM_PYTHON")
 PROMPT = [1, 9690, 198, 2683, 359, 253, 5356, 5646, 2, 198, 1, 4093, 198, 28120, 2, 198, 1, 520, 9531, 198]
@@ -221,7 +221,7 @@ class TestItself:
             model.get_input_embeddings().weight.requires_grad_(False)
             return model
 
-        monkeypatch.setattr(models, "load_model", load)
+        monkeypatch.setattr(loading, "load_model", load)
         changed = {"lora_rank": lora_rank, "learning_rate": learning_rate}
         sizes = {"model": "smollm2", **changed, "context": 1024, "vllm_memory": 0.2}
         run_grpo(grpo_config(tmp_path / "run", vllm_python=VLLM, **sizes))

@@ -43,7 +43,7 @@ class Hold:
 def start_trainer(argv: Sequence[str], log: Path, hold: Hold | None = None) -> BaseProcess:
     """Starts `python -m rehearsal_trainer` with these arguments. Its output is appended to the log."""
     if sys.platform.startswith("linux"):
-        _CONTEXT.set_forkserver_preload(["rehearsal_trainer.backends.trl", "rehearsal_trainer.serving"])
+        _CONTEXT.set_forkserver_preload(["rehearsal_trainer.backends.trl", "rehearsal_trainer.gateway.serving"])
     # A daemon is ended with pytest, also when the test that started it has failed.
     process: BaseProcess = _CONTEXT.Process(target=_run, args=(list(argv), str(log), hold), daemon=True)
     process.start()
@@ -67,7 +67,7 @@ def _watch(hold: Hold) -> None:
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
     from rehearsal_trainer.backends import trl
-    from rehearsal_trainer.cpu_decoder.llama_decoder import LlamaDecoder
+    from rehearsal_trainer.sampler.cpu_decoder.llama_decoder import LlamaDecoder
 
     def before(function: Callable[..., Any]) -> Callable[..., Any]:
         def held(*arguments: Any) -> Any:
@@ -84,4 +84,4 @@ def _watch(hold: Hold) -> None:
         case "weights":
             LlamaDecoder.refresh = before(LlamaDecoder.refresh)
         case "final":
-            trl.put_in_place = before(trl.put_in_place)
+            trl.publish_checkpoint = before(trl.publish_checkpoint)

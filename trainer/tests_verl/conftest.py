@@ -30,12 +30,12 @@ from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConf
 from rehearsal_trainer.backends.verl.configured import configured
 from rehearsal_trainer.backends.verl.dataset import rows_of, write_rows
 from rehearsal_trainer.backends.verl.job import EngineTasks
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan
 from rehearsal_trainer.backends.verl.store import RolloutStore
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.grpo_config import ALGORITHMS
-from rehearsal_trainer.models import model_folder
+from rehearsal_trainer.grpo.config import ALGORITHMS
+from rehearsal_trainer.models.loading import model_folder
+from rehearsal_trainer.settings.configuration import from_values
 
 DOMAIN = REPOSITORY / "domains" / "parcel-desk"
 STORE = "store-of-the-test"
@@ -66,7 +66,7 @@ def verl_config(config: ClusterConfig, folder: Path, store: str | None = STORE) 
     places = Places(str(folder / "train.parquet"), str(folder / "test.parquet"), str(folder / "checkpoints"), "test")
     write_rows(rows_of("parcel-desk", train, "train"), places.train_file)
     write_rows(rows_of("parcel-desk", test, "test"), places.test_file)
-    settings = verl_settings(config, places, StationPlan.of(config, store), len(train))
+    settings = verl_settings(config, places, RolloutPlan.of(config, store), len(train))
     settings["transfer_queue.backend.SimpleStorage.num_data_storage_units"] = 1
     return configured(settings)
 

@@ -21,7 +21,7 @@ from verl.utils import tensordict_utils as tu
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
 from waiting import until
 
-from rehearsal_trainer.models import load_tokenizer
+from rehearsal_trainer.models.loading import load_tokenizer
 
 SEED = int(os.environ.get("REHEARSAL_SEED", "1"))
 

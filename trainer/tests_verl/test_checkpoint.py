@@ -14,7 +14,7 @@ from peft import LoraConfig, get_peft_model
 from test_job import VERL_BEGAN, Head, events_of, head, said, stopped, until_written  # noqa: F401
 from waiting import LIMIT_S
 
-from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.models.loading import load_model, load_tokenizer
 
 SCRIPT = Path(__file__).resolve().parents[1] / "rehearsal_trainer" / "backends" / "verl" / "checkpoint.py"
 

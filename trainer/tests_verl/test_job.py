@@ -18,7 +18,7 @@ import pytest
 from conftest import DOMAIN, REPOSITORY
 from waiting import LIMIT_S, until
 
-from rehearsal_trainer.models import model_folder
+from rehearsal_trainer.models.loading import model_folder
 
 NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
 BIN = Path(sys.executable).parent

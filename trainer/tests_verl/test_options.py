@@ -11,11 +11,11 @@ from conftest import config_of
 from rehearsal_trainer.backends.verl import job, sft_job
 from rehearsal_trainer.backends.verl.cluster_config import SFT_PROFILES, ClusterConfig, SftClusterConfig
 from rehearsal_trainer.backends.verl.configured import configured
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan
 from rehearsal_trainer.backends.verl.sft_settings import TRAINER, SftPlaces, sft_settings
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.settings.configuration import from_values
+from rehearsal_trainer.values.failures import ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_what_an_engine_cannot_take_is_refused_before_anything_starts(values: di
 
 
 def settings_of(config: ClusterConfig) -> dict[str, Any]:
-    return verl_settings(config, Places("", "", "", ""), StationPlan.of(config, None), 2)
+    return verl_settings(config, Places("", "", "", ""), RolloutPlan.of(config, None), 2)

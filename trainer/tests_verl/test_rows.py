@@ -6,13 +6,14 @@ import pytest
 from conftest import config_of
 
 from rehearsal_trainer.backends.verl.agent_loop import outputs_of
-from rehearsal_trainer.backends.verl.station import Station
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
-from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.masks import Row, Sampled
-from rehearsal_trainer.models import load_tokenizer
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
-from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan
+from rehearsal_trainer.backends.verl.rollout_worker import ClusterRolloutWorker
+from rehearsal_trainer.chat.masks import Row, Sampled
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.models.loading import load_tokenizer
+from rehearsal_trainer.rollouts.engine import RolloutResult
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.sampler.answers import Sampling
 
 GIVEN, SAMPLED, RESULT = [11, 12, 13], [21, 22], [31, 32]
 
@@ -43,12 +44,12 @@ def row_of(*finish_reasons: str) -> SessionRow:
 def test_a_row_that_ends_cut_off_is_left_out_of_dapos_loss_alone(
     algorithm: str, finish_reasons: list[str], mask: list[int]
 ) -> None:
-    plan = StationPlan.of(config_of(algorithm=algorithm), None)
-    station = Station(plan, None, load_tokenizer("tiny"))
+    plan = RolloutPlan.of(config_of(algorithm=algorithm), None)
+    rollout_worker = ClusterRolloutWorker(plan, None, load_tokenizer("tiny"))
     request = RolloutRequest("task", 0, "seed", Sampling(), plan.settings(False))
     whole = row_of("stop")
     played = PlayedRollout(request, RolloutResult(1.0, "done", 2), [row_of(*finish_reasons), whole], 1, 0)
-    cut, other = outputs_of(station, played, step=4)
+    cut, other = outputs_of(rollout_worker, played, step=4)
     assert cut.response_mask == mask
     assert (cut.prompt_ids, len(cut.response_ids), cut.reward_score) == (GIVEN, len(mask), 1.0)
     assert other.response_mask == [1, 1], "another row of the same rollout is trained on"

@@ -17,10 +17,10 @@ from waiting import LIMIT_S
 
 from rehearsal_trainer.backends.verl import sft_job
 from rehearsal_trainer.backends.verl.cluster_config import SFT_PROFILES, SftClusterConfig
-from rehearsal_trainer.chat import COMPACT
-from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.masks import Row, labels_of
-from rehearsal_trainer.models import load_model, load_tokenizer, model_folder
+from rehearsal_trainer.chat.chat import COMPACT
+from rehearsal_trainer.chat.masks import Row, labels_of
+from rehearsal_trainer.models.loading import load_model, load_tokenizer, model_folder
+from rehearsal_trainer.settings.configuration import from_values
 
 ON_A_CPU = {
     "engine.strategy": "fsdp2",

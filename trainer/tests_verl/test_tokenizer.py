@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal_trainer.models import load_tokenizer, model_folder
+from rehearsal_trainer.models.loading import load_tokenizer, model_folder
 
 TEXT = '<|im_start|>assistant\nfind(id="12345", title="Käse ▁ 数 ")\n<|im_end|>'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.sampler.answers import Sampling
 
 
 class TinyServer:
@@ -15,8 +15,8 @@ class TinyServer:
         import torch
         from verl.workers.rollout.replica import TokenOutput
 
-        from rehearsal_trainer.models import load_model, load_tokenizer
-        from rehearsal_trainer.serving import chat_of, gateway_over
+        from rehearsal_trainer.gateway.serving import chat_of, gateway_over
+        from rehearsal_trainer.models.loading import load_model, load_tokenizer
 
         torch.set_num_threads(1)
         model = load_model("tiny", torch.float32).eval()

@@ -10,7 +10,7 @@ export type Gpus = readonly { readonly name: string; readonly driver: string }[]
 const oldestDriver = 580;
 const profilesOfGpus = ['gpu', 'paper'];
 
-/** Those of this machine. `far_side.py` asks the same of another. */
+/** Those of this machine. `remote_agent.py` asks the same of another. */
 export function gpusHere(): Gpus {
   const asked = ['--query-gpu=name,driver_version', '--format=csv,noheader'];
   const { status, stdout, stderr, error } = spawnSync('nvidia-smi', asked, { encoding: 'utf8', env: withoutKeys() });

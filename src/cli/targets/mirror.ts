@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import type { FarCall } from './ssh/remoteAgent.ts';
+import type { RemoteCall } from './ssh/remoteAgent.ts';
 import { cutFault, environmentFault } from './targetFaults.ts';
 
 const messageSchema = z.union([
@@ -14,7 +14,7 @@ const messageSchema = z.union([
   z.object({ over: z.literal(true) }),
 ]);
 
-/** Files that each side of a run's folder has for itself, as `far_side.py` lists them, too. */
+/** Files that each side of a run's folder has for itself, as `remote_agent.py` lists them, too. */
 export const own: ReadonlySet<string> = new Set([
   runFiles.pid,
   runFiles.stop,
@@ -25,7 +25,7 @@ export const own: ReadonlySet<string> = new Set([
   runFiles.rayJob,
 ]);
 
-/** Folders that never come back with a run, as `far_side.py` lists them, too: a checkpoint comes when it is asked for. */
+/** Folders that never come back with a run, as in `remote_agent.py`: a checkpoint comes when it is asked for. */
 export const weights: readonly string[] = [`${runFiles.checkpoints}/`, `${runFiles.serving}/`];
 
 /** Returns what a folder here has of a run's folder there: size and hash of each file, by its path. */
@@ -49,10 +49,10 @@ export async function digestOf(file: string): Promise<string> {
 }
 
 /**
- * Writes what the far side says about a run's folder into a folder here, until it says that the run is over. A stream
- * that ends before is an error; what came until then is kept, and the next stream continues behind it.
+ * Writes what the remote agent says about a run's folder into a folder here, until it says that the run is over. A
+ * stream that ends before is an error; what came until then is kept, and the next stream continues behind it.
  */
-export async function mirror(folder: string, call: FarCall, onMessage: () => void): Promise<void> {
+export async function mirror(folder: string, call: RemoteCall, onMessage: () => void): Promise<void> {
   for (;;) {
     const line = await call.answers.line();
     if (line === null) {
@@ -72,7 +72,7 @@ export async function mirror(folder: string, call: FarCall, onMessage: () => voi
 async function write(
   path: string,
   { offset, size }: { readonly offset: number; readonly size: number },
-  { answers }: FarCall,
+  { answers }: RemoteCall,
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, offset === 0 ? 'w' : 'r+');

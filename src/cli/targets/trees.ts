@@ -13,7 +13,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isWithin } from '../../engine/shell/files/boundedFile.ts';
 import { workFolder } from '../../engine/shell/files/workFolders.ts';
 import { trainerFolder } from '../python/pythonEnvironment.ts';
-import type { FarCall } from './ssh/remoteAgent.ts';
+import type { RemoteCall } from './ssh/remoteAgent.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 
@@ -184,8 +184,8 @@ function mapped(value: unknown, place: (path: string) => string): unknown {
 
 const isPath = (text: string) => resolve(text) === text && existsSync(text);
 
-/** Sends the contents that the far side asks for. */
-export async function sendTrees(call: FarCall, trees: readonly Tree[], want: readonly string[]): Promise<void> {
+/** Sends the contents that the remote agent asks for. */
+export async function sendTrees(call: RemoteCall, trees: readonly Tree[], want: readonly string[]): Promise<void> {
   const contents = new Map(trees.flatMap(({ files }) => [...files.values()].map((file) => [file.content, file])));
   for (const content of want) {
     const file = contents.get(content);
@@ -195,7 +195,7 @@ export async function sendTrees(call: FarCall, trees: readonly Tree[], want: rea
   }
 }
 
-/** Returns what the far side receives about trees before it says what it wants. */
+/** Returns what the remote agent receives about trees before it says what it wants. */
 export function listed(trees: readonly Tree[]): object {
   const fileList = ({ files }: Tree) =>
     Object.fromEntries([...files].map(([path, { content, size, canRun }]) => [path, [content, size, canRun]]));

@@ -13,7 +13,7 @@ function runFolder(): string {
   return folder;
 }
 
-/** What the far side sends, in pieces of so many bytes. */
+/** What the remote agent sends, in pieces of so many bytes. */
 async function sent(folder: string, pieces: number, ...said: readonly (object | string)[]): Promise<void> {
   const data = Buffer.from(
     said.map((each) => (typeof each === 'string' ? each : `${JSON.stringify(each)}\n`)).join(''),
@@ -47,7 +47,7 @@ test.each([1, 7, 1000])('files come in pieces of %i bytes, behind what is there'
 });
 
 test('both sides have the same files for themselves, and leave the same weights out', () => {
-  const far = readFileSync(inRoot('trainer', 'far_side.py'), 'utf8');
+  const far = readFileSync(inRoot('trainer', 'remote_agent.py'), 'utf8');
   const listed = (text: string | undefined) => JSON.parse(`[${text}]`).sort();
   expect([...own].sort()).toEqual(listed(/^OWN = \{(.*)\}$/m.exec(far)?.[1]));
   expect([...weights].sort()).toEqual(listed(/^WEIGHTS = \((.*)\)$/m.exec(far)?.[1]));

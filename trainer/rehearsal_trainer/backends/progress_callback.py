@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from rehearsal_trainer import processes, run_files
-from rehearsal_trainer.measurements import Evaluate, Measurements
-from rehearsal_trainer.run_folder import RunFolder
+from rehearsal_trainer.metrics.measurements import Evaluate, Measurements
+from rehearsal_trainer.processes import distributed
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.values import run_files
 
 METRIC_NAMES = {
     "loss": "loss",
@@ -67,7 +68,7 @@ class ProgressCallback(TrainerCallback):
         self._end_if_asked(control)
 
     def _end_if_asked(self, control: TrainerControl) -> None:
-        if processes.agreed(self.run.should_stop()):
+        if distributed.any_asked(self.run.should_stop()):
             control.should_training_stop = True
             control.should_save = True
 

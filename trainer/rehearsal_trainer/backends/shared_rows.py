@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch.utils.data import Sampler
 
-from rehearsal_trainer import processes
-from rehearsal_trainer.masks import Row
+from rehearsal_trainer.chat.masks import Row
+from rehearsal_trainer.processes import distributed
 
 
 def filled(rows: Sequence[Row], at_once: int) -> Sequence[Row]:
@@ -16,7 +16,7 @@ def filled(rows: Sequence[Row], at_once: int) -> Sequence[Row]:
 
     accelerate would fill up with rows of the same epoch, which then count twice in the gradient.
     """
-    if processes.count() == 1:
+    if distributed.count() == 1:
         return rows
     token = rows[0].ids[:1]
     return [*rows, *[Row(token, [0], [None])] * (-len(rows) % at_once)]

@@ -3,7 +3,8 @@
 Besides TRL's own work it does three things, all exact and only to save time and memory. A prefix that all rows of
 a batch share (the policy and the tools) is computed once, except under gradient checkpointing. The language model's
 head is only applied where a label is. Rows of similar length are scored together, so that one long rollout does not
-pad all the others. Rollouts with several rows are in frugal_trainer.py, complete checkpoints in whole_checkpoints.py.
+pad all the others. Rollouts with several rows are in unpadded_trainer.py, complete checkpoints in
+atomic_checkpoints.py.
 """
 
 from __future__ import annotations
@@ -26,21 +27,22 @@ from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 from trl import __version__ as trl_version
 
-from rehearsal_trainer import processes, run_files
-from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.backends.atomic_checkpoints import AtomicCheckpoints, publish_checkpoint
 from rehearsal_trainer.backends.progress_callback import ProgressCallback
+from rehearsal_trainer.backends.shared_prefix import share_prefix
 from rehearsal_trainer.backends.shared_rows import SharedOrder, filled
+from rehearsal_trainer.backends.unpadded_trainer import UnpaddedTrainer
 from rehearsal_trainer.backends.validation import validated
-from rehearsal_trainer.backends.whole_checkpoints import WholeCheckpoints, put_in_place
-from rehearsal_trainer.cpu_decoder.decoders import is_llama_like
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_step import StepRows
-from rehearsal_trainer.masks import Row, features_of
-from rehearsal_trainer.measurements import Evaluate, Measurements
-from rehearsal_trainer.models import is_quantized, record_quantization
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.setting import keys_of
-from rehearsal_trainer.shared_prefix import share_prefix
+from rehearsal_trainer.chat.masks import Row, features_of
+from rehearsal_trainer.grpo.step import StepRows
+from rehearsal_trainer.metrics.measurements import Evaluate, Measurements
+from rehearsal_trainer.models.loading import is_quantized, record_quantization
+from rehearsal_trainer.processes import distributed
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.sampler.cpu_decoder.decoders import is_llama_like
+from rehearsal_trainer.settings.setting import keys_of
+from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.failures import ConfigurationError
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ Rollouts = Callable[[Sequence[str], int], StepRows]
 """(task of each rollout, optimizer step) to the rows and rewards of these rollouts."""
 
 
-class CheckpointedSftTrainer(WholeCheckpoints, SFTTrainer):
+class CheckpointedSftTrainer(AtomicCheckpoints, SFTTrainer):
     """TRL's trainer of SFT, with whole checkpoints, and rows that several processes can share."""
 
     shared_order: SharedOrder | None = None
@@ -117,7 +119,7 @@ def sft_trainer(
     validation: Sequence[Row] = (),
 ) -> SFTTrainer:
     """A trainer over rows that are tokenised and masked already; TRL tokenises nothing."""
-    shared = filled(rows, plan.micro_batch * processes.count())
+    shared = filled(rows, plan.micro_batch * distributed.count())
     dataset = Dataset.from_list([features_of(row) for row in shared])
     progress = ProgressCallback(run, measured, evaluate)
     config = SFTConfig(**_sft_values(plan), **plan.options)
@@ -131,7 +133,7 @@ def sft_trainer(
         callbacks=[progress],
     )
     _restore_adapter(trainer.model, loaded)
-    if processes.count() > 1:
+    if distributed.count() > 1:
         trainer.shared_order = SharedOrder(len(rows), len(shared), plan.seed)
     _leave_out_positions(trainer.model)
     if validation:
@@ -162,7 +164,7 @@ def grpo_trainer(
 
     config = GRPOConfig(**_grpo_values(plan, grpo), **plan.options)
     loaded = _adapter_of(model)
-    trainer = FrugalTrainer(
+    trainer = UnpaddedTrainer(
         model=model,
         peft_config=_lora(model, plan),
         reward_funcs=reward,
@@ -229,7 +231,7 @@ def save(trainer: Any, tokenizer: Any, target: Path, merge: bool) -> None:
     model.save_pretrained(unfinished / target.name)
     tokenizer.save_pretrained(unfinished / target.name)
     record_quantization(model, unfinished / target.name)
-    put_in_place(target.parent, target.name)
+    publish_checkpoint(target.parent, target.name)
 
 
 def _sft_values(plan: Optimization) -> dict[str, Any]:
@@ -274,7 +276,7 @@ def _common(plan: Optimization) -> dict[str, Any]:
         "disable_tqdm": True,
         "seed": plan.seed,
         "dataloader_pin_memory": False,
-        "ddp_timeout": processes.WAITING_S,
+        "ddp_timeout": distributed.WAITING_S,
         "use_cpu": not torch.cuda.is_available(),
     }
 

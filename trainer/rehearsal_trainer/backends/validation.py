@@ -10,11 +10,10 @@ from typing import Any
 import torch
 from trl import SFTTrainer
 
-from rehearsal_trainer import processes
 from rehearsal_trainer.backends.shared_rows import filled
-from rehearsal_trainer.cadence import Cadence
-from rehearsal_trainer.masks import Row, features_of
-from rehearsal_trainer.measurements import Evaluate
+from rehearsal_trainer.chat.masks import Row, features_of
+from rehearsal_trainer.metrics.measurements import Cadence, Evaluate
+from rehearsal_trainer.processes import distributed
 
 
 def validated(
@@ -45,14 +44,14 @@ def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float
     model: Any = trainer.model
     loss, tokens = 0.0, 0
     model.eval()
-    own = filled(rows, micro_batch * processes.count())[processes.rank() :: processes.count()]
+    own = filled(rows, micro_batch * distributed.count())[distributed.rank() :: distributed.count()]
     with torch.no_grad(), trainer.compute_loss_context_manager():
         for start in range(0, len(own), micro_batch):
             batch: Any = trainer.data_collator([features_of(row) for row in own[start : start + micro_batch]])
             inputs = trainer._prepare_inputs(batch)
             tokens += int((inputs["labels"][:, 1:] >= 0).sum())
-            loss += float(trainer.compute_loss(model, inputs, num_items_in_batch=1)) / processes.count()
+            loss += float(trainer.compute_loss(model, inputs, num_items_in_batch=1)) / distributed.count()
     model.train()
     trainer._metrics["eval"].clear()  # TRL's other measurements would be in its next line
-    all_loss, all_tokens = processes.total([loss, tokens])
+    all_loss, all_tokens = distributed.total([loss, tokens])
     return all_loss / all_tokens

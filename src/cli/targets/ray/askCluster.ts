@@ -6,7 +6,7 @@ import { type RayJobs, wordsOfJob } from './jobs.ts';
 
 /** A question to a cluster: a script of the trainer that runs alone there and answers with one marked line of JSON. */
 export type ClusterQuestion = {
-  readonly script: 'look.py' | 'checkpoint.py';
+  readonly script: 'cluster_status.py' | 'checkpoint.py';
   /** Its arguments, as a shell reads them. */
   readonly words: string;
   /** The prefix of its answer. */

@@ -33,7 +33,11 @@ export async function lookAtCluster(jobs: RayJobs, launch: Launch, signal: Abort
   const words = [...new Set(namedKeys(launch.config))].join(' ');
   const unanswered = (why: string) =>
     environmentFault('ray/look', `a first small job on ${jobs.name} did not report what the cluster has: ${why}`);
-  const { answer } = await askCluster(jobs, { script: 'look.py', words, mark: '@looked', unanswered }, signal);
+  const { answer } = await askCluster(
+    jobs,
+    { script: 'cluster_status.py', words, mark: '@looked', unanswered },
+    signal,
+  );
   const looked = lookedSchema.parse(answer);
   throwUnlessUsable(jobs.name, looked);
   return looked;

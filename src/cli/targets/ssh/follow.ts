@@ -2,12 +2,16 @@ import type { Io } from '../../terminal/io.ts';
 import { followElsewhere, passStopOn } from '../follower.ts';
 import { had, mirror } from '../mirror.ts';
 import type { SshAddress } from './address.ts';
-import { askFarSide, callFarSide } from './remoteAgent.ts';
+import { askRemoteAgent, callRemoteAgent } from './remoteAgent.ts';
 
 /** A run there, and how to ask for it. */
-export type FarRun = { readonly address: SshAddress; readonly python: () => Promise<string>; readonly folder: string };
+export type RemoteRun = {
+  readonly address: SshAddress;
+  readonly python: () => Promise<string>;
+  readonly folder: string;
+};
 
-/** The far side says every five seconds that it is there. */
+/** The remote agent says every five seconds that it is there. */
 const silenceMs = 30_000;
 
 /**
@@ -15,15 +19,15 @@ const silenceMs = 30_000;
  * continues behind the last byte that came.
  * @returns whether the run is over; else the wait was ended
  */
-export function followFarRun(run: string, far: FarRun, io: Io): Promise<boolean> {
-  return followElsewhere(run, far.address.host, io, (onMessage) => followOnce(run, far, io.signal, onMessage));
+export function followRemoteRun(run: string, remote: RemoteRun, io: Io): Promise<boolean> {
+  return followElsewhere(run, remote.address.host, io, (onMessage) => followOnce(run, remote, io.signal, onMessage));
 }
 
-async function followOnce(run: string, far: FarRun, signal: AbortSignal, onMessage: () => void): Promise<void> {
-  const request = { do: 'follow', folder: far.folder, have: await had(run) };
-  const call = await callFarSide(far.address, await far.python(), request, { signal });
+async function followOnce(run: string, remote: RemoteRun, signal: AbortSignal, onMessage: () => void): Promise<void> {
+  const request = { do: 'follow', folder: remote.folder, have: await had(run) };
+  const call = await callRemoteAgent(remote.address, await remote.python(), request, { signal });
   const stops = passStopOn(run, async () =>
-    askFarSide(far.address, await far.python(), { do: 'stop', folder: far.folder }),
+    askRemoteAgent(remote.address, await remote.python(), { do: 'stop', folder: remote.folder }),
   );
   let silence = setTimeout(call.cut, silenceMs);
   try {

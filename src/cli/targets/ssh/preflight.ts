@@ -8,7 +8,7 @@ import { domainsOf } from '../keys.ts';
 import type { Launch, Plan } from '../target.ts';
 import { environmentFault } from '../targetFaults.ts';
 import type { SshAddress } from './address.ts';
-import { askFarSide, openSsh } from './remoteAgent.ts';
+import { askRemoteAgent, openSsh } from './remoteAgent.ts';
 
 /** The facts that the target reports about its machine. */
 export type Machine = {
@@ -43,8 +43,8 @@ const broughtCommands = ['node', 'npm', 'npx'];
 const usual = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
 
 /**
- * The Python of the target that runs the far side: the first one there that is new enough. It outlives the connection,
- * which a container does not, so one that was named with arguments is only used to train.
+ * The Python of the target that runs the remote agent: the first one there that is new enough. It outlives the
+ * connection, which a container does not, so one that was named with arguments is only used to train.
  */
 export async function farPython(address: SshAddress, given: Interpreter | undefined): Promise<string> {
   if (given?.some((word) => /['"`$\\\n]/.test(word)))
@@ -83,7 +83,7 @@ export async function lookAt(
   const commands = domainsOf(asked.config).flatMap(serverCommands);
   const model = hubModelOf(asked);
   const request = { do: 'look', commands: commands.map(({ command }) => command), model, environment: keys };
-  const machine = await askFarSide<Machine>(address, python, request);
+  const machine = await askRemoteAgent<Machine>(address, python, request);
   const { launch, reason } = withProfile(asked, machine.gpus);
   if (!machine.canMakeEnvironments && !launch.python)
     throw environmentFault(

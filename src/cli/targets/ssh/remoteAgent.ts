@@ -14,21 +14,21 @@ import { sshFault } from './words.ts';
 
 /** Runs what comes in: first how long the program is, then the program, which reads the rest. */
 const bootstrap =
-  'import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), "far_side.py", "exec"))';
+  'import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), "remote_agent.py", "exec"))';
 
 /**
  * The files that make the program, in this order: the last uses the functions of those before. Nothing of the
  * trainer is there yet, so neither imports any of it.
  */
 const parts = ['child_process.py', 'trainer_process.py']
-  .map((file) => join('rehearsal_trainer', file))
-  .concat('far_side.py');
+  .map((file) => join('rehearsal_trainer', 'processes', file))
+  .concat('remote_agent.py');
 
 /** ssh's own exit code where there is no connection, or no longer one. */
 const noConnection = 255;
 
-/** A call of the far side that is under way. */
-export type FarCall = {
+/** A call of the remote agent that is under way. */
+export type RemoteCall = {
   readonly answers: ByteReader;
   readonly send: (data: string | Uint8Array) => Promise<void>;
   /** Waits for its end; an end from outside is a `Fault`. */
@@ -59,7 +59,7 @@ function sshArguments({ host, port }: SshAddress, command: string): string[] {
  * Starts a command on the target. It may take what it is asked from its standard input, so nothing of that is an
  * argument anybody could see.
  */
-export function openSsh(address: SshAddress, command: string, { signal, onWords }: CallOptions = {}): FarCall {
+export function openSsh(address: SshAddress, command: string, { signal, onWords }: CallOptions = {}): RemoteCall {
   const child = spawn('ssh', sshArguments(address, command), {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: withoutKeys(),
@@ -83,7 +83,7 @@ export function openSsh(address: SshAddress, command: string, { signal, onWords 
       signal?.removeEventListener('abort', cut);
       if (error) throw cantStart(error);
       if (code === noConnection || code === null) throw sshFault(address, words());
-      if (code !== 0) throw farFault(address, words());
+      if (code !== 0) throw remoteFault(address, words());
     },
     cut,
   };
@@ -119,7 +119,7 @@ function cantStart(error: Error): Fault {
   return environmentFault('ssh/missing', message);
 }
 
-function farFault({ host }: SshAddress, words: string): Fault {
+function remoteFault({ host }: SshAddress, words: string): Fault {
   // What cmd.exe and PowerShell say about `sh` and `/dev/null`.
   if (/ is not recognized as |cannot find the path specified/.test(words))
     return environmentFault(
@@ -132,16 +132,16 @@ function farFault({ host }: SshAddress, words: string): Fault {
 
 /** A shell may greet on its standard output before anything that was asked for runs. */
 async function passGreeting({ line }: ByteReader): Promise<void> {
-  for (let said = await line(); said !== null && said !== 'rehearsal: far side'; ) said = await line();
+  for (let said = await line(); said !== null && said !== 'rehearsal: remote agent'; ) said = await line();
 }
 
-/** Sends the far side of the trainer with what it is asked. The answers are still to be read. */
-export async function callFarSide(
+/** Sends the remote agent of the trainer with what it is asked. The answers are still to be read. */
+export async function callRemoteAgent(
   address: SshAddress,
   python: string,
   request: object,
   options: CallOptions = {},
-): Promise<FarCall> {
+): Promise<RemoteCall> {
   const call = openSsh(address, `${python} -c '${bootstrap}'`, options);
   const program = Buffer.concat(parts.map((file) => readFileSync(join(trainerFolder(), file))));
   await call.send(`${program.length}\n`);
@@ -151,14 +151,14 @@ export async function callFarSide(
   return call;
 }
 
-/** Asks the far side something that it answers in one line. */
-export async function askFarSide<Answer>(
+/** Asks the remote agent something that it answers in one line. */
+export async function askRemoteAgent<Answer>(
   address: SshAddress,
   python: string,
   request: object,
   options: CallOptions = {},
 ): Promise<Answer> {
-  const call = await callFarSide(address, python, request, options);
+  const call = await callRemoteAgent(address, python, request, options);
   const line = await call.answers.line();
   await call.end();
   if (line === null) throw cutFault(`the connection to ${address.host} ended without an answer`);

@@ -16,14 +16,14 @@ import type { Launch, Prepared, Target } from '../target.ts';
 import { didNotStart, environmentFault, noCheckpoint, refusedOptions } from '../targetFaults.ts';
 import { type Brought, broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from '../trees.ts';
 import { readAddress, type SshAddress } from './address.ts';
-import { type FarRun, followFarRun } from './follow.ts';
+import { followRemoteRun, type RemoteRun } from './follow.ts';
 import { environmentDownload, farPython, lookAt, type Machine, roomElsewhere } from './preflight.ts';
-import { askFarSide, callFarSide } from './remoteAgent.ts';
+import { askRemoteAgent, callRemoteAgent } from './remoteAgent.ts';
 
 /** The results of checking a machine for a launch. */
 type Found = {
   readonly address: SshAddress;
-  /** The Python there that runs the far side and makes the trainer's environment. */
+  /** The Python there that runs the remote agent and makes the trainer's environment. */
   readonly python: string;
   readonly machine: Machine;
   readonly programs: ReturnType<typeof programTrees>;
@@ -56,7 +56,7 @@ export function sshTarget(name: string, given: Interpreter | undefined): Target 
     });
     return found;
   };
-  const farRun = (run: string): FarRun => ({ address, python, folder: `${address.folder}/runs/${basename(run)}` });
+  const remoteRun = (run: string): RemoteRun => ({ address, python, folder: `${address.folder}/runs/${basename(run)}` });
   return {
     name: host,
     preflight: async (asked, io) => {
@@ -77,21 +77,24 @@ export function sshTarget(name: string, given: Interpreter | undefined): Target 
       return { launch, plan, prepare: () => prepare(found, launch, io) };
     },
     follow: async (run, io) => {
-      if (await followFarRun(run, farRun(run), io)) throwIfFailed(run);
+      if (await followRemoteRun(run, remoteRun(run), io)) throwIfFailed(run);
     },
     stop: async (run) => {
-      const { folder } = farRun(run);
-      const { isRunning } = await askFarSide<{ isRunning: boolean }>(address, await python(), { do: 'stop', folder });
+      const { folder } = remoteRun(run);
+      const { isRunning } = await askRemoteAgent<{ isRunning: boolean }>(address, await python(), {
+        do: 'stop',
+        folder,
+      });
       if (!isRunning) throw new UsageError(`${run} is not being trained on ${host}`);
       writeFileSync(join(run, runFiles.stop), '');
     },
-    fetch: async (run, checkpoint) => fetchCheckpoint(run, checkpoint, farRun(run)),
+    fetch: async (run, checkpoint) => fetchCheckpoint(run, checkpoint, remoteRun(run)),
   };
 }
 
 async function bring({ address, python }: Found, trees: readonly Tree[], io: Io): Promise<void> {
   const request = { do: 'bring', trees: listed(trees) };
-  const call = await callFarSide(address, python, request, { signal: io.signal });
+  const call = await callRemoteAgent(address, python, request, { signal: io.signal });
   const line = await call.answers.line();
   if (line !== null) {
     const { want } = JSON.parse(line) as { readonly want: readonly string[] };
@@ -109,7 +112,7 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
   const { trees, placedIn } = found.brought;
   await bring(found, [engine, trainer, ...trees], io);
   const programs = { trainer: placeOfTree(folder, trainer), engine: `${placeOfTree(folder, engine)}/rehearsal.mjs` };
-  const making = await callFarSide(
+  const making = await callRemoteAgent(
     address,
     python,
     { do: 'environment', ...programs, ...(launch.python ? { existing: launch.python } : {}) },
@@ -125,7 +128,7 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
     readonly node: string;
   };
   io.err(`trying out what the run needs on ${address.host}\n`);
-  const tried = await askFarSide<{ readonly failed?: string; readonly words: string }>(
+  const tried = await askRemoteAgent<{ readonly failed?: string; readonly words: string }>(
     address,
     python,
     {
@@ -175,7 +178,7 @@ async function start(
   await bring(found, trees, io);
   const run = runThere(found, launch);
   const engine = { engine_command: engineCommand(ready.node, ready.engine), engine_cwd: run };
-  const { pid, failed } = await askFarSide<{ readonly pid?: number; readonly failed?: string }>(address, python, {
+  const { pid, failed } = await askRemoteAgent<{ readonly pid?: number; readonly failed?: string }>(address, python, {
     do: 'start',
     folder: run,
     kind: launch.kind,
@@ -195,10 +198,10 @@ async function start(
 }
 
 /** A checkpoint appears here when it is whole; one that was cut continues where it was. */
-async function fetchCheckpoint(run: string, name: string | undefined, far: FarRun): Promise<string> {
-  const { address, folder } = far;
-  const python = await far.python();
-  const { checkpoints } = await askFarSide<{ readonly checkpoints: string[] }>(address, python, {
+async function fetchCheckpoint(run: string, name: string | undefined, remote: RemoteRun): Promise<string> {
+  const { address, folder } = remote;
+  const python = await remote.python();
+  const { checkpoints } = await askRemoteAgent<{ readonly checkpoints: string[] }>(address, python, {
     do: 'checkpoints',
     folder,
   });
@@ -212,7 +215,7 @@ async function fetchCheckpoint(run: string, name: string | undefined, far: FarRu
     once: true,
     have: await had(coming),
   };
-  await mirror(coming, await callFarSide(address, python, request), () => undefined);
+  await mirror(coming, await callRemoteAgent(address, python, request), () => undefined);
   rmSync(place, { recursive: true, force: true });
   renameSync(coming, place);
   return place;

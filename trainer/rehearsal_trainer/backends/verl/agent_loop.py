@@ -11,11 +11,12 @@ from typing import Any
 import ray
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput, register
 
-from rehearsal_trainer.backends.verl.station import Station, plan_in, say, station_here
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan
+from rehearsal_trainer.backends.verl.rollout_worker import ClusterRolloutWorker, plan_in, rollout_worker_here, say
 from rehearsal_trainer.backends.verl.verl_settings import AGENT_LOOP
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
-from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.gateway.session import SessionRow
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.sampler.answers import Sampling
 
 
 @register(AGENT_LOOP)
@@ -27,7 +28,7 @@ class EngineAgentLoop(AgentLoopBase):
     ) -> AgentLoopOutput | list[AgentLoopOutput]:
         """The rows of a rollout, one but where the agent changed its history; none where it could not be scored."""
         plan = plan_in(self.data_config.rehearsal)
-        station = await station_here(plan, self.server_manager, self.tokenizer)
+        rollout_worker = await rollout_worker_here(plan, self.server_manager, self.tokenizer)
         told = row["extra_info"]
         is_evaluation = told["split"] != "train"
         request = request_of(plan, told, row, sampling_params)
@@ -36,7 +37,7 @@ class EngineAgentLoop(AgentLoopBase):
         if keeper is not None:
             await keeper.begin.remote(step, is_evaluation, request.task, request.member)
         try:
-            played = await station.play(request)
+            played = await rollout_worker.play(request)
         except Exception:
             if keeper is not None:
                 await keeper.drop.remote(step, is_evaluation, request.task, request.member)
@@ -47,11 +48,11 @@ class EngineAgentLoop(AgentLoopBase):
             failure = played.result.failure
             say(f"{request.task}: left out, {failure.message if failure else played.result.end_reason}")
             return []
-        outputs = outputs_of(station, played, step)
+        outputs = outputs_of(rollout_worker, played, step)
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-def request_of(plan: StationPlan, told: Any, row: Any, sampling_params: dict[str, Any]) -> RolloutRequest:
+def request_of(plan: RolloutPlan, told: Any, row: Any, sampling_params: dict[str, Any]) -> RolloutRequest:
     """The rollout of a row; its seed is the same when it is played again, on whatever worker."""
     member, step = int(row.get("session_id", 0)), int(row.get("global_steps", 0))
     kind = "step" if told["split"] == "train" else "evaluation"
@@ -64,9 +65,9 @@ def request_of(plan: StationPlan, told: Any, row: Any, sampling_params: dict[str
     )
 
 
-def outputs_of(station: Station, played: PlayedRollout, step: int) -> list[AgentLoopOutput]:
+def outputs_of(rollout_worker: ClusterRolloutWorker, played: PlayedRollout, step: int) -> list[AgentLoopOutput]:
     """The rows as verl has them: the prompt is what was given before the first sampled id."""
-    versions = station.model.versions.pop(played.session, [])
+    versions = rollout_worker.model.versions.pop(played.session, [])
     shared = {
         "reward_extra_info": {},
         "turn_scores": [],
@@ -76,10 +77,10 @@ def outputs_of(station: Station, played: PlayedRollout, step: int) -> list[Agent
         "min_global_steps": min(versions, default=step),
         "max_global_steps": max(versions, default=step),
     }
-    return [_output(station.plan, row, played, shared) for row in played.rows]
+    return [_output(rollout_worker.plan, row, played, shared) for row in played.rows]
 
 
-def _output(plan: StationPlan, kept: SessionRow, played: PlayedRollout, shared: dict[str, Any]) -> AgentLoopOutput:
+def _output(plan: RolloutPlan, kept: SessionRow, played: PlayedRollout, shared: dict[str, Any]) -> AgentLoopOutput:
     row = kept.completion(kept.prompt_length)
     is_left_out = plan.masks_truncated and kept.finish_reasons[-1] == "length"
     return AgentLoopOutput(

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from rehearsal_trainer import keys, sft
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_config import PROFILES as GRPO_PROFILES
-from rehearsal_trainer.grpo_config import Config, check_purpose
-from rehearsal_trainer.messages import Json
-from rehearsal_trainer.setting import Setting
+from rehearsal_trainer.grpo.config import PROFILES as GRPO_PROFILES
+from rehearsal_trainer.grpo.config import Config, check_purpose
+from rehearsal_trainer.settings import keys
+from rehearsal_trainer.settings.setting import Setting
+from rehearsal_trainer.sft import config as sft
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.messages import Json
 
 
 def _count(about: str, paper: str, verl: str, verl_sft: str | None = None) -> Setting:
-    return Setting(about, paper=paper, verl=verl, verl_sft=verl_sft, least=1)
+    return Setting(about, paper=paper, verl=verl, verl_sft=verl_sft, ge=1)
 
 
 Nodes = Annotated[int, _count("Machines that train.", "4", "trainer.nnodes")]
@@ -63,8 +64,8 @@ class ClusterConfig(Config):
             "The part of a GPU's memory that the model servers may take while they answer.",
             paper="0.8",
             verl="actor_rollout_ref.rollout.gpu_memory_utilization",
-            above=0,
-            most=1,
+            gt=0,
+            le=1,
         ),
     ] = 0.8
     offload: Annotated[
@@ -81,7 +82,7 @@ class ClusterConfig(Config):
         Setting(
             "Rollout workers, each with an engine beside it.",
             verl="actor_rollout_ref.rollout.agent.num_workers",
-            least=1,
+            ge=1,
         ),
     ] = 8
     server: Annotated[
@@ -94,7 +95,7 @@ class ClusterConfig(Config):
             unit="tokens",
             paper="5000",
             verl="data.max_prompt_length",
-            least=16,
+            ge=16,
         ),
     ] = 5000
     verl: keys.VerlOptions = field(default_factory=dict)

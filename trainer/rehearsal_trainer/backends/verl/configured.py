@@ -11,8 +11,8 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.messages import Json
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.messages import Json
 
 GROUPS: Mapping[str, Sequence[str]] = {"ppo_trainer": ("model_engine",), "sft_trainer_engine": ("engine", "optim")}
 """By trainer, the options that choose files of verl's configuration, such as Megatron's in the place of FSDP's."""

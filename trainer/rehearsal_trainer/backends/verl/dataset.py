@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rehearsal_trainer.backends.verl.verl_settings import AGENT_LOOP
-from rehearsal_trainer.messages import Json
+from rehearsal_trainer.values.messages import Json
 
 
 def rows_of(domain: str, tasks: Sequence[str], split: str) -> list[dict[str, Json]]:

@@ -18,7 +18,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rehearsal_trainer import preflight, run_files
 from rehearsal_trainer.backends.verl.cluster_config import (
     PROFILES,
     ClusterConfig,
@@ -28,18 +27,20 @@ from rehearsal_trainer.backends.verl.cluster_config import (
 )
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
-from rehearsal_trainer.backends.verl.node import node_of_wheel
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan, node_of_wheel
 from rehearsal_trainer.backends.verl.sft_settings import SftPlaces, sft_settings
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
-from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.engine import running
-from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
-from rehearsal_trainer.grpo_config import ALGORITHMS
-from rehearsal_trainer.messages import Json
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.task_sets import TaskSet, evaluated_sets, refuse_overlap, say_apart, trained_sets
+from rehearsal_trainer.grpo.config import ALGORITHMS
+from rehearsal_trainer.grpo.task_sets import evaluated_sets, refuse_overlap, trained_sets
+from rehearsal_trainer.rollouts.engine import running
+from rehearsal_trainer.rollouts.task_sets import TaskSet, report_task_sets
+from rehearsal_trainer.runs import preflight
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.settings.configuration import read_config
+from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.failures import ConfigurationError, TrainingError, reported
+from rehearsal_trainer.values.messages import Json
 
 STORE = "rehearsal-store"
 """The name of the actor that keeps what was played."""
@@ -147,7 +148,7 @@ def sets_of(config: ClusterConfig, run: RunFolder) -> tuple[list[TaskSet], list[
     lister = EngineTasks(config)
     trained, evaluated = trained_sets(config, lister), evaluated_sets(config, run, lister)
     refuse_overlap(trained, evaluated)
-    say_apart(run, trained, evaluated, sum(steps_of(config, len(each.tasks)) for each in trained))
+    report_task_sets(run, trained, evaluated, sum(steps_of(config, len(each.tasks)) for each in trained))
     return trained, evaluated
 
 
@@ -155,7 +156,7 @@ def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated
     """verl's configuration of the run, with its data sets written."""
     from rehearsal_trainer.backends.verl.configured import configured
     from rehearsal_trainer.backends.verl.dataset import rows_of, write_rows
-    from rehearsal_trainer.models import model_folder
+    from rehearsal_trainer.models.loading import model_folder
 
     data = folder / "data"
     places = Places(
@@ -165,7 +166,7 @@ def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated
     write_rows(rows_of(trained.name, trained.tasks, "train"), places.train_file)
     write_rows(rows_of(trained.name, test or trained.tasks[:1], "test"), places.test_file)
     config = replace(config, model=model_folder(config.model), evaluate_every=config.evaluate_every if test else 0)
-    settings = verl_settings(config, places, StationPlan.of(config, STORE), len(trained.tasks))
+    settings = verl_settings(config, places, RolloutPlan.of(config, STORE), len(trained.tasks))
     return configured(with_options(config, settings))
 
 
@@ -200,7 +201,7 @@ def _example_of(config: ClusterConfig | SftClusterConfig) -> dict[str, Json]:
     """Returns the settings of a run before its tasks and files are known, to check options against."""
     if isinstance(config, SftClusterConfig):
         return sft_settings(config, SftPlaces("", None, "", "", ""), 1)
-    return verl_settings(config, Places("", "", "", ""), StationPlan.of(config, None), config.tasks_per_step)
+    return verl_settings(config, Places("", "", "", ""), RolloutPlan.of(config, None), config.tasks_per_step)
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:

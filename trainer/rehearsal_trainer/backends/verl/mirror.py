@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from rehearsal_trainer.run_files import CONFIG, EVENTS, METRICS, TENSORBOARD, TRAJECTORIES
+from rehearsal_trainer.values.run_files import CONFIG, EVENTS, METRICS, TENSORBOARD, TRAJECTORIES
 
 MARK = "@rehearsal "
 CHUNK = 256 * 1024

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from rehearsal_trainer.answers import ContextExceededError, Generated
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.sampler.answers import ContextExceededError, Generated, Sampling
 
 
 class ServedModel:

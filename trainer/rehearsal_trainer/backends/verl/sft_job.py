@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rehearsal_trainer import run_files
 from rehearsal_trainer.backends.verl import job
 from rehearsal_trainer.backends.verl.cluster_config import (
     SFT_PROFILES,
@@ -25,13 +24,14 @@ from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
 from rehearsal_trainer.backends.verl.sft_settings import TRAINER, SftPlaces, sft_settings, validates_every
 from rehearsal_trainer.backends.verl.verl_settings import with_options
-from rehearsal_trainer.cadence import Cadence
-from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.examples import Examples
-from rehearsal_trainer.failures import ConfigurationError, ModelError, TrainingError, reported
-from rehearsal_trainer.messages import Json
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.sft import steps_of
+from rehearsal_trainer.metrics.measurements import Cadence
+from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.settings.configuration import read_config
+from rehearsal_trainer.sft.config import steps_of
+from rehearsal_trainer.sft.examples import Examples
+from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.failures import ConfigurationError, ModelError, TrainingError, reported
+from rehearsal_trainer.values.messages import Json
 
 
 def main(argv: Sequence[str]) -> int:
@@ -73,8 +73,8 @@ def needs(config: SftClusterConfig) -> dict[str, Json]:
 
 def examples_of(config: SftClusterConfig) -> tuple[Any, Examples]:
     """The tokenizer with the chat template of the run, and the rows; ConfigurationError where they fill no batch."""
-    from rehearsal_trainer.models import load_tokenizer
-    from rehearsal_trainer.serving import chat_of
+    from rehearsal_trainer.gateway.serving import chat_of
+    from rehearsal_trainer.models.loading import load_tokenizer
 
     tokenizer = load_tokenizer(config.model)
     examples = Examples.of(config, chat_of(config.model, tokenizer, config.dialect, config.thinking))
@@ -86,7 +86,7 @@ def verl_config(config: SftClusterConfig, folder: Path, tokenizer: Any, examples
     """verl's configuration of the run, with its rows and its tokenizer written."""
     from rehearsal_trainer.backends.verl.configured import configured
     from rehearsal_trainer.backends.verl.sft_rows import write_rows
-    from rehearsal_trainer.models import model_folder
+    from rehearsal_trainer.models.loading import model_folder
 
     data, checkpoints = folder / "data", str(folder / run_files.CHECKPOINTS)
     validation = str(data / "validation.parquet") if examples.validation else None

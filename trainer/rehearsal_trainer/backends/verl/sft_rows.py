@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
-from rehearsal_trainer.masks import Row
+from rehearsal_trainer.chat.masks import Row
 
 
 def write_rows(rows: Sequence[Row], path: str) -> None:

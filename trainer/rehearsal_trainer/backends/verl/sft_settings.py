@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from rehearsal_trainer.backends.verl.cluster_config import SftClusterConfig
-from rehearsal_trainer.messages import Json
+from rehearsal_trainer.values.messages import Json
 
 TRAINER = "sft_trainer_engine"
 """What verl calls the configuration of its SFT."""

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rehearsal_trainer import alarms
 from rehearsal_trainer.backends.verl.store import Waiting
-from rehearsal_trainer.evaluation import measured_as, say_evaluated
-from rehearsal_trainer.grpo_step import measured_in
-from rehearsal_trainer.rollout_groups import groups_of
-from rehearsal_trainer.rollouts import PlayedRollout
-from rehearsal_trainer.run_folder import RunFolder
-from rehearsal_trainer.task_sets import TaskSet
+from rehearsal_trainer.grpo.step import measured_in
+from rehearsal_trainer.metrics import alarms
+from rehearsal_trainer.rollouts.evaluation import prefixed_metrics, report_evaluation
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, groups_of
+from rehearsal_trainer.rollouts.task_sets import TaskSet
+from rehearsal_trainer.runs.run_folder import RunFolder
 
 
 class Steps:
@@ -36,8 +35,8 @@ class Steps:
         """Returns the results of a step's rollouts, and of an evaluation after it."""
         values = measured_in(groups_of(played), self._trained, self._user_prices) if played else {}
         for each in self._evaluated if tested else []:
-            if say_evaluated(self._run, step, each, tested):
-                values |= measured_as("evaluate", tested)
+            if report_evaluation(self._run, step, each, tested):
+                values |= prefixed_metrics("evaluate", tested)
         return values
 
     def watch(self, waiting: Waiting | None) -> None:

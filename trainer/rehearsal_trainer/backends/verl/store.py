@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rehearsal_trainer import run_files
-from rehearsal_trainer.rollout_lines import write_summary
-from rehearsal_trainer.rollouts import PlayedRollout
+from rehearsal_trainer.rollouts.rollout_lines import write_summary
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout
+from rehearsal_trainer.values import run_files
 
 
 @dataclass(frozen=True)

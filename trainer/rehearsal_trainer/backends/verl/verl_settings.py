@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig, SftClusterConfig, epochs_of
-from rehearsal_trainer.backends.verl.station_plan import StationPlan, workers_of
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.messages import Json
-from rehearsal_trainer.setting import option_names
+from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan, workers_of
+from rehearsal_trainer.settings.setting import option_names
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.messages import Json
 
 AGENT_LOOP = "rehearsal"
 """What the data set calls our agent loop."""
@@ -127,10 +127,10 @@ def _correction(config: ClusterConfig) -> dict[str, Json]:
     return {name: None} if cap is None else {name: "token", f"{name}_threshold": cap}
 
 
-def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, tasks: int) -> dict[str, Json]:
+def verl_settings(config: ClusterConfig, places: Places, rollout_plan: RolloutPlan, tasks: int) -> dict[str, Json]:
     """Returns our configuration as verl has it for this many training tasks, by the dotted names of its keys.
 
-    `station` travels with the data's settings.
+    `rollout_plan` travels with the data's settings.
     """
     mean, is_divided, ratio = _WORDS_OF_VERL[config.algorithm]
     gpus = config.nodes * config.gpus_per_node
@@ -151,7 +151,7 @@ def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, t
         f"{actor}.loss_agg_mode": mean,
         f"{actor}.policy_loss.loss_mode": ratio,
         **_correction(config),
-        # verl sets no limit on replacements; prompt_budget.py does.
+        # verl sets no limit on replacements; `PromptBudget` does.
         "algorithm.filter_groups.enable": config.refills > 0,
         f"{actor}.ppo_epochs": 1,
         # The optimizer: every batch of rollouts is one update.
@@ -202,7 +202,7 @@ def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, t
         "data.seed": config.seed,
         "data.dataloader_num_workers": 0,
         "data.filter_overlong_prompts": False,
-        "+data.rehearsal": asdict(station),
+        "+data.rehearsal": asdict(rollout_plan),
         "reward.num_workers": 1,
         # The run.
         "trainer.total_epochs": epochs_of(config, tasks),

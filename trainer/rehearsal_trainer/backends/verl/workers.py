@@ -13,8 +13,8 @@ from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopManagerTQ, AgentLoopWorke
 from verl.utils.ray_utils import auto_await
 
 from rehearsal_trainer.backends.verl import agent_loop as agent_loop
-from rehearsal_trainer.backends.verl.prompt_budget import PromptBudget
-from rehearsal_trainer.backends.verl.station import plan_in, say
+from rehearsal_trainer.backends.verl.rollout_plan import PromptBudget
+from rehearsal_trainer.backends.verl.rollout_worker import plan_in, say
 
 PATIENCE_S = 1.0
 """Seconds between two looks at the workers."""

@@ -1,0 +1,1 @@
+"""The OpenAI-compatible endpoint that owns token ids, log-probabilities and masks."""

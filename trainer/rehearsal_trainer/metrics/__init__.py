@@ -1,0 +1,1 @@
+"""What a run measures, and the alarms, which are conditions on it."""

@@ -1,0 +1,121 @@
+"""The alarms that SFT alone has: what goes wrong where a model learns from recordings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from rehearsal_trainer.metrics.alarm_kind import (
+    FEW,
+    AlarmKind,
+    Finding,
+    Limit,
+    Limits,
+    Row,
+    at_least,
+    compared,
+    values_of,
+)
+
+SFT_LIMITS: Mapping[str, Limit] = {
+    "loss_growth": Limit(1.5, "times the run's first losses above which the loss of SFT diverges"),
+    "loss_share": Limit(0.75, "share of what was learned, in loss, that must be lost again for it to diverge, too"),
+    "loss_least": Limit(0.3, "fall of the loss below which losing it again means nothing"),
+    "grad_norm": Limit(1000, "norm of SFT's gradient, before clipping, from which on it explodes"),
+    "grad_growth": Limit(10, "times the median of the window at which it explodes, too"),
+    "grad_least": Limit(5, "norm of the gradient below which its growth means nothing"),
+    "too_long": Limit(0.1, "share of the recordings that are longer than `context` and so left out"),
+    "overfit": Limit(
+        0.05, "share by which the validation loss must be above its lowest, patience measurements in a row"
+    ),
+}
+"""What they compare with."""
+
+
+def _loss_divergence(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    values = values_of(rows, "loss")
+    patience, window = int(limits["patience"]), int(limits["window"])
+    if "loss" not in rows[-1] or len(values) < FEW + patience:
+        return None
+    first, now = median(values[:FEW]), min(values[-patience:])
+    if now > limits["loss_growth"] * first:
+        return f"the loss rose from {first:.3g} to {values[-1]:.3g}", {
+            "loss": values[-1],
+            "before": first,
+            "limit": limits["loss_growth"] * first,
+        }
+    # Against the median of a window: one easy batch is not progress that could be lost.
+    ends = range(FEW, len(values) - patience + 1)
+    best = min(median(values[max(0, end - window) : end]) for end in ends)
+    most = best + limits["loss_share"] * (first - best)
+    if first - best < limits["loss_least"] or now <= most:
+        return None
+    said = f"the loss had fallen from {first:.3g} to {best:.3g} and is {values[-1]:.3g}"
+    return said, {"loss": values[-1], "before": best, "limit": most}
+
+
+def _gradient_explosion(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    now, before = compared(rows, "grad_norm", limits)
+    if now is None:
+        return None
+    if now >= limits["grad_norm"]:
+        return f"the norm of the gradient is {now:.3g}", {"grad_norm": now, "limit": limits["grad_norm"]}
+    if before is None or now < limits["grad_least"] or now <= limits["grad_growth"] * before:
+        return None
+    said = f"the norm of the gradient is {now:.3g}, where it was {before:.3g}"
+    return said, {"grad_norm": now, "before": before, "limit": limits["grad_growth"] * before}
+
+
+def _overfitting(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    measured = [at for at, row in enumerate(rows) if "validation_loss" in row]
+    patience, window = int(limits["patience"]), int(limits["window"])
+    if len(measured) <= patience:
+        return None
+    losses = [rows[at]["validation_loss"] for at in measured]
+    lowest = min(losses[:-patience])
+    most = (1 + limits["overfit"]) * lowest
+    at_lowest, now = measured[losses.index(lowest)], measured[-1]
+    then = values_of(rows[: at_lowest + 1], "loss")[-window:] or values_of(rows, "loss")[:FEW]
+    trained = values_of(rows[: now + 1], "loss")[-window:]
+    if min(losses[-patience:]) <= most or not then or median(trained) >= median(then):
+        return None
+    said = (
+        f"the validation loss was {lowest:.3g} and is {losses[-1]:.3g}, while the loss on what is learned fell from "
+        f"{median(then):.3g} to {median(trained):.3g}"
+    )
+    return said, {"validation_loss": losses[-1], "lowest": lowest, "limit": most, "loss": median(trained)}
+
+
+SFT_KINDS: Mapping[str, AlarmKind] = {
+    "loss-divergence": AlarmKind(
+        _loss_divergence,
+        "`loss` is above {loss_growth:g} times its first values {patience:g} optimizer steps in a row, or has risen by "
+        "{loss_share:.0%} of what it had fallen, where that was {loss_least:g} or more.",
+        "The model unlearns what it had learned. Lower {learning_rate}, raise {warmup_steps}, or enlarge {batch}.",
+        runs=("sft",),
+    ),
+    "gradient-explosion": AlarmKind(
+        _gradient_explosion,
+        "`grad_norm` reaches {grad_norm:g}, or leaps above both {grad_least:g} and {grad_growth:g} times the median of "
+        "the last {window:g} optimizer steps.",
+        "One batch pulls the weights far away. Lower {learning_rate}, raise {warmup_steps}, or look for "
+        "recordings that are unlike the others.",
+        runs=("sft",),
+    ),
+    "rows-too-long": AlarmKind(
+        at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
+        "{too_long:.0%} of the recordings are longer than `context` and left out.",
+        "Long conversations are not learned from, so the model will not know how they end. Raise {context}, or record "
+        "shorter ones.",
+        runs=("sft",),
+    ),
+    "overfitting": AlarmKind(
+        _overfitting,
+        "`validation_loss` is {overfit:.0%} above its lowest, {patience:g} measurements in a row, while `loss` fell; "
+        "needs `validation_share`.",
+        "The model learns the recordings by heart. Stop here and take an earlier checkpoint, lower {epochs} or "
+        "{learning_rate}, or record more tasks.",
+        runs=("sft",),
+    ),
+}
+"""Those alarms by name."""

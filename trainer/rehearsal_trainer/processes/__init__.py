@@ -1,0 +1,1 @@
+"""Child processes, the GPUs and threads of a process, and several processes that train together."""

@@ -1,0 +1,56 @@
+"""An engine that is started again when it has ended, and plays again what it was playing. Torch-free."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rehearsal_trainer.rollouts.engine import Engine, running
+from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, play_rollout
+from rehearsal_trainer.values.failures import EngineError, TrainingError
+
+ENDS = 3
+"""Ends of the engine under one rollout after which the rollout is what ends it."""
+
+
+class RestartingEngine:
+    """Starts an engine with its first use; all calls belong to one event loop."""
+
+    def __init__(self, command: Sequence[str], cwd: str, log: Callable[[str, str], None]) -> None:
+        self._command, self._cwd, self._log = command, cwd, log
+        self._stack = contextlib.AsyncExitStack()
+        self._engine: Engine | None = None
+        self._starting = asyncio.Lock()
+        self._is_closed = False
+
+    async def engine(self) -> Engine:
+        """The engine: started where there is none, and where the last one ended. EngineError if it can't be."""
+        async with self._starting:
+            ended = self._engine
+            if self._is_closed:
+                raise EngineError("the engine was closed", "cancelled")
+            if ended is None or ended.has_ended:
+                await self._stack.aclose()
+                self._engine = await self._stack.enter_async_context(running(self._command, self._cwd, self._log))
+                if ended is not None:
+                    self._log("warn", f"{ended.end()}. It was started again; what it was playing is played again")
+            assert self._engine is not None
+            return self._engine
+
+    async def play(self, gateway: Any, request: RolloutRequest) -> PlayedRollout:
+        """Plays one rollout, from its beginning again where the engine ended under it."""
+        for attempt in range(1, ENDS + 1):
+            engine = await self.engine()
+            try:
+                return await play_rollout(gateway, engine, request)
+            except TrainingError:
+                if attempt == ENDS or not engine.has_ended:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def close(self) -> None:
+        """Ends the engine; it is not started again."""
+        self._is_closed = True
+        await self._stack.aclose()

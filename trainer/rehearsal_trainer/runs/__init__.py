@@ -1,0 +1,1 @@
+"""A run's folder, its trackers, and what it needs before it starts."""

@@ -1,0 +1,348 @@
+"""What a run needs beside its configuration: a model that is available and can chat, memory, and room on the disk.
+
+`--check` answers with it, so that who starts a run knows before anything is played or written. Torch-free for the
+models that Rehearsal brings; any other is laid out without its weights. What it leaves out: the room for recordings
+beyond a lump sum, the download of a model's weights, and the memory of activations, keys and values.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rehearsal_trainer.models.locations import (
+    CACHED,
+    SMOLLM2,
+    TINY,
+    adapter_base,
+    cache_folder,
+    quantization_of,
+    smollm2_package,
+)
+from rehearsal_trainer.processes.child_process import without_keys
+from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.failures import ConfigurationError, ModelError
+from rehearsal_trainer.values.messages import Json
+
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+REST = 2**28
+"""Recordings, logs and tokenizers."""
+LOOK_S = 60
+BYTES_IN_4BIT = (4 + 8 / 64 + 32 / (64 * 256)) / 8
+"""Of a weight in NF4 with double quantization: 4 bits, a constant of 8 bits for 64 weights, and one of 32 for 256 of
+these constants (QLoRA, arXiv 2305.14314, section 3)."""
+OLDEST_CAPABILITY = (6, 0)
+"""Of an NVIDIA GPU: bitsandbytes' own requirement for NF4."""
+BITSANDBYTES = Path(__file__).resolve().parents[2] / "requirements" / "bitsandbytes.txt"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many numbers a model has."""
+
+    parameters: int
+    ends: int
+    """The inputs and outputs of all layers that an adapter is applied to, counted together."""
+    linear: int
+    """The weights of these layers."""
+    own_rank: int = 0
+    """The rank of the adapter that the model brings."""
+
+
+NAMED = {SMOLLM2: Size(134_515_008, 305_280, 106_168_320), TINY: Size(2_814_616, 1_888, 61_824)}
+
+
+def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: bool = True) -> dict[str, Json]:
+    """Returns the bytes that a run will write, and those that are free for it.
+
+    ConfigurationError for a model or a vLLM that is not available, and for a model that does not fit into the memory of
+    this machine's device. Files of an earlier start count as written: a resumed run replaces its checkpoints.
+    """
+    check_vllm(config.vllm_python)
+    try:
+        size = size_of(config.model)
+        check_chat(config)
+    except ModelError as error:
+        raise ConfigurationError(f"model: {error}") from error
+    if on_this_machine:
+        check_quantization(config)
+    memory = check_memory(config, size) if on_this_machine else None
+    there = run
+    while not there.exists():
+        there = there.parent
+    before = sum(file.stat().st_size for file in (run / run_files.CHECKPOINTS).rglob("*") if file.is_file())
+    served = _handed_to_vllm(config, size) if config.vllm_python else 0
+    return {
+        "disk": max(0, disk(size) + served + REST - before),
+        "free": shutil.disk_usage(there).free,
+        "parameters": size.parameters,
+        "download": download_of(config.model) if on_this_machine else 0,
+        **({"memory": memory} if memory else {}),
+    }
+
+
+def download_of(name: str) -> int:
+    """Returns the bytes of the weights that the hub still has to send for a model; 0 where they are on this machine."""
+    name = adapter_base(Path(name)) or name
+    if name in NAMED or Path(name).is_dir():
+        return 0
+    from huggingface_hub import HfApi, try_to_load_from_cache
+
+    if any(isinstance(try_to_load_from_cache(name, file), str) for file in WEIGHTS):
+        return 0
+    try:
+        files = HfApi().model_info(name, files_metadata=True, timeout=10).siblings or []
+    except Exception:  # the hub answered a moment ago; the download itself reports what is wrong
+        return 0
+    sizes = {each.rfilename: each.size or 0 for each in files}
+    safe = sum(size for file, size in sizes.items() if file.endswith(".safetensors"))
+    return safe or sum(size for file, size in sizes.items() if file.endswith(".bin"))
+
+
+def _handed_to_vllm(config: Any, size: Size) -> int:
+    """The bytes of the files that vLLM reads: the newest adapter and the one before, or all weights."""
+    rank = size.own_rank or getattr(config, "lora_rank", 0)
+    return 2 * 4 * rank * size.ends if rank else 4 * size.parameters
+
+
+def check_chat(config: Any) -> None:
+    """ModelError for a model whose chat template cannot be trained with; its weights are not loaded."""
+    if config.dialect != "template" and _is_named(config.model):
+        return
+    from rehearsal_trainer.gateway.serving import chat_of
+    from rehearsal_trainer.models.loading import load_tokenizer
+
+    chat_of(config.model, load_tokenizer(config.model), config.dialect, config.thinking)
+
+
+def check_quantization(config: Any) -> None:
+    """ConfigurationError where 4-bit weights are asked for and cannot be loaded here, or cannot be trained."""
+    if quantization_of(config.model, config.quantization) == "none":
+        return
+    if getattr(config, "lora_rank", 1) == 0 and adapter_base(Path(config.model)) is None:
+        raise ConfigurationError(
+            "quantization: 4-bit weights cannot be trained, only an adapter over them. Set lora_rank above 0, or "
+            "quantization to none"
+        )
+    if config.vllm_python is not None:
+        raise ConfigurationError(
+            "quantization: vLLM cannot sample from 4-bit weights here. Leave vllm_python out, or set quantization to "
+            "none"
+        )
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise ConfigurationError(
+            f"quantization: 4-bit weights need the package bitsandbytes, which {sys.executable} does not have. "
+            f'Install it with: "{sys.executable}" -m pip install -r "{BITSANDBYTES}"'
+        )
+    import bitsandbytes  # pyright: ignore[reportMissingImports]
+    import torch
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    capability = torch.cuda.get_device_capability() if device == "cuda" else OLDEST_CAPABILITY
+    if device not in bitsandbytes.supported_torch_devices or capability < OLDEST_CAPABILITY:
+        found = f"compute capability {capability[0]}.{capability[1]}" if device == "cuda" else device
+        raise ConfigurationError(
+            f"quantization: bitsandbytes {bitsandbytes.__version__} has no 4-bit weights for this device ({found}). "
+            f"Use an NVIDIA GPU with compute capability {OLDEST_CAPABILITY[0]}.{OLDEST_CAPABILITY[1]} or higher, or "
+            "set quantization to none"
+        )
+
+
+def check_memory(config: Any, size: Size) -> dict[str, Json]:
+    """Returns the bytes that weights, gradients, optimizer and reference take, and those that the device has.
+
+    ConfigurationError where the first are more than the second.
+    """
+    copy = reference(config, size)
+    changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two averages
+    needed = in_memory(config, size) + changed + copy
+    device, room = device_memory(config.model)
+    if needed <= room:
+        return {"needed": needed, "available": room}
+    advice = "choose a smaller model"
+    if getattr(config, "lora_rank", 1) == 0:
+        advice += ", or set lora_rank above 0"
+    elif quantization_of(config.model, config.quantization) == "none":
+        advice += ", or set quantization to 4bit"
+    raise ConfigurationError(
+        f"model: {config.model} is too large for {device}. It has {size.parameters / 1e9:.1f} billion parameters; "
+        f"weights, gradients{', optimizer and the reference of beta' if copy else ' and optimizer'} take "
+        f"{needed / 2**30:.1f} GiB of {room / 2**30:.1f} GiB. "
+        f"To continue, {advice}"
+    )
+
+
+def device_memory(model: str) -> tuple[str, int]:
+    """Returns the device that a model runs on, for people, and the bytes of its memory."""
+    if not _is_named(model):  # those fit anywhere, and are checked without torch
+        import torch
+
+        if torch.cuda.is_available():
+            return f"the GPU ({torch.cuda.get_device_name(0)})", torch.cuda.get_device_properties(0).total_memory
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return "this machine's CPU", os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return "this machine's CPU", sys.maxsize  # Windows reports no memory to the standard library
+
+
+def check_vllm(python: str | None) -> None:
+    """ConfigurationError where the path for vLLM is not a Python, or has no vLLM."""
+    if python is None:
+        return
+    look = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
+    try:
+        found = subprocess.run(
+            [python, "-c", look], capture_output=True, text=True, timeout=LOOK_S, check=False, env=without_keys()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ConfigurationError(
+            f"vllm_python: {python} can't be started ({error}); name a Python that has vLLM"
+        ) from error
+    if found.stdout.strip() != "True":
+        raise ConfigurationError(
+            f"vllm_python: {python} has no vLLM; install it there ({python} -m pip install vllm), or leave the key out"
+        )
+
+
+def checkpoints(config: Any, size: Size) -> int:
+    """The bytes of a run's checkpoints at their most: the newest is written before the oldest is deleted.
+
+    Each holds what is trained and Adam's two averages of it.
+    """
+    count = config.keep_checkpoints + 1
+    if config.steps:
+        count = min(count, math.ceil(config.steps / config.save_every))
+    return count * 3 * trained(config, size)
+
+
+def trained(config: Any, size: Size) -> int:
+    """The bytes of the weights that a run changes: those of an adapter are float32."""
+    rank = size.own_rank or config.lora_rank
+    return 4 * rank * size.ends if rank else whole(config, size)
+
+
+def can_merge(config: Any, size: Size) -> bool:
+    """Whether SFT merges its adapter into the weights at the end, as `can_merge` of models does for a model."""
+    is_quantized = quantization_of(config.model, config.quantization) != "none"
+    return not is_quantized and _bytes_of(config.dtype, size.own_rank or config.lora_rank) == 4
+
+
+def whole(config: Any, size: Size) -> int:
+    """The bytes of all weights of a model, in the numbers that they are trained in."""
+    return size.parameters * _bytes_of(config.dtype, size.own_rank or config.lora_rank)
+
+
+def in_memory(config: Any, size: Size) -> int:
+    """The bytes of all weights of a model as they are loaded, without those of an adapter."""
+    rank = size.own_rank or getattr(config, "lora_rank", 1)
+    each = _bytes_of(config.dtype, rank) if hasattr(config, "lora_rank") else 4
+    if quantization_of(config.model, config.quantization) == "none":
+        return size.parameters * each
+    return round(size.linear * BYTES_IN_4BIT) + (size.parameters - size.linear) * _bytes_of(config.dtype, rank)
+
+
+def reference(config: Any, size: Size) -> int:
+    """Returns the bytes of what TRL computes the KL term against: a copy of an adapter or of all weights in float32.
+
+    None are needed for a new adapter: there the reference is the model without it.
+    """
+    if getattr(config, "beta", 0) == 0:
+        return 0
+    if size.own_rank:
+        return trained(config, size)
+    return 0 if config.lora_rank else 4 * size.parameters
+
+
+def _bytes_of(dtype: str, rank: int) -> int:
+    if dtype != "auto" or rank == 0:
+        return 2 if dtype == "bfloat16" else 4
+    from rehearsal_trainer.models.loading import dtype_named
+
+    return dtype_named("auto").itemsize
+
+
+def size_of(name: str) -> Size:
+    """The size of a model by its name; ModelError says why it is not available."""
+    if name in NAMED:
+        if not (cache_folder() / "models" / CACHED[name] / "config.json").exists():
+            smollm2_package()
+        return NAMED[name]
+    folder = Path(name)
+    base = adapter_base(folder)
+    if base is not None:
+        adapter = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        of_base = size_of(base)
+        return Size(of_base.parameters, of_base.ends, of_base.linear, int(adapter.get("r", 0)))
+    if folder.is_dir():
+        for what in (("config.json",), WEIGHTS):
+            if not any((folder / file).exists() for file in what):
+                raise ModelError(f"{name} holds no model: it has no {what[0]}")
+        return _measured(name, is_here=True)
+    return _measured(name, is_here=not _hub_has(name))
+
+
+def _is_named(model: str) -> bool:
+    """Whether a model, or the base model of an adapter, comes with Rehearsal."""
+    return (adapter_base(Path(model)) or model) in NAMED
+
+
+def _hub_has(name: str) -> bool:
+    """Whether the hub hands out a model; False where only its cache here has it. ModelError for neither."""
+    from huggingface_hub import HfApi, errors, hf_hub_download, try_to_load_from_cache
+
+    unknown = ModelError(
+        f"{name!r} is neither smollm2, tiny, a folder with a model or adapter, nor a model that the Hugging Face hub "
+        "knows: check the name; one that is not public needs HF_TOKEN"
+    )
+    try:
+        HfApi().model_info(name, timeout=10)  # the one call that says at once that the hub can't be reached
+        hf_hub_download(name, "config.json")
+    except errors.HFValidationError:
+        raise unknown from None
+    except errors.EntryNotFoundError:
+        raise ModelError(f"{name} holds no model: it has no config.json") from None
+    except (errors.GatedRepoError, errors.DisabledRepoError):
+        raise ModelError(
+            f"the Hugging Face hub does not give out {name!r}: ask for access on its page there, and set HF_TOKEN"
+        ) from None
+    except errors.RepositoryNotFoundError:
+        raise unknown from None
+    except Exception as error:  # whatever the network has, the run would meet it, too
+        if any(isinstance(try_to_load_from_cache(name, file), str) for file in WEIGHTS):
+            return False
+        raise ModelError(
+            f"the Hugging Face hub can't be asked from here ({_first_line(error)}), and {name!r} is not in its cache: "
+            "check the network, or name a folder with the model"
+        ) from error
+    return True
+
+
+def _measured(name: str, is_here: bool) -> Size:
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    try:
+        AutoTokenizer.from_pretrained(name, local_files_only=is_here)
+        config = AutoConfig.from_pretrained(name, local_files_only=is_here)
+        with torch.device("meta"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model: Any = AutoModelForCausalLM.from_config(config)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        raise ModelError(f"{name!r} is not a model that can be trained: {_first_line(error)}") from error
+    head = model.get_output_embeddings()
+    linear = [each for each in model.modules() if isinstance(each, torch.nn.Linear) and each is not head]
+    ends = sum(each.in_features + each.out_features for each in linear)
+    return Size(model.num_parameters(), ends, sum(each.weight.numel() for each in linear))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

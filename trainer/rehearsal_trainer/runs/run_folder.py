@@ -1,0 +1,235 @@
+"""The run folder: what every target produces and the dashboard reads. docs/training-protocol.md, section 3.
+
+Torch-free.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from rehearsal_trainer.metrics import alarms
+from rehearsal_trainer.metrics.alarm_kind import RunKind
+from rehearsal_trainer.processes import distributed
+from rehearsal_trainer.processes.trainer_process import running_process
+from rehearsal_trainer.runs.trackers import Reports
+from rehearsal_trainer.settings.setting import Backend
+from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.lines import append_line, read_lines
+from rehearsal_trainer.values.messages import Json
+
+
+class RunFolder:
+    """One training run on disk. Opening it writes `config.json` and says started or resumed.
+
+    As a context it says the error that ends it, and is closed at its end. `reached` is the optimizer step of the
+    checkpoint that a resumed run continues from; None for the folder's highest `checkpoint-<step>`. `backend` is
+    what trains, in whose options alarms give advice.
+
+    Of several processes that train together only the first writes: the others read the folder, and what they receive
+    to write is dropped.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        kind: RunKind,
+        config: Any,
+        resume: bool = False,
+        reached: int | None = None,
+        backend: Backend = "trl",
+    ) -> None:
+        self.path = Path(path)
+        self._config = type(config)
+        self._backend: Backend = backend
+        self.kind: RunKind = kind
+        self.stop_file = self.path / run_files.STOP
+        self._stopped = False
+        self._limits: alarms.Limits | None = None
+        self._pause_on: list[str] = []
+        self._rows: list[dict[str, float]] = []
+        self._paused: alarms.Alarm | None = None
+        self._reports: Reports | None = None
+        self._writes = distributed.is_first()
+        if not self._writes:
+            self._reached, self.attempt = 0, 1
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+            return
+        known = self._lines(run_files.METRICS)
+        if (known or (kind == "evaluate" and self._has_rollouts())) and not resume:
+            raise ConfigurationError(
+                f"{self.path} already holds a run; resume it with --resume, or name another folder"
+            )
+        trainer = running_process(self.path / run_files.PID)
+        if trainer not in (None, os.getpid()):
+            raise ConfigurationError(
+                f"{self.path} is being trained by process {trainer}; stop that first (a file named stop in the folder)"
+            )
+        self.attempt = 1 + max((int(line.get("attempt", 1)) for line in known), default=0) if resume else 1
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.checkpoints.mkdir(exist_ok=True)
+        self.stop_file.unlink(missing_ok=True)
+        (self.path / run_files.PID).write_text(str(os.getpid()))
+        values = {"kind": kind, **dataclasses.asdict(config)}
+        (self.path / run_files.CONFIG).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        # What was measured after the checkpoint is void: a reader needs to know where the run continues.
+        self._reached = (self._latest_step() or 0) if reached is None else reached
+        after = {"step": self._reached} if resume else {}
+        self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt, **after)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        try:
+            if isinstance(error, Exception):
+                self.event("error", message=f"{type(error).__name__}: {error}")
+        finally:
+            self.close()
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where checkpoint-<step> and final lie."""
+        return self.path / run_files.CHECKPOINTS
+
+    def latest_checkpoint(self) -> Path | None:
+        """The complete checkpoint with the highest step, or None."""
+        step = self._latest_step()
+        return None if step is None else self.checkpoints / run_files.checkpoint_name(step)
+
+    def trajectories(self, step: int) -> Path:
+        """The folder of an optimizer step's recordings."""
+        folder = self.path / run_files.step_folder(step)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def metrics(self, step: int, values: Mapping[str, float | None]) -> None:
+        """Appends what was measured in a step; what is missing or not a number stays away.
+
+        Where the loss or its gradient is not a number, `not_finite` reports it.
+        """
+        if not self._writes:
+            return
+        measured = {
+            name: value
+            for name, value in values.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        }
+        if any(name in values and name not in measured for name in ("loss", "grad_norm")):
+            measured["not_finite"] = 1
+        now = time.time()
+        self._append(run_files.METRICS, {"step": step, "time": now, "attempt": self.attempt, **measured})
+        if self._reports is not None:
+            self._reports.write(step, now, measured)
+        if self._limits is not None:
+            self._look({"step": step, **measured}, self._limits)
+
+    def watch(self, limits: alarms.Limits, pause_on: Sequence[str]) -> None:
+        """From now on looks at every optimizer step for alarms, and asks for a stop where one is to pause the run.
+
+        What earlier attempts measured counts up to where the run continues from it.
+        """
+        last = self._reached if self.attempt > 1 else 0
+        known = {int(line["step"]): line for line in self._lines(run_files.METRICS) if int(line["step"]) <= last}
+        self._rows = [known[step] for step in sorted(known)]
+        self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on, self.kind)
+
+    def report_to(self, names: Sequence[str]) -> None:
+        """From now on every metric also goes to these trackers: as a new run of theirs for each attempt.
+
+        ConfigurationError where one of them cannot begin.
+        """
+        if not self._writes:
+            return
+        name = self.path.name if self.attempt == 1 else f"{self.path.name}, attempt {self.attempt}"
+        settings = json.loads((self.path / run_files.CONFIG).read_text(encoding="utf-8"))
+        self._reports = Reports(names, self.path, name, settings, lambda words: self.log("warn", words))
+
+    def raise_alarm(self, alarm: alarms.Alarm) -> None:
+        """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
+        folder = run_files.step_folder(alarm.step)
+        shown = alarms.recordings_of(alarm, self._lines(f"{folder}/{run_files.ROLLOUTS}"))
+        pauses = alarm.name in self._pause_on
+        advice = alarms.advice(alarm.name, self.kind, self._config, self._backend)
+        self.event(
+            "alarm", alarm=alarm.name, step=alarm.step, message=alarm.message, evidence=dict(alarm.evidence),
+            recordings=[f"{folder}/{name}" for name in shown], advice=advice, pauses=pauses,
+        )  # fmt: skip
+        if pauses and self._paused is None:
+            self._paused = alarm
+
+    def _look(self, row: dict[str, float], limits: alarms.Limits) -> None:
+        self._rows.append(row)
+        for alarm in alarms.raised(self._rows, limits, self.kind):
+            self.raise_alarm(alarm)
+
+    def ended_early(self, step: int) -> None:
+        """Says why the run ends before its last optimizer step: an alarm paused it, or a person stopped it."""
+        if self._paused is None:
+            self.event("stopped", step=step)
+        else:
+            self.event("paused", step=step, alarm=self._paused.name, message=self._paused.message)
+
+    def event(self, kind: str, /, **fields: Json) -> None:
+        """Appends an event."""
+        self._append(run_files.EVENTS, {"time": time.time(), "type": kind, **fields})
+
+    def log(self, level: str, message: str) -> None:
+        """Keeps what the engine warns of."""
+        if level in ("warn", "error"):
+            self.event("warning", message=message)
+
+    def stop_on_signals(self) -> None:
+        """From now on SIGTERM and SIGINT ask for a stop, like the file `stop`."""
+
+        def ask(_signal: int, _frame: object) -> None:
+            self._stopped = True
+
+        signal.signal(signal.SIGTERM, ask)
+        signal.signal(signal.SIGINT, ask)
+
+    def should_stop(self) -> bool:
+        """Whether a person, or an alarm, asked for the end of the run."""
+        return self._stopped or self._paused is not None or self.stop_file.exists()
+
+    def close(self) -> None:
+        """The process is done with the folder."""
+        if self._reports is not None:
+            self._reports.close()
+        if not self._writes:
+            return
+        (self.path / run_files.PID).unlink(missing_ok=True)
+        self.stop_file.unlink(missing_ok=True)
+
+    def _latest_step(self) -> int | None:
+        whole = [each for each in self.checkpoints.iterdir() if _is_whole(each)]
+        steps = [run_files.checkpoint_step(each.name) for each in whole]
+        return max((step for step in steps if step is not None), default=None)
+
+    def _append(self, name: str, value: Mapping[str, Json]) -> None:
+        if not self._writes:
+            return
+        append_line(self.path / name, value)
+
+    def _has_rollouts(self) -> bool:
+        return any(file.stat().st_size for file in self.path.glob(f"{run_files.TRAJECTORIES}/*/{run_files.ROLLOUTS}"))
+
+    def _lines(self, name: str) -> list[dict[str, Json]]:
+        return read_lines(self.path / name)
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    """Returns whether a checkpoint is complete: a trainer of an older version could leave part of one."""
+    try:
+        json.loads((checkpoint / run_files.CHECKPOINT_STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,206 @@
+"""Exports the metrics of a run to experiment trackers, each through its own interface. Torch-free.
+
+Every line of metrics.jsonl goes to every tracker that `report_to` names, wherever the run trains. Each attempt of a run
+is a run of the tracker, because trackers refuse steps that go back.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.failures import ConfigurationError
+from rehearsal_trainer.values.messages import Json
+
+PROJECT = "rehearsal"
+"""What trackers that group runs call the group, where their own variables name none."""
+
+
+class Tracker(Protocol):
+    """Takes what a run measures."""
+
+    def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
+        """Reports an optimizer step; `time` is in seconds since the epoch."""
+        ...
+
+    def close(self) -> None:
+        """Writes what is left and ends the run of the tracker."""
+        ...
+
+
+class TensorBoard:
+    """A new event file in the folder `tensorboard` of the run, which TensorBoard reads as one run."""
+
+    def __init__(self, run: Path, name: str, settings: Mapping[str, Json]) -> None:
+        from tensorboard.compat.proto import event_pb2, summary_pb2
+        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+        # Protocol buffers make their classes at run time, where no type checker sees them.
+        self._event: Any = vars(event_pb2)["Event"]
+        self._summary: Any = vars(summary_pb2)["Summary"]
+        self._writer = EventFileWriter(str(run / run_files.TENSORBOARD))
+
+    def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
+        scalars = [self._summary.Value(tag=name, simple_value=value) for name, value in values.items()]
+        self._writer.add_event(self._event(wall_time=time, step=step, summary=self._summary(value=scalars)))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class Wandb:
+    """Weights & Biases. `WANDB_MODE=offline` keeps the run in the folder `wandb` of the run."""
+
+    def __init__(self, run: Path, name: str, settings: Mapping[str, Json]) -> None:
+        wandb: Any = importlib.import_module("wandb")
+        project = os.environ.get("WANDB_PROJECT") or PROJECT
+        self._run = wandb.init(project=project, name=name, config=dict(settings), dir=str(run))
+        self._run.define_metric("*", step_metric="step")
+
+    def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
+        self._run.log({"step": step, "time": time, **values})
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+class Trackio:
+    """Trackio, which keeps runs on this machine unless its own variables name a Space."""
+
+    def __init__(self, run: Path, name: str, settings: Mapping[str, Json]) -> None:
+        trackio: Any = importlib.import_module("trackio")
+        project = os.environ.get("TRACKIO_PROJECT") or PROJECT
+        self._run = trackio.init(project=project, name=name, config=dict(settings), embed=False)
+
+    def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
+        self._run.log(dict(values), step=step)
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+class MLflow:
+    """MLflow. Without `MLFLOW_TRACKING_URI` the run is in the file `mlflow.db` of the run's folder."""
+
+    def __init__(self, run: Path, name: str, settings: Mapping[str, Json]) -> None:
+        mlflow: Any = importlib.import_module("mlflow")
+        self._metric: Any = importlib.import_module("mlflow.entities").Metric
+        uri = os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{run.resolve() / 'mlflow.db'}"
+        self._client = mlflow.MlflowClient(tracking_uri=uri)
+        group = os.environ.get("MLFLOW_EXPERIMENT_NAME") or PROJECT
+        known = self._client.get_experiment_by_name(group)
+        experiment = known.experiment_id if known else self._client.create_experiment(group)
+        self._id = self._client.create_run(experiment, run_name=name).info.run_id
+        for key, value in settings.items():
+            self._client.log_param(self._id, key, str(value)[:6000])
+
+    def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
+        # MLflow's names have no <, > or ^.
+        metrics = [
+            self._metric(re.sub(r"[^\w\-./ ]", "_", name), value, int(time * 1000), step)
+            for name, value in values.items()
+        ]
+        for start in range(0, len(metrics), 1000):  # the most that one call takes
+            self._client.log_batch(self._id, metrics=metrics[start : start + 1000])
+
+    def close(self) -> None:
+        self._client.set_terminated(self._id)
+
+
+TRACKERS: Mapping[str, tuple[str, Callable[[Path, str, Mapping[str, Json]], Tracker]]] = {
+    "mlflow": ("mlflow", MLflow),
+    "tensorboard": ("tensorboard", TensorBoard),
+    "trackio": ("trackio", Trackio),
+    "wandb": ("wandb", Wandb),
+}
+"""The package of each tracker, which has its name on the package index, and how a run is reported to it."""
+
+
+def check(names: Sequence[str]) -> None:
+    """ConfigurationError for a tracker that there is not, or whose package is not installed."""
+    for name in names:
+        if name not in TRACKERS:
+            raise ConfigurationError(f"report_to: there is no tracker {name}; known are {', '.join(TRACKERS)}")
+        package, _ = TRACKERS[name]
+        if importlib.util.find_spec(package) is None:
+            raise ConfigurationError(
+                f"report_to: {name} is not installed where training runs; install it with "
+                f"{shlex.quote(sys.executable)} -m pip install {package}, or leave it out"
+            )
+
+
+class Reports:
+    """The trackers of a run. One that fails is reported once and left out: training continues."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        run: Path,
+        name: str,
+        settings: Mapping[str, Json],
+        warn: Callable[[str], None],
+    ) -> None:
+        """ConfigurationError where a tracker cannot begin a run. `settings` are written without keys."""
+        check(names)
+        self._warn = warn
+        self._trackers: dict[str, Tracker] = {}
+        public = {key: _without_keys(value) for key, value in settings.items()}
+        for each in dict.fromkeys(names):
+            try:
+                self._trackers[each] = TRACKERS[each][1](run, name, public)
+            except Exception as error:
+                self.close()
+                raise ConfigurationError(
+                    f"report_to: {each} cannot begin a run ({_first_line(error)}); check its settings, or leave it out"
+                ) from error
+
+    def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
+        """Reports an optimizer step to every tracker."""
+        self._each(lambda tracker: tracker.write(step, time, values))
+
+    def close(self) -> None:
+        """Ends the run of every tracker."""
+        self._each(lambda tracker: tracker.close())
+        self._trackers.clear()
+
+    def _each(self, work: Callable[[Tracker], None]) -> None:
+        for name, tracker in list(self._trackers.items()):
+            try:
+                work(tracker)
+            except Exception as error:
+                del self._trackers[name]
+                self._warn(f"{name} takes no more metrics of this run: {_first_line(error)}")
+
+
+def _first_line(error: Exception) -> str:
+    return _redacted((str(error).strip() or type(error).__name__).splitlines()[0])
+
+
+def _without_keys(value: Json) -> Json:
+    """The same value without secrets: those of the environment, and passwords in addresses."""
+    if isinstance(value, str):
+        return _redacted(value)
+    if isinstance(value, list):
+        return [_without_keys(each) for each in value]
+    if isinstance(value, dict):
+        return {name: "***" if _SECRET.search(name) else _without_keys(each) for name, each in value.items()}
+    return value
+
+
+_SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
+"""The end of the name of a variable or an option that holds a secret; `api_key_env` is only the name of one."""
+
+
+def _redacted(text: str) -> str:
+    for name, secret in os.environ.items():
+        if len(secret) >= 8 and _SECRET.search(name):
+            text = text.replace(secret, "***")
+    return re.sub(r"(\w+://)[^/@\s]+@", r"\1***@", text)

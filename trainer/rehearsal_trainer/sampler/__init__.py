@@ -1,0 +1,1 @@
+"""Samples answers from a model: on a CPU, on a GPU, and with vLLM."""

@@ -1,0 +1,108 @@
+"""A process with vLLM's engine (`vllm_worker.py`), asked in JSON lines from any thread."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import subprocess
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+
+from rehearsal_trainer.processes.child_process import HUB_KEYS, OWN_SESSION, without_keys
+from rehearsal_trainer.values.failures import TrainingError
+from rehearsal_trainer.values.messages import Json
+
+START_S = 900
+"""The longest that vLLM may take to load a model and to look at the memory."""
+END_S = 30
+LAST_WORDS = 20
+"""Lines of its log that follow a message."""
+
+
+class VllmProcess:
+    """Starts with its making, which takes as long as vLLM needs; TrainingError where it does not start.
+
+    What it says for people goes to the file `log`.
+    """
+
+    def __init__(self, python: str, model: str, options: dict[str, Json], log_file: Path) -> None:
+        side = Path(__file__).with_name("vllm_worker.py")
+        self._log = log_file
+        try:
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    [python, str(side), model, json.dumps(options)],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8",
+                    env=without_keys(HUB_KEYS), **OWN_SESSION,
+                )  # fmt: skip
+        except OSError as error:
+            raise TrainingError(f"vLLM did not start: {error}") from error
+        ready: Future[dict[str, Json]] = Future()
+        self._waiting = {0: ready}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        threading.Thread(target=self._read, name="vllm", daemon=True).start()
+        try:
+            ready.result(START_S)
+        except Exception as error:
+            self._process.kill()
+            raise TrainingError(f"vLLM did not start: {error or f'it took more than {START_S} s'}") from error
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it can no longer be used."""
+        return self._process.poll() is not None
+
+    def ask(self, line: dict[str, Json]) -> tuple[int, Future[dict[str, Json]]]:
+        """Sends a line; its number, and what is answered. The future fails with a RuntimeError."""
+        future: Future[dict[str, Json]] = Future()
+        with self._lock:
+            number = next(self._numbers)
+            if self.has_ended:
+                future.set_exception(RuntimeError(self._end()))
+                return number, future
+            self._waiting[number] = future
+            assert self._process.stdin is not None
+            with contextlib.suppress(OSError, ValueError):  # where it is just ending, its reader says so
+                self._process.stdin.write(json.dumps({"id": number, **line}) + "\n")
+                self._process.stdin.flush()
+        return number, future
+
+    def is_asked(self, number: int) -> bool:
+        """Whether a line waits for its answer."""
+        return number in self._waiting
+
+    def close(self) -> None:
+        """Ends it; what was not answered fails."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _end(self) -> str:
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join([f"vLLM has ended; all of its words are in {self._log}", *lines[-LAST_WORDS:]])
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for text in self._process.stdout:
+            line = json.loads(text)
+            future = self._waiting.pop(line.get("id", 0), None)
+            if future is None:
+                continue
+            if "error" in line:
+                future.set_exception(RuntimeError(line["error"]))
+            else:
+                future.set_result(line)
+        self._process.wait()
+        with self._lock:  # from now on nothing is asked of it
+            left = list(self._waiting.values())
+            self._waiting.clear()
+        for future in left:
+            future.set_exception(RuntimeError(self._end()))

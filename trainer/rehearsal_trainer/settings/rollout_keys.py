@@ -1,0 +1,209 @@
+"""The keys of rollouts and of evaluations, as keys.py has those of models and their training. Torch-free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from rehearsal_trainer.settings.setting import Setting
+
+Endpoint = str | dict[str, Any]
+ENGINE = ("node", "dist/rehearsal.mjs", "serve", "--stdio")
+"""How the engine is started from the root of the repository."""
+
+
+@dataclass(frozen=True)
+class DomainShare:
+    """One of the domains of a run."""
+
+    folder: Annotated[str, Setting("The folder with domain.yaml.", is_path=True)]
+    weight: Annotated[float, Setting("Its share of the groups, in proportion to the other weights.", gt=0)] = 1.0
+    name: Annotated[str | None, Setting("What metrics call it; the folder's own name where there is none.")] = None
+    user: Annotated[Endpoint | None, Setting("Who plays its user in training, in place of `user`.")] = None
+    evaluate_user: Annotated[
+        Endpoint | None, Setting("Who plays its user in evaluation, in place of `evaluate_user`.")
+    ] = None
+
+
+def name_of(share: DomainShare) -> str:
+    """What metrics call a domain."""
+    return share.name or share.folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+
+
+# Where rollouts come from.
+Domain = Annotated[str, Setting("The folder with domain.yaml.", is_path=True)]
+Domains = Annotated[
+    str | list[DomainShare],
+    Setting(
+        "The folder with domain.yaml, or a list of domains with their weights. Groups are drawn by weight, and all "
+        "learn under the one frozen reference.",
+        paper="TAU1-bench retail and airline",
+        trl="train_dataset",
+        verl="data.train_files",
+        is_path=True,
+    ),
+]
+HeldOut = Annotated[
+    list[DomainShare],
+    Setting(
+        "Domains that are evaluated beside the trained ones and never trained on. The run warns where one falls below "
+        "the 95 % interval of its evaluation before training.",
+        verl="data.val_files",
+        is_path=True,
+    ),
+]
+EngineCommand = Annotated[list[str], Setting("How the engine is started.", is_given=True)]
+EngineCwd = Annotated[str, Setting("The folder in which the engine is started.", is_given=True)]
+Split = Annotated[
+    Literal["train", "test"] | None,
+    Setting("The tasks that are played: those of this split; null for all.", paper="TAU1-bench's test tasks"),
+]
+User = Annotated[
+    Endpoint,
+    Setting(
+        "Who plays the user in training: `agenda` (a simulated user without a model), or an endpoint of a model with "
+        "base_url, model and api_key_env (the variable of the environment that holds the key). --user sets it.",
+        paper="GPT-4o-2024-11-20",
+    ),
+]
+Agent = Annotated[
+    str | None,
+    Setting("The file (*.agent.yaml) of a custom agent in the seat; the model is lent to it.", is_path=True),
+]
+TrainBasis = Annotated[
+    Literal["train", "evaluate"],
+    Setting(
+        "Which of a task's two bases decides the reward; `train` leaves out what the agent has to say.",
+        paper="train: the requirement on dialogue content is removed",
+    ),
+]
+TurnCap = Annotated[
+    int | None,
+    Setting(
+        "The agent's responses at most; null takes the domain's own.",
+        unit="turns",
+        paper="30",
+        trl="kept by the engine",
+        verl="actor_rollout_ref.rollout.multi_turn.max_assistant_turns",
+        ge=1,
+    ),
+]
+Temperature = Annotated[
+    float,
+    Setting(
+        "How freely the model is sampled. In training anything but 1 samples from another model than the one trained.",
+        paper="1.0",
+        trl="temperature",
+        verl="actor_rollout_ref.rollout.temperature",
+        ge=0,
+    ),
+]
+TopP = Annotated[
+    float,
+    Setting(
+        "Only the most likely tokens that make up this share are sampled; 1 leaves none out.",
+        trl="top_p",
+        verl="actor_rollout_ref.rollout.top_p",
+        gt=0,
+        le=1,
+    ),
+]
+MaxTokens = Annotated[
+    int,
+    Setting(
+        "The longest response of one turn.",
+        unit="tokens",
+        paper="1024",
+        trl="kept by the gateway",
+        verl="kept by the gateway, within data.max_response_length",
+        ge=1,
+    ),
+]
+Concurrency = Annotated[
+    int,
+    Setting(
+        "Rollouts that are played at once, and so calls to the user's model. On a cluster the workers share them.",
+        ge=1,
+    ),
+]
+VllmPython = Annotated[
+    str | None,
+    Setting(
+        "A Python that has vLLM, by its absolute path: vLLM then samples, in a separate process that gets the "
+        "weights before the rollouts of every optimizer step. null samples in the trainer's process.",
+        trl="use_vllm",
+        verl="actor_rollout_ref.rollout.name",
+    ),
+]
+VllmMemory = Annotated[
+    float,
+    Setting(
+        "The part of the memory that vLLM may take, a GPU's or without one the machine's; training has what is left.",
+        trl="vllm_gpu_memory_utilization",
+        verl="actor_rollout_ref.rollout.gpu_memory_utilization",
+        gt=0,
+        le=1,
+    ),
+]
+RolloutTimeout = Annotated[
+    float,
+    Setting(
+        "Time after which a rollout ends as a failure of the infrastructure, which is never a reward.",
+        unit="seconds",
+        gt=0,
+    ),
+]
+
+# How a run is evaluated while it trains, and how a model is evaluated alone.
+EvaluateEvery = Annotated[
+    int,
+    Setting(
+        "Optimizer steps between evaluations on tasks that are not trained on; also before the first step and after "
+        "the last. 0 never evaluates.",
+        unit="optimizer steps",
+        paper="5",
+        trl="eval_steps",
+        verl="trainer.test_freq",
+        ge=0,
+    ),
+]
+EvaluateEverySft = Annotated[
+    int,
+    Setting(
+        "Optimizer steps between evaluations on `domain`; also before the first step and after the last. 0 never "
+        "evaluates.",
+        unit="optimizer steps",
+        trl="eval_steps",
+        verl="trainer.test_freq",
+        ge=0,
+    ),
+]
+EvaluateSplit = Annotated[
+    Literal["train", "test"],
+    Setting("The tasks of the evaluation. None of them may be trained on.", verl="data.val_files"),
+]
+EvaluateUser = Annotated[
+    Endpoint, Setting("Who plays the user in evaluation, as in `user`. --evaluate-user sets it.", paper="GPT-4.1")
+]
+EvaluateBasis = Annotated[
+    Literal["train", "evaluate"], Setting("Which of a task's two bases decides the reward of an evaluation.")
+]
+EvaluateTrials = Annotated[
+    int,
+    Setting(
+        "Rollouts of each task in an evaluation, at `temperature`.",
+        unit="rollouts",
+        trl="num_generations_eval",
+        verl="actor_rollout_ref.rollout.val_kwargs.n",
+        ge=1,
+    ),
+]
+Trials = Annotated[int, Setting("Rollouts of each task at `temperature`; 0 leaves them out.", unit="rollouts", ge=0)]
+GreedyTrials = Annotated[
+    int,
+    Setting(
+        "Rollouts of each task at temperature 0; they differ in what the simulated user says. 0 leaves them out.",
+        unit="rollouts",
+        ge=0,
+    ),
+]

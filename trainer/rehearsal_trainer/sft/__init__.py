@@ -1,0 +1,1 @@
+"""What SFT depends on and learns from."""

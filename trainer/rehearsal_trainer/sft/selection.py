@@ -1,0 +1,45 @@
+"""The selection of a cold-start synthesis (`rehearsal synth`): which of its rollouts are learned from. Torch-free.
+
+A synthesis is a folder with `selection.jsonl`, a line for each rollout, and the recordings two folders below it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from rehearsal_trainer.values.failures import TrainingError
+
+NAME = "selection.jsonl"
+
+Selection = Mapping[Path, frozenset[int]]
+"""The accepted recordings, each with the steps of the agent to exclude from learning."""
+
+
+def selection_in(folder: Path) -> Selection | None:
+    """The selection of a folder, None where it is not a synthesis; TrainingError names the line that is broken."""
+    path = (folder / NAME).resolve()
+    return _read(path, path.stat().st_mtime_ns) if path.is_file() else None
+
+
+def selection_over(recording: Path) -> Selection | None:
+    """The selection of the synthesis that a recording lies in."""
+    folders = recording.resolve().parents
+    return selection_in(folders[2]) if len(folders) > 2 else None
+
+
+@functools.lru_cache(maxsize=16)
+def _read(path: Path, _changed: int) -> Selection:
+    accepted: dict[Path, frozenset[int]] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            recording, steps = path.parent / row["recording"], frozenset(map(int, row["withheld"]))
+            if row["accepted"] is True:
+                accepted[recording] = steps
+        except (ValueError, KeyError, TypeError) as error:
+            told = "expected a line of a selection; write it again with `rehearsal synth`"
+            raise TrainingError(f"{path}:{number}: {told}") from error
+    return accepted

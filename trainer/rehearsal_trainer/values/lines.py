@@ -1,0 +1,80 @@
+"""The JSON lines of a run's folder: an object a line, appended whole and read however it ended. Torch-free."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from rehearsal_trainer.values.failures import TrainingError
+from rehearsal_trainer.values.messages import Json
+
+
+def read_lines(file: Path) -> list[dict[str, Json]]:
+    """The objects of a file, none where it does not exist.
+
+    A last line that was torn when the machine went down is left out; TrainingError for any other that is not an object.
+    """
+    if not file.exists():
+        return []
+    lines = file.read_bytes().split(b"\n")
+    found: list[dict[str, Json]] = []
+    for number, line in enumerate(lines, 1):
+        value = _object(line)
+        if value is not None:
+            found.append(value)
+        elif line.strip() and number < len(lines):
+            raise TrainingError(f"{file}:{number}: expected a JSON object; delete this line, then use --resume")
+    return found
+
+
+def append_line(file: Path, value: Mapping[str, Json]) -> None:
+    """Appends a line of JSON to a file of a run, whole or not at all, in the place of one that was torn."""
+    try:
+        _append_whole(file, (json.dumps(value, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise TrainingError(
+            f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
+            "Make room and continue with --resume"
+        ) from error
+
+
+def _object(line: bytes) -> dict[str, Json] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _append_whole(path: Path, data: bytes) -> None:
+    with path.open("ab", buffering=0) as file:
+        if path.is_file():
+            _end_lines(path, file)
+        size = file.tell()
+        try:
+            while data:
+                data = data[file.write(data) or 0 :]
+        except OSError:
+            if path.is_file():
+                file.truncate(size)
+            raise
+
+
+def _end_lines(path: Path, file: IO[bytes]) -> None:
+    """Lets the file end with a line break: a torn line goes, and a whole one gets its own."""
+    with path.open("rb") as before:
+        size = file.tell()
+        if size == 0 or (before.seek(size - 1) and before.read(1) == b"\n"):
+            return
+        before.seek(0)
+        text = before.read()
+    begin = text.rfind(b"\n") + 1
+    if _object(text[begin:]) is None:
+        file.truncate(begin)
+        file.seek(begin)
+    else:
+        file.write(b"\n")
