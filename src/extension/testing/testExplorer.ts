@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
+import { debugType } from '../contributions.ts';
 import { onDidChangeDomainFiles, onDidChangeDomains } from '../domainWatch.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
@@ -80,7 +81,7 @@ async function openParts(
  * Reads a domain again when a file of it changed or a text that is not saved has other errors, and everything when it is
  * to be grouped by something else.
  */
-function followFiles({ tree }: Explorer, language: LanguageClient): readonly vscode.Disposable[] {
+function followFiles({ tree, debugged }: Explorer, language: LanguageClient): readonly vscode.Disposable[] {
   const errors = new Map<string, string>();
   const waiting = new Map<string, NodeJS.Timeout>();
   const readAgain = async (folder: string) => {
@@ -94,6 +95,10 @@ function followFiles({ tree }: Explorer, language: LanguageClient): readonly vsc
     );
   };
   return [
+    vscode.debug.onDidStartDebugSession(({ type }) => {
+      // The message of an earlier run would be next to what the debugged rollout does now. A test's session has a run.
+      if (type === debugType && debugged.size === 0) tree.results.clearMessages();
+    }),
     onDidChangeDomains(() => void tree.findDomains()),
     onDidChangeDomainFiles(soon),
     language.onDidFind(({ folder, diagnostics }) => {
