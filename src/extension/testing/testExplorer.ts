@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
-import { debugType } from '../contributions.ts';
+import { conversationScheme, debugType } from '../contributions.ts';
 import { onDidChangeDomainFiles, onDidChangeDomains } from '../domainWatch.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
@@ -49,9 +49,15 @@ export function registerTestExplorer(context: Context, runs: RunWatch, language:
   };
   for (const document of vscode.workspace.textDocuments) void showTasksOf(document);
   addProfiles(controller, open);
-  return vscode.Disposable.from(controller, vscode.workspace.onDidOpenTextDocument(showTasksOf), {
-    dispose: () => void parts?.then(({ published }) => published.dispose()),
-  });
+  const conversations: vscode.TextDocumentContentProvider = {
+    provideTextDocumentContent: async ({ fsPath }) => (await import('./conversationText.ts')).readConversation(fsPath),
+  };
+  return vscode.Disposable.from(
+    controller,
+    vscode.workspace.onDidOpenTextDocument(showTasksOf),
+    vscode.workspace.registerTextDocumentContentProvider(conversationScheme, conversations),
+    { dispose: () => void parts?.then(({ published }) => published.dispose()) },
+  );
 }
 
 const isTaskFile = ({ scheme, path }: vscode.Uri) => scheme === 'file' && path.endsWith('.task.yaml');
