@@ -92,6 +92,9 @@ test('what the agent says is edited where the rollout stopped, and the rule stay
   expect(text(stop)).toBe('forked: continues from the edited message');
   expect(await run.top()).toBe(`policy.md:${ruleLine()} agent: ${value}`);
   expect(await replyOf(run)).toMatchObject({ text: value, isCall: false });
+  await run.finish();
+  const { body } = await run.client.request('rehearsal/reply', { frameId: 0 });
+  expect(body, 'nothing is said after the end').toEqual({ reply: null, hasEnded: true });
 });
 
 test('a fork in the middle of a call makes the call again', async () => {
