@@ -88,7 +88,7 @@ async function startBrowser(options: Options): Promise<Server> {
 /** Returns what to do in the window that opened. */
 function nextStep(folder: string): string {
   return folder === sampleFolder
-    ? 'It shows a task that fails: choose Debug above its first line.'
+    ? 'It shows a task that fails. Click Debug in the line above `id: lamp-variant`.'
     : 'Open a file of tasks/ there and press F5.';
 }
 

@@ -58,6 +58,7 @@ import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';
 import { refreshRuns } from './views/runsTree.ts';
+import { ticking } from './walkthrough.ts';
 import { domainFolderOf, pickDomain, taskAt } from './workspaceDomains.ts';
 
 /** Returns what each command does. Every command returns a value, so that tests and tasks can use it. */
@@ -70,7 +71,7 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.task.preview': (target) => debugTaskWith(context, target, pickEditorModel),
     'rehearsal.task.checkpoint': (target) => debugTaskWith(context, target, pickCheckpointSeat),
     'rehearsal.domain.check': (target) => check(context, language, target, false),
-    'rehearsal.domain.audit': (target) => check(context, language, target, true),
+    'rehearsal.domain.audit': ticking('author', (target) => check(context, language, target, true)),
     'rehearsal.domain.approve': (target) => approveDomain(target),
     'rehearsal.recording.open': (target, column) => openRecording(target, column),
     'rehearsal.recording.select': (target) => selectRecording(target),
@@ -93,8 +94,8 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.value.edit': (target) => editValue(context.extension, target),
     'rehearsal.forks.compare': (node, selected) => compareForks(node, selected),
     'rehearsal.tests.group': () => toggleGrouping(),
-    'rehearsal.training.sft': (choice) => train(context, 'sft', choice),
-    'rehearsal.training.grpo': (choice) => train(context, 'grpo', choice),
+    'rehearsal.training.sft': ticking('train', (choice) => train(context, 'sft', choice)),
+    'rehearsal.training.grpo': ticking('train', (choice) => train(context, 'grpo', choice)),
     'rehearsal.training.configured': (target) =>
       trainConfigured(context, (target as { configuration?: string } | undefined)?.configuration, (run) =>
         showDashboard(context, run),
@@ -123,7 +124,7 @@ export function commandTable(context: Context, language: LanguageClient): Comman
       (await import('./coldStart/exportChats.ts')).exportSynthesis(context, target),
     'rehearsal.synth.preview': async (target) =>
       (await import('./coldStart/trainingText.ts')).previewTrainingText(context, target),
-    'rehearsal.domain.new': () => newDomain(context),
+    'rehearsal.domain.new': ticking('author', () => newDomain(context)),
     'rehearsal.task.fromRecording': (target) => taskFromRecording(context, target),
     'rehearsal.task.variants': (target) => taskVariants(context, target),
     'rehearsal.persona.generate': (target) => generatePersona(context, target),
@@ -134,7 +135,11 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.chats.draft': (target) => draftFromChat(context, target),
     'rehearsal.intents.show': (target) => showIntents(context, target),
     'rehearsal.model.key': () => setKey(context),
-    'rehearsal.model.test': () => (mayRun('Tests of a connection') ? testConnection(context) : undefined),
+    'rehearsal.model.test': ticking(
+      'model',
+      async () => (mayRun('Tests of a connection') ? testConnection(context) : undefined),
+      (status) => status === 'ok',
+    ),
     'rehearsal.log.show': () => context.log.show(),
     'rehearsal.editor.visual': (target) => openVisual(target),
     'rehearsal.editor.text': (target) => openAsText(target),

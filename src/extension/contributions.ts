@@ -89,3 +89,6 @@ export const visualEditorTypes = {
   '.tool.yaml': 'rehearsal.tool',
   '.task.yaml': 'rehearsal.task',
 } as const;
+
+/** Scheme of a recording as the text of its conversation, by the path of its file. */
+export const conversationScheme = 'rehearsal-conversation';

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from './context.ts';
+import { tick } from './walkthrough.ts';
 
 /** The task of a sample domain that fails in a well-known way, by the name of the domain's folder among the samples. */
 const failingTasks: Readonly<Record<string, string>> = { 'order-desk': join('tasks', 'lamp-variant.task.yaml') };
@@ -9,6 +10,8 @@ const failingTasks: Readonly<Record<string, string>> = { 'order-desk': join('tas
 const walkthrough = 'firstMinutes';
 /** The step of the walkthrough that is about the task. */
 const step = 'debug';
+/** The task has more room than the walkthrough next to it. */
+const layout = { orientation: 0, groups: [{ size: 0.64 }, { size: 0.36 }] };
 const isShown = 'rehearsal.firstScreen';
 
 /**
@@ -28,6 +31,8 @@ export async function showFirstScreen({ extension }: Pick<Context, 'extension'>)
   const shown = untilGroupAdded();
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', { category, step }, true);
   await shown;
+  tick('sample'); // VS Code ticks only a step that it knows already
+  await vscode.commands.executeCommand('vscode.setEditorLayout', layout);
   // The walkthrough takes the focus, and VS Code asks for the lenses of a text only while that has the focus.
   await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.One, preview: false });
 }

@@ -30,6 +30,7 @@ import { registerForksView } from './views/forksView.ts';
 import { registerRunsTree } from './views/runsTree.ts';
 import { registerTrainingTree } from './views/trainingTree.ts';
 import { registerTrajectoryEditor } from './views/trajectoryEditor.ts';
+import { tickDebugging } from './walkthrough.ts';
 import { domainFolders } from './workspaceDomains.ts';
 
 /** Registers everything; reads nothing but the names of domains, and starts nothing. */
@@ -64,6 +65,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerForksView(),
     registerChangeNotice(),
     registerDebugViewOnStop(),
+    tickDebugging(),
     registerReplyLens(),
     registerRunsTree(runs),
     registerIntentsTree(),

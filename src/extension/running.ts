@@ -112,6 +112,7 @@ function followDebugSessions(): vscode.Disposable {
           open: () => vscode.commands.executeCommand('workbench.debug.action.toggleRepl'),
         },
       );
+      sessions.get(session.id)?.end(); // a session that is restarted keeps its id
       sessions.set(session.id, handle);
     }),
     vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {

@@ -1,7 +1,8 @@
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from './context.ts';
+import { tick } from './walkthrough.ts';
 
 /**
  * Copies a sample domain of the extension into a folder that the person chooses, and opens it.
@@ -9,7 +10,9 @@ import type { Context } from './context.ts';
  */
 export async function openSample({ extension }: Context): Promise<string | undefined> {
   const samples = join(extension.extensionPath, 'domains');
-  const name = await vscode.window.showQuickPick(readdirSync(samples).sort(), { placeHolder: 'Which sample domain?' });
+  const { domainTemplates } = await import('../authoring/domains/domainTemplate.ts');
+  const items = domainTemplates(samples).map(({ name, description }) => ({ label: name, detail: description }));
+  const name = (await vscode.window.showQuickPick(items, { placeHolder: 'Which sample domain?' }))?.label;
   if (!name) return undefined;
   const [parent] =
     (await vscode.window.showOpenDialog({
@@ -25,6 +28,7 @@ export async function openSample({ extension }: Context): Promise<string | undef
     return undefined;
   }
   cpSync(join(samples, name), target, { recursive: true });
+  tick('sample');
   await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(target));
   return target;
 }

@@ -12,7 +12,9 @@ export async function testConnection(context: Context): Promise<string | undefin
   const settings = vscode.workspace.getConfiguration('rehearsal.model');
   const baseUrl = settings.get<string>('baseUrl') ?? '';
   if (baseUrl === '') {
-    await vscode.commands.executeCommand('workbench.action.openSettings', 'rehearsal.model');
+    // In a remote window, which the browser is, settings of a machine are not among those of the user.
+    const open = vscode.env.remoteName === undefined ? 'openSettings' : 'openRemoteSettings';
+    await vscode.commands.executeCommand(`workbench.action.${open}`, { query: 'rehearsal.model' });
     void vscode.window.showInformationMessage(
       'Set the base URL of an OpenAI-compatible endpoint first, and its key with Rehearsal: Set Model Key….',
     );

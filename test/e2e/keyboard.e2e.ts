@@ -124,6 +124,17 @@ test('the rows of the Runs view are opened and debugged', async () => {
   expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
 });
 
+test('two recordings are compared', async () => {
+  const { page } = workbench;
+  await run('View: Close All Editors');
+  await run('Rehearsal: Compare Recordings…');
+  await workbench.answer('lamp-variant.0.fork-1');
+  await workbench.answer('lamp-variant.0.traj');
+  await page.locator('.tab.active', { hasText: 'lamp-variant.0 ↔ lamp-variant.0.fork-1' }).waitFor();
+  await workbench.webviewFrame().getByText('Two recordings of lamp-variant').waitFor();
+  expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
+});
+
 /** Chooses an item of the context menu of a row of the Runs view. */
 async function chooseInMenu(row: RegExp, item: string): Promise<void> {
   const menu = workbench.page.locator('.monaco-menu');

@@ -83,9 +83,16 @@ test('it opens the failing task with the walkthrough next to it, and Debug above
     await workbench.waitForText('.codelens-decoration', 'Debug');
     // F5 debugs what has the focus.
     await workbench.page.locator('.monaco-editor.focused .view-line', { hasText: 'id: lamp-variant' }).waitFor();
+    const ticked = (step: string) =>
+      workbench.page.locator('.getting-started-step:has(.codicon-getting-started-step-checked)', {
+        hasText: step,
+      });
+    await ticked('Open a sample domain').waitFor();
     await workbench.screenshot('first-screen');
     await workbench.page.locator('.codelens-decoration a', { hasText: 'Debug' }).first().click();
     await workbench.debug.waitForConsole('confirm-before-write (makes the reward 0)', minutes);
+    await ticked('Step through a failure').waitFor();
+    expect(await ticked('Prove the fix in a fork').count()).toBe(0);
     await workbench.screenshot('start');
     await workbench.debug.press('stop');
     await workbench.debug.ended();

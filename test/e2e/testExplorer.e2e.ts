@@ -71,7 +71,23 @@ test('three trials, of which one fails: pass^k, the rows that differ, and the st
   await page.locator('.part.panel').getByText('The final database is not the expected one').first().click();
   await workbench.waitForText('.part.panel', /address: "32 Church Road, Brightwater"/);
   await workbench.waitForText('.part.panel', /address: "9 Garden Close, Dunmore"/);
+  await workbench.waitForText('.part.panel', /Done, W1012 goes to 9 Garden Close/);
   await workbench.screenshot('tests-message');
+});
+
+test('the message of an earlier run leaves the text while the task is debugged', async () => {
+  const { debug, page } = workbench;
+  const message = page.locator('.editor-instance .test-error-content-widget');
+  await workbench.openFile(file);
+  await message.first().waitFor();
+  await debug.start();
+  await debug.paused();
+  expect(await message.count()).toBe(0);
+  await workbench.screenshot('tests-debugged');
+  await debug.press('stop');
+  await debug.ended();
+  await workbench.runCommand('Testing: Focus on Test Explorer View');
+  await withIcon('address-in-an-outage', 'failed').waitFor();
 });
 
 test('coverage shows which rules of the policy and which tools were exercised', async () => {

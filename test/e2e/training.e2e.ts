@@ -27,7 +27,7 @@ test('without a run the dashboard and the view say how to begin', async () => {
   await workbench.runCommand('Rehearsal: Open Training Dashboard');
   await workbench.webviewFrame().getByText('No training run yet').waitFor();
   await workbench.showViews();
-  await workbench.waitForText('.pane-body', 'No training run yet');
+  await workbench.waitForText('.pane-body', 'No training runs yet');
   await workbench.screenshot('dashboard-empty');
 });
 

@@ -34,7 +34,7 @@ test('a restricted workspace is read and checked, and its views say that nothing
   await workbench.waitForText('.part.statusbar', 'Restricted Mode');
   await workbench.showViews();
   await workbench.waitForText('.pane-body', 'order-desk');
-  await workbench.waitForText('.pane-body', 'This workspace is in Restricted Mode: no training starts here.');
+  await workbench.waitForText('.pane-body', 'This workspace is in Restricted Mode: training is not available.');
   await workbench.openFile('tasks/lamp-variant.task.yaml');
   await workbench.waitForText('.codelens-decoration', 'Debug');
   await workbench.runCommand('Rehearsal: Check Domain');

@@ -43,7 +43,8 @@ export async function performed(
   switch (command.type) {
     case 'why': {
       const { headline, chain } = await forks.why(step);
-      return said(headline, () => narrator.tellChain(chain));
+      narrator.tellChain(chain);
+      return said(headline); // last, since a console shows its end
     }
     case 'fork':
       return said('', await forks.here(step));

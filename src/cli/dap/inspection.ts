@@ -264,23 +264,25 @@ export class Inspection {
   }
 
   /**
-   * Returns the agent's last message up to the step of a frame, and what edits it; null where the agent has said nothing.
-   * A call has no text: in its place the agent says something else.
+   * Returns the agent's last message up to the step of a frame, and what edits it; null where the agent has said nothing,
+   * or the conversation has ended. A call has no text: in its place the agent says something else.
    */
   reply(
     debuggee: Debuggee | undefined,
     frame: number | undefined,
-  ): { readonly reply: (WholeText & { readonly isCall: boolean }) | null } {
-    const messages = stepOf(debuggee, frame)?.state.messages ?? [];
+  ): { readonly reply: (WholeText & { readonly isCall: boolean }) | null; readonly hasEnded: boolean } {
+    const { messages = [], ended = null } = stepOf(debuggee, frame)?.state ?? {};
+    const hasEnded = ended !== null;
     const index = messages.findLastIndex(({ role }) => role === 'agent');
     const message = messages[index];
-    if (!debuggee || !message) return { reply: null };
+    if (!debuggee || !message || hasEnded) return { reply: null, hasEnded };
     const variable = messageValue(message, index);
     const row = openedValue(debuggee, variable)?.variable ?? variable;
     const isCall = callsIn(message).length > 0;
     const text = isCall ? '' : variable.value;
     const variablesReference = this.references.keep(() => [row]);
-    return { reply: { name: row.name, text, isCall, language: 'markdown', isReadOnly: false, variablesReference } };
+    const reply = { name: row.name, text, isCall, language: 'markdown', isReadOnly: false, variablesReference };
+    return { reply, hasEnded };
   }
 
   /** Whether a variable is in an editor tab. */

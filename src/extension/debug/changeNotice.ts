@@ -47,5 +47,7 @@ export function registerChangeNotice(): vscode.Disposable {
       mark(true);
     }),
     vscode.debug.onDidTerminateDebugSession(({ type }) => type === debugType && mark(false)),
+    // A session that is restarted keeps its id, and its end is not always reported.
+    vscode.debug.onDidStartDebugSession(({ type }) => type === debugType && mark(false)),
   );
 }

@@ -5,10 +5,10 @@ import { chosenFrame, debuggedSession, type Frames } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 
 /**
- * Holds the agent's last message at a step, or null if the agent has not spoken yet. A message that makes calls has an
- * empty text.
+ * Holds the agent's last message at a step, or null if the agent has not spoken yet or the conversation has ended. A
+ * message that makes calls has an empty text.
  */
-type Reply = { readonly reply: (WholeText & { readonly isCall: boolean }) | null };
+type Reply = { readonly reply: (WholeText & { readonly isCall: boolean }) | null; readonly hasEnded: boolean };
 
 const command = 'rehearsal.reply.edit';
 
@@ -19,11 +19,15 @@ const command = 'rehearsal.reply.edit';
 export async function editReply(extension: vscode.ExtensionContext, target: unknown): Promise<boolean> {
   const session = debuggedSession();
   if (!session) return false;
-  const { reply }: Reply = await session.customRequest('rehearsal/reply', {
+  const { reply, hasEnded }: Reply = await session.customRequest('rehearsal/reply', {
     frameId: await chosenFrame(session, target),
   });
   if (!reply) {
-    void vscode.window.showInformationMessage('The agent has not said anything yet. Step to its first message.');
+    void vscode.window.showInformationMessage(
+      hasEnded
+        ? 'The conversation has ended. Choose an earlier turn in Call Stack to edit what the agent says there.'
+        : 'The agent has not said anything yet. Step to its first message.',
+    );
     return false;
   }
   const { name, text, isCall, variablesReference } = reply;

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { debugType } from '../contributions.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
@@ -28,7 +29,8 @@ export function registerResultLenses(runs: RunWatch, client: LanguageClient): vs
   const provider: vscode.CodeLensProvider = {
     onDidChangeCodeLenses: changed.event,
     provideCodeLenses: ({ uri, fileName }) => {
-      if (!mayHaveLenses(fileName)) return [];
+      // While a rollout is debugged, its own verdicts are next to the rules.
+      if (!mayHaveLenses(fileName) || vscode.debug.activeDebugSession?.type === debugType) return [];
       watching ??= watch();
       return lensesOf(uri.fsPath, client);
     },
@@ -38,6 +40,7 @@ export function registerResultLenses(runs: RunWatch, client: LanguageClient): vs
     vscode.window.onDidChangeVisibleTextEditors((editors) => {
       if (!editors.some(({ document }) => mayHaveLenses(document.fileName))) leave();
     }),
+    vscode.debug.onDidChangeActiveDebugSession(again),
     vscode.languages.registerCodeLensProvider({ scheme: 'file', pattern: '**/*.{task.yaml,md}' }, provider),
     { dispose: leave },
   );

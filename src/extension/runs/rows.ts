@@ -18,7 +18,7 @@ const failed = { icon: 'error', color: 'testing.iconFailed' } as const;
 const broken = { icon: 'warning', color: 'problemsWarningIcon.foreground' } as const;
 const open = { icon: 'circle-outline', color: null } as const;
 
-/** The row of a run: agent, mean reward, pass^k, the best fork and time. */
+/** The row of a run: time, mean reward and the best fork, which a narrow view has room for, then agent and pass^k. */
 export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
   const { id, folder, file, problem, finished, scored, bestFork, time } = run;
   const when = time ? timeText(time) : '';
@@ -26,13 +26,13 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
     return { label: id, description: 'can’t be read', tooltip: problem ?? folder, ...broken };
   const planned = file.planned?.length ?? finished;
   const facts = [
-    file.agent,
+    when,
     rewardOf(run),
-    passHatOf(run, file.tasks.length),
     bestFork === null ? '' : `best fork: reward ${bestFork.toFixed(2)}`,
+    file.agent,
+    passHatOf(run, file.tasks.length),
     finished > 0 && finished < planned ? `${finished} of ${planned} finished` : '',
     scored > 0 && scored < finished ? `${finished - scored} not scored` : '',
-    when,
   ];
   return {
     label: aboutOf(id, file.domain),
@@ -47,6 +47,13 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
     icon: 'history',
     color: null,
   };
+}
+
+/** When a run was, as short as it can be told: the time of today, else the date, too. */
+export function shortTime(time: Date, now = new Date()): string {
+  const clock = time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  if (time.toDateString() === now.toDateString()) return clock;
+  return `${time.toLocaleDateString([], { month: 'short', day: 'numeric' })}, ${clock}`;
 }
 
 /** pass^k, with the number of tasks that have k scored trials where others have fewer. */

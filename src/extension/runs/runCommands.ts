@@ -117,16 +117,16 @@ export async function compareRecordings(
     void vscode.window.showInformationMessage('Select exactly two recordings to compare.');
     return undefined;
   }
-  const [first, second] = given.length === 1 && waiting && waiting !== given[0] ? [waiting, given[0]] : given;
-  if (!first) {
-    void vscode.window.showInformationMessage('Select two recordings (*.traj.jsonl) to compare them.');
-    return undefined;
-  }
+  const [one, second] = given.length === 1 && waiting && waiting !== given[0] ? [waiting, given[0]] : given;
+  const first = one ?? (await pickRecording('Which recording do you want to compare?'));
+  if (!first) return undefined;
   const picked = second ?? (await pickRecording(`Compare ${basename(first)} with…`, first));
   if (!picked) return undefined;
   const { openComparison } = await import('../views/comparisonPanel.ts');
-  openComparison(context, [first, picked]);
-  return [first, picked];
+  const { olderFirst } = await import('./recordingOrder.ts');
+  const ordered = olderFirst([first, picked]);
+  openComparison(context, ordered);
+  return ordered;
 }
 
 /** Asks which recording of the workspace is meant, other than one. */

@@ -75,6 +75,16 @@ export class LatestResults {
     run.end();
   }
 
+  /**
+   * Takes the messages of the last results out of the texts. VS Code shows those of the newest test run only, and keeps
+   * the states of tests that a newer one does not have.
+   */
+  clearMessages(): void {
+    if (this.#domains.size === 0) return;
+    const request = new TestRunRequest([], undefined, undefined, false, true);
+    this.#controller.createTestRun(request, 'Debug session', false).end();
+  }
+
   #itemOf({ folder, task, trial }: ResultOf): vscode.TestItem | undefined {
     const item = this.#items.task(folder, task);
     return item && trial !== null ? this.#items.trial(item, trial) : item;

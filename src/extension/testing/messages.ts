@@ -3,6 +3,7 @@ import type { Outcome, Pointer } from '../../engine/core/evaluation/outcome.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
+import { conversationScheme } from '../contributions.ts';
 
 /** Marks messages about a rollout, for the menu of a message. */
 export const rolloutMessage = 'rehearsalRollout';
@@ -43,13 +44,16 @@ function framesOf(outcome: Outcome, recording: string, places: MessagePlaces): v
   return [...frames, ...last];
 }
 
-/** The view of a recording begins at the step that its address names; in its text, step 0 is the first line. */
+/**
+ * The view of a recording begins at the step that its address names. Next to a message, VS Code shows the text of the
+ * conversation, where step 0 is the first line.
+ */
 function pointerFrames(
   { step, label, rule }: Pointer,
   recording: vscode.Uri,
   { policyRules }: MessagePlaces,
 ): vscode.TestMessageStackFrame[] {
-  const place = recording.with({ fragment: `step-${step}` });
+  const place = recording.with({ scheme: conversationScheme, fragment: `step-${step}` });
   const turn = new vscode.TestMessageStackFrame(label, place, new vscode.Position(step, 0));
   const at = rule === undefined ? undefined : policyRules.get(rule);
   if (!at) return [turn];

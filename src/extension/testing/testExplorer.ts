@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
+import { conversationScheme, debugType } from '../contributions.ts';
 import { onDidChangeDomainFiles, onDidChangeDomains } from '../domainWatch.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
@@ -48,9 +49,15 @@ export function registerTestExplorer(context: Context, runs: RunWatch, language:
   };
   for (const document of vscode.workspace.textDocuments) void showTasksOf(document);
   addProfiles(controller, open);
-  return vscode.Disposable.from(controller, vscode.workspace.onDidOpenTextDocument(showTasksOf), {
-    dispose: () => void parts?.then(({ published }) => published.dispose()),
-  });
+  const conversations: vscode.TextDocumentContentProvider = {
+    provideTextDocumentContent: async ({ fsPath }) => (await import('./conversationText.ts')).readConversation(fsPath),
+  };
+  return vscode.Disposable.from(
+    controller,
+    vscode.workspace.onDidOpenTextDocument(showTasksOf),
+    vscode.workspace.registerTextDocumentContentProvider(conversationScheme, conversations),
+    { dispose: () => void parts?.then(({ published }) => published.dispose()) },
+  );
 }
 
 const isTaskFile = ({ scheme, path }: vscode.Uri) => scheme === 'file' && path.endsWith('.task.yaml');
@@ -80,7 +87,7 @@ async function openParts(
  * Reads a domain again when a file of it changed or a text that is not saved has other errors, and everything when it is
  * to be grouped by something else.
  */
-function followFiles({ tree }: Explorer, language: LanguageClient): readonly vscode.Disposable[] {
+function followFiles({ tree, debugged }: Explorer, language: LanguageClient): readonly vscode.Disposable[] {
   const errors = new Map<string, string>();
   const waiting = new Map<string, NodeJS.Timeout>();
   const readAgain = async (folder: string) => {
@@ -94,6 +101,10 @@ function followFiles({ tree }: Explorer, language: LanguageClient): readonly vsc
     );
   };
   return [
+    vscode.debug.onDidStartDebugSession(({ type }) => {
+      // The message of an earlier run would be next to what the debugged rollout does now. A test's session has a run.
+      if (type === debugType && debugged.size === 0) tree.results.clearMessages();
+    }),
     onDidChangeDomains(() => void tree.findDomains()),
     onDidChangeDomainFiles(soon),
     language.onDidFind(({ folder, diagnostics }) => {

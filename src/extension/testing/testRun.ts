@@ -7,6 +7,7 @@ import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/r
 import { answerOf, runCommand } from '../commandLine.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
+import { tick } from '../walkthrough.ts';
 import { readDomain } from '../workspaceDomains.ts';
 import { chosenTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
@@ -94,6 +95,7 @@ async function playBatch(
       removeUnbegunRun(out);
     }
     results.skipRest(tasks);
+    if (tasks.some((task) => results.isDone(task))) tick('test');
   } catch (error) {
     results.failRest(tasks, messageOf(error));
   }

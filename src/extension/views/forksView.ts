@@ -18,11 +18,11 @@ export function registerForksView(): vscode.Disposable {
     view,
     forks,
     view.onDidChangeVisibility(({ visible }) => visible && forks.refresh()),
-    vscode.debug.onDidChangeActiveStackItem(() => view.visible && forks.refresh()),
-    vscode.debug.onDidTerminateDebugSession(() => view.visible && forks.refresh()),
-    vscode.debug.onDidReceiveDebugSessionCustomEvent(
-      ({ event }) => event === 'rehearsal/forked' && view.visible && forks.refresh(),
-    ),
+    vscode.debug.onDidChangeActiveStackItem(() => void forks.follow()),
+    vscode.debug.onDidTerminateDebugSession(() => forks.refresh()),
+    vscode.debug.onDidReceiveDebugSessionCustomEvent(({ event }) => {
+      if (event === 'rehearsal/forked') void forks.follow();
+    }),
   );
 }
 
@@ -43,27 +43,31 @@ class ForksTree implements vscode.TreeDataProvider<ForkNode> {
     clearTimeout(this.#timer);
   }
 
+  /** Keeps the recording that is debugged, also while the view is hidden: after the session no one can be asked. */
+  async follow(): Promise<void> {
+    const session = vscode.debug.activeDebugSession;
+    if (session?.type !== debugType) return;
+    try {
+      const { path }: ShownRecording = await session.customRequest('rehearsal/recording');
+      if (path !== '') this.#current = path;
+    } catch {
+      return; // a session that has just ended
+    }
+    this.refresh();
+  }
+
   async getChildren(node?: ForkNode): Promise<ForkNode[]> {
     if (node) return [...node.children];
     return [...(await this.tree())];
   }
 
-  /** The tree that the debugged recording belongs to. */
+  /** The tree that the recording belongs to which is debugged, or was last. */
   async tree(): Promise<readonly ForkNode[]> {
-    const session = vscode.debug.activeDebugSession;
-    if (session?.type === debugType) {
-      const shown = await session.customRequest('rehearsal/recording').then(
-        ({ path }: ShownRecording) => path,
-        () => '',
-      );
-      if (shown !== '') this.#current = shown;
-    }
-    if (this.#current === '') return [];
-    return forkTreeOf(this.#current);
+    return this.#current === '' ? [] : forkTreeOf(this.#current);
   }
 
   getTreeItem(node: ForkNode): vscode.TreeItem {
-    const isCurrent = node.path === this.#current;
+    const isCurrent = node.path === this.#current && vscode.debug.activeDebugSession?.type === debugType;
     const item = new vscode.TreeItem(
       node.label,
       node.children.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,

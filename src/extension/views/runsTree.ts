@@ -223,11 +223,11 @@ async function childrenOf(node: ParentNode | undefined): Promise<readonly RunsNo
 }
 
 async function runItem(node: RunNode): Promise<vscode.TreeItem> {
-  const [{ runRow }, { readRunSummary }] = await Promise.all([rows(), reader()]);
+  const [{ runRow, shortTime }, { readRunSummary }] = await Promise.all([rows(), reader()]);
   const summary: RunSummary = await readRunSummary(node.folder);
   const item = itemOf(
     node,
-    runRow(summary, (time) => time.toLocaleString()),
+    runRow(summary, shortTime),
     summary.file ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None,
   );
   item.id = node.folder;

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
+import { conversationScheme } from '../contributions.ts';
 import { domainOfRecording, readDomain } from '../workspaceDomains.ts';
 import { connectPage, pageOf, webviewOptions } from './panel.ts';
 import { recordingFile } from './recordingFile.ts';
@@ -14,7 +15,8 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
   const { extensionUri } = context.extension;
   const provider: vscode.CustomReadonlyEditorProvider = {
     openCustomDocument: (uri) => ({ uri, dispose: () => {} }),
-    resolveCustomEditor: ({ uri }, panel) => {
+    resolveCustomEditor: ({ uri: opened }, panel) => {
+      const uri = opened.scheme === conversationScheme ? opened.with({ scheme: 'file' }) : opened;
       panel.webview.options = webviewOptions(extensionUri);
       const channel = connectPage(panel.webview, context.log, (message) => {
         switch (message.type) {

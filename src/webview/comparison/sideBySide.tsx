@@ -8,6 +8,7 @@ import {
   namesOf,
   partingText,
   rowsPerPage,
+  runOf,
   type VerdictCell,
   verdictPairs,
   windowOf,
@@ -53,6 +54,7 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
                 Debug
               </Button>
             </div>
+            <span class="muted">{runOf(path)}</span>
             {problems.map((problem) => (
               <p class="warning-box" key={problem}>
                 {problem}

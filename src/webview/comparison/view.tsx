@@ -4,6 +4,7 @@ import type { Bridge } from '../bridge.ts';
 import type { RunsCompared } from '../compared.ts';
 import { Button, ProgressRing } from '../controls.ts';
 import { type Comparison, comparisonAfter, emptyComparison, nameOf, trialPairs } from '../models/comparison.ts';
+import { headingOf } from '../models/sideBySide.ts';
 import { type Choices, readChoices } from './choices.ts';
 import { type PartProps, RunsPart } from './runsPart.tsx';
 import { SideBySide } from './sideBySide.tsx';
@@ -51,7 +52,7 @@ function Content({ comparison, choices, choose, post }: PartProps): JSX.Element 
     if (recordings === null) return null;
     return (
       <>
-        <h1>Two recordings</h1>
+        <h1>{headingOf(recordings)}</h1>
         <h2 class="hidden-text">Side by side</h2>
         <SideBySide compared={recordings} post={post} />
       </>

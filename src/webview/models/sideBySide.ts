@@ -59,6 +59,19 @@ export function namesOf(paths: readonly [string, string]): readonly [string, str
   return isOneName ? [first.join('/'), second.join('/')] : [first.at(-1) ?? '', second.at(-1) ?? ''];
 }
 
+/** The run that a recording is in: the name of its folder. */
+export function runOf(path: string): string {
+  return path.split(/[\\/]/).at(-2) ?? '';
+}
+
+/** The heading over two recordings: their task, where it is one. */
+export function headingOf({ recordings: [first, second] }: RecordingsCompared): string {
+  const { task } = first.started;
+  return task === second.started.task
+    ? `Two recordings of ${task}`
+    : `Two recordings: ${task} and ${second.started.task}`;
+}
+
 /** One measured fact of two recordings. */
 export type Fact = { readonly label: string; readonly cells: readonly [string, string] };
 

@@ -10,12 +10,15 @@ export function Code({
   label,
   text,
   whole,
+  lines = foldedLines,
 }: {
   readonly label: string;
   readonly text: string;
   readonly whole: boolean;
+  /** Lines that it shows while it is folded. */
+  readonly lines?: number;
 }): JSX.Element {
-  const cut = whole ? text : folded(text);
+  const cut = whole ? text : folded(text, lines);
   return (
     <div class="code">
       <span class="label muted">{label}</span>
@@ -27,6 +30,6 @@ export function Code({
   );
 }
 
-function folded(text: string): string {
-  return text.split('\n', foldedLines).join('\n').slice(0, foldedCharacters);
+function folded(text: string, lines: number): string {
+  return text.split('\n', lines).join('\n').slice(0, foldedCharacters);
 }

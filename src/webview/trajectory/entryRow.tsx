@@ -184,7 +184,9 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
             )}
             {!isBegun &&
               (isOpen || !isSpoken(entry)) &&
-              code?.map(({ label, text: body }) => <Code key={label} label={label} text={body} whole={isOpen} />)}
+              code?.map(({ label, text: body }) => (
+                <Code key={label} label={label} text={body} whole={isOpen} {...foldOf(entry)} />
+              ))}
             {pictures?.map(({ source, text: words }, at) => (
               <img key={at} class="picture" src={source} alt={words} />
             ))}
@@ -195,6 +197,11 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
       })}
     </>
   );
+}
+
+/** What the rollout starts with is long, and the conversation is below it. */
+function foldOf({ speaker }: Entry): { readonly lines?: number } {
+  return speaker === 'engine' ? { lines: 1 } : {};
 }
 
 /** The calls of a response in words are below it, each in its own entry. */

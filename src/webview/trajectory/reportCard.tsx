@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
+import { shownCard } from '../models/reportCard.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
@@ -16,12 +17,13 @@ const layers: Readonly<Record<LayerName, string>> = {
 
 /** The evaluation next to the reward: five layers, what decided each, and who failed. */
 export function ReportCard({
-  trajectory: { rewarded, ended },
+  trajectory,
   actions,
 }: {
   readonly trajectory: Trajectory;
   readonly actions: Actions;
 }): JSX.Element {
+  const { rewarded, ended } = trajectory;
   const failure = ended?.failure;
   return (
     <section class="report-card" aria-labelledby="report-card">
@@ -45,7 +47,7 @@ export function ReportCard({
       )}
       {!rewarded && <p class="muted">No reward yet: the rollout is running, or it was stopped before its end.</p>}
       {rewarded && !rewarded.card && <p class="muted">This recording was made without a report card.</p>}
-      {rewarded?.card?.map(({ layer, verdict, items }) => (
+      {shownCard(trajectory).map(({ layer, verdict, items }) => (
         <details key={layer} open={verdict === 'violated'}>
           <summary>
             <span class="layer">{layers[layer]}</span> <Mark verdict={verdict} />{' '}

@@ -41,6 +41,12 @@ test('beside a rule stands its last verdict, in the policy and at its check', as
   expect((await beside(run, join(domain, 'rules.yaml')))[check]).toBe(shown);
 });
 
+test('beside a rule that held stands only that, so that the line does not wrap', async () => {
+  const held = Object.values(await beside(await atTheViolation(), policy)).filter((shown) => shown.startsWith('held'));
+  expect(held).toContain('held');
+  expect(held.filter((shown) => !/^held(?:, decided \d+ times)?$/.test(shown))).toEqual([]);
+});
+
 test('beside a tool stand its last call and what it gave', async () => {
   const run = await atTheViolation();
   const values = await beside(run, tools);

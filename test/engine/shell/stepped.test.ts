@@ -103,6 +103,19 @@ test('nothing comes that was not asked for, on the lane that took over neither',
   expect((await live.closed).endReason).toBe('cancelled');
 });
 
+test('a pause between two steps is not part of what a step took', async () => {
+  const { start } = await stepping();
+  const pause = 300;
+  const took: number[] = [];
+  const live = start('looks', ({ type, ms }, self) => {
+    if (type === 'toolReturned') took.push(ms);
+    setTimeout(() => self.step(), type === 'toolCalled' ? pause : 0);
+  });
+  await live.closed;
+  expect(took).toHaveLength(1);
+  expect(took[0]).toBeLessThan(pause);
+});
+
 test('a rollout that is cancelled while its lane is replaced comes to its end', async () => {
   const { start } = await stepping();
   const live = start('loops', ({ type }, self) => (type === 'rolloutEnded' ? self.cancel() : self.step()));

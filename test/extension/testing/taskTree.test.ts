@@ -36,13 +36,13 @@ const row = (id: string): TaskRow => ({
 
 /** A tree over domains whose tasks a test changes. */
 function treeOf(domains: Map<string, readonly string[]>) {
-  const { controller, states } = testController();
+  const { controller, states, ended } = testController();
   const read = async (folder: string, grouping: Grouping): Promise<DomainRow> => {
     const tasks = (domains.get(folder) ?? []).map(row);
     const groups = [{ name: grouping === 'split' ? 'test' : 'plain', tasks }];
     return { folder, name: 'desk', error: undefined, groups, broken: [] };
   };
-  return { controller, states, tree: new TaskTree(controller, async () => [...domains.keys()], read) };
+  return { controller, states, ended, tree: new TaskTree(controller, async () => [...domains.keys()], read) };
 }
 
 const ids = (items: readonly TestItem[]) => items.map(({ id }) => id);
@@ -88,7 +88,7 @@ test('domains with the same name show their folders', async () => {
 /** Begins a run of three tasks of a domain; `finish` ends a rollout of one. */
 async function running(trials: number) {
   const folder = '/work/desk';
-  const { controller, tree, states } = treeOf(new Map([[folder, ['one', 'two', 'three']]]));
+  const { controller, tree, states, ended } = treeOf(new Map([[folder, ['one', 'two', 'three']]]));
   await chosenTests(tree, controller, {});
   const run = controller.createTestRun({} as never);
   const places = { tasks: new Map(), policyRules: new Map() } as never;
@@ -97,7 +97,7 @@ async function running(trials: number) {
     const outcome = { task, trial, result, message: '', rows: null, pointers: [], seconds: 0, coverage: {} };
     results.take({ type: 'rolloutFinished', outcome, recording: `/runs/${task}.${trial}.traj.jsonl` } as never);
   };
-  return { folder, tree, states, results, finish };
+  return { folder, tree, states, ended, results, finish };
 }
 
 test('results stay where tests are grouped by something else during their run', async () => {
@@ -141,4 +141,14 @@ test.each(['persona', 'split'])('results stay where tests are grouped by %s afte
   states.clear();
   await tree.read(folder);
   expect(states.size).toBe(0);
+});
+
+test('a debug session takes the messages of earlier results out of the texts, and their states stay', async () => {
+  const { folder, tree, states, ended, finish } = await running(1);
+  tree.results.clearMessages();
+  expect(ended, 'without a result there is nothing to take out').toEqual([]);
+  finish('one', 'failed');
+  tree.results.clearMessages();
+  expect(ended).toEqual(['Debug session']);
+  expect(states.get(tree.task(folder, 'one'))).toBe('failed');
 });

@@ -44,15 +44,18 @@ export function testController(): {
   readonly controller: vscode.TestController;
   /** The last state of each test that its runs were told, by the test. */
   readonly states: Map<unknown, string>;
+  /** Names of the runs that have ended. */
+  readonly ended: string[];
 } {
   const states = new Map<unknown, string>();
+  const ended: string[] = [];
   const note = (state: string) => (item: Item) => {
     states.set(item, state);
   };
   const controller = {
     items: new Items(),
     createTestItem: (id: string, label: string, uri: unknown) => new Item(id, label, uri),
-    createTestRun: () => ({
+    createTestRun: (_: unknown, name = '') => ({
       token: { onCancellationRequested: () => ({ dispose: () => undefined }) },
       enqueued: note('enqueued'),
       started: note('started'),
@@ -61,8 +64,8 @@ export function testController(): {
       errored: note('errored'),
       skipped: note('skipped'),
       appendOutput: () => undefined,
-      end: () => undefined,
+      end: () => ended.push(name),
     }),
   };
-  return { controller: controller as unknown as vscode.TestController, states };
+  return { controller: controller as unknown as vscode.TestController, states, ended };
 }

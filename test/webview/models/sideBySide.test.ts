@@ -3,6 +3,7 @@ import type { AlignedRow, RecordingsCompared } from '../../../src/webview/compar
 import {
   factsOf,
   firstStart,
+  headingOf,
   namesOf,
   partingText,
   rowsPerPage,
@@ -111,4 +112,17 @@ test.each([
   ],
 ] as const)('recordings of one name are told apart by their folders: %j', (paths, names) => {
   expect(namesOf(paths)).toEqual(names);
+});
+
+test('the heading over two recordings names their tasks', () => {
+  const [first, second] = twoRecordings.recordings;
+  const of = (one: string, other: string) =>
+    headingOf({
+      ...twoRecordings,
+      recordings: [
+        { ...first, started: { ...first.started, task: one } },
+        { ...second, started: { ...second.started, task: other } },
+      ],
+    });
+  expect([of('lamp', 'lamp'), of('lamp', 'desk')]).toEqual(['Two recordings of lamp', 'Two recordings: lamp and desk']);
 });

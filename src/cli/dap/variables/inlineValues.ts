@@ -36,7 +36,9 @@ function ofRules(loaded: LoadedDomain, { state }: Step): readonly Note[] {
     const last = verdicts.at(-1);
     if (!last) return [];
     const times = verdicts.length > 1 ? `, decided ${verdicts.length} times` : '';
-    const text = `${last.verdict}${times}: ${inWords(rule, last.reason)}`;
+    // A rule that held needs no reason, and a text that wraps would be drawn over the lens below.
+    const reason = last.verdict === 'held' ? '' : `: ${inWords(rule, last.reason)}`;
+    const text = `${last.verdict}${times}${reason}`;
     const checks = locations.rules.filter((_, index) => domain.rules[index]?.rule === rule);
     const places = [...checks, locations.policyRules.get(rule)];
     return places.flatMap((at) => (at ? [{ at, text }] : []));

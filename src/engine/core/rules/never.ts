@@ -33,7 +33,7 @@ function utteranceMatched({ says }: RuleOf<'never'>, moment: Moment): string | n
 
 function atEnd(rule: RuleOf<'never'>, { state }: Seen): readonly Finding[] {
   const isBroken = state.ruleVerdicts.some(({ rule: id, verdict }) => id === rule.rule && verdict !== 'held');
-  return isBroken ? [] : [held('the agent said and did none of it')];
+  return isBroken ? [] : [held('no message or call broke the rule')];
 }
 
 const evidenceOf = (moment: Moment) => (moment.type === 'utterance' ? [moment.step] : []);

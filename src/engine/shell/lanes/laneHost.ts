@@ -194,7 +194,10 @@ export class LaneHost {
     let last: RolloutState | null = null;
     let before = performance.now();
     for (let index = 0; ; index++) {
-      if (pace === 'step' && index >= shared) await this.#permission(served);
+      if (pace === 'step' && index >= shared) {
+        await this.#permission(served);
+        before = performance.now(); // a pause is not part of what a step took
+      }
       let next = steps.next();
       while (!next.done && next.value instanceof Promise) next = steps.next(await next.value);
       if (next.done) break;

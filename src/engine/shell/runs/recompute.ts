@@ -203,7 +203,7 @@ const earlierTexts: readonly (readonly [RegExp, string])[] = [
   [/ held, and no gated rule was violated/g, ' held without a violation of a gated rule'],
   [/the agent could not go on/g, 'the agent could not continue'],
   [/everything that had to be said was said/g, 'the agent said every required text'],
-  [/nothing of it was said or done/g, 'the agent said and did none of it'],
+  [/nothing of it was said or done|the agent said and did none of it/g, 'no message or call broke the rule'],
   [/ failed and the agent went on another way/g, ' failed and the agent found another way'],
   [
     /nothing was changed but what the task wants, and no gate broken/g,

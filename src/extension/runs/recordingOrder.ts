@@ -1,0 +1,16 @@
+import { basename, dirname } from 'node:path';
+import { forkNumber, originName } from '../../engine/shell/records/recordingName.ts';
+
+/** How the name of a run begins that Rehearsal named, and how that of a training run's step does. */
+const ordered = /^(?:\d{8}-\d{6}|step-\d+)/;
+
+/**
+ * Returns two recordings with the older one first: by the times in the names of their runs, then by their forks. Where
+ * the names say nothing, the order stays.
+ */
+export function olderFirst([first, second]: readonly [string, string]): readonly [string, string] {
+  const [one = '', other = ''] = [first, second].map((path) => ordered.exec(basename(dirname(path)))?.[0]);
+  const runs = one === '' || other === '' ? 0 : one.localeCompare(other);
+  const isFork = originName(first) === originName(second) ? forkNumber(first) - forkNumber(second) : 0;
+  return (runs || isFork) > 0 ? [second, first] : [first, second];
+}
