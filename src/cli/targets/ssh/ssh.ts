@@ -56,7 +56,11 @@ export function sshTarget(name: string, given: Interpreter | undefined): Target 
     });
     return found;
   };
-  const remoteRun = (run: string): RemoteRun => ({ address, python, folder: `${address.folder}/runs/${basename(run)}` });
+  const remoteRun = (run: string): RemoteRun => ({
+    address,
+    python,
+    folder: `${address.folder}/runs/${basename(run)}`,
+  });
   return {
     name: host,
     preflight: async (asked, io) => {
