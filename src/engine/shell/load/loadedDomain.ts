@@ -19,7 +19,7 @@ export type TaskLocation = Location & {
   readonly script: readonly (Location | undefined)[];
 };
 
-/** Where the parts of a domain are, by their ids: for breakpoints, definitions and links. */
+/** The locations of the parts of a domain, by their ids: for breakpoints, definitions and links. */
 export type Locations = {
   readonly domain: Location;
   readonly tasks: ReadonlyMap<string, TaskLocation>;
