@@ -11,7 +11,7 @@ import { isShipped } from './shippedDomains.ts';
 /** Environment variable with the hashes that a person approved for this process and those that it starts. */
 export const approvedEffects = 'REHEARSAL_APPROVED';
 
-/** What a person is asked before anything outside of the sandbox is started or reached. */
+/** A question to a person before anything outside of the sandbox is started or reached. */
 export type Approval = {
   /** Short, in one line, without quotation marks. */
   readonly name: string;

@@ -26,7 +26,7 @@ type Context = {
   readonly note: Note;
 };
 
-/** What the gold actions of a task say against the policy's checks, the database, and what its user can tell. */
+/** Checks a task's gold actions against the policy's checks, the database, and the facts that its user knows. */
 export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   const { actions } = placed.value;
   if (actions.length === 0) return;
@@ -206,7 +206,7 @@ function firstOf(rows: JsonObject): Json | undefined {
   return undefined;
 }
 
-/** Where an agent can have the values from that it needs: the user's words, the policy, an earlier result. */
+/** Checks that an agent can get the values it needs: from the user's words, the policy, or an earlier result. */
 function checkUntold(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
   const { placed, parts, known, note } = context;
   const declared = known.declared.get(action.tool);

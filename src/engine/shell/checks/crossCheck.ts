@@ -143,7 +143,7 @@ type Slots = {
   readonly names: readonly string[];
   /** What `{result.FIELD}` reads, where it is one, too. */
   readonly result?: Type;
-  /** What `{argument.FIELD}` reads: any object that a tool returned. */
+  /** The type that `{argument.FIELD}` reads: any object that a tool returned. */
   readonly beside?: Type;
 };
 

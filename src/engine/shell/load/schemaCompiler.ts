@@ -166,7 +166,7 @@ function compiledBy(ajv: Ajv, schema: object): ValidateFunction | string {
   }
 }
 
-/** What holds in a whole schema: the references to its root by its own anchors, and whether a reference is alone. */
+/** Facts about a whole schema: the references to its root by its own anchors, and whether a reference is alone. */
 type Context = { readonly anchors: readonly string[]; readonly isReferenceAlone: boolean };
 
 /**
