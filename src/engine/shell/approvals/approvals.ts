@@ -27,7 +27,7 @@ export type Approval = {
   readonly effects: readonly string[];
   /** Why there is no sandbox and what gives one, where code would run without; else null. */
   readonly sandbox: string | null;
-  /** How the same is done without the effects, after "or"; null where it is not. */
+  /** How to do the same without the effects, as text after "or"; null if that is not possible. */
   readonly without: string | null;
 };
 

@@ -81,7 +81,7 @@ function checkUse(placed: Placed<Task>, stands: Stands, note: Note): void {
   }
 }
 
-/** Checks that an agent that does nothing leaves something undone. */
+/** Reports a task on which an agent that does nothing gets the full reward. */
 function checkNeed(placed: Placed<Task>, known: KnownTools, stands: Stands, note: Note): void {
   const { actions, script, evaluate } = placed.value;
   const doesNothing = actions.every(({ tool }) => known.declared.get(tool)?.effect === 'read');

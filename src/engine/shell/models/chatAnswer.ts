@@ -20,7 +20,7 @@ import {
 } from './providerError.ts';
 import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
-/** What a provider says about an answer, for the sidecar. */
+/** The provider's data about an answer, for the sidecar. */
 export type AnswerNote = {
   readonly finishReason?: string;
   readonly refusal?: string;
@@ -28,16 +28,16 @@ export type AnswerNote = {
   readonly provider?: string;
 };
 
-/** What a model answered, as the engine takes it from every chat endpoint. */
+/** A model's answer, in the form that the engine uses for every chat endpoint. */
 export type ChatAnswer = {
-  /** What it says, without thoughts; null where it only calls tools. */
+  /** The text of the answer, without thoughts; null if it only calls tools. */
   readonly content: string | null;
   readonly thoughts: string | null;
   /** Calls without an id have an empty one. */
   readonly toolCalls: readonly ToolCall[];
   /** Identity that a gateway gives a message. */
   readonly messageId: string | null;
-  /** What its endpoint needs back with it. A gateway that gives messages an identity keeps its own. */
+  /** The data that its endpoint needs back with it. A gateway that gives messages an identity keeps its own. */
   readonly cameWith: CameWith;
   /** Tokens of the request and of the answer; null where the endpoint does not count them. */
   readonly usage: { readonly input: number; readonly output: number } | null;

@@ -46,7 +46,7 @@ const probeMs = 10_000;
 const libraries = ['/lib', '/lib32', '/lib64', '/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/local/lib'];
 const systemPaths = [...libraries, '/etc/ld.so.cache', '/nix/store', '/gnu/store'];
 
-/** Files for looking up names and checking certificates. */
+/** Paths for looking up names and checking certificates. */
 const networkPaths = ['hosts', 'resolv.conf', 'nsswitch.conf', 'host.conf', 'gai.conf', 'ssl', 'pki', 'ca-certificates']
   .map((name) => `/etc/${name}`)
   .concat('/usr/share/ca-certificates');
