@@ -20,7 +20,7 @@ export type BridgeSettings = {
   readonly file: string;
   /** The interpreter; by default the first one that is there. */
   readonly python?: string | undefined;
-  /** The adapter of the bridge that drives it, if it has no file itself. */
+  /** The adapter of the bridge that drives it, if it has no Python file. */
   readonly adapter?: { readonly name: string; readonly settings: Readonly<Record<string, string>> };
   /** Both sides of the database, for tools and environments that work on it. */
   readonly base?: { readonly agent: JsonObject; readonly user: JsonObject };
