@@ -31,7 +31,7 @@ export type Approval = {
   readonly without: string | null;
 };
 
-/** What a person approves who writes their own program in this folder, and does not want to be asked at each edit. */
+/** The approval of people who edit their own program in this folder and want no question at each edit. */
 type EditedApproval = {
   /** The program files in the folder, in one line. */
   readonly files: string;

@@ -38,7 +38,7 @@ export type Effect = {
   | { readonly type: 'unconfined' }
 );
 
-/** What a person approves: effects with who has them, and where that is. */
+/** The object of an approval: effects, with what has them and its location. */
 export type Effects = {
   /** The name of a domain, or of an agent. */
   readonly name: string;

@@ -33,7 +33,7 @@ const neededInCalls = ['id', 'type', 'function'];
 
 const renamings: Readonly<Record<string, string>> = { max_tokens: 'max_completion_tokens' };
 
-/** What was learned of each model at each endpoint, in this process. */
+/** The adaptations learned for each model at each endpoint, in this process. */
 const learned = new Map<string, readonly Adaptation[]>();
 const most = 1000;
 

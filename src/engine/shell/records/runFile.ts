@@ -13,7 +13,7 @@ import { rolloutName } from './recordingName.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
-/** How the policy differs from that of the last run of the same domain; no lines where only its hash is known. */
+/** The policy's differences from the last run of the same domain; without lines if only its hash is known. */
 const policyChangeSchema = z.object({
   run: z.string(),
   policyHash: z.string(),
