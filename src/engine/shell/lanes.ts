@@ -10,7 +10,7 @@ import type { FromInspector, FromLane } from './lanes/laneMessage.ts';
 import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lanes/laneProcess.ts';
 import { fitnessOf, unfitFault } from './load/fitness.ts';
 
-/** How long a lane may say nothing of its rollouts, in ms, beside the longest time limit of a tool. */
+/** The time that a lane may send nothing about its rollouts, in ms, beyond the longest time limit of a tool. */
 const longestSilenceMs = 60_000;
 const lookMs = 250;
 
@@ -27,15 +27,15 @@ export type Lane<Rollout> = {
   readonly golds: GoldCache;
   /** Resolves when the lane knows the domain; rejects with the `Fault` that kept it from that. */
   readonly prepared: Promise<void>;
-  /** What it has said about itself: its tools come first, and then that it knows the whole domain. */
+  /** The last description received: a lane sends its tools first, and then reports that it knows the whole domain. */
   state: 'loading' | 'described' | 'prepared';
-  /** How long something is due from it that did not come, in ms. Set to 0 with each word that is accepted. */
+  /** The time that an expected message is overdue, in ms. Reset to 0 by each accepted message. */
   silentMs: number;
-  /** How long its code can have run. */
+  /** Measures how long its code can have run. */
   readonly clock: LaneClock;
 };
 
-/** What a lane says once it is prepared. */
+/** A message that a lane sends once it is prepared. */
 export type LaneWord = Exclude<FromLane, FromInspector | { readonly type: 'described' | 'notDescribed' | 'prepared' }>;
 
 type Described = Extract<FromLane, { readonly type: 'described' }>;
@@ -50,9 +50,9 @@ export type LaneDeath<Rollout> = LaneEnded & {
 type LanesOptions<Rollout> = {
   /** Whether their inspectors can be opened. */
   readonly inspectable: boolean;
-  /** How long the domain's code may take to load, in ms. */
+  /** The time that the domain's code may take to load, in ms. */
   readonly loadMs?: number | undefined;
-  /** How long a lane may say nothing of what is due, in ms, beside the longest time limit of a tool; a minute by default. */
+  /** The time an expected message may be overdue, in ms, beyond the longest tool time limit; a minute by default. */
   readonly silenceMs?: number | undefined;
   /** Whether the lane of a rollout has to say something next. */
   readonly isDue: (rollout: Rollout) => boolean;

@@ -59,7 +59,7 @@ export function replayRecording(domain: LoadedDomain, path: string): Replayed {
   return { steps, problems: found };
 }
 
-/** What is wrong with a recording that holds nothing. */
+/** The problem with an empty recording. */
 export const noStart = { line: 1, message: 'a recording begins with rolloutStarted' };
 
 /** Folds recorded lines one by one, and says what is wrong with each. It ends at an event that can't follow. */

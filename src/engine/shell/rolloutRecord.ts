@@ -33,7 +33,7 @@ const answers: readonly EventType[] = [
   ...ends,
 ];
 
-/** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
+/** Holds the data of one rollout in progress: the events that arrived, and its two files if it has them. */
 export class RolloutRecord {
   readonly #path: string | null;
   readonly #known: readonly SidecarLine[];
@@ -88,14 +88,14 @@ export class RolloutRecord {
     this.#sidecar = openSidecar(sidecarPath(path));
   }
 
-  /** What the sidecar says about the next answer that arrives. Questions on the way to one answer are kept together. */
+  /** Adds to the sidecar's data about the next answer. Questions that lead to one answer are kept together. */
   note(note: SideNote | null, role: ModelRole | null): void {
     if (note) this.#role = role;
     const calls = [this.#note, note].filter(isModelCall);
     this.#note = calls.length > 1 ? { ...note, ...joinCalls(calls) } : (note ?? this.#note);
   }
 
-  /** What the sidecar says that the call read whose result arrives next. */
+  /** Records what the call read whose result arrives next, for the sidecar. */
   noteReads(n: number, reads: Reads): void {
     this.#reads.set(n, reads);
   }

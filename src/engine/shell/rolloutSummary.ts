@@ -14,7 +14,7 @@ export type RolloutSummary = {
   readonly failedBy: string | null;
   readonly turns: number;
   readonly card: ReportCard;
-  /** How the databases at the end differ from those at the first message. */
+  /** The differences between the databases at the end and at the first message. */
   readonly changes: Writes;
 };
 

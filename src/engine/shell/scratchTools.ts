@@ -24,9 +24,9 @@ import type { ShownTools } from './tools/mcpServer.ts';
 /** The result of a call on the scratch database. */
 export type ScratchResult = Attachments & {
   readonly isError: boolean;
-  /** What the caller reads. */
+  /** The text that the caller reads. */
   readonly content: string;
-  /** What the call changed, and what `sync` did after it. */
+  /** The changes that the call made, and those that `sync` made after it. */
   readonly writes: Writes;
 };
 
@@ -75,7 +75,7 @@ export class ScratchTools {
   /** Null after a call that the rollout could not get past: the next call starts another one, with what was before it. */
   #live: LiveRollout | null = null;
   #events: RolloutEvent[] = [];
-  /** How many of the events were there before the call under way. */
+  /** The number of events before the call in progress. */
   #before = 0;
   #isReady = false;
   readonly #waiting: Wanted[] = [];

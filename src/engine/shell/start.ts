@@ -12,7 +12,7 @@ export type StartOptions = {
   readonly basis: 'evaluate' | 'train';
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
-  /** Who answers what only a judge can tell; without one those answers are unknown. */
+  /** Answers questions that only a judge can decide; without a judge those answers are unknown. */
   readonly judge?: SeatSpec;
   readonly turnCap?: number;
 };

@@ -10,7 +10,7 @@ import { isReport } from './report.ts';
 import { chosenFrom, exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
 import { isEnglish, isSenseless } from './sense.ts';
 
-/** What an agent's utterance does. */
+/** The dialogue acts of an agent's utterance. */
 export type AgentActs = {
   /** Names of the facts it asks for. */
   readonly asks: readonly string[];

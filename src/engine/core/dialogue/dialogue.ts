@@ -22,7 +22,7 @@ export { demandsIn, type Reply, replyTo, saysMore, withoutOtherMatters };
 export type Recogniser = {
   readonly agent: (text: string) => AgentActs;
   readonly user: (text: string) => UserActs;
-  /** What a fact is called. */
+  /** Returns the label of a fact. */
   readonly labelOf: (fact: string) => string;
   readonly vocabulary: Vocabulary;
 };

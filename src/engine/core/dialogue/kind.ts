@@ -15,7 +15,7 @@ const cause =
 const kinds: readonly {
   readonly names: RegExp;
   readonly wordings: RegExp;
-  /** What such a fact may be, where that shows what it is. */
+  /** The values such a fact may have, where they identify its kind. */
   readonly values?: RegExp;
 }[] = [
   {

@@ -3,7 +3,7 @@ import type { Pattern } from '../values/linearPattern.ts';
 import type { Lexicon } from './lexicon.ts';
 import { phrasePattern } from './phrase.ts';
 
-/** Where a text speaks of a fact, in words counted from 0. */
+/** A mention of a fact in a text, with positions in words counted from 0. */
 export type Mention = { readonly fact: string; readonly start: number; readonly end: number };
 
 type Phrase = {
@@ -13,7 +13,7 @@ type Phrase = {
   readonly isEnd?: true;
 };
 
-/** How the facts of a domain are spoken of: by label, synonym, the words of the name, and parts of these. */
+/** The ways to refer to the facts of a domain: by label, synonym, the words of the name, and parts of these. */
 export type Vocabulary = {
   /** By the first letter of their first word. */
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;

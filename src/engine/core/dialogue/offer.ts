@@ -17,7 +17,7 @@ const offering = [
   'on your mind',
 ];
 const offers = new RegExp(String.raw`\b(?:${offering.join('|')})\b`);
-/** What sounds like an offer, and is not one: "I cannot do anything else". */
+/** Phrases that sound like an offer but are not one: "I cannot do anything else". */
 const noOffering = [
   String.raw`\b(?:cannot|not able to|unable to|will not|could not|not|nothing) (?:\w+ ){0,3}(?:do |help with |help you with |assist with )?(?:any ?thing (?:else|more|further)|any (?:further|more)|else)\b`,
   String.raw`\b(?:any|some)thing else (?:in|inside|on|about) (?:the|your|this|that)\b(?! (?:mind|list|agenda))`,

@@ -6,7 +6,7 @@ function opening(more: readonly string[], between: string): string {
   return `(?:(?:${[fillers, ...more].join('|')})${between})*`;
 }
 
-/** What precedes an assent, which may itself be one. */
+/** Words that precede an assent; they may themselves be one. */
 export const beforeAssent = opening(
   [
     'its|it is|ah|aha|indeed|but|yes|yeah|yep|yup|ya|yea|aye|uh+|erm?|haha|lol|sure|now|honestly|sorry|just',

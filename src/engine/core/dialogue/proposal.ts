@@ -31,7 +31,7 @@ const conditionsBehind = [
   String.raw`you (?:agree|say (?:so|yes|the word)|confirm|approve|give me (?:your|the) [\w -]+|are (?:ok|okay|happy|fine))(?: with (?:that|this|it))?`,
   String.raw`that (?:is|sounds|works|suits)[\w ]{0,25}`,
 ];
-/** What an agent may ask to do without doing anything: "shall I suggest another?" */
+/** Things that an agent may ask to do without doing anything: "shall I suggest another?" */
 const noDeeds = [
   String.raw`have(?! (?!you\b)[^,.?]*\b(?:\w{2,}ed|sent|put|brought|redone)\b)`,
   'get|ask|know|take your|see your|trouble|help|assist|be of|request|put you|place you',
@@ -57,7 +57,7 @@ const rightness = [
   'what you (?:want|wanted|meant|need)',
   'your (?:wish|intention)',
 ];
-/** What the agent wants to know: "let me know whether that works". */
+/** Verdicts that the agent wants to know: "let me know whether that works". */
 const verdicts = [
   'i (?:should|may|can|shall)',
   'you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)',
@@ -118,7 +118,7 @@ const proposals: readonly RegExp[] = [
   new RegExp(String.raw`\b(?:let me know|tell me|(?:just|please) say) (?:if|whether) (?:${verdicts.join('|')})\b`),
   new RegExp(String.raw`\b(?:${checks.join('|')})\b`),
 ];
-/** What an agent may ask for without doing anything: "can I have the number?" */
+/** Things that an agent may ask for without doing anything: "can I have the number?" */
 const inquiries = [
   'please|help|assist|have|get|ask|know|see|offer|do (?:for|else|anything)|be|interest|tempt|check|verify|trouble',
   'speak|talk|suggest|take (?:your|a)|look|find|start with|begin with|quickly|just',

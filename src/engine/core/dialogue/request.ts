@@ -99,7 +99,7 @@ const finite =
 const needless =
   /\b(?:(?:do not|no longer|will not|would not|need not|not) (?:need(?! (?:it|them|this|that)\b)|require|have to|necessary)|no need (?:to|for)|(?:never|not) ask|(?:do not|never) (?:\w+ )?(?:share|send|give|tell|post|type|enter|provide|write|include)|forget(?: about)?|ignore|skip|never mind|without needing|regardless of|not interested in|rather than|instead of(?= your| the))\b[^,;]*/g;
 
-/** What an agent wants to read as a yes: "type CONFIRM to cancel the order". */
+/** The word that an agent wants to read as a yes: "type CONFIRM to cancel the order". */
 const answerWord =
   /\b(?:please |kindly |just |simply )*(?:say|reply|answer|respond|type|write|enter|send)(?: with| back)? ["'(]?(?:yes|confirm|ok|okay|agree|go ahead|proceed|accept)\b["')]?(?: to [^.,;]*)?/g;
 

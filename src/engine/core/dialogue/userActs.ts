@@ -5,7 +5,7 @@ import { answerOf } from './consent.ts';
 import { isDenial, opensWithNo } from './refusal.ts';
 import { isQuestion, isTag, isWeighing } from './userQuestion.ts';
 
-/** What a user's utterance does. */
+/** The dialogue acts of a user's utterance. */
 export type UserActs = {
   /** A clear yes to what was proposed: not one with conditions, changes or open questions. */
   readonly confirms: boolean;

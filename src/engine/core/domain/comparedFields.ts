@@ -2,7 +2,7 @@ import type { DomainFile } from './domain.ts';
 import { comparisonOf, type FieldComparison } from './fieldComparison.ts';
 import { outsideSource, type Tool } from './tool.ts';
 
-/** How the fields of two rollouts are compared: those that differ each time, and those that are not compared exactly. */
+/** Fields with special comparison between rollouts: those that differ each time, and those not compared exactly. */
 export type ComparedFields = { readonly volatile: readonly string[]; readonly compare: FieldComparison };
 
 /** Returns the fields that the domain declares, with those that the server of a tool, or every server, declares as volatile. */

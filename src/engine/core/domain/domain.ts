@@ -180,7 +180,7 @@ const mcpServerSchema = z.preprocess(
   z.union([stdioServerSchema, httpServerSchema]),
 );
 
-/** What a task sets up in an MCP server: `setUp.NAME` of the task. */
+/** The setup of an MCP server by a task: `setUp.NAME` of the task. */
 export const serverSetUpSchema = z.strictObject({
   files: z
     .string()
@@ -375,7 +375,7 @@ export type Policy = {
   readonly hash: string;
 };
 
-/** What an environment says about itself whose state is the domain's database. */
+/** The description that an environment gives of itself if its state is the domain's database. */
 export type HostedEnvironment = {
   /** Its name in domain.yaml. */
   readonly name: string;
@@ -393,7 +393,7 @@ type SeatPrompts = { readonly agent?: string; readonly user?: string };
 export type HostedPrompts = SeatPrompts & {
   /** Texts for the tasks that name them. */
   readonly kinds?: Readonly<Record<string, SeatPrompts>>;
-  /** What a model that plays the user hears before its first words; no one else does. */
+  /** The greeting that only a model that plays the user receives, before its first words. */
   readonly greeting?: string;
 };
 

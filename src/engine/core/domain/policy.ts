@@ -38,7 +38,7 @@ export type ParsedPolicy = {
   readonly problems: readonly PolicyProblem[];
 };
 
-/** What a rule can be called. */
+/** The valid ids of a rule. */
 export const ruleIds = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
   words: 'letters, digits, dashes and underscores, the first a letter or digit',
@@ -81,7 +81,7 @@ export function parsePolicy(source: string): ParsedPolicy {
 /** Levels of lists and quotes in a policy. A parser of markdown takes seconds for thousands, and exhausts the stack. */
 const deepestBlock = 100;
 
-/** What opens a list item or a quote at the start of a line, with the space around it. */
+/** Matches the start of a list item or a quote at the start of a line, with the space around it. */
 const containers = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*[ \t]*/;
 
 /** Returns the offset of the first line that may begin deeper than a policy can be, or null. */

@@ -1,18 +1,18 @@
 import type { ModelSettings } from './modelSettings.ts';
 
-/** Who takes a seat, as a person or a configuration names it; `slip` only synthesis of cold-start data gives it. */
+/** The occupant of a seat, as a person or a configuration names it; only cold-start synthesis uses `slip`. */
 export type SeatSpec = { readonly type: 'gold' | 'slip' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
 
 /** An agent of the user's own. */
 export type AgentSeat = {
   readonly type: 'agent';
   readonly name: string;
-  /** Where it is declared. */
+  /** The file that declares it. */
   readonly file: string;
   readonly program: AgentProcess | AgentService;
   /** The model that is lent to it, or null. */
   readonly model: ModelSeat | null;
-  /** How long it may take to its next call or to the end of its turn. */
+  /** The time that it may take to its next call or to the end of its turn, in ms. */
   readonly timeoutMs: number;
 };
 
@@ -40,7 +40,7 @@ export type ModelSeat = Readonly<ModelSettings> & {
   /** Name of the environment variable, or of the stored secret, that holds the key; null: no key is sent. */
   readonly keyName: string | null;
   readonly timeoutMs?: number;
-  /** How long a request may wait for an endpoint that limits the rate. */
+  /** The time that a request may wait for an endpoint that limits the rate, in ms. */
   readonly rateLimitMs?: number;
   /** A language model of the editor: its rollouts are previews, which training never uses. */
   readonly isPreview?: true;
@@ -48,10 +48,10 @@ export type ModelSeat = Readonly<ModelSettings> & {
   readonly isCheckpoint?: true;
 };
 
-/** How a model is asked, with the time for which a person lets it wait for an endpoint that limits the rate. */
+/** The settings of a model, with the time that a person lets it wait for an endpoint that limits the rate. */
 export type AskedSettings = ModelSettings & Pick<ModelSeat, 'rateLimitMs'>;
 
-/** What a seat's name begins with that is a checkpoint: a folder, or a model that the trainer knows. */
+/** The prefix of a seat's name that is a checkpoint: a folder, or a model that the trainer knows. */
 export const checkpointScheme = 'checkpoint:';
 
 /** Seats that are functions of the conversation and run inside the lane. */

@@ -112,7 +112,7 @@ const verifierNames = [
 ] as const;
 export type VerifierName = (typeof verifierNames)[number];
 
-/** What a task can be called; its recordings are files of that name. */
+/** The valid ids of a task; its recordings are files of that name. */
 export const taskIds = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/,
   words: 'at most 160 letters, digits, dots, dashes and underscores, the first a letter or digit',

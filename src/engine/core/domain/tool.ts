@@ -4,7 +4,7 @@ import { timeLimitSchema } from '../values/timeLimit.ts';
 
 export type Side = 'agent' | 'user';
 
-/** How calls of a tool are made; part of its declaration. */
+/** The settings for calls of a tool; part of its declaration. */
 export const callLimitsSchema = z.strictObject({
   timeoutMs: timeLimitSchema.optional().describe('Milliseconds until a call counts as hung.'),
   rateLimit: z
@@ -29,7 +29,7 @@ export const callLimitsSchema = z.strictObject({
 });
 export type CallLimits = z.infer<typeof callLimitsSchema>;
 
-/** Where a tool comes from. Only `mcp` and `environment` keep state outside of the engine's databases. */
+/** The origin of a tool. Only `mcp` and `environment` keep state outside of the engine's databases. */
 export type ToolOrigin =
   | { readonly type: 'code' }
   /** Of tools.py, or of an environment that works on the domain's database. */

@@ -1,4 +1,4 @@
-/** What a run of the trainer does: learns from recordings, learns from rollouts and their rewards, measures. */
+/** The kinds of trainer runs: learning from recordings, learning from rollouts and their rewards, measuring. */
 export const trainingKinds = ['sft', 'grpo', 'evaluate'] as const;
 export type TrainingKind = (typeof trainingKinds)[number];
 

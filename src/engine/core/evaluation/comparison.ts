@@ -3,7 +3,7 @@ import { type Said, saidIn } from '../events/said.ts';
 import { type Estimate, mean, pairedBootstrap, pairedPermutation } from '../values/statistics.ts';
 import type { Measure } from './measure.ts';
 
-/** Where two rollouts of one task part: the first thing that was said or done otherwise. */
+/** The point at which two rollouts of one task diverge: the first message or action that differs. */
 export type Divergence = {
   /** Numbers of the events in the first and the second recording; null where one had ended. */
   readonly steps: readonly [number | null, number | null];
@@ -20,7 +20,7 @@ export type ComparedTask = {
   readonly flip: Flip;
 };
 
-/** What became of a task from the first run to the second. A task passes when every scored trial has the reward 1. */
+/** The changes of a task from the first run to the second. A task passes when every scored trial has the reward 1. */
 export const flips = ['broke', 'fixed', 'worse', 'better', 'same'] as const;
 export type Flip = (typeof flips)[number];
 

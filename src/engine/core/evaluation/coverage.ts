@@ -1,11 +1,11 @@
 import type { RolloutEvent } from '../events/event.ts';
 
-/** What came of the checks of a rule. */
+/** The number of checks of a rule by result. */
 export type RuleCoverage = { readonly held: number; readonly violated: number; readonly unknown: number };
 /** Calls of a tool by either seat, and how many of them came back as an error. */
 export type ToolCoverage = { readonly calls: number; readonly errors: number };
 
-/** What rollouts exercised of a domain: its rules and its tools, by id and name. What is not named was never exercised. */
+/** The rules and tools of a domain that rollouts exercised, by id and name. Those not listed were never exercised. */
 export type Coverage = {
   readonly rules: Readonly<Record<string, RuleCoverage>>;
   readonly tools: Readonly<Record<string, ToolCoverage>>;

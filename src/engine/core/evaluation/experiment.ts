@@ -113,7 +113,7 @@ type Rollout = {
   readonly task: string;
   /** Null where nothing can be said about the model. */
   readonly reward: number | null;
-  /** Which tools were called how often; equal texts are one route. */
+  /** The tools that were called, with the number of calls; equal texts are one route. */
   readonly route: string;
 };
 

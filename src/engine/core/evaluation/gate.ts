@@ -24,7 +24,7 @@ const readers: Readonly<Record<string, (metrics: RunMetrics) => number | null>> 
   scored: ({ scored, planned }) => (planned === 0 ? null : scored / planned),
 };
 
-/** What a gate can be about, for help and messages. */
+/** The metrics that a gate can use, for help and messages. */
 export const gateMetrics: readonly string[] = [...Object.keys(readers), 'pass^K'];
 
 /** Reads `reward>=0.8,pass^4>=0.5`; a bare number is a bound of the reward. A text says what is wrong with it. */

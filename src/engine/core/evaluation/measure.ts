@@ -8,17 +8,17 @@ import { type BrokenEnd, brokenEndOf, brokenEnds, unknownEndOf } from '../values
 import { contentHash } from '../values/hash.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 
-/** What the measures need to know of a tool. */
+/** The properties of a tool that the measures need. */
 export type ToolKind = Pick<Tool, 'name' | 'effect' | 'generic' | 'handsOff'>;
 
-/** How an answer ended, as its provider describes it, and as the event says. */
+/** The end of an answer, as its provider describes it and as the event records it. */
 type AnswerEnd = {
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
   readonly brokenEnd?: BrokenEnd | undefined;
 };
 
-/** What the sidecar says about one event. */
+/** The sidecar's data about one event. */
 export type Timing = {
   readonly n: number;
   readonly ms?: number | undefined;
@@ -28,17 +28,17 @@ export type Timing = {
   /** Answers of a simulated user that its guard refused. */
   readonly flaws?: readonly Pick<Flaw, 'code'>[] | undefined;
   readonly withheld?: string | undefined;
-  /** What a provider says about the answer. */
+  /** The provider's reason for the end of the answer. */
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
   readonly provider?: string | undefined;
   /** The same of earlier answers for this event: a seat may ask its model more than once. */
   readonly earlierEnds?: readonly AnswerEnd[] | undefined;
-  /** What requests left out or renamed because their endpoint refuses it. */
+  /** The fields that requests left out or renamed because their endpoint refuses them. */
   readonly adapted?: readonly string[] | undefined;
 };
 
-/** What models are asked for: the seats, the judge, and the simulated tools. */
+/** The roles that models play: the seats, the judge, and the simulated tools. */
 export const modelRoles = ['agent', 'user', 'judge', 'tools'] as const;
 export type ModelRole = (typeof modelRoles)[number];
 
@@ -95,12 +95,12 @@ export type Measure = {
   };
   readonly tokens: Readonly<Record<ModelRole, Tokens>>;
   readonly answers: Readonly<Record<ModelRole, AnswerCounts>>;
-  /** What requests left out or renamed because their endpoint refuses it. */
+  /** The fields that requests left out or renamed because their endpoint refuses them. */
   readonly adapted: Readonly<Record<ModelRole, readonly string[]>>;
   /** Answers by the provider that a router names. */
   readonly providers: Readonly<Record<string, number>>;
   readonly simulator: {
-    /** What its guard refused, by kind: each was asked for again, or ended the rollout. */
+    /** The kinds of flaws that its guard refused. Each was requested again, or ended the rollout. */
     readonly flaws: readonly string[];
     /** Stops that the engine took from a message, because the agent still had to act on it. */
     readonly withheld: number;

@@ -19,7 +19,7 @@ export type Distribution = {
   readonly max: number;
 };
 
-/** What a million tokens cost, in the currency of anyone who says it. */
+/** The price of a million tokens, in the currency of the person who states it. */
 export type Price = { readonly input: number; readonly output: number };
 export type Prices = { readonly [Role in ModelRole]?: Price | undefined };
 
@@ -31,7 +31,7 @@ export type RunMetrics = {
   /** Rollouts with a reward; an infrastructure failure has none, and is never a 0. */
   readonly scored: number;
   readonly tasks: number;
-  /** How many tasks have a reward for all of their planned trials, for some of them, and for none. */
+  /** The numbers of tasks that have a reward for all of their planned trials, for some of them, and for none. */
   readonly scoredTasks: ScoredTasks;
   /** Mean over scored rollouts; null without one, and so is its estimate by task. */
   readonly meanReward: number | null;
@@ -81,7 +81,7 @@ export type RunMetrics = {
   };
   readonly tokens: Readonly<Record<ModelRole, Tokens>> & { readonly total: number };
   readonly answers: Readonly<Record<ModelRole, AnswerCounts>>;
-  /** What requests left out or renamed because their endpoint refuses it. */
+  /** The fields that requests left out or renamed because their endpoint refuses them. */
   readonly adapted: Readonly<Record<ModelRole, readonly string[]>>;
   /** Answers by the provider that a router names. */
   readonly providers: Readonly<Record<string, number>>;
@@ -106,7 +106,7 @@ export type RunMetrics = {
 
 type ScoredTasks = { readonly all: number; readonly some: number; readonly none: number };
 
-/** How many trials of each task a run plans. */
+/** The number of trials that a run plans for each task. */
 export type PlannedTrials = ReadonlyMap<string, number>;
 
 /** Counts tasks by how many of their planned trials have a reward. */

@@ -9,7 +9,7 @@ import { type Measure, measureOf } from './measure.ts';
 /** A step to look at first to see why a rollout came out as it did, and the rule that it is about. */
 export type Pointer = { readonly step: number; readonly label: string; readonly rule?: string };
 
-/** How a finished rollout came out, for anyone who shows rollouts as tests. */
+/** The outcome of a finished rollout, for code that shows rollouts as tests. */
 export type Outcome = {
   readonly task: string;
   readonly trial: number;

@@ -3,7 +3,7 @@ import type { AgentReply } from '../seats/seat.ts';
 import type { Json } from '../values/json.ts';
 import { canonicalJson } from '../values/json.ts';
 
-/** How a proposal relates to what was done in the same place. */
+/** The ways in which a proposal relates to what was done in the same place. */
 export const shadowKinds = [
   'sameCall',
   'sameTool',
@@ -18,14 +18,14 @@ export const shadowKinds = [
 ] as const;
 export type ShadowKind = (typeof shadowKinds)[number];
 
-/** What an agent does in a turn: it calls tools, or it speaks. */
+/** An agent's action in a turn: it calls tools, or it speaks. */
 export type Action = Pick<AgentReply, 'content' | 'toolCalls'>;
 
 /** One turn of recorded traffic, and what another agent proposed in its place. */
 export type ShadowTurn = {
   /** Number of the agent's turn in the conversation, from 1. */
   readonly turn: number;
-  /** Where it is in its source: the event of a recording, the message of a chat (from 1). */
+  /** The position in its source: the event of a recording, or the message of a chat (from 1). */
   readonly place: number;
   readonly kind: ShadowKind;
   readonly done: Action;

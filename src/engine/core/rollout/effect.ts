@@ -4,7 +4,7 @@ import type { EndReason, Failure } from '../events/event.ts';
 import type { ToolCall } from '../events/message.ts';
 import type { JudgeQuestion } from './judgement.ts';
 
-/** What the shell does next. Values only: `advance` decides, the shell performs. */
+/** The next action of the shell. Values only: `advance` decides, the shell performs. */
 export type Effect =
   | { readonly type: 'prepareWorld' }
   | { readonly type: 'sync' }

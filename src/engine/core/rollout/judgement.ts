@@ -8,7 +8,7 @@ import { endsWithObject } from '../values/answerEnd.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
 import { answerAmong, endsInsideObject, objectsInText } from '../values/jsonInText.ts';
 
-/** What a judge is asked of a rollout that has ended, with everything that it needs to answer. */
+/** A question to a judge about a rollout that has ended, with everything that it needs to answer. */
 export type JudgeQuestion = {
   readonly subject: JudgeSubject;
   readonly question: string;
@@ -108,7 +108,7 @@ export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
   return { holds: last['holds'] === true, reason: reason || 'the judge gave no reason' };
 }
 
-/** What an object that answers a judge's question begins with, also with its quotes escaped. */
+/** Matches the beginning of an object that answers a judge's question, also with its quotes escaped. */
 const hasJudgement = /\bholds\\*["']\s*:/;
 
 /** Levels of objects and texts in which quotable objects are looked for. */

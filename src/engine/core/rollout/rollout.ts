@@ -22,7 +22,7 @@ import { hashOf } from '../world/database.ts';
 import type { Effect } from './effect.ts';
 import { openQuestion } from './judgement.ts';
 
-/** What `advance` reads besides state and event: frozen data of the domain. */
+/** The frozen data of the domain that `advance` reads besides state and event. */
 export type Setting = { readonly domain: Domain; readonly world: World };
 
 export type Advanced = readonly [state: RolloutState, effects: readonly Effect[]];

@@ -14,7 +14,7 @@ import { readView } from '../world/database.ts';
 import { callsOf, type MadeCall } from './calls.ts';
 import type { Moment } from './finding.ts';
 
-/** What a check may look at. */
+/** The data that a check may read. */
 export type Seen = {
   readonly domain: Domain;
   readonly state: RolloutState;

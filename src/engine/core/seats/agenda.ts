@@ -23,7 +23,7 @@ export const agendaUser: PureUser = (view) => {
   return (move.type === 'act' ? acting(view) : null) ?? realise(view, progress, move, isUpset);
 };
 
-/** Where the agenda is: what came of the conversation so far, and what it would do in its next turn. */
+/** The state of the agenda: the progress of the conversation so far, and the move it would make in its next turn. */
 export type AgendaStanding = { readonly progress: Progress; readonly next: Move | { readonly type: 'open' } };
 
 /** The agenda of a conversation, also of one whose user somebody else plays: it follows from what was said alone. */

@@ -6,7 +6,7 @@ import { doingOf } from './ownTools.ts';
 import type { SeatView, UserReply } from './seat.ts';
 import { wishOf } from './wish.ts';
 
-/** What the user does next. */
+/** The user's next move. */
 export type Move =
   | { readonly type: 'answer'; readonly facts: readonly string[]; readonly isYes: boolean }
   | { readonly type: 'confirm' }

@@ -6,7 +6,7 @@ import type { Insistence } from './hardBehaviour.ts';
 import type { Instruction } from './instruction.ts';
 import type { SeatView } from './seat.ts';
 
-/** What the user remembers of the conversation. */
+/** The user's memory of the conversation. */
 export type Progress = {
   readonly told: ReadonlySet<string>;
   /** Facts it was asked for before. */
@@ -37,7 +37,7 @@ export type Progress = {
 export type Heard = {
   readonly text: string;
   readonly acts: AgentActs;
-  /** What it asks the user to do with the user's own tools. */
+  /** The actions that it asks the user to take with the user's own tools. */
   readonly asked: readonly Instruction[];
 };
 

@@ -54,7 +54,7 @@ const evasions = [
   'Is that really necessary?',
 ];
 
-/** What the agenda user says to insist once more, after what it wanted was refused. */
+/** Phrases with which the agenda user insists once more after a refusal. */
 export const onceMore = [
   'Could you not make an exception, just this once?',
   'I really have to insist. Can you not make an exception?',

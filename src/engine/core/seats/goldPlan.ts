@@ -25,7 +25,7 @@ function madeIn(view: SeatView): readonly Made[] {
   return [...callsIn(view.messages), ...instructed].toSorted((one, other) => one.step - other.step);
 }
 
-/** Where the gold seat is in its task, read off the conversation. */
+/** The progress of the gold seat in its task, derived from the conversation. */
 export type Plan = {
   /** The gold action that comes next, as the user wants it now; null when nothing can be done now. */
   readonly next: GoldAction | null;
@@ -337,7 +337,7 @@ function findingsOf(content: string | undefined): readonly (readonly [string, st
     .map(([name, value]) => [name, String(value)] as const);
 }
 
-/** What a result in JSON holds: a conversation is read again each turn. */
+/** Returns the fields of a result in JSON. Memoized because a conversation is read again each turn. */
 const fieldsOf = memo((content): JsonObject => {
   try {
     const parsed: Json = JSON.parse(content);

@@ -3,7 +3,7 @@ import { canonicalJson, type JsonObject } from '../values/json.ts';
 import { type Instruction, instructionsIn } from './instruction.ts';
 import type { SeatView } from './seat.ts';
 
-/** What the user has done with its own tools since the agent last spoke, and what is still asked of it. */
+/** The user's actions with its own tools since the agent last spoke, and those that are still requested. */
 export type Doing = {
   readonly asked: readonly Instruction[];
   readonly done: readonly Deed[];
@@ -41,7 +41,7 @@ function deedsIn(messages: readonly Message[]): readonly Deed[] {
 const argumentsOf = (call: ToolCall | undefined): JsonObject =>
   call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
 
-/** What the agent has asked the user to do, and what the user said to that. */
+/** An instruction that the agent gave the user, with the user's answer. */
 export type Instructed = Instruction & { readonly step: number; readonly answer: string; readonly isError: boolean };
 
 const failure =

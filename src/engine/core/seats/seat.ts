@@ -7,7 +7,7 @@ import type { ProvidedMessage } from '../values/providerFields.ts';
 import type { Random } from '../values/random.ts';
 import type { Database } from '../world/database.ts';
 
-/** What a seat may look at when it is its turn. The model-free seats are functions of exactly this. */
+/** Everything that a seat may read when it is its turn. The model-free seats are functions of exactly this. */
 export type SeatView = {
   readonly domain: Domain;
   /** The rows that every rollout begins with: a user without a model tells by them which values are of one kind. */
@@ -15,7 +15,7 @@ export type SeatView = {
   readonly task: Task;
   readonly persona: Persona;
   readonly started: RolloutStarted;
-  /** What this seat sees: what was said, its own calls and their results. */
+  /** The messages that this seat sees: utterances, its own calls and their results. */
   readonly messages: readonly Message[];
   /** The agent made as many calls as it may before it has to speak to the user. */
   readonly isCallCapReached?: boolean;
@@ -23,7 +23,7 @@ export type SeatView = {
   readonly random: Random;
 };
 
-/** What a user that a model plays may look at: its numbers are the endpoint's own. */
+/** Everything that a user played by a model may read. It has no random numbers because the endpoint draws its own. */
 export type UserView = Omit<SeatView, 'random'>;
 
 export type AgentReply = ProvidedMessage & {

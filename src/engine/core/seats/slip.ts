@@ -5,7 +5,7 @@ import { goldAgent } from './gold.ts';
 import { planOf } from './goldPlan.ts';
 import type { PureAgent, SeatView } from './seat.ts';
 
-/** What goes wrong in a rollout: a change is made without waiting for a yes, or the last change is never made. */
+/** A mistake in a rollout: a change is made without waiting for a yes, or the last change is never made. */
 type Slip = 'unconfirmed' | 'leftOut';
 
 /**

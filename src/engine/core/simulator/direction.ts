@@ -6,10 +6,10 @@ import { dueAt, scheduleOf } from '../seats/schedule.ts';
 import type { UserView } from '../seats/seat.ts';
 import { turnsOf } from './turns.ts';
 
-/** What a model that plays the user is instructed to do in its next message, beside answering. */
+/** An instruction for the next message of a model that plays the user, besides answering. */
 export type Direction = Cue | { readonly type: 'omit' | 'change' | 'insist' | 'insistOnceMore' };
 
-/** Where a model that plays the user is before its next message, as far as the conversation tells. */
+/** The state of a model that plays the user before its next message, as far as the conversation shows. */
 export type Standing = {
   /** Its messages so far, so also the number of the reply that comes next. */
   readonly reply: number;

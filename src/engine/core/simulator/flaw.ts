@@ -18,7 +18,7 @@ export const flawCodes = [
 ] as const;
 export type FlawCode = (typeof flawCodes)[number];
 
-/** What is wrong with a message of a simulated user: no person with this task would have written it. */
+/** A flaw in a message of a simulated user: no person with this task would have written it. */
 export type Flaw = {
   readonly code: FlawCode;
   /** A clause for people and for the model: "it ...". */

@@ -9,7 +9,7 @@ import { standingOf } from './direction.ts';
 import { excerpt } from './roleFlip.ts';
 import { turnsOf } from './turns.ts';
 
-/** What names one thing of the world: a code, an address, a long number. */
+/** Matches identifiers of one thing of the world: a code, an address, a long number. */
 const identifiers =
   /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@.-])#?[A-Z]{1,5}-?\d+[A-Z0-9]*(?![\w@-])|(?<![\w@.-])#?[A-Za-z]{1,5}-?\d{2,}(?![\w@-])|(?<![\w.,-])\d{5,}(?![\w.,-]\d)/g;
 

@@ -121,7 +121,7 @@ export function simulatorPrompt(view: UserView, problem: string | null = null): 
   ].join('\n');
 }
 
-/** What the instructions add where a behaviour is due. */
+/** The lines that the instructions add when a behaviour is due. */
 export const behaviourLines: Readonly<Record<OccasionalBehaviour, string>> = {
   interrupts: 'do not answer. Cut in with something of your own that belongs to what you want.',
   misunderstands: 'misunderstand what the agent just said, and answer what you understood. Do not say yes to anything.',

@@ -13,7 +13,7 @@ const done =
   '(?:cancelled|canceled|rescheduled|redirected|updated|processed|refunded|changed|booked|issued|submitted|reported|initiated|placed|located|found|moved|scheduled|arranged|completed|verified|shipped|exchanged|returned|extended|transferred)';
 const asked = '(?:provide|give|confirm|share|tell|send|type|spell|enter|verify|read out|let me know)';
 
-/** What only who gives service says. */
+/** Matches phrases that only a person who gives service uses. */
 const service: readonly RegExp[] = [
   /\b(?:how|what|what else|anything (?:else|more|further)) (?:that )?(?:can|may|could) (?:i|we) (?:help|assist|do for)\b/,
   /\b(?:any|some)thing (?:else|more|further) (?:that )?(?:i|we) (?:can|could|may) (?:help|assist|do for you)\b/,
@@ -78,7 +78,7 @@ export function roleFlip(view: UserView, content: string): string | null {
   return echo(view, content);
 }
 
-/** What the desk has too, so that a customer may ask for it. */
+/** Matches data that the desk has too, so that a customer may ask for it. */
 const bothHave = /\b(?:name|phone|e-?mail|address|number)\b/;
 
 /** Questions for what this very user knows: "What is your parcel number?" */

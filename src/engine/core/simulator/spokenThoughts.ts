@@ -1,7 +1,7 @@
 import type { UserReply } from '../seats/seat.ts';
 import { plain } from '../text/text.ts';
 
-/** What a plan of an answer speaks about, and a person who writes to an agent does not. */
+/** A topic that a plan of an answer mentions, but a person who writes to an agent does not. */
 type Topic = 'itself' | 'agent' | 'instructions' | 'answer' | 'stop';
 
 /** Patterns for plain text. One sure sign is a leak; of the hints, a person may well give one. */
@@ -170,7 +170,7 @@ const namedStop =
 /** "*The customer sighs*": a stage direction about itself. */
 const staged = /(?:^|\n)\s*[*([_]+\s*(?:the )?(?:customer|user|client)\b/i;
 
-/** What is left of "I should output ###STOP###" when the engine has taken the stop out. */
+/** Matches the rest of "I should output ###STOP###" after the engine has removed the stop. */
 const before =
   /(?:\b(?:output|generate|write|say|send|use|using|with|mit|avec|con|ausgeben|schreiben|emettre|escribir)|输出|回复|发送|说)\s*[:：]?\s*["'“*`(]*$/;
 

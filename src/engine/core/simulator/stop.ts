@@ -13,7 +13,7 @@ const stopWords: readonly (readonly [RegExp, Stop])[] = [
   [/#{2,}\s*give[-_ ]up\s*#*/gi, 'gaveUp'],
 ];
 
-/** What a model that plays the user said, and a stop that was taken from it. */
+/** The reply of a model that plays the user, and a stop that was removed from it. */
 export type Understood = { readonly reply: UserReply; readonly withheld: Stop | null };
 
 /**

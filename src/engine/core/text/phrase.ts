@@ -101,7 +101,7 @@ export function keysNamed(text: string, table: object): readonly string[] {
   return [...new Set(found)];
 }
 
-/** How each word of a text may be as a key. */
+/** Returns the forms that each word of a text may have as a key. */
 const formsIn = memo((text): readonly (readonly string[])[] =>
   (text.match(/[#\p{L}\p{N}_-]+/gu) ?? []).map((token) => {
     const bare = token.replace(/^-+|-+$/g, '');

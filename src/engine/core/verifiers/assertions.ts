@@ -84,7 +84,7 @@ function stateNamed(assertion: Assertion, state: RolloutState): Json | undefined
   return name === 'agent' || name === 'user' ? readView(state.world[name]) : state.sources[name];
 }
 
-/** What is wrong with an assertion; `unclear` where wrong data keeps it from being evaluated. */
+/** A problem with an assertion; `unclear` if wrong data prevents its evaluation. */
 type Problem = { readonly text: string; readonly unclear: boolean };
 
 function assertionProblem(

@@ -7,7 +7,7 @@ import { getAt } from '../world/database.ts';
 import { plainJson } from './objectRows.ts';
 import { sameValue } from './pythonEquality.ts';
 
-/** What is wrong with one attribute; `raises` where the evaluator of ACEBench could not continue. */
+/** A problem with one attribute; `raises` if the evaluator of ACEBench could not continue. */
 type Problem = { readonly text: string; readonly raises?: true };
 
 /**

@@ -5,7 +5,7 @@ import { textHash } from '../values/hash.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { applyPatches, type Database, type Patch, patchesOf, toJson } from '../world/database.ts';
 
-/** Which id of one world is which of another. */
+/** Maps the ids of one world to those of another. */
 export type Renaming = ReadonlyMap<string, string>;
 
 /** A world with its ids renamed so that it is like another as far as it can be. */

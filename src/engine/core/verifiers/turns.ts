@@ -10,7 +10,7 @@ import { sameValue } from './pythonEquality.ts';
 /** The result of a gold action, played on its own instance. */
 export type GoldStep = { readonly turn: number; readonly content: string; readonly world: World };
 
-/** What the agent made of one message of the user. */
+/** The agent's response to one message of the user. */
 type Turn = {
   readonly step: number;
   /** The world when the next message came, or at the end. */

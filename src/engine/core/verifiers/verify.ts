@@ -13,7 +13,7 @@ import { milestonesVerdict } from './milestones.ts';
 import { receiptsVerdict } from './receipts.ts';
 import { type GoldStep, turnsVerdict } from './turns.ts';
 
-/** What a verifier of verifiers.ts said about a rollout. */
+/** The result of a verifier of verifiers.ts for a rollout. */
 export type CustomResult = {
   readonly name: string;
   readonly held: boolean;
@@ -22,7 +22,7 @@ export type CustomResult = {
   readonly share?: number;
 };
 
-/** What the verifiers look at. */
+/** The evidence that the verifiers examine. */
 export type Evidence = {
   readonly task: Task;
   readonly state: RolloutState;

@@ -55,7 +55,7 @@ export function pairsOf(one: Comparable, other: Comparable): Renaming {
   return new Map(one.ids.flatMap((id, at) => (other.ids[at] === undefined ? [] : [[id, other.ids[at]] as const])));
 }
 
-/** Where two records differ first, and what each has there; undefined where it has nothing. */
+/** The first difference between two records, with the value of each; undefined if there is no value. */
 export type FirstDifference = {
   readonly path: readonly string[];
   readonly before: Json | undefined;

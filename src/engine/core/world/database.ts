@@ -27,7 +27,7 @@ export { settled } from './draft.ts';
 /** One side of a world: an immutable JSON object. Versions share everything that they have in common. */
 export type Database = { readonly root: Node };
 
-/** What differs at a path; `undefined` where there is nothing. */
+/** A difference at a path; `undefined` means that there is no value. */
 export type Change = { readonly path: Path; readonly before: Json | undefined; readonly after: Json | undefined };
 
 /** A database under change by one tool call. */

@@ -11,7 +11,7 @@ import { isShipped } from './shippedDomains.ts';
 /** Environment variable with the hashes that a person approved for this process and those that it starts. */
 export const approvedEffects = 'REHEARSAL_APPROVED';
 
-/** What a person is asked before anything outside of the sandbox is started or reached. */
+/** A question to a person before anything outside of the sandbox is started or reached. */
 export type Approval = {
   /** Short, in one line, without quotation marks. */
   readonly name: string;
@@ -27,11 +27,11 @@ export type Approval = {
   readonly effects: readonly string[];
   /** Why there is no sandbox and what gives one, where code would run without; else null. */
   readonly sandbox: string | null;
-  /** How the same is done without the effects, after "or"; null where it is not. */
+  /** How to do the same without the effects, as text after "or"; null if that is not possible. */
   readonly without: string | null;
 };
 
-/** What a person approves who writes their own program in this folder, and does not want to be asked at each edit. */
+/** The approval of people who edit their own program in this folder and want no question at each edit. */
 type EditedApproval = {
   /** The program files in the folder, in one line. */
   readonly files: string;

@@ -16,7 +16,7 @@ import { codeHashOf } from './codeHash.ts';
  * placeholders are not filled, so that the same file has the same effects on every machine.
  */
 export type Effect = {
-  /** What causes it, such as `MCP server "shop"`. */
+  /** The cause of the effect, such as `MCP server "shop"`. */
   readonly by: string;
 } & (
   | {
@@ -30,7 +30,7 @@ export type Effect = {
     }
   | { readonly type: 'address'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly type: 'interpreter'; readonly command: string }
-  /** What an adapter of the bridge is given: the sandbox lets it read the paths among it. */
+  /** The settings of a bridge adapter: the sandbox lets it read the paths among them. */
   | { readonly type: 'settings'; readonly adapter: string; readonly settings: Readonly<Record<string, string>> }
   /** A call of a tool that may change something where the server keeps its state. */
   | { readonly type: 'call'; readonly tool: string; readonly arguments: JsonObject }
@@ -38,16 +38,16 @@ export type Effect = {
   | { readonly type: 'unconfined' }
 );
 
-/** What a person approves: effects with who has them, and where that is. */
+/** The object of an approval: effects, with what has them and its location. */
 export type Effects = {
-  /** What people call it: the name of a domain, or of an agent. */
+  /** The name of a domain, or of an agent. */
   readonly name: string;
   /** The domain's folder, or the agent's file. */
   readonly path: string;
   readonly effects: readonly Effect[];
   /** The files and folders that domain.yaml names as code, or as what a server starts with. */
   readonly code?: readonly string[];
-  /** How the same is done without these effects, after "or". */
+  /** How to do the same without these effects, as text after "or". */
   readonly without?: string;
 };
 

@@ -4,7 +4,7 @@ import { contentHash } from '../../core/values/hash.ts';
 import { digestOfBounded, fileLimits, isWithin } from '../files/boundedFile.ts';
 import type { Effects } from './effects.ts';
 
-/** What interpreters add to the name of a program: `node server`, `python -m desk.server`. */
+/** Suffixes that interpreters add to the name of a program: `node server`, `python -m desk.server`. */
 const endings = ['', '.js', '.mjs', '.cjs', '.ts', '.py', '/index.js', '/__main__.py', '/package.json'];
 
 /** Names of files that programs are written in. Another file is one if it is executable: data changes with every run. */

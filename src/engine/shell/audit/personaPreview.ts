@@ -12,9 +12,9 @@ export type PreviewLine = { readonly who: 'user' | 'agent' | 'note'; readonly te
 export type Preview = {
   readonly persona: string;
   readonly task: Task;
-  /** What the agent says, turn by turn; the gold seat speaks where it is left out. */
+  /** The agent's replies, turn by turn; the gold seat speaks if they are left out. */
   readonly replies?: readonly AgentReply[];
-  /** Who plays the user in place of the agenda seat. */
+  /** Plays the user in place of the agenda seat. */
   readonly user?: Outside['user'];
   readonly messages: number;
   readonly seed: string;

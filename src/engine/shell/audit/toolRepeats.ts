@@ -118,7 +118,7 @@ function readingTask({ file }: LoadedDomain, tool: Tool, task: Task, id: string)
   return { ...task, id, assertions, evaluate: ['assertions'], train: ['assertions'] };
 }
 
-/** What came of a call that was made twice in one rollout. */
+/** The result of a call that was made twice in one rollout. */
 export type Repeated = {
   /** The events of the first call, for a comparison up to ids. */
   readonly events: readonly Json[];
@@ -127,7 +127,7 @@ export type Repeated = {
   readonly content: string;
   /** Why a call has no result, as where its tool does not come back. */
   readonly failure: string | null;
-  /** How the result of a call does not match the output schema of its tool. */
+  /** The mismatch between the result of a call and the output schema of its tool. */
   readonly mismatch: string | null;
 };
 

@@ -10,7 +10,7 @@ import type { Note } from '../source/note.ts';
 
 export type ExpressionContext = {
   readonly kind: 'rule' | 'task';
-  /** What the expression can start with, and the type of each. */
+  /** The names that the expression can start with, and the type of each. */
   readonly names: Readonly<Record<string, Type>>;
   readonly types: DomainTypes;
   readonly note: Note;

@@ -26,7 +26,7 @@ type Context = {
   readonly note: Note;
 };
 
-/** What the gold actions of a task say against the policy's checks, the database, and what its user can tell. */
+/** Checks a task's gold actions against the policy's checks, the database, and the facts that its user knows. */
 export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   const { actions } = placed.value;
   if (actions.length === 0) return;

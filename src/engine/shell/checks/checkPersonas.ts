@@ -6,7 +6,7 @@ import { fixOf, within } from '../source/edit.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { checkDuplicates, type Note } from '../source/note.ts';
 
-/** What personas say that no rollout could carry out. */
+/** Reports instructions of personas that no rollout could carry out. */
 export function checkPersonas({ personas, file }: Parts, note: Note): void {
   checkDuplicates(acceptedFirst(personas), 'persona', note);
   for (const placed of personas) {

@@ -4,7 +4,7 @@ import { fixOf } from '../source/edit.ts';
 import { keyOf, type Placed, placeOf } from '../source/items.ts';
 import type { KnownTools, Note } from '../source/note.ts';
 
-/** Where what a verifier looks at is written, when that is not its name. */
+/** The key that a verifier's input is written under, if it is not the verifier's name. */
 const keysOf: Partial<Record<VerifierName, string>> = { custom: 'verifiers', turns: 'user.script' };
 
 type Basis = 'evaluate' | 'train';
@@ -15,7 +15,7 @@ const defaults: Readonly<Record<Basis, readonly VerifierName[]>> = {
   train: ['database'],
 };
 
-/** What the reward rests on must be there, what is demanded must count, and something must be demanded at all. */
+/** Checks that the reward's inputs exist, that each requirement counts, and that something is required at all. */
 export function checkReward(placed: Placed<Task>, known: KnownTools, note: Note): void {
   const { assertions, communicate, receipts = [], verifiers = [], judge = [] } = placed.value;
   const stands: Stands = {
@@ -81,7 +81,7 @@ function checkUse(placed: Placed<Task>, stands: Stands, note: Note): void {
   }
 }
 
-/** What an agent that does nothing leaves undone. */
+/** Reports a task on which an agent that does nothing gets the full reward. */
 function checkNeed(placed: Placed<Task>, known: KnownTools, stands: Stands, note: Note): void {
   const { actions, script, evaluate } = placed.value;
   const doesNothing = actions.every(({ tool }) => known.declared.get(tool)?.effect === 'read');

@@ -11,7 +11,7 @@ import { didYouMean } from '../source/nearest.ts';
 import { argumentsOf, checkToolName, type KnownTools, type Note } from '../source/note.ts';
 import { checkExpression } from './checkExpression.ts';
 
-/** What the checks of rules.yaml say against the policy, the tools and the database. */
+/** Checks the checks of rules.yaml against the policy, the tools and the database. */
 export function checkRules({ policy, rules }: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
   const ids = policy.policy.rules.map(({ id }) => id);
   for (const placed of rules) {

@@ -23,7 +23,7 @@ export function checkSeats(parts: Parts, folder: string, note: Note): void {
   checkModalities(parts, note);
 }
 
-/** What is in an agent's file is reported at its own place, by `agentFileProblems`. */
+/** Checks the agent seat. `agentFileProblems` reports the contents of an agent's file at their own location. */
 function checkAgentSeat({ file }: Parts, folder: string, note: Note): void {
   const { agent } = file.value;
   const path = agentPathOf(agent);

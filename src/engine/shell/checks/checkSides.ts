@@ -2,7 +2,7 @@ import type { Parts } from '../load/loadedDomain.ts';
 import type { KnownTools, Note } from '../source/note.ts';
 import { placeOfTool } from './checkSources.ts';
 
-/** What dual control needs: a database of the user's side, and tools that each seat can use. */
+/** Checks the requirements of dual control: a database of the user's side, and tools that each seat can use. */
 export function checkSides(parts: Parts, { tools }: KnownTools, note: Note): void {
   const hasUserSide = parts.file.value.userDatabase !== undefined;
   const hint = 'Name one in domain.yaml: userDatabase: user.json.';

@@ -21,7 +21,7 @@ export function placeOfTool({ file, scan }: Parts, { name, source }: Tool): Loca
   return scan.tools.get(name) ?? startOf(file.file);
 }
 
-/** What simulated tools, environments and servers say against the rest of their domain, and tasks against them. */
+/** Checks simulated tools, environments and servers against the rest of their domain, and tasks against them. */
 export function checkSources(parts: Parts, folder: string, known: KnownTools, note: Note): void {
   checkEnvironments(parts, folder, note);
   checkServers(parts, folder, note);

@@ -42,7 +42,7 @@ export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: bool
   }
 }
 
-/** What a path leads through must have its own places: nothing goes into a text or a number. */
+/** Checks that the parent of a path can hold members: a text or a number cannot. */
 function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
   const { side = 'agent', path = [] } = placed.value.state[index] ?? {};
   const parent = valueAt(bases[side], path.slice(0, -1));

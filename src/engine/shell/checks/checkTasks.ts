@@ -49,7 +49,7 @@ export function* checkTasks(
   }
 }
 
-/** What a draft says about itself that is still to be done. */
+/** Reports the remaining work that a draft lists. */
 function checkTodo(placed: Placed<Task>, note: Note): void {
   const [, todo] = /\bTODO:? ?(.*)$/s.exec(placed.value.description ?? '') ?? [];
   if (todo === undefined || placed.value.draft !== true) return;

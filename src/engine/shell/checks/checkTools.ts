@@ -13,7 +13,7 @@ import { nearest } from '../source/nearest.ts';
 import { argumentsOf, type Bases, type KnownTools, type Note } from '../source/note.ts';
 import { placeOfTool } from './checkSources.ts';
 
-/** What the tools say against providers of models, the policy and the tasks. */
+/** Checks the tools against the requirements of model providers, the policy and the tasks. */
 export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   checkPolicyNames(parts, bases, known, note);
   // What a simulated tool takes is in its file: it is known before anything has run.
@@ -100,7 +100,7 @@ function checkPatterns(parts: Parts, tool: Tool, note: Note): void {
       );
 }
 
-/** What some providers of models insist on, although JSON Schema does not. */
+/** Reports schemas that some model providers refuse although JSON Schema allows them. */
 function checkStrict(parts: Parts, tool: Tool, note: Note): void {
   const missing = strictProblems(tool.parameters);
   if (missing.length === 0) return;

@@ -7,7 +7,7 @@ import { type Placed, placeOf } from '../source/items.ts';
 import type { Bases, Note } from '../source/note.ts';
 import { type ExpressionContext, noteField, noteValue } from './checkExpression.ts';
 
-/** What a task says as data must be like what the domain has: the fields of its rows, and values as they are elsewhere. */
+/** Checks that a task's data matches the domain's: the fields of its rows, and values as they are elsewhere. */
 export function checkValues(placed: Placed<Task>, bases: Bases, types: DomainTypes, note: Note): void {
   const context: ExpressionContext = { kind: 'task', names: {}, types, note };
   for (const [index, { side, path, value }] of placed.value.state.entries()) {

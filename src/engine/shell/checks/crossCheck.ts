@@ -147,7 +147,7 @@ type Slots = {
   readonly names: readonly string[];
   /** What `{result.FIELD}` reads, where it is one, too. */
   readonly result?: Type;
-  /** What `{argument.FIELD}` reads: any object that a tool returned. */
+  /** The type that `{argument.FIELD}` reads: any object that a tool returned. */
   readonly beside?: Type;
   /** Names that the code of the tool uses, of which a misspelt field most likely means one. */
   readonly own?: ReadonlySet<string>;

@@ -14,7 +14,7 @@ export type Location = {
 /** A text that takes the place of what is at a location; an insertion where the location is empty. */
 export type Edit = Location & { readonly text: string };
 
-/** What fixes a finding without anybody having to think: its title as an offer, and the edits. */
+/** An unambiguous fix for a finding: its title as an offer, and the edits. */
 export type Fix = { readonly title: string; readonly edits: readonly Edit[] };
 
 /** One finding about a file of a domain: what was found and expected, and in `hint` what to do. */

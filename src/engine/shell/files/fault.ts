@@ -17,7 +17,7 @@ type FaultOptions = { readonly reason?: EndReason; readonly note?: SideNote | nu
 export class Fault extends Error {
   readonly reason: EndReason;
   readonly failure: Failure;
-  /** What the sidecar says about the end that it leads to. */
+  /** The sidecar's data about the end that it leads to. */
   readonly note: SideNote | null;
 
   constructor(failure: Failure, { reason = reasonOf[failure.who], note = null }: FaultOptions = {}) {

@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 /** The folder that Rehearsal's own work lies in, of a workspace or of a domain that is alone. */
 export const workFolder = '.rehearsal';
 
-/** Where each kind of work lies below that workspace or domain, with `/`. */
+/** The folder of each kind of work below that workspace or domain, with `/`. */
 export const workFolders = {
   /** Rollouts that were played, debugged or imported. */
   runs: `${workFolder}/runs`,

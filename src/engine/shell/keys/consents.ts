@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { makeFolder, onDisk, replaceFile } from '../files/disk.ts';
 import { signingKeyPath } from '../records/ledger.ts';
 
-/** What a person allowed once and for all, by the file that keeps it: a line for each consent. */
+/** The file that keeps a person's permanent consents: a line for each consent. */
 type ConsentFile = 'allowed-keys.txt' | 'approved.txt';
 
 /** Returns the consents of this user: outside of every workspace, shared by the command line and the editor. */

@@ -20,9 +20,9 @@ const providers: Readonly<Record<string, string>> = {
 export type KeyUse = {
   /** The environment variable, or the stored secret, that holds it. */
   readonly name: string;
-  /** Where it would be sent. */
+  /** The address that the key would be sent to. */
   readonly url: string;
-  /** Who names that address: a file, an option or a setting. */
+  /** The source of that address: a file, an option or a setting. */
   readonly namedBy: string;
 };
 

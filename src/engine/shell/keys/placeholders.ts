@@ -45,7 +45,7 @@ export type PlaceholderProblem =
   /** `message` has both sentences of an `UnknownPlaceholder`. */
   | { readonly type: 'unknown'; readonly message: string };
 
-/** What is wrong with a placeholder that is not known, with those that are, and what to write. Neither has a full stop. */
+/** The problem with an unknown placeholder, with the known ones, and the advice. Neither has a full stop. */
 export type UnknownPlaceholder = { readonly what: string; readonly advice: string };
 
 /**

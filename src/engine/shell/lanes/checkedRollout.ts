@@ -64,7 +64,7 @@ export type CheckedQuestion =
   | (Extract<Question, { readonly type: 'python' }> & { readonly now: string; readonly seed: string } & AskedCall)
   | ({
       readonly type: 'simulated';
-      /** What was wrong with the answer before. */
+      /** The problem with the previous answer. */
       readonly problem: string | null;
       readonly now: string;
       readonly visible: JsonObject;
@@ -115,9 +115,9 @@ export class CheckedRollout {
   #asked: { step: number; count: number } = { step: -1, count: 0 };
   #asking: CheckedQuestion | null = null;
   #answer: { readonly about: Question; readonly value: Answer } | null = null;
-  /** What a tool outside the lane answered to the call under way. */
+  /** The answer of a tool outside the lane to the call in progress. */
   #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Result) | null = null;
-  /** What was wrong with the last answer of a model that simulates the tool of the call under way. */
+  /** The problem with the last answer of a model that simulates the tool of the call in progress. */
   #problem: { readonly step: number; readonly text: string } | null = null;
   /** Answers to reads that a lane may keep until something is written, by call. */
   readonly #reads = new Map<string, Result>();
@@ -238,7 +238,7 @@ export class CheckedRollout {
     return checked;
   }
 
-  /** What the question under way was answered with. */
+  /** Accepts the answer to the question in progress. */
   answered(about: Question, value: Answer): void {
     const asked = this.#asking;
     this.#asking = null;

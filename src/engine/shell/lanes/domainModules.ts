@@ -255,6 +255,6 @@ function redeclaredAt(message: string, file: string): ReturnType<typeof placeOf>
   return { file, line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
-/** What code of a domain may not do, for messages. */
+/** Describes what a domain's code may not do, for messages. */
 export const deniedAdvice =
   "a domain's code may read its own folder and nothing else: no other files, no writing, no processes";

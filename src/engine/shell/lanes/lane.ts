@@ -82,7 +82,7 @@ function listen(): void {
   process.on('SIGINT', () => undefined);
 }
 
-/** What domain code prints is a log message of its rollout; under a debugger it also is in the debugger's console. */
+/** Turns domain code's output into log messages of its rollout. A debugger's console shows it too. */
 function routeConsole(): void {
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
     console[method] = (...values: unknown[]) => {

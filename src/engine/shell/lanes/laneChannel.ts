@@ -30,7 +30,7 @@ export function eventText(claimed: string, state: string): string {
  */
 export type Pending = { readonly first: number; readonly bytes: Uint8Array };
 
-/** What a buffer has room for at first; it doubles when that is not enough. */
+/** The initial size of a buffer, in bytes; it doubles when it is too small. */
 const roomAtFirst = 256 * 1024;
 
 /** The lane's end. Writes block, so that what was flushed has left the lane whatever happens to it then. */
@@ -41,7 +41,7 @@ export class LaneWriter {
   #end = 0;
   #lines = 0;
   #flushed = 0;
-  /** How many of the waiting bytes `fresh` has given out. */
+  /** The number of waiting bytes that `fresh` has returned. */
   #given = 0;
 
   constructor(file: number) {
@@ -114,7 +114,7 @@ export class UnreadableMessage extends Error {}
 /** Bytes of one line that are kept: far more than the largest tool result. */
 const longestLine = 64 * 1024 * 1024;
 
-/** How an event's text begins: its number and its type can be read without parsing the rest. */
+/** Matches the beginning of an event's text: its number and its type can be read without parsing the rest. */
 const beginning = /^\{"n":(\d+),"event":\{"type":"(\w+)"/;
 
 /** An event as it arrived: parsed when somebody looks into it. */

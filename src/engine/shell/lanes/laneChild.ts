@@ -24,7 +24,7 @@ type ChildOptions = {
 
 export const defaultHeapMb = 512;
 
-/** What a lane may have beside its heap: array buffers, stacks of threads, and what the runtime reserves (about 580). */
+/** Memory of a lane besides its heap: array buffers, thread stacks, and the runtime's reserve (about 580), in MB. */
 const besideHeapMb = 1536;
 
 type EarlyChild = LaneChild & { readonly inspectable: boolean };

@@ -6,7 +6,7 @@ const longestStepMs = 500;
 type Waited = {
   /** When it last said something, or began to be waited for. */
   readonly since: number;
-  /** How long others kept the lane busy since then. */
+  /** The time that others kept the lane busy since then. */
   readonly lent: number;
 };
 

@@ -40,9 +40,9 @@ type Served = {
   /** Steps that the supervisor has allowed and the rollout has not taken. */
   permits: number;
   wake: (() => void) | null;
-  /** What the call under way reads, where the supervisor asked for it. */
+  /** Records what the call in progress reads, if the supervisor requested it. */
   observer: ReadObserver | null;
-  /** What the verdicts depend on, once that is there. */
+  /** The inputs to the verdicts, once they exist. */
   evidence: Conclusive | null;
 };
 
@@ -55,7 +55,7 @@ type Waiting = {
 export type HostOptions = {
   readonly folder: string;
   readonly tools: ReadonlyMap<string, CodeTool>;
-  /** What keeps both sides of the world in step, where the domain has it. */
+  /** Keeps both sides of the world in step, if the domain has such a function. */
   readonly sync: Sync | null;
   /** Milliseconds until the domain's `sync` counts as hung. */
   readonly timeoutMs: number;
@@ -64,13 +64,13 @@ export type HostOptions = {
   readonly inspector: LaneInspector;
 };
 
-/** How long rollouts are folded before messages are read again. */
+/** The time that rollouts are folded before messages are read again, in ms. */
 const turnMs = 20;
 
 /** Bytes of events that wait at most. */
 const flushAt = 64 * 1024;
 
-/** How long events wait at most while others follow, in ms: the supervisor sees by them how long a call took. */
+/** The longest delay of events while others follow, in ms. The supervisor measures calls by their arrival. */
 const flushMs = 100;
 
 /** Folds the rollouts that the supervisor starts, many at once: the one driver loop, domain code, model-free seats. */

@@ -56,7 +56,7 @@ export class LaneInspector {
   }
 }
 
-/** Where a debugger of this thread finds the function that it is to stop in. */
+/** The symbol under which a debugger of this thread finds the function to stop in. */
 const handle = Symbol.for('rehearsal.stopInside');
 
 /**

@@ -12,10 +12,10 @@ import type { Patch } from '../../core/world/database.ts';
 import type { ToolOutcome } from '../rollout/ports.ts';
 import type { RowChange, SidedChange } from './rows.ts';
 
-/** What a seat that lives outside the lane (a model, a person) may see; the domain stays where it is. */
+/** The view of a seat outside the lane (a model, a person); the domain stays in the lane. */
 export type RemoteView = Omit<SeatView, 'domain' | 'random'>;
 
-/** Which reply function a seat uses inside the lane; `remote` asks the supervisor. */
+/** The reply function that a seat uses inside the lane; `remote` asks the supervisor. */
 export type LaneSeats = {
   readonly agent: 'gold' | 'slip' | 'scripted' | 'remote';
   readonly user: 'agenda' | 'scripted' | 'remote';
@@ -32,7 +32,7 @@ export type LaneOpening = {
   readonly timeoutMs: number;
 };
 
-/** What a lane learns about its inspector, at any time. */
+/** A message to a lane about its inspector, sent at any time. */
 export type ToInspector =
   /** Open it, say where it is, and do nothing more until a debugger is there. */
   { readonly type: 'inspect' } | { readonly type: 'uninspect' };
@@ -44,7 +44,7 @@ export type ToLane =
       readonly type: 'prepare';
       readonly domain: Domain;
       readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
-      /** Where each tool is, for what a message says about its faults. */
+      /** The location of each tool, for messages about its faults. */
       readonly places: Readonly<Record<string, Place>>;
     }
   | {
@@ -137,7 +137,7 @@ export type FromLane =
   | { readonly type: 'prepared' }
   | FromInspector
   | { readonly type: 'events'; readonly rollout: number; readonly events: readonly ClaimedEvent[] }
-  /** What the call read whose result comes next, as the event of this number. */
+  /** The data that the call read whose result comes next, as the event of this number. */
   | { readonly type: 'reads'; readonly rollout: number; readonly n: number; readonly reads: Reads }
   | { readonly type: 'question'; readonly question: number; readonly rollout: number; readonly about: Question }
   /** Nothing more comes of the rollout in its lane; the verdicts are the supervisor's. */

@@ -14,7 +14,7 @@ import { laneFiles } from './laneSettings.ts';
 import { toolLocation } from './toolLocation.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** How a lane ended by itself. */
+/** Describes how a lane ended by itself. */
 export type LaneEnded = {
   readonly failure: Failure;
   /** The rollout that was last in domain code. */
@@ -40,9 +40,9 @@ export type LaneOptions = {
   readonly network?: boolean | undefined;
   /** Of tools that declare none. */
   readonly timeoutMs: number;
-  /** How long the domain's code may take to load, in ms; a minute by default. */
+  /** The time that the domain's code may take to load, in ms; a minute by default. */
   readonly loadMs?: number | undefined;
-  /** How long its event loop may be blocked outside of a call, in ms of processor time; by default 10 s. */
+  /** The time its event loop may be blocked outside of a call, in ms of processor time; 10 s by default. */
   readonly silenceMs?: number;
   /** The runtime of the lane; by default the one of this process. */
   readonly nodePath?: string;
@@ -90,7 +90,7 @@ class ChildLane implements LaneProcess {
   isInspected = false;
   #inspecting: Inspecting | null = null;
   #relay: Relay | null = null;
-  /** What the inspector was asked and has not answered. */
+  /** The requests that the inspector has not answered yet. */
   readonly #toInspector: ToInspector['type'][] = [];
   #isAttachDue = false;
   #isKilled = false;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** What a lane receives on its command line. */
+/** The settings that a lane receives on its command line. */
 export type LaneSettings = {
   readonly folder: string;
   /** Whether its inspector may be opened, when that is asked for. */

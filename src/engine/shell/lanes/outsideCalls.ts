@@ -18,7 +18,7 @@ import type {
 } from './laneMessage.ts';
 import { changedRows, withRows, withSidedRows } from './rows.ts';
 
-/** How often a model may answer for a simulated tool before the rollout ends. */
+/** The number of answers that a model may give for a simulated tool before the rollout ends. */
 const simulatorAttempts = 3;
 
 /** The calls of one rollout that are made outside of its lane, and what it remembers for them. */
@@ -28,7 +28,7 @@ export class OutsideCalls {
   readonly #ask: (about: Question) => Promise<Answer>;
   /** The world as the Python process has it; null when it has none of this rollout. */
   #known: World | null = null;
-  /** What the environment's `sync` wrote after the call that led to this world. */
+  /** The writes of the environment's `sync` after the call that led to this world. */
   #synced: { readonly world: World; readonly writes: Writes } | null = null;
   /** Results of reads since the last write, and the world that they were read from. */
   #reads: { readonly world: World; readonly results: Map<string, ToolOutcome> } | null = null;

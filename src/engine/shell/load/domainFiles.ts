@@ -9,7 +9,7 @@ import { type Items, namesIn, type Placed, parseFolder, parseItems } from '../so
 import { type FileKind, inside, type Overlay, readSource, type Source } from '../source/source.ts';
 import { taskLocation } from './locations.ts';
 
-/** What the files of a domain are read with. Findings are added to `diagnostics`. */
+/** The context in which the files of a domain are read. Findings are added to `diagnostics`. */
 export type Reader = {
   readonly folder: string;
   readonly overlay: Overlay | undefined;
@@ -17,7 +17,7 @@ export type Reader = {
   readonly file: Placed<DomainFile>;
 };
 
-/** What a file or a folder holds that a domain does not have. */
+/** The result for a file or a folder that a domain does not have. */
 export const noItems = { items: [], diagnostics: [], sources: [] } as const;
 
 /** Reads domain.yaml; a stand-in takes its place where it can't be used, and the source is then null. */

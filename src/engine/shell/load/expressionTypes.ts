@@ -24,7 +24,7 @@ import type { Bases, KnownTools } from '../source/note.ts';
 import type { Parts } from './loadedDomain.ts';
 import { leavesIn, wordsIn } from './taskWorld.ts';
 
-/** What is known of everything that an expression of a domain can read. */
+/** The known types of everything that an expression of a domain can read. */
 export type DomainTypes = {
   readonly agent: Type;
   readonly user: Type;
@@ -37,7 +37,7 @@ export type DomainTypes = {
   readonly argumentsOf: (tools: readonly Tool[]) => Type;
   readonly resultOf: (tool: Tool | undefined) => Type;
   readonly written: Readable['written'];
-  /** How often tasks have each value for an argument or fact of a name. */
+  /** The number of tasks with each value, by the name of the argument or fact. */
   readonly examples: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** Whether data can have fields and values that no file of the domain reports. */
   readonly isOpen: boolean;

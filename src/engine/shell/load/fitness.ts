@@ -6,7 +6,7 @@ import type { Placed } from '../source/items.ts';
 import { isWithin } from './drafts.ts';
 import type { LoadedDomain } from './loadedDomain.ts';
 
-/** What the errors of a domain keep from running. */
+/** Describes what the errors of a domain prevent from running. */
 export type Fitness = {
   /** Errors of what every rollout uses, such as the policy, a rule or a tool: no task runs. */
   readonly shared: readonly Diagnostic[];

@@ -19,7 +19,7 @@ export type TaskLocation = Location & {
   readonly script: readonly (Location | undefined)[];
 };
 
-/** Where the parts of a domain are, by their ids: for breakpoints, definitions and links. */
+/** The locations of the parts of a domain, by their ids: for breakpoints, definitions and links. */
 export type Locations = {
   readonly domain: Location;
   readonly tasks: ReadonlyMap<string, TaskLocation>;
@@ -33,7 +33,7 @@ export type Locations = {
   readonly rules: readonly (Location | undefined)[];
 };
 
-/** What a file of a domain holds. */
+/** The kinds of files in a domain. */
 export type TextKind =
   | 'domain'
   | 'policy'
@@ -65,7 +65,7 @@ export type Parts = {
   readonly simulated: readonly Placed<SimulatedTool>[];
   /** Tools of every kind that are in files of the domain. */
   readonly scan: Scan;
-  /** Where tools.ts exports `sync`, which keeps both sides of the world in step; null where it does not. */
+  /** The export of `sync` in tools.ts, which keeps both sides of the world in step; null if there is none. */
   readonly sync: Location | null;
   /** Names that verifiers.ts exports. */
   readonly verifiers: readonly string[];

@@ -116,7 +116,7 @@ function quickOf({ settings, quick }: Mode, dialect: Dialect): Ajv {
   return made;
 }
 
-/** How many references are followed to check one value. Each may follow two more, so that a small schema has no end. */
+/** The limit of references followed to check one value. Each may follow two more, so a small schema may not end. */
 const mostReferences = 100_000;
 
 /** Is next to every reference of a compiled schema. */
@@ -166,7 +166,7 @@ function compiledBy(ajv: Ajv, schema: object): ValidateFunction | string {
   }
 }
 
-/** What holds in a whole schema: the references to its root by its own anchors, and whether a reference is alone. */
+/** Facts about a whole schema: the references to its root by its own anchors, and whether a reference is alone. */
 type Context = { readonly anchors: readonly string[]; readonly isReferenceAlone: boolean };
 
 /**

@@ -10,7 +10,7 @@ export type UnsupportedSchemaPattern = {
   readonly isInvalid: boolean;
 };
 
-/** What every compiler of a domain's or a server's JSON Schemas is made with. */
+/** The settings of every compiler for a domain's or a server's JSON Schemas. */
 export const schemaSettings = {
   strict: false,
   // An argument named `constructor` that is absent is not the one that every object inherits.

@@ -86,7 +86,7 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
   };
 }
 
-/** How long a server may take to end a session. It is not asked again. */
+/** The time that a server may take to end a session, in ms. The request is not repeated. */
 const endSessionMs = 2000;
 
 type DispatcherClass = new (options: object) => object;

@@ -8,7 +8,7 @@ import { Disconnected, failedAnswer } from './errors.ts';
 import { mcpFetch } from './httpFetch.ts';
 import { resumption } from './resumption.ts';
 
-/** Where an HTTP server is, with the keys that are sent there. */
+/** The address of an HTTP server, with the keys that are sent there. */
 export type Address = { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
 
 /** Returns the address of a server with its placeholders filled in. */

@@ -1,6 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** How the client resumes a stream that has ended. What the server sends as `retry` takes the place of the delays. */
+/** Limits for resuming a stream that has ended. The server's `retry` replaces the delays. */
 export const resumption = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 30_000,
@@ -10,7 +10,7 @@ export const resumption = {
 
 /** The requests whose event stream has no answer yet. */
 export class OpenStreams {
-  /** How often in a row the stream of each request could not be resumed. */
+  /** The number of consecutive failures to resume the stream of each request. */
   readonly #misses = new Map<unknown, number>();
   readonly #onCut: (request: RequestId, error?: Error) => void;
 

@@ -29,7 +29,7 @@ export class StdioTransport implements Transport {
   #group: ProcessGroup | null = null;
   /** The ids of requests that have no answer yet. */
   readonly #open = new Set<unknown>();
-  /** How many notifications were sent after the last answer: some servers answer them with an error without an id. */
+  /** Notifications sent after the last answer: some servers answer them with an error without an id. */
   #notifications = 0;
   #closed: Promise<void> | null = null;
 

@@ -26,7 +26,7 @@ export function taskRefusal(tool: string, result: object): string | null {
   return `Error: ${tool} started a task instead of returning a result. Rehearsal does not support MCP tasks. Change the server so that this call returns its result directly.`;
 }
 
-/** How long a server may take to show that it has the older transport. */
+/** The time that a server may take to show that it has the older transport, in ms. */
 const probeMs = 2000;
 
 /** Returns whether an address is that of the older transport HTTP+SSE, which begins with a stream that names an endpoint. */

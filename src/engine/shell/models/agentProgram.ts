@@ -12,7 +12,7 @@ import { childEnvironment } from '../processes/childEnvironment.ts';
 import { guardLane } from '../processes/laneGuard.ts';
 import { withLastOutput } from '../processes/lastOutput.ts';
 
-/** What an agent receives at each of its turns: one JSON object, a line for a process and a body for a service. */
+/** The input of an agent at each of its turns: one JSON object, a line for a process and a body for a service. */
 export type AgentTurn = {
   /** The same for every turn of a rollout. */
   readonly rollout: string;
@@ -20,7 +20,7 @@ export type AgentTurn = {
   readonly messages: readonly unknown[];
 } & Loan;
 
-/** Where an agent finds its model and its tools for one rollout. The key opens both, and nothing else. */
+/** The addresses of an agent's model and tools for one rollout. The key gives access to these two only. */
 export type Loan = { readonly base_url: string; readonly api_key: string; readonly mcp_url: string };
 
 /** An agent's program as one rollout has it. */

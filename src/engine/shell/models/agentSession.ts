@@ -16,7 +16,7 @@ import { type AskLentModel, LentModel, type ModelAnswer } from './lentModel.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { replyOf } from './openai.ts';
 
-/** What the agent's seat says, and the requests of its model that led to it. */
+/** The agent's reply, and the requests to its model that led to it. */
 export type AgentAnswer = { readonly reply: AgentReply; readonly call?: ModelCall };
 
 type Result = Attachments & { readonly content: string; readonly isError: boolean };
@@ -31,11 +31,11 @@ type Arrived = {
   readonly resolve: (result: Result) => void;
 };
 
-/** How long calls are waited for that the model has announced beside the one that arrived. */
+/** The time to wait for calls that the model announced together with the one that arrived, in ms. */
 const siblingsMs = 1000;
 /** The same for an agent that let that time pass: it makes one call after the other. */
 const laterSiblingsMs = 100;
-/** How long calls that no model announced count as made at once. */
+/** The time within which calls that no model announced count as simultaneous, in ms. */
 const defaultTogetherMs = 10;
 
 const notNow = 'Error: tools can be called only in the turn of the agent';

@@ -20,7 +20,7 @@ import {
 } from './providerError.ts';
 import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
-/** What a provider says about an answer, for the sidecar. */
+/** The provider's data about an answer, for the sidecar. */
 export type AnswerNote = {
   readonly finishReason?: string;
   readonly refusal?: string;
@@ -28,21 +28,21 @@ export type AnswerNote = {
   readonly provider?: string;
 };
 
-/** What a model answered, as the engine takes it from every chat endpoint. */
+/** A model's answer, in the form that the engine uses for every chat endpoint. */
 export type ChatAnswer = {
-  /** What it says, without thoughts; null where it only calls tools. */
+  /** The text of the answer, without thoughts; null if it only calls tools. */
   readonly content: string | null;
   readonly thoughts: string | null;
   /** Calls without an id have an empty one. */
   readonly toolCalls: readonly ToolCall[];
   /** Identity that a gateway gives a message. */
   readonly messageId: string | null;
-  /** What its endpoint needs back with it. A gateway that gives messages an identity keeps its own. */
+  /** The data that its endpoint needs back with it. A gateway that gives messages an identity keeps its own. */
   readonly cameWith: CameWith;
   /** Tokens of the request and of the answer; null where the endpoint does not count them. */
   readonly usage: { readonly input: number; readonly output: number } | null;
   readonly note: AnswerNote;
-  /** How it ended; null where it is whole. */
+  /** The way in which the answer broke off; null if it is complete. */
   readonly brokenEnd: BrokenEnd | null;
   /** The answer as the endpoint sent it, with every field. */
   readonly raw: Completion;
@@ -114,7 +114,7 @@ const usageSchema = z.looseObject({
 const choiceSchema = z.looseObject({
   message: optional(messageSchema),
   finish_reason: lenient(z.string()),
-  /** How the provider behind a router says it. */
+  /** The finish reason of the provider behind a router. */
   native_finish_reason: lenient(z.string()),
   error: z.unknown().optional(),
   usage: z.unknown().optional(),
@@ -128,7 +128,7 @@ const completionSchema = z.looseObject({
   error: z.unknown().optional(),
 });
 
-/** Where servers write thoughts, the usual ones first, then those of servers for Claude and of GitHub Copilot. */
+/** Fields of thoughts: the usual ones first, then those of servers for Claude and of GitHub Copilot. */
 const thoughtFields = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const;
 
 type Message = z.infer<typeof messageSchema>;
@@ -137,13 +137,13 @@ type Choice = z.infer<typeof choiceSchema>;
 /** A chat completion that can be read, with every field that its endpoint sent. */
 export type Completion = z.input<typeof completionSchema>;
 
-/** What an endpoint answered: a completion, an error in the provider's words, or something else, which is quoted. */
+/** An endpoint's answer: a completion, an error in the provider's words, or something else, which is quoted. */
 export type ReadAnswer =
   | { readonly type: 'answer'; readonly answer: ChatAnswer }
   | { readonly type: 'error'; readonly error: ProviderError }
   | { readonly type: 'unreadable'; readonly problem: string };
 
-/** How an answer ends that the provider could not finish. */
+/** The finish reasons of answers that the provider could not finish. */
 const failedEnds: readonly string[] = ['error', 'abort', 'network_error', 'insufficient_system_resource'];
 
 /** Reads the body of an answer, whichever server sent it. */

@@ -36,7 +36,7 @@ export const sentMessageSchema = z.looseObject({
 });
 export type SentMessage = Readonly<z.infer<typeof sentMessageSchema>>;
 
-/** What a request says, except who is asked. */
+/** The body of a request, except the model's name. */
 export type ChatBody = { readonly messages: readonly SentMessage[]; readonly [field: string]: unknown };
 
 /** The whole body that a model is sent; its text is this value's JSON. */

@@ -2,7 +2,7 @@
 const names =
   /context_length_exceeded|exceed_context_size|model_max_prompt_tokens_exceeded|tokens_limit_reached|ContextWindowExceeded/;
 
-/** How servers write that a request does not fit into the context. */
+/** Matches how servers report that a request does not fit into the context. */
 const words: readonly RegExp[] = [
   // vLLM, OpenRouter, DeepSeek, Mistral
   /(?:maximum|model's) context length|longer than the maximum model length/,

@@ -19,7 +19,7 @@ export type Retry = {
 };
 export type OnRetry = (retry: Retry) => void;
 
-/** How long a request may wait altogether for an endpoint that limits the rate. */
+/** The total time that a request may wait for an endpoint that limits the rate, in ms. */
 const defaultRateLimitMs = 300_000;
 const mostRetries = 3;
 /** Of these, attempts that may follow one that was silent for the seat's whole time. */

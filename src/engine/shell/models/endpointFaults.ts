@@ -7,7 +7,7 @@ import type { RefusedRequest } from './refusedFields.ts';
 /** For whom a model is asked. */
 export type Asked = 'agent' | 'simulator' | 'judge' | 'tool' | 'author';
 
-/** How long a model may take for one answer where no one says otherwise. */
+/** The default time that a model may take for one answer, in ms. */
 export const defaultTimeoutMs = 120_000;
 
 /** A way in which an endpoint gave no answer, also after further attempts. */

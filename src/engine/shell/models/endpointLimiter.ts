@@ -114,7 +114,7 @@ export class EndpointLimiter {
 /** One request that has its turn: exactly one of these is called, once. */
 type Turn = {
   readonly type: 'turn';
-  /** How long it sat out pauses. */
+  /** The time that it spent in pauses, in ms. */
   readonly pausedMs: number;
   readonly answered: () => void;
   /** It failed for a reason that says nothing about limits. */
@@ -134,7 +134,7 @@ type CommonPause = { readonly until: number; readonly answer: Response | undefin
 /** A pause of all requests to an endpoint; `isNew` for the first refusal that leads to it. */
 type Pause = { readonly ms: number; readonly isNew: boolean };
 
-/** How long after its last pause a limiter is kept. */
+/** The time that a limiter is kept after its last pause, in ms. */
 const rememberedMs = 600_000;
 
 const limiters = new Map<string, EndpointLimiter>();

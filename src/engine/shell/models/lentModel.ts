@@ -9,7 +9,7 @@ import { completeWhole } from './openai.ts';
 
 const requestSchema = z.looseObject({ messages: z.array(sentMessageSchema).min(1) });
 
-/** What an agent's request of its model is answered with: a status and a body in OpenAI's form. */
+/** The answer to an agent's request to its model: a status and a body in OpenAI's form. */
 export type ModelAnswer =
   | { readonly status: 200; readonly body: Completion }
   | { readonly status: 400 | 502; readonly body: object };

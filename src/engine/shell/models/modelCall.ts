@@ -1,6 +1,6 @@
 import type { SideNote } from '../files/sideNote.ts';
 
-/** What a model call cost and exactly what was asked; goes to the sidecar. */
+/** The cost of a model call and its exact request; written to the sidecar. */
 export type ModelCall = SideNote & { readonly ms: number; readonly request: unknown };
 
 /** Whether a note is of a model that was asked. */

@@ -205,7 +205,7 @@ function withoutStatus(message: string, status: number | undefined): string {
   return message.replace(new RegExp(`^(?:(?:error code: ?)?<?${status}\\b>?[\\s:,-]*)+(?=\\S)`, 'i'), '');
 }
 
-/** How long an endpoint may take to say which models it has. */
+/** The time that an endpoint may take to list its models, in ms. */
 const listTimeoutMs = 15_000;
 
 /**

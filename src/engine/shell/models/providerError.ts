@@ -15,7 +15,7 @@ export type ProviderError = {
   readonly fields: JsonObject;
 };
 
-/** Where servers write an error that is not under `error`, and what they write there. */
+/** Fields in which servers write an error that is not under `error`. */
 const places = ['errors', 'detail', 'base_resp', 'message', 'msg', 'error_msg'] as const;
 /** The fields of an error with words in them, the clearest first. */
 const wordFields = ['message', 'msg', 'detail', 'error_msg', 'status_msg', 'error', 'reason', 'type'] as const;
@@ -57,7 +57,7 @@ export const unknownStatus = 502;
 
 /** Fields of an error with a status, or with the name of one. */
 const statusFields = ['code', 'status', 'status_code', 'http_status_code', 'type'] as const;
-/** What an account, a key, a limit or a request is refused with, by the name of the error. */
+/** The status for each name of an error that refuses an account, a key, a limit or a request. */
 const namedStatuses: readonly (readonly [name: RegExp, status: number])[] = [
   [/insufficient_(?:quota|balance|credits|funds)/i, 402],
   [/authentication|invalid_api_key|unauthorized/i, 401],

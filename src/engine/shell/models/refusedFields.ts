@@ -33,7 +33,7 @@ const neededInCalls = ['id', 'type', 'function'];
 
 const renamings: Readonly<Record<string, string>> = { max_tokens: 'max_completion_tokens' };
 
-/** What was learned of each model at each endpoint, in this process. */
+/** The adaptations learned for each model at each endpoint, in this process. */
 const learned = new Map<string, readonly Adaptation[]>();
 const most = 1000;
 
@@ -162,11 +162,11 @@ const otherFault =
   /too (?:large|long|big|high|many)|greater than|at most|exceed|must be (?:passed|provided|set)|is required/i;
 const structuredOutput = /json.?schema|response.?(?:format|schema)|structured.?output|grammar|guided/i;
 
-/** How servers write that they take each of two fields, and not both in one request. */
+/** Matches how servers report that they accept either of two fields, but not both in one request. */
 const notTogether =
   /\bboth\b|together|at the same time|simultaneously|mutually exclusive|one of|either|(?:not|n't) be (?:used|set|specified|combined) (?:with|when|if)/i;
 
-/** How servers write that they only stream; Qwen's thinks only in streams. */
+/** Matches how servers report that they only stream; Qwen's thinks only in streams. */
 const onlyStreams =
   /only supports? stream|stream(?:ing)? (?:is required|mode only|only)|non-?stream\S*(?: \w+)* (?:is|are) not (?:supported|allowed)|(?:not|n't) support non-?stream|for non-streaming calls|stream\W+(?:must be|needs to be|should be|to)(?: set to)? "?'?`?true|enable the stream parameter/i;
 

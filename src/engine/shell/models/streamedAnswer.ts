@@ -29,7 +29,7 @@ const deltaSchema = z.looseObject({
 const choiceSchema = z.looseObject({ index: indexSchema, delta: deltaSchema.nullish(), error: z.unknown().optional() });
 const chunkSchema = z.looseObject({ error: z.unknown().optional(), choices: z.array(choiceSchema).nullish() });
 
-/** How some servers write the `finish_reason` of an answer that is not finished. */
+/** Values that some servers write as the `finish_reason` of an unfinished answer. */
 const unfinished: readonly unknown[] = ['', 'null'];
 
 type Fields = Record<string, unknown>;

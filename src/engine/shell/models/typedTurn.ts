@@ -1,6 +1,6 @@
 import { callArguments, type ToolCall } from '../../core/events/message.ts';
 
-/** What a person typed as a turn: words, or one call. */
+/** A turn that a person typed: words, or one call. */
 export type Turn =
   | { readonly content: string; readonly call?: never }
   | { readonly content: null; readonly call: Omit<ToolCall, 'id'> };

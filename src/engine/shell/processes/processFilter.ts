@@ -56,7 +56,7 @@ const [tryAgain, noMemory, notImplemented, noFamily] = [11, 12, 38, 97];
 
 const [load, mask, jumpIfEqual, jumpIfAtLeast, jumpIfSet, give] = [0x20, 0x54, 0x15, 0x35, 0x45, 0x06];
 const [allow, killProcess, failWith] = [0x7fff0000, 0x80000000, 0x00050000];
-/** Where `struct seccomp_data` has the system call, its architecture, and the lower half of an argument. */
+/** Offsets in `struct seccomp_data` of the system call, its architecture, and the lower half of an argument. */
 const [atCall, atArchitecture] = [0, 4];
 const atArgument = (index: number) => 16 + 8 * index;
 

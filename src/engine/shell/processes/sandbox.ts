@@ -10,7 +10,7 @@ export type Sandbox =
   | { readonly name: 'bubblewrap' | 'sandbox-exec' }
   | { readonly name: null; readonly reason: string; readonly advice: string };
 
-/** What a confined program may use. It sees no other process, and writes to its own `/tmp` at most. */
+/** The permissions of a confined program. It sees no other process, and writes to its own `/tmp` at most. */
 export type Confinement = {
   /** Absolute paths of the files and folders that it may read, beside system libraries and its own executable. */
   readonly readable: readonly string[];
@@ -42,11 +42,11 @@ const stackBytes = 8 * megabyte;
 const scratchBytes = 64 * megabyte;
 const probeMs = 10_000;
 
-/** What dynamically linked programs load. `/nix` and `/gnu` are where NixOS and Guix keep every library. */
+/** Folders that dynamically linked programs load from. NixOS keeps every library in `/nix`, and Guix in `/gnu`. */
 const libraries = ['/lib', '/lib32', '/lib64', '/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/local/lib'];
 const systemPaths = [...libraries, '/etc/ld.so.cache', '/nix/store', '/gnu/store'];
 
-/** What looks up names and checks certificates. */
+/** Paths for looking up names and checking certificates. */
 const networkPaths = ['hosts', 'resolv.conf', 'nsswitch.conf', 'host.conf', 'gai.conf', 'ssl', 'pki', 'ca-certificates']
   .map((name) => `/etc/${name}`)
   .concat('/usr/share/ca-certificates');

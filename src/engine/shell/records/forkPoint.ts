@@ -3,11 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import type { Recorded } from '../../core/events/event.ts';
 import { readRecording } from './recording.ts';
 
-/** Where two related recordings part: the last event they share, and what each of them changed after it. */
+/** The point where two related recordings part: the last event they share, and what each changed after it. */
 export type ForkPoint = {
   /** Number of the last event that both have. */
   readonly event: number;
-  /** What the fork changed there, in words; null for the recording that continued as it was. */
+  /** A description of the fork's changes there; null for the recording that continued as it was. */
   readonly edits: readonly [string | null, string | null];
   /** File name of the recording that both come from; it may be one of the two. */
   readonly origin: string;

@@ -18,7 +18,7 @@ import { Fault, messageOf } from '../files/fault.ts';
 import { wholeLines } from './recording.ts';
 import { rolloutName } from './recordingName.ts';
 
-/** What a receipt vouches for. A rollout is finished when its receipt is there. */
+/** The facts that a receipt vouches for. A rollout is finished when its receipt exists. */
 export const receiptSchema = z.strictObject({
   rollout: z.string(),
   recording: z.string(),
@@ -293,7 +293,7 @@ export function isLost({ endReason, unverified }: Pick<Receipt, 'endReason' | 'u
   return unverified === true || endReason === 'infrastructureFailed';
 }
 
-/** How long lines are parsed before others that share this thread have their turn, in milliseconds. */
+/** The time that lines are parsed before other work on this thread has its turn, in milliseconds. */
 const sliceMs = 8;
 
 /** The newest receipt of each rollout in a run's folder: of its own trials, and of the forks beside them. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** How the name of every recording ends. */
+/** The suffix of every recording's file name. */
 export const recordingEnding = '.traj.jsonl';
 
 /** Whether a path or a name is that of a recording. */

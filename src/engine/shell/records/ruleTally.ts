@@ -2,10 +2,10 @@ import type { RuleVerdict } from '../../core/domain/rule.ts';
 import { eventSchema } from '../../core/events/event.ts';
 import { readBoundedTextAsync } from '../files/boundedFile.ts';
 
-/** How often each rule of a recording came to each verdict. */
+/** The number of times that each rule of a recording received each verdict. */
 export type RuleTally = ReadonlyMap<string, Readonly<Record<RuleVerdict['verdict'], number>>>;
 
-/** How the line of such an event begins: the others need not be parsed. */
+/** Matches the beginning of such an event's line: other lines need not be parsed. */
 const checked = /^\{"n":\d+,"event":\{"type":"rulesChecked"/;
 
 /** The verdicts of rules in a recording, by rule. Lines that can't be read count for nothing; nor does a lost file. */

@@ -13,7 +13,7 @@ import { rolloutName } from './recordingName.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
-/** How the policy differs from that of the last run of the same domain; no lines where only its hash is known. */
+/** The policy's differences from the last run of the same domain; without lines if only its hash is known. */
 const policyChangeSchema = z.object({
   run: z.string(),
   policyHash: z.string(),
@@ -21,7 +21,7 @@ const policyChangeSchema = z.object({
 });
 export type PolicyChange = z.infer<typeof policyChangeSchema>;
 
-/** What a million tokens of each seat cost. */
+/** The price of a million tokens of each seat. */
 export const pricesSchema = z.strictObject(
   Object.fromEntries(modelRoles.map((role) => [role, priceSchema.optional()])),
 ) as z.ZodType<Prices>;
@@ -40,22 +40,22 @@ const runFileSchema = z.object({
   agent: z.string(),
   user: z.string(),
   judge: z.string().optional(),
-  /** How the models are asked. Absent in runs that older versions wrote. */
+  /** The request settings of the models. Absent in runs that older versions wrote. */
   models: z.partialRecord(z.enum(modelRoles), z.record(z.string(), z.json()) as z.ZodType<JsonObject>).optional(),
-  /** Who plays the user in rollouts of each basis, by the domain and what was chosen for this run. */
+  /** The simulated user in rollouts of each basis, set by the domain and by the choices for this run. */
   simulators: z.object({ train: z.string(), evaluate: z.string() }).optional(),
   tasks: z.array(z.string()),
-  /** What the metrics need to know of the domain's tools. */
+  /** The properties of the domain's tools that the metrics need. */
   tools: z
     .array(
       z.object({ name: z.string(), effect: z.enum(['read', 'write']), generic: z.boolean(), handsOff: z.boolean() }),
     )
     .default([]),
-  /** What a million tokens of each seat cost, where that was said. */
+  /** The price of a million tokens of each seat, if it was given. */
   prices: pricesSchema.optional(),
   /** The run whose rollouts were verified again, and which of its policies that was. */
   regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),
-  /** Where conversations were imported: how far personal data is masked in them. */
+  /** For imported conversations: the extent to which personal data is masked in them. */
   imported: z.object({ masked: z.boolean(), recogniser: z.string().optional() }).optional(),
   policyHash: z.string(),
   policyChange: policyChangeSchema.optional(),

@@ -32,7 +32,7 @@ export function removeUnbegunRun(folder: string): void {
   }
 }
 
-/** What a run has before its first recording. */
+/** The files that a run has before its first recording. */
 const madeFirst: readonly string[] = ['run.json', 'ledger.jsonl'];
 
 function makeIfNew(folder: string): boolean {

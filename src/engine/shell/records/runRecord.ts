@@ -13,7 +13,7 @@ import { type RunFile, readRunFile } from './runFile.ts';
 /** A finished rollout of a run: its measures, and where its recording lies. */
 export type FinishedRollout = Measure & { readonly recording: string; readonly taskHash: string };
 
-/** What is in a run's folder, measured. */
+/** The contents of a run's folder, measured. */
 export type RunRecord = {
   readonly folder: string;
   readonly file: RunFile;
@@ -156,7 +156,7 @@ function differencesFrom(
   return [...settings, ...changed];
 }
 
-/** What of a run is the same in each of its rollouts. */
+/** The settings of a run that are the same in each of its rollouts. */
 export type RunSettings = Pick<RunFile, keyof typeof labels | 'models'>;
 
 type SettingDifference = { readonly label: string; readonly values: readonly [string, string] };

@@ -24,7 +24,7 @@ export function guardReader(recording: string): GuardReader {
   };
 }
 
-/** What the call read whose result a step is, or undefined where nothing says so. */
+/** Returns what the call read whose result a step is, or undefined if nothing records it. */
 export type ReadsAt = (step: number) => Reads | undefined;
 
 /** Reads from the sidecar of a recording what its calls read, also while that is being written. */

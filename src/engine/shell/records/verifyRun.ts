@@ -40,11 +40,11 @@ export function verifyRecording(path: string, links = noLinks): Verified {
   return { checked: 1, problems: [...found, ...verifyParent(recording, links)] };
 }
 
-/** What was found in the folder of a run. */
+/** The result of verifying the folder of a run. */
 export type VerifiedRun = Verified & {
   /** The `id` in run.json; null where it is not vouched for, or is of a version that gave none. */
   readonly run: string | null;
-  /** How many rollouts the run promises; null where it has no id. */
+  /** The number of rollouts that the run plans; null if it has no id. */
   readonly planned: number | null;
   /** The names of the promised rollouts that have no receipt, or whose recording is gone. */
   readonly missing: readonly string[];
@@ -138,7 +138,7 @@ function isRecord(name: string): boolean {
   return (ownFiles as readonly string[]).includes(name);
 }
 
-/** What is known of the folder while its recordings are read one after the other. */
+/** The state of the folder while its recordings are read one after the other. */
 type Seen = {
   readonly folder: string;
   readonly run: RunFile | null;

@@ -30,7 +30,7 @@ import { underFaults } from './seededFaults.ts';
 import { syncWrites } from './sync.ts';
 import { verification } from './verification.ts';
 
-/** What has to be waited for between two steps: anyone who drains the loop gives back its result. */
+/** A promise that must settle between two steps: the code that drains the loop passes back its result. */
 type Waiting = Promise<readonly RolloutEvent[]>;
 
 /**

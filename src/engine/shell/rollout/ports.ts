@@ -45,7 +45,7 @@ export type Ports = {
   readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes> | Writes;
   /** Puts a task's own start into a world by the environment that works on it; absent where there is none. */
   readonly setUp?: (task: Task, context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes>;
-  /** What an assertion looks into that is not in the world. */
+  /** Reads the sources of assertions that are not in the world. */
   readonly readSource: VerificationPorts['readSource'];
   /** Asks the judge; absent where there is none, and its answers are then unknown. */
   readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;

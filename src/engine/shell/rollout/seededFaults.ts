@@ -91,7 +91,7 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
   return { ...call, arguments: Object.fromEntries(given), ...Object.fromEntries(forms) };
 }
 
-/** What no longer belongs to a text that a fault replaces. */
+/** Removes the fields that no longer belong to a text that a fault replaces. */
 const ofText = { textParts: undefined, structured: undefined };
 
 function after<T extends Result>(outcome: T, fault: SeededFault): T {

@@ -14,10 +14,10 @@ import { type CustomResult, verdictsOf } from '../../core/verifiers/verify.ts';
 /** The world after the gold actions, and the result and the writes of each of them, with what `sync` wrote after it. */
 export type Gold = { readonly world: World; readonly steps: readonly (GoldStep & { readonly writes: Writes })[] };
 
-/** What a verifier of the domain's own code looks at. */
+/** The evidence that a verifier of the domain's own code examines. */
 export type CustomEvidence = { readonly start: World; readonly state: RolloutState };
 
-/** What the verdicts of a rollout depend on besides its state. */
+/** The inputs to the verdicts of a rollout besides its state. */
 export type Conclusive = {
   /** The result of the gold actions; null where no verifier looks at it. */
   readonly gold: Gold | null;
@@ -27,7 +27,7 @@ export type Conclusive = {
 /** A state that an assertion looks into and that is still to be read, under the name that it is recorded by. */
 export type OpenSource = { readonly assertion: Assertion; readonly source: string };
 
-/** What verification needs of the outside. */
+/** The outside functions that verification needs. */
 export type VerificationPorts = {
   readonly readSource: (open: OpenSource, state: RolloutState) => Promise<Json>;
   /** Runs a verifier that verifiers.ts exports. */

@@ -37,7 +37,7 @@ export type BatchOptions = {
   readonly basis: 'evaluate' | 'train';
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
-  /** Who answers what rules and tasks leave to a judge; those answers are unknown without one. */
+  /** Answers what rules and tasks leave to a judge; without one those answers are unknown. */
   readonly judge?: SeatSpec;
   /** Laid over those of the domain for simulated tools. */
   readonly toolSettings?: AskedSettings | undefined;

@@ -25,7 +25,7 @@ import { isSameStart } from './regrade.ts';
 
 export type Difference = { readonly event: number; readonly message: string };
 
-/** What the verification at the end of a rollout records. */
+/** The events that the verification at the end of a rollout records. */
 const concluding: readonly RolloutEvent['type'][] = ['sourceRead', 'verdictReached', 'rewarded'];
 
 /**

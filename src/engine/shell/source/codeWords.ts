@@ -2,7 +2,7 @@ import { blanked, type Scan } from './scan.ts';
 import { remembered, type Source } from './source.ts';
 import { memberOf } from './typeMember.ts';
 
-/** What the code of a domain's tools can put into a database or a result, as far as its text tells. */
+/** The words that a domain's tool code can put into a database or a result, as far as its text shows. */
 export type CodeWords = {
   /** Names that are used as keys, and the texts in quotes. */
   readonly keys: ReadonlySet<string>;

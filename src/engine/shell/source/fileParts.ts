@@ -4,7 +4,7 @@ import { remembered, type Source } from './source.ts';
 /** An item of the list that a file is, read by itself: typing in one of thousands leaves the others as they were read. */
 export type FilePart = {
   readonly source: Source;
-  /** Where it begins in the file: an offset, and how many lines precede it. */
+  /** Its start in the file: an offset, and the number of lines before it. */
   readonly from: number;
   readonly line: number;
 };

@@ -16,7 +16,7 @@ type Finding = {
   readonly fix?: Fix | undefined;
 };
 
-/** What the findings of one value of a file are reported with. */
+/** The context in which the findings of one value of a file are reported. */
 export type IssueContext = {
   readonly kind: FileKind;
   readonly schema: SchemaName;

@@ -135,7 +135,7 @@ function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }
   return { items, diagnostics, sources: [source] };
 }
 
-/** What a file that is not a list holds, and how it begins. */
+/** The expected content of a file that is not a list, and a hint about how it begins. */
 const expectations: Readonly<Partial<Record<FileKind, readonly [expected: string, hint: string]>>> = {
   domain: ['one domain', 'Write its keys, first of all name:.'],
   phrase: ['a map of lists', 'Write a name, and below it its phrases, each behind "- ".'],

@@ -9,13 +9,13 @@ import type { Declared } from './scan.ts';
 
 export type Bases = { readonly agent: JsonObject; readonly user: JsonObject };
 
-/** What is known of the tools: their names alone, or everything once they are described. */
+/** The known facts about the tools: their names alone, or everything once they are described. */
 export type KnownTools = {
   readonly names: ReadonlySet<string>;
   /** Whether a name that is not here is not a tool. */
   readonly complete: boolean;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** What is known of their behaviour: from the description, else from the words of the source. */
+  /** Their known behaviour: from the description, or else from the words of the source. */
   readonly declared: ReadonlyMap<string, Declared>;
 };
 

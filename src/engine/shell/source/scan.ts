@@ -2,10 +2,10 @@ import { dirname, resolve } from 'node:path';
 import type { Location } from '../files/diagnostic.ts';
 import { inside, locate, type Overlay, readSource, type Source } from './source.ts';
 
-/** What a tool says about itself, as far as it can be read off its source. */
+/** A tool's declarations about itself, as far as its source shows them. */
 export type Declared = {
   readonly effect: 'read' | 'write' | null;
-  /** Where its effect is written. */
+  /** The location where its effect is declared. */
   readonly effectAt: Location | null;
   readonly owner: 'agent' | 'user';
   readonly generic: boolean;
@@ -13,7 +13,7 @@ export type Declared = {
 };
 
 export type Scan = {
-  /** Where each tool is exported, in the order of the source. */
+  /** The location where each tool is exported, in the order of the source. */
   readonly tools: ReadonlyMap<string, Location>;
   readonly declared: ReadonlyMap<string, Declared>;
   /** Whether the scan understood every export, so that a name that is not here is not a tool. */

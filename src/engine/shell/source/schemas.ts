@@ -14,7 +14,7 @@ export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'phrases' | '
 
 const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema).describe('The checks.') });
 
-/** What a whole file of each kind may hold; made from the schemas that the loader checks with. */
+/** The schema of a whole file of each kind, built from the schemas that the loader checks with. */
 const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonly schema: z.ZodType }>> = {
   domain: { title: 'Domain (domain.yaml)', schema: domainFileSchema },
   task: { title: 'Task, or a list of tasks (*.task.yaml)', schema: z.union([taskSchema, z.array(taskSchema).min(1)]) },

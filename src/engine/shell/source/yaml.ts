@@ -23,7 +23,7 @@ import { type FileKind, remembered, type Source } from './source.ts';
 import { describeFault } from './yamlFault.ts';
 import { keyText, mergedPair, ownPair, yamlOptions } from './yamlMerge.ts';
 
-/** Where something is in a YAML file, by its path from the root. */
+/** Locates values in a YAML file by their path from the root. */
 export type Places = {
   /** The value at the path, or as much of it as there is. */
   readonly value: (path: readonly PropertyKey[]) => Location;

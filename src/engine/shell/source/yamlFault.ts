@@ -1,6 +1,6 @@
 import { type Document, isCollection, isScalar, visit, type YAMLError } from 'yaml';
 
-/** What keeps a text from being YAML: from where to where, why, and what to do. */
+/** An error that makes a text invalid YAML: its range, its cause, and what to do. */
 type Fault = { readonly from: number; readonly to: number; readonly message: string; readonly hint: string };
 
 /**

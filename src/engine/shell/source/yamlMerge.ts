@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml';
 
-/** How every YAML file is read: `<<` merges other maps into one, as readers of YAML 1.1 do. */
+/** The options for reading every YAML file: `<<` merges other maps into one, as in readers of YAML 1.1. */
 export const yamlOptions = { merge: true } as const;
 
 /** The name of a key. A merge key is read as a symbol. */

@@ -12,7 +12,7 @@ import { type ConfinedProcess, findSandbox, signalOf, spawnConfined } from '../p
 import { askInterpreter, type Interpreter } from './interpreter.ts';
 
 export type BridgeSettings = {
-  /** What people call it: `tools.py`, or the environment by its name. */
+  /** The name for people: `tools.py`, or the name of the environment. */
   readonly label: string;
   readonly kind: 'tools' | 'environment' | 'database';
   readonly folder: string;
@@ -20,11 +20,11 @@ export type BridgeSettings = {
   readonly file: string;
   /** The interpreter; by default the first one that is there. */
   readonly python?: string | undefined;
-  /** Which adapter of the bridge drives it, where it has no own file. */
+  /** The adapter of the bridge that drives it, if it has no Python file. */
   readonly adapter?: { readonly name: string; readonly settings: Readonly<Record<string, string>> };
   /** Both sides of the database, for tools and environments that work on it. */
   readonly base?: { readonly agent: JsonObject; readonly user: JsonObject };
-  /** What to do where there is no interpreter: a sentence for messages, without its full stop. */
+  /** Advice if there is no interpreter: a sentence for messages, without its full stop. */
   readonly pythonHint: string;
   /** Whether its sandbox has the network of this machine. */
   readonly network?: boolean | undefined;
@@ -51,12 +51,12 @@ export type BridgeTool = {
 
 export type BridgeCall = {
   readonly timeoutMs: number;
-  /** What is done, for the message when it never ends. */
+  /** A description of the action, for the message if it never ends. */
   readonly what: string;
   readonly signal?: AbortSignal;
 };
 
-/** What the interpreter is called, in the order in which it is looked for. */
+/** The names of the interpreter, in the order in which they are tried. */
 export const pythonNames: readonly string[] = process.platform === 'win32' ? ['python', 'py'] : ['python3', 'python'];
 
 /** Loading a module and validating its base may take long, once. */
@@ -80,7 +80,7 @@ type Opened = { readonly tools: readonly BridgeTool[] } & Partial<Hosted>;
  */
 export class BridgeProcess {
   readonly settings: BridgeSettings;
-  /** What an adapter said about its environment when it was opened. */
+  /** The adapter's description of its environment, from when it was opened. */
   hosted: Hosted = { sync: false, goldSyncs: true, prompts: {} };
   #child: ChildProcess | null = null;
   #kill = () => {};

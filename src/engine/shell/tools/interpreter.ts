@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { isAbsolute } from 'node:path';
 
-/** What an interpreter reports of itself. */
+/** An interpreter's report about itself. */
 export type Interpreter = {
   /** Absolute path of the program, also where a launcher chose it. */
   readonly program: string;
   /** Folders and files that it imports from: its prefixes and its search path. */
   readonly readable: readonly string[];
-  /** Where packages of this user are, if it looks there. */
+  /** The folder of this user's packages, if the interpreter looks there. */
   readonly userBase: string | null;
 };
 

@@ -54,7 +54,7 @@ import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './tool
 
 type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
-  /** Where the server is declared, for the messages of its faults. */
+  /** The location where the server is declared, for the messages of its faults. */
   readonly at?: Location | undefined;
   /** The date and time of the rollout, for servers that can be given one. */
   readonly now?: string;
@@ -475,5 +475,5 @@ const keptTools =
 /** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
 
-/** How many time limits a call may take that reports progress, by default. */
+/** The default number of time limits that a call may take if it reports progress. */
 const mostExtensions = 10;

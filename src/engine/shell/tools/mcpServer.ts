@@ -37,7 +37,7 @@ export type ShownTools = {
   readonly tools: readonly Offered[];
   /** Names of those that only read; without it, the list has no hints. */
   readonly reads?: ReadonlySet<string>;
-  /** What the agent must follow; MCP calls it the server's instructions. */
+  /** The instructions that the agent must follow; MCP calls them the server's instructions. */
   readonly instructions: string;
   /**
    * @param args `JSON.stringify` writes all digits of their numbers

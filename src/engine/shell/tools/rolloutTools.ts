@@ -25,7 +25,7 @@ type Asked<Type extends CheckedQuestion['type']> = Extract<CheckedQuestion, { re
 type Answered<T> = {
   readonly answer: T;
   readonly attempts: number;
-  /** How the result differs from the output schema of its tool. */
+  /** The mismatch between the result and the output schema of its tool. */
   readonly mismatch?: string | undefined;
   readonly changedTools?: boolean | undefined;
 };
@@ -396,7 +396,7 @@ export class RolloutTools {
   }
 }
 
-/** What is compared of the results of a call that is made again. */
+/** The parts of a result that are compared when a call is repeated. */
 type Compared = Attachments & Pick<SourceResult, 'content' | 'isError'>;
 
 type MadeCall = {

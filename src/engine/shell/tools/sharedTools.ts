@@ -30,7 +30,7 @@ export type ToolDomain = {
   readonly parts: Pick<Parts, 'tasks'>;
 };
 
-/** What the rollouts of a domain share of the tools outside the lane: Python processes and rate limits. */
+/** The state of tools outside the lane that a domain's rollouts share: Python processes and rate limits. */
 export class SharedTools {
   readonly calls = new ToolCalls();
   readonly #log: (text: string) => void;

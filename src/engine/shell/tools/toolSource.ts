@@ -10,7 +10,7 @@ export type SourceResult = Attachments & {
   readonly isUnchanged?: boolean;
   /** Whether the source refused the call for now, so that the same call may work later. */
   readonly isTemporary?: boolean;
-  /** How it differs from the output schema of its tool. */
+  /** The mismatch between the result and the output schema of its tool. */
   readonly mismatch?: string;
   /** Whether its server changed its list of tools meanwhile. */
   readonly changedTools?: boolean;
@@ -40,7 +40,7 @@ export type ToolSource = {
   readonly call: (name: string, args: JsonObject, options?: SourceCallOptions) => Promise<SourceResult>;
   /** The state, by the declared reader or another one. */
   readonly read: (reader?: Reader) => Promise<Json>;
-  /** What an assertion function of the source says about its state. */
+  /** Returns the value of an assertion function of the source for its state. */
   readonly assert?: (name: string) => Promise<Json>;
   /** Puts a task's own start on a fresh instance. */
   readonly setUp?: (data: Json) => Promise<void>;
