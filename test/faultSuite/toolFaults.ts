@@ -218,8 +218,11 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'a page with status 200',
     tool: 'visit',
-    inject: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>'),
-    outcomes: same,
+    inject: ({ response }) =>
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Sign in</title><h1>Sign in</h1>'),
+    outcomes: { unscored: /answered with an HTML page \("Sign in"\) instead of MCP/ },
   },
   {
     name: 'the result is longer than the server may answer',

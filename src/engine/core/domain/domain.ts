@@ -62,7 +62,7 @@ const serverKeys = {
         .boolean()
         .optional()
         .describe(
-          'For a tool without an output schema: whether each text of its result is a row of the state, which is then a list. FastMCP gives a list that way: without `rows`, one row would be an object, and no row an empty text.',
+          'For a tool without an output schema: whether each text of its result is a row of the state, which is then a list. FastMCP gives a list that way: without `rows`, one row would be an object, and zero rows an empty text.',
         ),
     })
     .refine(({ lines, rows }) => lines === undefined || rows === undefined, 'expected lines or rows, and not both')

@@ -48,6 +48,16 @@ export class UnreadableAnswer extends Error {
   }
 }
 
+/** A page for people came in place of an answer, as a login or a proxy in front of the server sends one. */
+export class PageAnswer extends Error {
+  override readonly name = 'PageAnswer';
+
+  /** @param page a short description of the page */
+  constructor(page: string) {
+    super(`it answered with ${page}`);
+  }
+}
+
 /** The server answered another request than the one that was sent. The call may have been executed. */
 export class OtherAnswer extends Error {
   override readonly name = 'OtherAnswer';

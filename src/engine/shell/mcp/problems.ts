@@ -10,6 +10,7 @@ import {
   isRefused,
   NotSent,
   OtherAnswer,
+  PageAnswer,
   ServerError,
   SessionLost,
   TimeLimitExceeded,
@@ -131,6 +132,11 @@ export function httpProblem(
     return ['mcp/unreachable', `${what}it cannot be reached (${cause}). ${connectAdvice(cause)}`];
   if (isBroken(error))
     return ['mcp/died', `${what}the connection broke before the answer${cause ? ` (${cause})` : ''}. ${again}`];
+  if (error instanceof PageAnswer)
+    return [
+      'mcp/protocol',
+      `${what}${error.message} instead of MCP, so a login or a proxy is in front of it. Check the url and the headers`,
+    ];
   if (error instanceof OtherAnswer) return ['mcp/protocol', `${what}${error.message}. ${again}`];
   return ['mcp/protocol', `${what}it did not answer with MCP (${misreadText(error)}). Check the url`];
 }

@@ -77,11 +77,6 @@ const behaviours: readonly Behaviour[] = [
     seen: 'Error: MCP error -32003: You may not',
   },
   {
-    name: 'a page of a login',
-    reply: () => ({ body: '<html><title>Log in</title></html>' }),
-    seen: 'Error: the server did not answer with MCP (an HTML page ("Log in"))',
-  },
-  {
     name: 'a failed tool with a text',
     reply: (id) => result(id, '{"content":[{"type":"text","text":"no such order"}],"isError":true}'),
     seen: 'no such order',

@@ -91,6 +91,7 @@ const losses: readonly (readonly [name: string, reply: RawReply, code: string])[
   ['no answer within the time limit', () => undefined, 'mcp/timeout'],
   ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
   ['half of an answer', { body: '{"jsonrpc":"2.0","id":1,"result":{' }, 'mcp/died'],
+  ['a page of a login with status 200', page('<html><title>Log in</title></html>'), 'mcp/protocol'],
   ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/unavailable'],
   [
     'a JSON error of a gateway with a message',
@@ -106,7 +107,6 @@ test.each(losses)('%s ends the rollout', async (_, reply, code) => {
 });
 
 const unreadable: readonly (readonly [name: string, reply: RawReply, words: string])[] = [
-  ['a page of a login', page('<html><title>Log in</title></html>'), 'an HTML page ("Log in")'],
   ['JSON that is not a message', { body: '{"ok":true}' }, '{"ok":true}'],
   ['an empty answer', { body: '' }, 'its answer is empty'],
   ['204', (response) => void response.writeHead(204).end(), 'its answer is empty'],
