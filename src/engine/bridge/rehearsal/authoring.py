@@ -1,4 +1,4 @@
-"""How tools and environments are declared."""
+"""Declarations of tools and environments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ToolError(Exception):
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a domain says of a tool beside its signature and docstring."""
+    """The properties that a domain declares for a tool, besides its signature and docstring."""
 
     effect: Literal["read", "write"]
     owner: Literal["agent", "user"] = "agent"
@@ -51,15 +51,15 @@ def tool(
     hints make the JSON Schema, the docstring makes the descriptions.
 
     Args:
-        effect: `write` if a call may change the database; only then is it changeable.
+        effect: `write` if a call may change the database; the database is frozen for `read`.
         owner: The seat that may call it.
-        generic: It asks oneself and not the world: think, calculate, transfer to a human.
-        hands_off: A successful call hands the conversation to a person and ends the rollout.
+        generic: Whether the tool does not use the world: think, calculate, transfer to a human.
+        hands_off: Whether a successful call hands the conversation to a person and ends the rollout.
         timeout_ms: Milliseconds until a call counts as hung.
-        idempotent: A call that was begun and has no result may be made again; by default true for reads.
-        cache: Equal reads of one rollout are made once, until something is written.
-        retries: How often a call that failed is made again; idempotent tools only.
-        rate_limit: Calls at most, and in how many milliseconds, over all rollouts that run at once.
+        idempotent: Whether a call that started and has no result may be repeated; by default true for reads.
+        cache: Whether equal reads of one rollout are made only once until the next write.
+        retries: How often a failed call is repeated; idempotent tools only.
+        rate_limit: The most calls, and in how many milliseconds, over all rollouts that run at once.
     """
     if timeout_ms is not None and not is_time(timeout_ms):
         raise TypeError(f"timeout_ms is a whole number of milliseconds, from 1 to {LONGEST_MS}, not {timeout_ms!r}")
@@ -78,7 +78,7 @@ def is_time(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Context:
-    """What a tool gets beside the database and its arguments, by a parameter named `ctx`."""
+    """The value of a tool's parameter named `ctx`."""
 
     now: str
     """The date and time of the task, ISO 8601. A tool never asks the machine's clock."""

@@ -1,4 +1,4 @@
-"""What the engine is told of a tool, and one call of it."""
+"""Descriptions of tools for the engine, and calls of tools."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BridgeError(Exception):
 
 @dataclass(frozen=True)
 class Tool:
-    """A function of a domain as a tool: what the agent is told of it, and how it is called."""
+    """A function of a domain as a tool, with what the agent sees of it."""
 
     name: str
     function: Callable[..., Any]
@@ -90,7 +90,7 @@ def content_of(result: Any) -> str:
 
 
 def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str], None]) -> str:
-    """What the agent sees of an exception. Anything but a `ToolError` is also logged with its place."""
+    """Returns the text that the agent sees for an exception. Logs anything but a `ToolError`, with its place."""
     text = words_of(error) if isinstance(error, (ToolError, ReadOnlyError)) else message_of(error)
     if not isinstance(error, ToolError):
         place = place_in(error, folder)
@@ -99,7 +99,7 @@ def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str]
 
 
 def message_of(error: BaseException) -> str:
-    """The words of an exception; with its type where they alone say too little."""
+    """Returns the message of an exception, with its type where the message alone says too little."""
     text = words_of(error)
     if isinstance(error, SystemExit):
         return f"the tool called sys.exit({text})"

@@ -99,7 +99,7 @@ def is_table(value: Any) -> bool:
 
 
 def like(example: Any, value: Any, name: str) -> Any:
-    """JSON data as the type that stands in the base."""
+    """Converts JSON data to the type of the example, which is from the base."""
     if example is None or isinstance(example, (str, bool, int, float, list, dict)):
         return value
     kind = type(example)
@@ -176,7 +176,7 @@ class Hosted:
         return plain_object(state)
 
     def check(self, name: str, assertion: str) -> dict[str, Any]:
-        """What a check says: true or false, an exception or nothing, or a pair with a sentence for people."""
+        """Runs a check, which returns a bool, None, or a pair of a bool and a sentence, or raises `AssertionError`."""
         session = self._session(name)
         checks = self._environment.assertions(session.toolkit)
         if assertion not in checks:

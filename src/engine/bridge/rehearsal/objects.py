@@ -17,11 +17,11 @@ from .rows import MISSING
 from .whole_numbers import FLOATS, with_kinds
 
 KEY = "#"
-"""Stands behind a place of which the key is meant, as in relative JSON Pointers."""
+"""Appended to a path to mean the key, not the value, as in relative JSON Pointers."""
 
 
 class CountedRandom(random.Random):
-    """Random numbers whose state is the seed, and how many words were drawn since."""
+    """Random numbers whose state is the seed and the number of words drawn since."""
 
     def __init__(self, seed: Any = None) -> None:
         self.seed_given, self.drawn = seed, 0
@@ -50,7 +50,7 @@ def count_randoms(module: types.ModuleType) -> None:
 
 
 class Writing:
-    """Values as JSON data: what JSON has not stands in an object whose one key begins with $."""
+    """Writes values as JSON data. A value that JSON lacks becomes an object whose one key begins with $."""
 
     def __init__(self, owner: str, module: str | None = None) -> None:
         self._owner, self._module = owner, module
@@ -121,7 +121,7 @@ def data_of(value: Any, owner: str) -> tuple[Any, list[str]]:
 
 
 def key_text(key: Any) -> str:
-    """A key of a dictionary: what is no text stands in brackets, and a text that might be read as one in quotes."""
+    """Returns a key as text: in brackets if it is not a text, in quotes if the text could be mistaken for another key."""
     if isinstance(key, float) and key.is_integer():
         return f"({int(key)})"
     if not isinstance(key, str):
@@ -218,12 +218,12 @@ def object_of(kind: type, rows: Mapping[str, Any]) -> Any:
 
 
 def data_from(json: Any, floats: Sequence[str]) -> Any:
-    """What `data_of` wrote."""
+    """Returns the value that `data_of` wrote."""
     return Reading(floats).value(json, ())
 
 
 class ObjectsView:
-    """The agent's side of one rollout: objects by the name of their class, and the rows that the engine has of them."""
+    """The agent's side in one rollout: objects by the name of their class, and the rows that the engine has of them."""
 
     def __init__(self, kinds: Callable[[str], type], base: Mapping[str, Any]) -> None:
         self._kinds = kinds
@@ -237,7 +237,7 @@ class ObjectsView:
 
     @property
     def names(self) -> list[str]:
-        """The classes of this rollout."""
+        """Returns the classes of this rollout."""
         return list(dict.fromkeys([*self.rows, *self._objects]))
 
     def put(self, name: str, instance: Any) -> None:
@@ -245,7 +245,7 @@ class ObjectsView:
         self._touched.add(name)
 
     def at(self, name: str) -> Any:
-        """The object of a class; it counts as changed from now on."""
+        """Returns the object of a class, which counts as changed from now on."""
         if name not in self._objects:
             self._objects[name] = object_of(self._kinds(name), self.rows[name])
         self._touched.add(name)
@@ -265,7 +265,7 @@ class ObjectsView:
         self._touched.clear()
 
     def apply_all(self, changes: Mapping[tuple[str, ...], Any]) -> None:
-        """Puts in what the engine changed, by path."""
+        """Applies changes of the engine, by path."""
         for path, value in changes.items():
             self._apply(path, value)
 
@@ -283,10 +283,10 @@ class ObjectsView:
             table[key] = change
 
     def share(self, is_shared: bool) -> None:
-        """Objects belong to one rollout; there is nothing to share."""
+        """Does nothing: objects belong to one rollout and are never shared."""
 
     def commit(self) -> None:
-        """What was told is kept."""
+        """Does nothing: `settle` already keeps the changes that it reports."""
 
 
 class ObjectEnvironment(DatabaseEnvironment):
@@ -336,13 +336,13 @@ def differing(before: Any, now: Any, at: tuple[str, ...]) -> Iterator[tuple[tupl
 
 
 def keeps_order(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether what stayed is in its old order, and what is new stands behind it."""
+    """Whether the keys that stayed are in their old order, with the new ones after them."""
     stayed = [key for key in before if key in now]
     return list(now)[: len(stayed)] == stayed
 
 
 def in_order(value: Any) -> Any:
-    """Something that also differs when the order of keys does."""
+    """Returns a value that also differs when the order of keys differs."""
     if isinstance(value, dict):
         return [(key, in_order(each)) for key, each in value.items()]
     return [in_order(each) for each in value] if isinstance(value, list) else (type(value).__name__ == "bool", value)

@@ -35,7 +35,7 @@ class Base:
 
 
 class Frozen:
-    """A member that is no table: as bytes to be copied and compared quickly, and as JSON data."""
+    """A member that is not a table: as bytes, for quick copies and comparisons, and as JSON data."""
 
     def __init__(self, value: Any) -> None:
         self.bytes = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
@@ -46,7 +46,7 @@ class Frozen:
 
 
 class View:
-    """One side as one rollout has it. A row is copied when a write looks at it first; a read sees shared rows."""
+    """One side in one rollout. A row is copied when a write first accesses it; a read sees shared rows."""
 
     def __init__(self, base: Base, revive: Revive, is_exact: bool) -> None:
         self._revive = revive
@@ -244,7 +244,7 @@ class OnDatabase:
         return {"database": database, **self._environment.about()}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """One call with its `sync`. What the sync wrote stands apart, since it is an event of its own."""
+        """Makes one call and runs `sync`. The writes of `sync` are separate, because they make their own event."""
         session = self._ready(params)
         if session is None:
             return {"stale": True}
@@ -305,7 +305,7 @@ class OnDatabase:
         return {"rows": session.settle()}
 
     def ask(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What a function says of the state; whatever it changes is taken back."""
+        """Returns the answer of a function about the state, and undoes any change that it made."""
         session = self._ready(params)
         if session is None:
             return {"stale": True}

@@ -9,18 +9,18 @@ REFUSAL = "a read tool may not write. Declare its effect as write"
 
 
 class ReadOnlyError(Exception):
-    """Something that may only be read was written."""
+    """Raised by a write to read-only data."""
 
 
 class Missing:
-    """Stands where there is no row."""
+    """The type of `MISSING`, which means that there is no row."""
 
 
 MISSING = Missing()
 
 
 def refuse(*_: Any, **__: Any) -> NoReturn:
-    """Stands for every method that would change frozen data."""
+    """Replaces every method that would change frozen data."""
     raise ReadOnlyError(REFUSAL)
 
 
@@ -107,13 +107,13 @@ class Rows(dict):
         self._own: set[Any] = set()
         """Keys whose row belongs to this table alone."""
         self._fresh: set[Any] = set()
-        """Those that came to belong to it in this call."""
+        """The keys whose row became this table's own in this call."""
         self._before: dict[Any, Any] = {}
-        """What stood at a key before this call."""
+        """The value at a key before this call."""
         self._order: list[Any] | None = None
         """The keys before this call added or removed one."""
         self.is_shared = False
-        """While a call only reads: it gets the rows themselves, and looking at many costs nothing."""
+        """Whether the call only reads. It then gets the rows themselves, without copies."""
 
     def _open(self, key: Any) -> Any:
         value = super().__getitem__(key)
@@ -248,7 +248,7 @@ class Rows(dict):
                 yield (key,), now
 
     def commit(self) -> None:
-        """Keeps what this call changed. Only rows of its own can be tables themselves."""
+        """Keeps the changes of this call. Only the table's own rows can be tables themselves."""
         for key in self._own:
             value = super().get(key)
             if isinstance(value, Rows):
@@ -256,7 +256,7 @@ class Rows(dict):
         self._settle()
 
     def rollback(self) -> None:
-        """Takes back what this call changed."""
+        """Undoes the changes of this call."""
         for key, before in self._before.items():
             now = super().get(key, MISSING)
             if isinstance(before, Rows):

@@ -103,7 +103,7 @@ def name_of(hint: Any) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """What a function takes: its arguments as JSON Schema, their hints, and the parameters that the engine fills."""
+    """The arguments of a function as JSON Schema, their hints, and the parameters that the engine fills."""
 
     parameters: dict[str, Any]
     hints: dict[str, Any]
@@ -149,7 +149,7 @@ def signature_of(function: Callable[..., Any], filled_names: frozenset[str]) -> 
 
 @dataclasses.dataclass(frozen=True)
 class Documentation:
-    """What a docstring says of a function and of each of its arguments."""
+    """The description of a function and of each of its arguments, from its docstring."""
 
     text: str
     arguments: dict[str, str]
@@ -159,7 +159,7 @@ SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns?|Raises|Yields|Exampl
 
 
 def parse_docstring(text: str) -> Documentation:
-    """Splits a docstring in Google's or reST's style into its text and what it says of each argument."""
+    """Splits a docstring in the style of Google or reST into its text and the descriptions of the arguments."""
     body: list[str] = []
     arguments: dict[str, str] = {}
     section, current = "", ""
@@ -239,7 +239,7 @@ def first_fitting(value: Any, hints: list[Any]) -> Any:
 
 
 def fits(value: Any, kind: str) -> bool:
-    """Whether a value is of a JSON type; true is no number."""
+    """Whether a value is of a JSON type; a bool does not count as a number."""
     if isinstance(value, bool):
         return kind == "boolean"
     types_of = {"string": str, "integer": int, "number": (int, float), "array": list, "object": dict}

@@ -30,7 +30,7 @@ def main() -> None:
     waiting: queue.Queue[bytes] = queue.Queue()
 
     def read() -> None:
-        # A thread of its own, so that the end of the parent ends a tool that hangs.
+        # Reads in a separate thread, so that the end of the parent process also ends a tool that hangs.
         for line in requests:
             waiting.put(line)
         os._exit(0)

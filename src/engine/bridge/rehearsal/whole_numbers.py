@@ -1,4 +1,4 @@
-"""Which whole numbers are floats: Python tells 5.0 from 5, and the engine's JSON does not."""
+"""Keeps track of whole numbers that are floats: Python distinguishes 5.0 from 5, the engine's JSON does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .schema import plain
 KINDS = {"int": int, "float": float}
 
 FLOATS = "_floats"
-"""The row, or the table, that names the numbers whose type JSON does not tell. It is absent while it is empty."""
+"""The row, or the table, that lists the numbers whose type JSON does not show. It is absent if it would be empty."""
 
 
 def kinds_between(exact: Any, read: Any, place: str = "") -> Iterator[tuple[str, str]]:
@@ -62,7 +62,7 @@ def as_told(value: Any) -> Any:
 
 
 def members_of(value: Any) -> dict[str, Any]:
-    """What a dictionary, a list or an object of pydantic holds, by the key that JSON has for it."""
+    """Returns the members of a dictionary, a list or a pydantic object, by their keys in JSON."""
     if isinstance(value, dict):
         return {str(plain(key)): each for key, each in dict.items(value)}
     if isinstance(value, (list, tuple)):

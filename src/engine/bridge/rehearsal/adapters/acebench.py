@@ -29,10 +29,10 @@ from rehearsal.user_copy import (
 
 GET = "a checkout of chenchen0103/ACEBench with its requirements"
 BASE = "BaseApi"
-"""The class whose start ACEBench lays over that of every other one."""
+"""The class whose initial state ACEBench merges into the initial state of every other class."""
 AGENTS = {"multi_turn": "common_agent.py", "multi_step": "common_agent_step.py"}
 OWN_FORMAT = "[ApiName("
-"""Stands in the lines that ask for calls as text; calls are tool calls here."""
+"""Marks the prompt lines that ask for calls as text. They are removed: the agent makes tool calls here."""
 
 
 class Adapter(ObjectEnvironment):
@@ -78,7 +78,7 @@ class Adapter(ObjectEnvironment):
                 yield from stone if isinstance(stone, list) else [str(stone)]
 
     def prompts(self) -> dict[str, Any]:
-        """What ACEBench tells the agent and its simulated user, by the classes of an entry."""
+        """Returns the prompts of the agent and of its simulated user, by the classes of an entry."""
         suffix = self._language.upper()
         agent = text_of(self._code / self._kind / AGENTS[self._kind], f"MULTI_TURN_AGENT_PROMPT_SYSTEM_{suffix}")
         agent = "\n".join(line for line in agent.splitlines() if OWN_FORMAT not in line)
@@ -150,7 +150,7 @@ class Adapter(ObjectEnvironment):
         return made[-1] if made and not any(self._owners(instance, name)) else None
 
     def text(self, result: Any) -> str:
-        """What the agent is shown: the list of the results of its response, as Python prints it."""
+        """Returns the text that the agent sees: the list of the results of its response, as Python prints it."""
         if isinstance(result, dict):
             with contextlib.suppress(TypeError, ValueError):
                 result = json.dumps(result)
@@ -196,7 +196,7 @@ def short(name: str) -> str:
 
 
 def way_of(stones: list[Any]) -> dict[str, Any]:
-    """The milestones of an answer: each list of them, the calls that can be made of the first, and what is no call."""
+    """Reads the milestones of an answer. `script` has the calls of the first list of milestones that has only calls."""
     lists = stones if stones and isinstance(stones[0], list) else [stones]
     unreadable: list[str] = []
     milestones = [[stone_of(text, unreadable) for text in each] for each in lists]
@@ -205,7 +205,7 @@ def way_of(stones: list[Any]) -> dict[str, Any]:
 
 
 def stone_of(text: str, unreadable: list[str]) -> Any:
-    """A milestone as calls; one that is not written as Python prints it stays the text that no such call equals."""
+    """Parses a milestone as calls. A text that Python would print differently stays a text, which equals no call."""
     try:
         if written(text) == text.strip():
             return calls_in(text)
@@ -216,7 +216,7 @@ def stone_of(text: str, unreadable: list[str]) -> Any:
 
 
 def written(text: str) -> str:
-    """The calls of a milestone as Python prints them, which is how ACEBench is told a call that is made here."""
+    """Returns the calls of a milestone as Python prints them, the form in which ACEBench compares calls made here."""
     made = []
     for call in elements_of(text):
         name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
@@ -227,7 +227,7 @@ def written(text: str) -> str:
 
 
 def repaired(text: str) -> Any:
-    """The calls of a milestone, also where an apostrophe in a word ends a text too early."""
+    """Parses the calls of a milestone, even where an unescaped apostrophe in a word ends a string too early."""
     for tried in (text, re.sub(r"(?<=\w)'(?=\w)", r"\\'", text)):
         try:
             return calls_in(tried)
@@ -254,7 +254,7 @@ def call_of(tree: ast.expr) -> dict[str, Any]:
 
 
 def first_heard(file: Path, language: str) -> str:
-    """What the simulated user is asked before it speaks: the user's message under the branch of a language."""
+    """Returns the first message to the simulated user, from the branch of the code for a language."""
     for branch in ast.walk(tree_of(file)):
         if not isinstance(branch, ast.If) or not names_text(branch.test, language):
             continue
@@ -278,7 +278,7 @@ def dictionary(node: ast.AST) -> dict[Any, Any]:
 
 
 def nudge_of(file: Path) -> str:
-    """What an agent of multi_step is answered that makes no call."""
+    """Returns the text that answers an agent of multi_step when it makes no call."""
     for handler in ast.walk(tree_of(file)):
         if not isinstance(handler, ast.ExceptHandler):
             continue

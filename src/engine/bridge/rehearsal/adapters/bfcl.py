@@ -154,7 +154,7 @@ class Adapter(ObjectEnvironment):
 
 
 def python_hint(file: Path) -> str:
-    """What BFCL adds to every description: the last text that `_get_language_specific_hint` of its utils returns."""
+    """Returns the hint for Python that `_get_language_specific_hint` of BFCL adds to every description."""
     if not file.is_file():
         return ""
     for node in ast.walk(tree_of(file)):

@@ -86,7 +86,7 @@ class Adapter(DatabaseEnvironment):
                 f"the database has the tables {', '.join(agent) or 'none'}, and that of {self._folder} has "
                 f"{', '.join(self._own)}. Import it again",
             )
-        # A row that nobody edited is the copy's own: there 2.0 is told from 2.
+        # `revive` restores the floats of rows that were not edited: the copy distinguishes 2.0 from 2, JSON does not.
         return {
             name: {key: self.revive("agent", (name, key), row) for key, row in table.items()}
             for name, table in agent.items()
@@ -199,7 +199,7 @@ def terminate_tools(file: Path) -> frozenset[str]:
 
 
 def user_prompt(file: Path) -> str:
-    """What the user's model is told, with {instructions} for the task's: the function alone is run, and no import."""
+    """Returns the prompt of the user's model with {instructions} in place of a task's. Runs only that function."""
     kind, name = USER
     for node in ast.walk(tree_of(file)):
         if not isinstance(node, ast.ClassDef) or node.name != kind:
@@ -211,7 +211,7 @@ def user_prompt(file: Path) -> str:
 
 
 def alone(function: ast.FunctionDef, file: Path) -> Any:
-    """A function without the names that its annotations would need."""
+    """Returns a function without its annotations, which would need names of the module."""
     function.returns = None
     for parameter in function.args.args:
         parameter.annotation = None

@@ -95,7 +95,7 @@ class Adapter(DatabaseEnvironment):
         return {"agent": system.replace("{domain_policy}", "{policy}"), "user": template}
 
     def about(self) -> dict[str, Any]:
-        """The policy, and for each task what the user is told, in tau2's own words."""
+        """Returns the policy, and the instructions of the user for each task, in tau2's own words."""
         task_type = member(self._import("tau2.data_model.tasks"), "Task")
         load_file = member(self._import("tau2.utils"), "load_file")
         goals: dict[str, str] = {}
@@ -204,7 +204,7 @@ class Adapter(DatabaseEnvironment):
 
 
 def misfit(error: Exception) -> str:
-    """What does not fit a type of the package, in one line."""
+    """Describes in one line what does not fit a type of the package."""
     problems = getattr(error, "errors", None)
     if not callable(problems):
         return str(error)
@@ -213,7 +213,7 @@ def misfit(error: Exception) -> str:
 
 
 def prepare(data: Path) -> None:
-    """Tells the package where its data is, and keeps it from fetching, printing and loading what nobody needs."""
+    """Sets the package's data folder and prevents needless downloads, log output and imports."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ["TAU2_DATA_DIR"] = str(data.parent)
     defer("deepdiff", "DeepDiff")
@@ -222,7 +222,7 @@ def prepare(data: Path) -> None:
 
 
 def defer(module: str, name: str) -> None:
-    """Puts off an import that takes as long as all others together, and that only a printed difference needs."""
+    """Postpones an import that takes as long as all others together and is needed only to print a difference."""
     if module in sys.modules or importlib.util.find_spec(module) is None:
         return
 
@@ -290,7 +290,7 @@ def unchecked(kind: Any, value: Any) -> Any:
 
 
 def misfits(kind: Any, value: Any) -> int:
-    """How many places of the data do not fit a type."""
+    """Counts the places of the data that do not fit a type."""
     try:
         validator_of(kind)(value)
     except ValueError as error:
