@@ -121,7 +121,7 @@ def data_of(value: Any, owner: str) -> tuple[Any, list[str]]:
 
 
 def key_text(key: Any) -> str:
-    """Returns a key as text: in brackets if it is not a text, in quotes if the text could be mistaken for another key."""
+    """Returns a key as text: in brackets if it is not a text, in quotes if it could be mistaken for another key."""
     if isinstance(key, float) and key.is_integer():
         return f"({int(key)})"
     if not isinstance(key, str):
