@@ -114,7 +114,9 @@ export type SupervisorOptions = {
    * of a tool.
    */
   readonly silenceMs?: number | undefined;
-  /** How far its code may exceed its time limit by the clock of this process, in ms; two seconds by default. */
+  /**
+   * The time by which its code may exceed its time limit by the clock of this process, in ms; two seconds by default.
+   */
   readonly graceMs?: number | undefined;
 };
 
