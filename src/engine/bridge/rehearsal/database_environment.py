@@ -9,7 +9,7 @@ from .description import BridgeError
 
 
 class DatabaseEnvironment:
-    """An existing environment that works on the domain's database, as an adapter of ours drives it.
+    """An existing environment that works on the domain's database. Each adapter is a subclass.
 
     The engine keeps the database of both sides; this process has the base once, validated as the environment's own
     types, and for each rollout the rows that differ from it. `state: database` in domain.yaml.
@@ -34,11 +34,11 @@ class DatabaseEnvironment:
         raise NotImplementedError
 
     def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Both sides of the base as the environment's own types, validated; None for a side that it has not."""
+        """Returns both sides of the base as the environment's own types, validated; None for a side that it lacks."""
         raise NotImplementedError
 
     def describe(self) -> list[dict[str, Any]]:
-        """The tools: name, description, parameters, effect, owner and generic."""
+        """Returns the tools: name, description, parameters, effect, owner and generic."""
         raise NotImplementedError
 
     def prompts(self) -> dict[str, str]:
@@ -62,7 +62,7 @@ class DatabaseEnvironment:
         return None
 
     def text(self, result: Any) -> str:
-        """A result as the caller sees it."""
+        """Returns a result as the caller sees it."""
         raise NotImplementedError
 
     def failure(self, error: Exception) -> str:

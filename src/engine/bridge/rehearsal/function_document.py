@@ -1,4 +1,4 @@
-"""Documents of functions as BFCL writes them, and ACEBench after it."""
+"""Function documents in the format of BFCL, which ACEBench uses too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tool_described(said: dict[str, Any], place: str, hint: str = "") -> dict[str
 
 
 def schema(said: Any) -> Any:
-    """A parameter as JSON Schema, as BFCL tells it to models."""
+    """Returns a parameter as the JSON Schema that BFCL shows to models."""
     if not isinstance(said, dict):
         return said
     kind = said.get("type", "string")

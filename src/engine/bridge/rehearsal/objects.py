@@ -1,4 +1,4 @@
-"""State that lies in the attributes of objects, as rows of a database and back: a table for each object."""
+"""Converts state in the attributes of objects to rows of a database and back, with a table for each object."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CountedRandom(random.Random):
 
 
 def count_randoms(module: types.ModuleType) -> None:
-    """Lets the random numbers of a module's objects be written down."""
+    """Replaces `random` in a module, so that the state of its random numbers can be stored."""
     if getattr(module, "random", None) is random:
         vars(module)["random"] = types.SimpleNamespace(**{**vars(random), "Random": CountedRandom})
 
@@ -103,7 +103,7 @@ class Writing:
 
 
 def rows_of(instance: Any) -> dict[str, Any]:
-    """An object as rows: its public attributes, and the private ones that are not as in a new object."""
+    """Returns an object as rows: its public attributes, and private ones that differ from those of a new object."""
     kind = type(instance)
     writing = Writing(kind.__name__, kind.__module__)
     as_new = vars(kind())
@@ -115,7 +115,7 @@ def rows_of(instance: Any) -> dict[str, Any]:
 
 
 def data_of(value: Any, owner: str) -> tuple[Any, list[str]]:
-    """Data as JSON data in which the order of keys stays, and the places of whole numbers that are floats."""
+    """Returns JSON data that keeps the order of keys, and the places of whole numbers that are floats."""
     writing = Writing(owner)
     return writing.json(value, []), writing.floats
 
@@ -136,19 +136,19 @@ def key_of(text: str) -> Any:
 
 
 def pointer(place: Sequence[str]) -> str:
-    """A place in the rows as a JSON Pointer."""
+    """Returns a place in the rows as a JSON Pointer."""
     return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in place)
 
 
 def with_floats(arguments: Mapping[str, Any], places: Sequence[str]) -> dict[str, Any]:
-    """Arguments in which the whole numbers at these JSON Pointers are floats."""
+    """Returns arguments with the whole numbers at these JSON Pointers as floats."""
     if not places:
         return dict(arguments)
     return with_kinds(copy.deepcopy(dict(arguments)), dict.fromkeys(places, "float"))
 
 
 class Reading:
-    """JSON data as the values again."""
+    """Reads values back from the JSON data of `Writing`."""
 
     def __init__(self, floats: Sequence[str], module: Any = None) -> None:
         self._module = module
@@ -207,7 +207,7 @@ class Reading:
 
 
 def object_of(kind: type, rows: Mapping[str, Any]) -> Any:
-    """An object of the class with these rows."""
+    """Creates an object of the class from its rows."""
     reading = Reading(rows.get(FLOATS, []), inspect.getmodule(kind))
     instance = kind()
     for name, value in rows.items():
@@ -300,7 +300,7 @@ class ObjectEnvironment(DatabaseEnvironment):
         self._base: Mapping[str, Any] = {}
 
     def kind(self, name: str) -> type:
-        """The class of this name."""
+        """Returns the class of this name."""
         raise NotImplementedError
 
     def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -321,7 +321,7 @@ class ObjectEnvironment(DatabaseEnvironment):
 
 
 def differing(before: Any, now: Any, at: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Path and value of what became another, down to where order or kind differ; `MISSING` where it is gone."""
+    """Yields path and value of each change, down to where order or type differ; `MISSING` if it was removed."""
     if isinstance(before, dict) and isinstance(now, dict) and keeps_order(before, now):
         for key in before:
             if key not in now:

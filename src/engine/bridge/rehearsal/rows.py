@@ -79,7 +79,7 @@ def attribute(of: dict, name: str) -> Any:
 
 
 def freeze(value: Any) -> Any:
-    """A frozen copy of JSON data."""
+    """Returns a frozen copy of JSON data."""
     if isinstance(value, dict):
         return FrozenDict((key, freeze(each)) for key, each in value.items())
     if isinstance(value, (list, tuple)):
@@ -88,7 +88,7 @@ def freeze(value: Any) -> Any:
 
 
 def thaw(value: Any) -> Any:
-    """A copy of JSON data that can be changed."""
+    """Returns a copy of JSON data that can be changed."""
     if isinstance(value, dict):
         return Row((key, thaw(each)) for key, each in value.items())
     if isinstance(value, (list, tuple)):
@@ -97,7 +97,7 @@ def thaw(value: Any) -> Any:
 
 
 class Rows(dict):
-    """A table on shared rows: a row is copied when it is first looked at, and what a call changes can be taken back."""
+    """A table on shared rows. A row is copied when it is first accessed, and the changes of a call can be undone."""
 
     __slots__ = ("_before", "_copy", "_fresh", "_order", "_own", "is_shared")
 
@@ -225,7 +225,7 @@ class Rows(dict):
         return dict(self.items())
 
     def changed(self, equal: Callable[[Any, Any], bool] | None = None) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Path and value of everything that this call changed, in the order of the keys; `MISSING` where it is gone."""
+        """Yields path and value of each change of this call, in the order of the keys; `MISSING` if it was removed."""
         for key, before in self._before.items():
             now = super().get(key, MISSING)
             if isinstance(now, Rows) and before is not MISSING:
@@ -234,7 +234,7 @@ class Rows(dict):
                 yield (key,), now
 
     def differing(self, base: Mapping[Any, Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Path and value of everything that differs from the base that this table was made from."""
+        """Yields path and value of everything that differs from the base that this table was made from."""
         for key in base:
             if not super().__contains__(key):
                 yield (key,), MISSING
@@ -282,7 +282,7 @@ class Rows(dict):
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equality as JSON knows it: true is not 1."""
+    """Whether values are equal as in JSON, where true does not equal 1."""
     if one is other:
         return True
     if isinstance(one, dict) and isinstance(other, dict):

@@ -36,7 +36,7 @@ def stand_in(name: str, folder: Path, *parts: str) -> None:
 
 
 def import_from(folder: Path, name: str, benchmark: str, get: str) -> Any:
-    """A module of the copy in a folder; `get` says how one comes by what the benchmark needs."""
+    """Imports a module of the copy in a folder; `get` tells people how to install what the benchmark needs."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -104,7 +104,7 @@ def text_of(file: Path, name: str) -> str:
 
 
 def json_lines(file: Path) -> list[dict[str, Any]]:
-    """The objects of a file that holds one a line."""
+    """Returns the JSON objects of a file with one on each line."""
     found: list[dict[str, Any]] = []
     for number, line in enumerate(text_in(file).split("\n"), 1):
         try:
@@ -115,14 +115,14 @@ def json_lines(file: Path) -> list[dict[str, Any]]:
 
 
 def call_as_json(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A call as a task has it. Throws a ValueError for an argument that JSON has not."""
+    """Returns a call in the form of a task. Raises a ValueError for an argument that JSON can't represent."""
     floats: list[str] = []
     made = as_json(arguments, "", floats)
     return {"tool": name, "arguments": made, **({"floats": floats} if floats else {})}
 
 
 def as_json(value: Any, place: str, floats: list[str]) -> Any:
-    """Arguments of a call as JSON data; the places of whole floats are added to `floats`."""
+    """Returns arguments of a call as JSON data, and adds the places of whole floats to `floats`."""
     if isinstance(value, dict):
         escaped = {key: str(key).replace("~", "~0").replace("/", "~1") for key in value}
         return {str(key): as_json(each, f"{place}/{escaped[key]}", floats) for key, each in value.items()}

@@ -14,7 +14,7 @@ FLOATS = "_floats"
 
 
 def kinds_between(exact: Any, read: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """JSON Pointer and type of each number in `exact` whose type differs in `read`, which is otherwise equal."""
+    """Yields JSON Pointer and type of each number in `exact` whose type differs in `read`, which is otherwise equal."""
     if exact is read:
         return
     if type(exact) in (int, float):
@@ -48,12 +48,12 @@ def with_kinds(value: Any, kinds: Mapping[str, str]) -> Any:
 
 
 def whole_floats(value: Any) -> list[str]:
-    """JSON Pointers of the whole numbers in JSON data that are floats."""
+    """Returns the JSON Pointers of the whole numbers in JSON data that are floats."""
     return [place for place, kind in kinds_between(value, as_told(value)) if kind == "float"]
 
 
 def as_told(value: Any) -> Any:
-    """JSON data as it comes back from the engine: a whole float is an integer."""
+    """Returns JSON data as the engine sends it back: a whole float becomes an integer."""
     if isinstance(value, dict):
         return {key: as_told(each) for key, each in value.items()}
     if isinstance(value, list):

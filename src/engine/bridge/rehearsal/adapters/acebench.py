@@ -57,7 +57,7 @@ class Adapter(ObjectEnvironment):
         return self._kinds[name]
 
     def describe(self) -> list[dict[str, Any]]:
-        """Every function that an entry offers, once, and what milestones call beside them."""
+        """Describes every function that an entry offers, once, and other functions that milestones call."""
         file = self._checkout / self.settings["data"]
         found: dict[str, dict[str, Any]] = {}
         for number, entry in enumerate(json_lines(file), 1):
@@ -97,7 +97,7 @@ class Adapter(ObjectEnvironment):
         return {"agent": agent + "\n{policy}", "kinds": kinds, "greeting": first_heard(users, self._language)}
 
     def about(self) -> dict[str, Any]:
-        """Milestones as data, and what else only the code says. A lack of prompts or classes is found now too."""
+        """Returns the milestones as data, and other facts from the code. Also finds missing prompts and classes."""
         self.prompts()
         for name in self._modules:
             self.kind(name)
@@ -127,7 +127,7 @@ class Adapter(ObjectEnvironment):
             instance.put(name, made)
 
     def call(self, instance: ObjectsView, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """A call as ACEBench makes it: on every object that has the method, and the last one answers."""
+        """Makes a call as ACEBench does: on every object that has the method. The last result counts."""
         for key, value in arguments.items():
             if isinstance(value, dict):
                 # ACEBench takes a dictionary for a call and can't write it down.
@@ -143,7 +143,7 @@ class Adapter(ObjectEnvironment):
         return result
 
     def decided(self, instance: ObjectsView, name: str, earlier: list[dict[str, Any]]) -> str | None:
-        """In multi_turn an error ends a response. A function that no object has repeats the last result before it."""
+        """Raises after an error, which ends a response in multi_turn. An unknown function repeats the last result."""
         if self._kind == "multi_turn" and any(each["isError"] for each in earlier):
             raise RuntimeError("an earlier call of this response failed")
         made = [each["content"] for each in earlier if not each["isError"]]
@@ -177,7 +177,7 @@ class Adapter(ObjectEnvironment):
 
 
 def undocumented(name: str, method: Any) -> dict[str, Any]:
-    """A method that no entry offers, and that ACEBench calls all the same."""
+    """Describes a method that no entry offers but that ACEBench calls."""
     parameters = list(inspect.signature(method).parameters.values())[1:]
     required = [each.name for each in parameters if each.default is inspect.Parameter.empty]
     properties: dict[str, Any] = {each.name: {} for each in parameters}
@@ -191,7 +191,7 @@ def undocumented(name: str, method: Any) -> dict[str, Any]:
 
 
 def short(name: str) -> str:
-    """The name of a class as the names of prompts have it."""
+    """Returns the name of a class in the form that the names of prompts use."""
     return "BASE" if name == BASE else name.upper()
 
 
@@ -270,7 +270,7 @@ def names_text(test: ast.expr, text: str) -> bool:
 
 
 def dictionary(node: ast.AST) -> dict[Any, Any]:
-    """The constant members of a dictionary that is written out."""
+    """Returns the constant members of a dictionary literal."""
     if not isinstance(node, ast.Dict):
         return {}
     pairs = zip(node.keys, node.values, strict=True)
