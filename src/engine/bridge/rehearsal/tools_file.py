@@ -61,7 +61,7 @@ class ToolsFile:
         return {"tools": [tool.described() for tool in self._tools.values()]}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Makes one call. `fresh` starts the session from the base; `changes` are rows that the engine changed since."""
+        """Makes one call. `fresh` starts the session from the base; `changes` are rows that the engine changed."""
         world = self._world(params)
         if world is None:
             return {"stale": True}
