@@ -177,7 +177,7 @@ function questionIn(error: unknown): object {
 }
 
 /**
- * Returns what a message says about an error that no one foresaw: what the machine refused, or that it is a fault of
+ * Returns the message for an unexpected error: what the operating system refused, or that it is an internal error of
  * Rehearsal.
  */
 export function unexpected(error: unknown, environment: NodeJS.ProcessEnv): string {

@@ -13,7 +13,7 @@ export type { Json, JsonObject, Random };
 /** The shapes of the two sides of a domain's database. */
 export type Databases = { agent: object; user?: object };
 
-/** What a tool gets beside its arguments. Nothing else of the world is within its reach. */
+/** The second parameter of a tool's `run`. A tool has no access to any other part of the world. */
 export type ToolContext<Sides extends Databases = Databases> = {
   /**
    * The agent's database. A write tool of the agent may change it in place; a call that throws leaves no trace.
@@ -31,17 +31,17 @@ export type ToolContext<Sides extends Databases = Databases> = {
 };
 
 /**
- * What `sync` gets: both databases, to be changed in place. A domain with two sides exports it from tools.ts,
- * `export function sync({ db, userDb }: SyncContext<HelpLine>): void`, to copy what one side says to the other.
- * It runs after set-up and after each successful call, and must change nothing when nothing has happened since.
+ * The parameter of `sync`: both databases, which it may change in place. A domain with two sides exports `sync` from
+ * tools.ts, `export function sync({ db, userDb }: SyncContext<HelpLine>): void`, to copy from one side to the other. It
+ * runs after set-up and after each successful call, and must change nothing when nothing has happened since.
  */
 export type SyncContext<Sides extends Databases = Databases> = Pick<ToolContext<Sides>, 'db' | 'userDb' | 'now'>;
 
 export type Sync = (context: SyncContext) => unknown;
 
-/** What a domain says about a tool. Its name is the name of the export. */
+/** The declaration of a tool in a domain. The name of the tool is the name of the export. */
 export type ToolDefinition<Input extends z.ZodObject = z.ZodObject, Sides extends Databases = Databases> = {
-  /** What the tool does, for the model that calls it. */
+  /** A description of the tool for the model that calls it. */
   description: string;
   /** `write` if a call may change the database; it is changeable only then. */
   effect: 'read' | 'write';
@@ -49,15 +49,15 @@ export type ToolDefinition<Input extends z.ZodObject = z.ZodObject, Sides extend
   input: Input;
   /** Performs a call. What it returns is the result that the caller sees: a text, or data that is shown as JSON. */
   run: (args: z.output<Input>, context: ToolContext<Sides>) => ToolResult | Promise<ToolResult>;
-  /** Who may call it; `agent` by default. */
+  /** The seat that may call the tool; `agent` by default. */
   owner?: Side;
-  /** Asks the user or oneself and not the world: think, calculate, transfer to a human. */
+  /** Whether the tool does not use the world: think, calculate, transfer to a human. */
   generic?: boolean;
   /** A successful call hands the conversation to a person and ends the rollout. */
   handsOff?: boolean;
   /** Milliseconds until a call counts as hung. */
   timeoutMs?: number;
-  /** A call that was begun and has no result may be made again; true by default for read tools. */
+  /** Whether a call that started and has no result may be repeated; true by default for read tools. */
   idempotent?: boolean;
 };
 
@@ -128,7 +128,10 @@ export function isCodeTool(exported: unknown): exported is CodeTool {
   return typeof exported === 'object' && exported !== null && brand in exported;
 }
 
-/** What a verifier gets: the world at the end and at the start, and the calls that were made. All of it is frozen. */
+/**
+ * The parameter of a verifier: the world at the end and at the start, and the calls that were made. All of it is
+ * frozen.
+ */
 export type VerifierContext<Sides extends Databases = Databases> = {
   db: Sides['agent'];
   userDb: Sides extends { user: infer User } ? User : JsonObject;
@@ -139,10 +142,15 @@ export type VerifierContext<Sides extends Databases = Databases> = {
   now: string;
 };
 
-/** What a verifier found: whether it holds, a sentence that says why, and for partial credit the share that was met. */
+/**
+ * The result of a verifier: whether it holds, a sentence that explains it, and for partial credit the share that was
+ * met.
+ */
 export type VerifierResult = { held: boolean; detail: string; share?: number };
 
-/** What a domain says about a verifier. Its name is the name of the export; tasks name it in `verifiers`. */
+/**
+ * The declaration of a verifier in a domain. Its name is the name of the export; tasks list that name in `verifiers`.
+ */
 export type VerifierDefinition<Sides extends Databases = Databases> = {
   description: string;
   verify: (context: VerifierContext<Sides>) => boolean | VerifierResult | Promise<boolean> | Promise<VerifierResult>;

@@ -92,7 +92,9 @@ export function activate(extension: vscode.ExtensionContext): void {
   extension.subscriptions.push({ dispose: () => clearTimeout(later) });
 }
 
-/** What needs the engine's schemas is loaded when it is first used: activation is what everybody waits for. */
+/**
+ * Imports the dashboard when it is first used: it needs the engine's schemas, and loading them would delay activation.
+ */
 async function restore(context: Context, panel: vscode.WebviewPanel): Promise<void> {
   const { restoreTrainingDashboard } = await import('./views/trainingDashboard.ts');
   restoreTrainingDashboard(context, panel);

@@ -44,9 +44,9 @@ function agentTurns(supervisor: Supervisor, { events }: Traffic): readonly numbe
 }
 
 /**
- * Puts an agent into each of its turns of recorded conversations and compares what it proposes with what was done.
- * Each turn is a fork that is left at its proposal: no write is executed, no user is asked, nothing is recorded, and no
- * call reaches a tool outside the lane. Throws the `Fault` of a person who is no longer there to be asked.
+ * Runs an agent on each of its turns in recorded conversations and compares what it proposes with what was done. Each
+ * turn is a fork that ends at the agent's proposal: it executes no write, asks no user, records nothing, and makes no
+ * call to a tool outside the lane. Throws the `Fault` of a person who is no longer available to answer.
  */
 export async function shadow(
   supervisor: Supervisor,

@@ -8,8 +8,8 @@ const firstWord = 10;
 type Say = (text: string) => void;
 
 /**
- * Says that a model is waited for, and that one is asked again. A status line counts the seconds; without one it is
- * said now and then. `end` falls silent.
+ * Reports that a model is being waited for or is asked again. A status line counts the seconds; without one, a line is
+ * printed from time to time. `end` stops the reports.
  */
 export function modelWait(
   say: Say,

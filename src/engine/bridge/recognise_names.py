@@ -17,7 +17,7 @@ sizes = ("trf", "lg", "md", "sm")
 
 
 class Missing(Exception):
-    """What is not installed."""
+    """Raised when a model that the recogniser needs is not installed."""
 
 
 def size_of(model: str) -> int:

@@ -30,7 +30,7 @@ import type { AskedSimulator } from './models/toolSimulator.ts';
 import { parseTurn } from './models/typedTurn.ts';
 import type { RolloutTools } from './tools/rolloutTools.ts';
 
-/** How a seat outside the lane is asked. A person's answer comes from anyone who runs the rollout. */
+/** Answers the questions to seats outside the lane. A person's answer comes from anyone who runs the rollout. */
 export type Outside = {
   readonly agent: (
     view: RemoteView,
@@ -53,14 +53,14 @@ export type Outside = {
     asked: AskedSimulator,
     signal: AbortSignal,
   ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
-  /** Where a seat keeps something for each rollout: gives the outside that one rollout asks, from its start to its end. */
+  /** Returns an instance for one rollout, from its start to its end; for a seat that keeps state for each rollout. */
   readonly forRollout?: (log: (text: string) => void) => OwnOutside;
 };
 
-/** The outside of one rollout, which gives back what it holds when that ends. */
+/** The outside of one rollout. It releases its resources when the rollout ends. */
 export type OwnOutside = Omit<Outside, 'forRollout'> & { readonly close: () => Promise<void> };
 
-/** What the tools of a rollout are reached with. */
+/** The domain and the tools through which calls of a rollout are made. */
 export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools };
 
 /** A person's next turn of a seat, typed in a terminal or in the Debug Console. */
@@ -69,14 +69,14 @@ export type AskPerson = (seat: 'agent' | 'user', view: RemoteView, signal: Abort
 /** Secrets by name; a supervisor reads them from its environment or asks the editor. */
 export type ReadKey = (name: string) => Promise<string | undefined> | string | undefined;
 
-/** What becomes of a call to a model, for people who wait for it. `call` tells calls apart. */
+/** Reports the progress of a call to a model to people who wait for it. `call` is the number of the call. */
 export type ModelNotice = {
   readonly call: number;
   readonly role: 'agent' | 'user' | 'judge' | 'tool';
   readonly model: string;
 } & (
   | { readonly type: 'asked' }
-  /** `usage` is absent where no answer came, or it does not say what it used. */
+  /** `usage` is absent if no answer came, or if it did not report its usage. */
   | { readonly type: 'answered'; readonly usage?: Tokens | undefined }
   | { readonly type: 'askedAgain'; readonly retry: Retry }
 );

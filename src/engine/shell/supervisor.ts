@@ -36,20 +36,20 @@ export type RolloutRequest = {
   readonly from: RolloutStarted | readonly RolloutEvent[];
   readonly seats: LaneSeats;
   readonly outside: Outside;
-  /** Where the recording goes; null keeps none. An existing file is replaced. */
+  /** The path of the recording; null keeps none. An existing file is replaced. */
   readonly recording: string | null;
   readonly pace?: 'step' | 'run';
-  /** Whether the sidecar keeps what each call read: tools in TypeScript and simulated ones say so. */
+  /** Whether the sidecar keeps the reads of each call. Tools in TypeScript and simulated tools report them. */
   readonly reads?: boolean;
-  /** What the sidecar said about the first events already, when a rollout continues after its process died. */
+  /** The sidecar lines about the first events, if a rollout continues after its process died. */
   readonly sidecar?: readonly SidecarLine[];
   /** The id of the run that the recording belongs to. */
   readonly run?: string | undefined;
   /** Recorded states of tool sources, which then replace the sources themselves: none of them is started. */
   readonly recordedSources?: Readonly<Record<string, Json>>;
-  /** Whether the world after the gold actions is wanted at the end. */
+  /** Whether to return the world after the gold actions at the end. */
   readonly wantsGold?: boolean;
-  /** Gets what the sidecar would keep of an answer from outside of the lane. */
+  /** Receives the sidecar's note about an answer from outside the lane. */
   readonly onNote?: (note: SideNote) => void;
 };
 
@@ -63,7 +63,7 @@ export type RolloutClosed = {
   readonly chain: string;
   readonly sidecarChain: string;
   readonly databaseDiff: string;
-  /** What the gold actions write from the start of the conversation on, where that was wanted. */
+  /** The writes of the gold actions from the start of the conversation on, if they were requested. */
   readonly gold?: Writes;
 };
 
@@ -72,9 +72,9 @@ export type LiveRollout = {
   readonly closed: Promise<RolloutClosed>;
   /** Lets a stepped rollout continue to its next event. */
   readonly step: () => void;
-  /** Ends it with an event that says so. */
+  /** Ends the rollout with an event that records it. */
   readonly cancel: () => void;
-  /** Gives the calls of the response under way an error as their result, as far as they are made outside the lane. */
+  /** Gives the pending calls of the current response an error as their result, if they are made outside the lane. */
   readonly cancelCalls: () => void;
   /** Leaves it where it is: nothing more is recorded. `closed` says cancelled. */
   readonly abandon: () => void;
@@ -102,23 +102,28 @@ export type Supervisor = {
 };
 
 export type SupervisorOptions = {
-  /** How many child processes share the rollouts. */
+  /** The number of child processes that share the rollouts. */
   readonly lanes?: number;
-  /** Whether a JavaScript debugger may look into them. */
+  /** Whether a JavaScript debugger may attach to them. */
   readonly inspectable?: boolean;
   readonly log?: (text: string) => void;
-  /** How long a domain's code may take to load, in ms. */
+  /** The time limit for loading a domain's code, in ms. */
   readonly loadMs?: number | undefined;
-  /** How long its process may say nothing of a rollout, in ms, beside the longest time limit of a tool. */
+  /**
+   * The longest time, in ms, that its process may send nothing about a rollout, in addition to the longest time limit
+   * of a tool.
+   */
   readonly silenceMs?: number | undefined;
-  /** How long its code may run beyond its time limit by the clock of this process, in ms; two seconds by default. */
+  /**
+   * The time by which its code may exceed its time limit by the clock of this process, in ms; two seconds by default.
+   */
   readonly graceMs?: number | undefined;
 };
 
-/** A call is ended at its limit. What is beyond it is the time of the lane's own work and of a busy machine. */
+/** A call is ended at its time limit. The lane's own work on a busy machine may take this much longer. */
 const longestGraceMs = 2000;
 
-/** How long events may wait that nothing outside depends on. */
+/** The longest delay, in ms, before writing events that nothing outside depends on. */
 const writeEveryMs = 50;
 
 type Live = {
@@ -144,7 +149,7 @@ type Live = {
   steps: number;
   /** The last events of a rollout whose lane is done with it, as far as they were not stepped to yet; else null. */
   ending: LaneEvent[] | null;
-  /** What the gold actions write, where that was wanted and is known. */
+  /** The writes of the gold actions, if they were requested and are known. */
   gold: Writes | null;
   /** Whether a question was not answered because the rollout, or the run, is to stop. */
   isStopped: boolean;

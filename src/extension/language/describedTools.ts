@@ -10,8 +10,8 @@ const failed = new Map<string, string>();
 const running = new Map<string, Running>();
 
 /**
- * The tools of a domain as `rehearsal tools --local` tells them: their code runs in a lane beside the editor, and no
- * server is started. Undefined in a workspace that no one trusts, and where the code can't be loaded.
+ * Returns the tools of a domain as `rehearsal tools --local` describes them: their code runs in a lane beside the
+ * editor, without starting a server. Undefined in a workspace that is not trusted, and where the code can't be loaded.
  * @param stamp the state of the code
  */
 export function describeTools(context: Context, folder: string, stamp: string): Promise<readonly Tool[] | undefined> {

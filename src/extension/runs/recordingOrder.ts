@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { forkNumber, originName } from '../../engine/shell/records/recordingName.ts';
 
-/** How the name of a run begins that Rehearsal named, and how that of a training run's step does. */
+/** Matches the start of a run name that sorts by time: the default name of a run, or a step of a training run. */
 const ordered = /^(?:\d{8}-\d{6}|step-\d+)/;
 
 /**

@@ -49,7 +49,7 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
   };
 }
 
-/** When a run was, as short as it can be told: the time of today, else the date, too. */
+/** Returns the time of a run in short: only the time if it was today, else the date and the time. */
 export function shortTime(time: Date, now = new Date()): string {
   const clock = time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
   if (time.toDateString() === now.toDateString()) return clock;

@@ -8,8 +8,8 @@ const shortestPause = 100;
 const longestPause = 2000;
 
 /**
- * Refreshes the metrics of a run folder whenever it changes, and calls back with what is new. A read that fails is
- * told once, until it succeeds again. Ends with `dispose`.
+ * Refreshes the metrics of a run folder whenever it changes, and calls back with what is new. Reports each problem with
+ * reading once until a read succeeds again. Ends with `dispose`.
  */
 export function watchMetrics(
   folder: string,

@@ -199,12 +199,12 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
   );
 }
 
-/** What the rollout starts with is long, and the conversation is below it. */
+/** Folds the long first entry of the engine to one line, so that the conversation below it is visible. */
 function foldOf({ speaker }: Entry): { readonly lines?: number } {
   return speaker === 'engine' ? { lines: 1 } : {};
 }
 
-/** The calls of a response in words are below it, each in its own entry. */
+/** Whether an entry is a message. The calls of such a response are below it, each in its own entry. */
 function isSpoken({ speaker }: Entry): boolean {
   return speaker === 'agent' || speaker === 'user';
 }

@@ -1,4 +1,4 @@
-"""What the Python of a domain imports: `from rehearsal import tool, ToolError`."""
+"""The module that Python code of a domain imports: `from rehearsal import tool, ToolError`."""
 
 from .authoring import Context, Environment, ToolError, tool
 

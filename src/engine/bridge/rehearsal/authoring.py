@@ -1,4 +1,4 @@
-"""How tools and environments are declared."""
+"""Declarations of tools and environments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ToolError(Exception):
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a domain says of a tool beside its signature and docstring."""
+    """The properties that a domain declares for a tool, besides its signature and docstring."""
 
     effect: Literal["read", "write"]
     owner: Literal["agent", "user"] = "agent"
@@ -51,15 +51,15 @@ def tool(
     hints make the JSON Schema, the docstring makes the descriptions.
 
     Args:
-        effect: `write` if a call may change the database; only then is it changeable.
+        effect: `write` if a call may change the database; the database is frozen for `read`.
         owner: The seat that may call it.
-        generic: It asks oneself and not the world: think, calculate, transfer to a human.
-        hands_off: A successful call hands the conversation to a person and ends the rollout.
+        generic: Whether the tool does not use the world: think, calculate, transfer to a human.
+        hands_off: Whether a successful call hands the conversation to a person and ends the rollout.
         timeout_ms: Milliseconds until a call counts as hung.
-        idempotent: A call that was begun and has no result may be made again; by default true for reads.
-        cache: Equal reads of one rollout are made once, until something is written.
-        retries: How often a call that failed is made again; idempotent tools only.
-        rate_limit: Calls at most, and in how many milliseconds, over all rollouts that run at once.
+        idempotent: Whether a call that started and has no result may be repeated; by default true for reads.
+        cache: Whether equal reads of one rollout are made only once until the next write.
+        retries: How often a failed call is repeated; idempotent tools only.
+        rate_limit: The most calls, and in how many milliseconds, over all rollouts that run at once.
     """
     if timeout_ms is not None and not is_time(timeout_ms):
         raise TypeError(f"timeout_ms is a whole number of milliseconds, from 1 to {LONGEST_MS}, not {timeout_ms!r}")
@@ -78,40 +78,40 @@ def is_time(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Context:
-    """What a tool gets beside the database and its arguments, by a parameter named `ctx`."""
+    """The value of a tool's parameter named `ctx`."""
 
     now: str
     """The date and time of the task, ISO 8601. A tool never asks the machine's clock."""
     random: random.Random
     """Random numbers of this call: the same in every replay."""
     idempotency_key: str = field(default="")
-    """The same for every attempt of one call."""
+    """A key that is the same for every attempt of one call."""
 
     def id(self, prefix: str = "") -> str:
-        """A new id that is the same in every replay, for example `ctx.id("W")` gives `W48213907`."""
+        """Returns a new id that is the same in every replay, for example `ctx.id("W")` gives `W48213907`."""
         return f"{prefix}{10_000_000 + self.random.randrange(90_000_000)}"
 
 
 class Environment:
-    """An existing environment in Python, as the bridge drives it: subclass it in the file that domain.yaml names.
+    """The interface to an existing environment in Python: subclass it in the file that domain.yaml names.
 
-    State belongs into what `load` returns. One process loads it once and serves many rollouts from it: each gets a
-    copy whose tables (the dictionaries in it) copy a row when it is first looked at.
+    Keep the state in the result of `load`. One process loads it once and serves many rollouts from it: each gets a
+    copy whose tables (the dictionaries in it) copy a row when it is first accessed.
     """
 
     writes: frozenset[str] | set[str] = frozenset()
-    """Names of the tools that change something; a tool can also say so by `@tool(effect="write")`."""
+    """Names of the tools that change the state; a tool can also declare this with `@tool(effect="write")`."""
 
     def load(self) -> Any:
-        """The validated base: a dictionary, or an object whose attributes are its tables. Called once."""
+        """Returns the validated base: a dictionary, or an object whose attributes are its tables. Called once."""
         raise NotImplementedError
 
     def make(self, db: Any) -> Any:
-        """The object whose methods are the tools, for one rollout, on its own view of the base."""
+        """Returns the object whose methods are the tools, for one rollout, on its own view of the base."""
         raise NotImplementedError
 
     def tools(self, toolkit: Any) -> Mapping[str, Callable[..., Any]]:
-        """The tools by name; by default every public method of the toolkit that has a docstring."""
+        """Returns the tools by name; by default every public method of the toolkit that has a docstring."""
         found: dict[str, Callable[..., Any]] = {}
         for name in dir(type(toolkit)):
             method = getattr(toolkit, name, None)
@@ -120,16 +120,16 @@ class Environment:
         return found
 
     def assertions(self, toolkit: Any) -> Mapping[str, Callable[[], Any]]:
-        """Checks of the state by name; by default the methods of the toolkit that begin with `assert_`."""
+        """Returns the checks of the state by name; by default the methods of the toolkit that begin with `assert_`."""
         names = [name for name in dir(type(toolkit)) if name.startswith("assert_")]
         return {name.removeprefix("assert_"): getattr(toolkit, name) for name in names}
 
     def state(self, toolkit: Any, db: Any) -> Any:
-        """The whole state as data; by default the database."""
+        """Returns the whole state as data; by default the database."""
         return db
 
     def set_up(self, toolkit: Any, db: Any, data: Any) -> None:
-        """Puts a task's own start on a fresh instance; by default rows by table and key, where null removes one."""
+        """Applies a task's own start to a fresh instance; by default rows by table and key, where null removes one."""
         for table, rows in data.items():
             target = db[table] if isinstance(db, dict) else getattr(db, table)
             for key, row in rows.items():

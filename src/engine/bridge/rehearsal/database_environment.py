@@ -9,20 +9,20 @@ from .description import BridgeError
 
 
 class DatabaseEnvironment:
-    """An existing environment that works on the domain's database, as an adapter of ours drives it.
+    """An existing environment that works on the domain's database. Each adapter is a subclass.
 
     The engine keeps the database of both sides; this process has the base once, validated as the environment's own
     types, and for each rollout the rows that differ from it. `state: database` in domain.yaml.
     """
 
     has_sync = False
-    """Whether `sync` brings both sides into step after set-up and after each successful call."""
+    """Whether `sync` updates one side from the other after set-up and after each successful call."""
     gold_syncs = True
-    """Whether it also does between gold actions."""
+    """Whether `sync` also runs between gold actions."""
     gold_apart = False
-    """Whether gold actions are played on an instance of their own: its state is more than its rows tell."""
+    """Whether gold actions run on a separate instance, because the state includes more than the rows."""
     keeps_failed_writes = False
-    """Whether what a call wrote before it failed stays written."""
+    """Whether writes of a call that failed are kept."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.settings = settings
@@ -30,31 +30,31 @@ class DatabaseEnvironment:
         """Whether 5.0 in a row is not equal to 5, as for Python's hash of a database."""
 
     def start(self) -> tuple[Any, Any]:
-        """Both sides as the environment's own data says; what an import writes down."""
+        """Returns both sides from the environment's own data, for an import to write to files."""
         raise NotImplementedError
 
     def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Both sides of the base as the environment's own types, validated; None for a side that it has not."""
+        """Returns both sides of the base as the environment's own types, validated; None for a side that it lacks."""
         raise NotImplementedError
 
     def describe(self) -> list[dict[str, Any]]:
-        """The tools: name, description, parameters, effect, owner and generic."""
+        """Returns the tools: name, description, parameters, effect, owner and generic."""
         raise NotImplementedError
 
     def prompts(self) -> dict[str, str]:
-        """Texts of the environment for the seats: `agent` with {policy} in it, `user` with {instructions}."""
+        """Returns prompts of the environment for the seats: `agent` with {policy} in it, `user` with {instructions}."""
         return {}
 
     def about(self) -> dict[str, Any]:
-        """What an import needs beside the tools."""
+        """Returns what an import needs besides the tools."""
         return {}
 
     def make(self, agent: Any, user: Any) -> Any:
-        """An instance for one rollout on its own views of both sides."""
+        """Creates an instance for one rollout on its own views of both sides."""
         raise NotImplementedError
 
     def call(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """One call by `agent` or `user`. What it raises is the result that the caller sees."""
+        """Makes one call by `agent` or `user`. The caller sees an exception as the result."""
         raise NotImplementedError
 
     def decided(self, instance: Any, name: str, earlier: list[dict[str, Any]]) -> str | None:
@@ -62,35 +62,35 @@ class DatabaseEnvironment:
         return None
 
     def text(self, result: Any) -> str:
-        """A result as the caller sees it."""
+        """Returns a result as the caller sees it."""
         raise NotImplementedError
 
     def failure(self, error: Exception) -> str:
-        """What the caller sees of a call that raised."""
+        """Returns the text that the caller sees for a call that raised."""
         return f"Error: {error}"
 
     def view(self) -> Any:
-        """The agent's side for one rollout, where the environment keeps its state in objects of its own; else None."""
+        """Returns the agent's side for one rollout if the environment keeps its state in its own objects; else None."""
         return None
 
     def sync(self, instance: Any) -> None:
-        """Brings both sides into step."""
+        """Updates each side from the other."""
 
     def set_up(self, instance: Any, data: Any) -> None:
-        """Puts a task's own start on a fresh instance; refused where the benchmark's tasks have none."""
+        """Applies a task's own initial state to a fresh instance; refused where the benchmark's tasks have none."""
         adapter = type(self).__module__.rpartition(".")[2]
         raise BridgeError(
             "environment/set-up", f"an environment of {adapter} takes no setUp; say in the task's state what differs"
         )
 
     def ask(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """What a function of the environment says of the state at the end, as data; by default a tool's result."""
+        """Returns, as data, the answer of a function about the state at the end; by default the result of a tool."""
         return self.call(instance, by, name, arguments)
 
     def sides(self, instance: Any) -> tuple[Any, Any]:
-        """The databases that an instance has now, where a set-up put others in the place of its views."""
+        """Returns the current databases of an instance, which a set-up may have put in place of its views."""
         raise NotImplementedError
 
     def revive(self, side: str, path: tuple[str, ...], value: Any) -> Any:
-        """JSON data of a member (`[name]`) or of a row (`[name, key]`) as the environment's own type."""
+        """Converts JSON data of a member (`[name]`) or of a row (`[name, key]`) to the environment's own type."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What the engine is told of a tool, and one call of it."""
+"""Descriptions of tools for the engine, and calls of tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .schema import Signature, convert, plain, signature_of
 
 
 class BridgeError(Exception):
-    """Something that a person has to correct; with a code, and a place where there is one."""
+    """Raised for a problem that a person has to correct, with a code, and the place if it is known."""
 
     def __init__(self, code: str, message: str, file: str | None = None, line: int | None = None) -> None:
         super().__init__(message)
@@ -26,7 +26,7 @@ class BridgeError(Exception):
 
 @dataclass(frozen=True)
 class Tool:
-    """A function of a domain as a tool: what the agent is told of it, and how it is called."""
+    """A function of a domain as a tool, with what the agent sees of it."""
 
     name: str
     function: Callable[..., Any]
@@ -69,19 +69,19 @@ def tool_of(name: str, function: Callable[..., Any], declaration: Declaration, f
 
 
 def place_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """File and line of a function; empty where its code has none."""
+    """Returns the file and line of a function; empty if they are not known."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return {"file": code.co_filename, "line": code.co_firstlineno} if code else {}
 
 
 def context_of(params: Mapping[str, Any]) -> Context:
-    """The context of a call, from what the engine sent with it."""
+    """Creates the context of a call from the parameters that the engine sent."""
     numbers = random.Random(str(params.get("seed", "")))
     return Context(str(params.get("now", "")), numbers, str(params.get("key") or ""))
 
 
 def content_of(result: Any) -> str:
-    """A result as the agent sees it: a text, or data as JSON; nothing is `ok`."""
+    """Returns a result as the agent sees it: a text, data as JSON, or `ok` for None."""
     if isinstance(result, str):
         return result
     if result is None:
@@ -90,7 +90,7 @@ def content_of(result: Any) -> str:
 
 
 def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str], None]) -> str:
-    """What the agent sees of an exception. Anything but a `ToolError` is also logged with its place."""
+    """Returns the text that the agent sees for an exception. Logs anything but a `ToolError`, with its place."""
     text = words_of(error) if isinstance(error, (ToolError, ReadOnlyError)) else message_of(error)
     if not isinstance(error, ToolError):
         place = place_in(error, folder)
@@ -99,7 +99,7 @@ def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str]
 
 
 def message_of(error: BaseException) -> str:
-    """The words of an exception; with its type where they alone say too little."""
+    """Returns the message of an exception, with its type where the message alone says too little."""
     text = words_of(error)
     if isinstance(error, SystemExit):
         return f"the tool called sys.exit({text})"
@@ -115,6 +115,6 @@ def words_of(error: BaseException) -> str:
 
 
 def place_in(error: BaseException, folder: str) -> tuple[str, int | None] | None:
-    """File and line of the innermost frame of the domain in a traceback; none where it has no such frame."""
+    """Returns file and line of the innermost frame of the domain in a traceback; None without such a frame."""
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(folder)]
     return (frames[-1].filename, frames[-1].lineno) if frames else None

@@ -1,4 +1,4 @@
-"""Documents of functions as BFCL writes them, and ACEBench after it."""
+"""Function documents in the format of BFCL, which ACEBench uses too."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ TYPES = {
     "array": ("array", "list", "tuple", "ArrayList", "Array", "Queue", "Stack"),
     "object": ("dict", "object", "HashMap", "Hashtable"),
 }
-"""JSON Schema's types, and those of function documents that stand for them; every other one is a text."""
+"""The types of JSON Schema, each with the names that function documents use for it. Any other name means a text."""
 
 
 def tool_described(said: dict[str, Any], place: str, hint: str = "") -> dict[str, Any]:
-    """A document as a tool.
+    """Converts a function document to a tool.
 
     Args:
         said: The document.
-        place: Where it stands, for people.
-        hint: What is added to its description.
+        place: The location of the document, for error messages.
+        hint: A text to add to its description.
     """
     try:
         return {
@@ -37,7 +37,7 @@ def tool_described(said: dict[str, Any], place: str, hint: str = "") -> dict[str
 
 
 def schema(said: Any) -> Any:
-    """A parameter as JSON Schema, as BFCL tells it to models."""
+    """Returns a parameter as the JSON Schema that BFCL shows to models."""
     if not isinstance(said, dict):
         return said
     kind = said.get("type", "string")

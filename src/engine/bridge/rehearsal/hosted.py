@@ -68,7 +68,7 @@ class Database:
             self._put(name, copy.deepcopy(value))
 
     def snapshot(self) -> dict[str, Any]:
-        """The rows that differ from the base, and the other members that do."""
+        """Returns the rows and the other members that differ from the base."""
         rows: list[dict[str, Any]] = []
         for name, table in self.tables.items():
             for path, value in table.differing(self._members[name]):
@@ -99,7 +99,7 @@ def is_table(value: Any) -> bool:
 
 
 def like(example: Any, value: Any, name: str) -> Any:
-    """JSON data as the type that stands in the base."""
+    """Converts JSON data to the type of the example, which is from the base."""
     if example is None or isinstance(example, (str, bool, int, float, list, dict)):
         return value
     kind = type(example)
@@ -145,7 +145,7 @@ class Hosted:
         return {"tools": [tool.described() for tool in self._open().tools.values()]}
 
     def reset(self, name: str) -> None:
-        """Begins a session from the base, also where there is one already."""
+        """Starts a session from the base, in place of an existing one of this name."""
         self._sessions[name] = self._open()
 
     def drop(self, name: str) -> None:
@@ -176,7 +176,7 @@ class Hosted:
         return plain_object(state)
 
     def check(self, name: str, assertion: str) -> dict[str, Any]:
-        """What a check says: true or false, an exception or nothing, or a pair with a sentence for people."""
+        """Runs a check, which returns a bool, None, or a pair of a bool and a sentence, or raises `AssertionError`."""
         session = self._session(name)
         checks = self._environment.assertions(session.toolkit)
         if assertion not in checks:
@@ -224,7 +224,7 @@ class Hosted:
 
 
 def plain_object(value: Any) -> Any:
-    """The state as data, also of a plain object with attributes."""
+    """Returns the state as data; the state can also be a plain object with attributes."""
     try:
         return plain(value)
     except TypeError:

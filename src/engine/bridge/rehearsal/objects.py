@@ -1,4 +1,4 @@
-"""State that lies in the attributes of objects, as rows of a database and back: a table for each object."""
+"""Converts state in the attributes of objects to rows of a database and back, with a table for each object."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .rows import MISSING
 from .whole_numbers import FLOATS, with_kinds
 
 KEY = "#"
-"""Stands behind a place of which the key is meant, as in relative JSON Pointers."""
+"""Appended to a path to mean the key, not the value, as in relative JSON Pointers."""
 
 
 class CountedRandom(random.Random):
-    """Random numbers whose state is the seed, and how many words were drawn since."""
+    """Random numbers whose state is the seed and the number of words drawn since."""
 
     def __init__(self, seed: Any = None) -> None:
         self.seed_given, self.drawn = seed, 0
@@ -44,13 +44,13 @@ class CountedRandom(random.Random):
 
 
 def count_randoms(module: types.ModuleType) -> None:
-    """Lets the random numbers of a module's objects be written down."""
+    """Replaces `random` in a module, so that the state of its random numbers can be stored."""
     if getattr(module, "random", None) is random:
         vars(module)["random"] = types.SimpleNamespace(**{**vars(random), "Random": CountedRandom})
 
 
 class Writing:
-    """Values as JSON data: what JSON has not stands in an object whose one key begins with $."""
+    """Writes values as JSON data. A value that JSON lacks becomes an object whose one key begins with $."""
 
     def __init__(self, owner: str, module: str | None = None) -> None:
         self._owner, self._module = owner, module
@@ -103,7 +103,7 @@ class Writing:
 
 
 def rows_of(instance: Any) -> dict[str, Any]:
-    """An object as rows: its public attributes, and the private ones that are not as in a new object."""
+    """Returns an object as rows: its public attributes, and private ones that differ from those of a new object."""
     kind = type(instance)
     writing = Writing(kind.__name__, kind.__module__)
     as_new = vars(kind())
@@ -115,13 +115,13 @@ def rows_of(instance: Any) -> dict[str, Any]:
 
 
 def data_of(value: Any, owner: str) -> tuple[Any, list[str]]:
-    """Data as JSON data in which the order of keys stays, and the places of whole numbers that are floats."""
+    """Returns JSON data that keeps the order of keys, and the places of whole numbers that are floats."""
     writing = Writing(owner)
     return writing.json(value, []), writing.floats
 
 
 def key_text(key: Any) -> str:
-    """A key of a dictionary: what is no text stands in brackets, and a text that might be read as one in quotes."""
+    """Returns a key as text: in brackets if it is not a text, in quotes if it could be mistaken for another key."""
     if isinstance(key, float) and key.is_integer():
         return f"({int(key)})"
     if not isinstance(key, str):
@@ -136,19 +136,19 @@ def key_of(text: str) -> Any:
 
 
 def pointer(place: Sequence[str]) -> str:
-    """A place in the rows as a JSON Pointer."""
+    """Returns a place in the rows as a JSON Pointer."""
     return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in place)
 
 
 def with_floats(arguments: Mapping[str, Any], places: Sequence[str]) -> dict[str, Any]:
-    """Arguments in which the whole numbers at these JSON Pointers are floats."""
+    """Returns arguments with the whole numbers at these JSON Pointers as floats."""
     if not places:
         return dict(arguments)
     return with_kinds(copy.deepcopy(dict(arguments)), dict.fromkeys(places, "float"))
 
 
 class Reading:
-    """JSON data as the values again."""
+    """Reads values back from the JSON data of `Writing`."""
 
     def __init__(self, floats: Sequence[str], module: Any = None) -> None:
         self._module = module
@@ -207,7 +207,7 @@ class Reading:
 
 
 def object_of(kind: type, rows: Mapping[str, Any]) -> Any:
-    """An object of the class with these rows."""
+    """Creates an object of the class from its rows."""
     reading = Reading(rows.get(FLOATS, []), inspect.getmodule(kind))
     instance = kind()
     for name, value in rows.items():
@@ -218,12 +218,12 @@ def object_of(kind: type, rows: Mapping[str, Any]) -> Any:
 
 
 def data_from(json: Any, floats: Sequence[str]) -> Any:
-    """What `data_of` wrote."""
+    """Returns the value that `data_of` wrote."""
     return Reading(floats).value(json, ())
 
 
 class ObjectsView:
-    """The agent's side of one rollout: objects by the name of their class, and the rows that the engine has of them."""
+    """The agent's side in one rollout: objects by the name of their class, and the rows that the engine has of them."""
 
     def __init__(self, kinds: Callable[[str], type], base: Mapping[str, Any]) -> None:
         self._kinds = kinds
@@ -237,7 +237,7 @@ class ObjectsView:
 
     @property
     def names(self) -> list[str]:
-        """The classes of this rollout."""
+        """Returns the classes of this rollout."""
         return list(dict.fromkeys([*self.rows, *self._objects]))
 
     def put(self, name: str, instance: Any) -> None:
@@ -245,7 +245,7 @@ class ObjectsView:
         self._touched.add(name)
 
     def at(self, name: str) -> Any:
-        """The object of a class; it counts as changed from now on."""
+        """Returns the object of a class, which counts as changed from now on."""
         if name not in self._objects:
             self._objects[name] = object_of(self._kinds(name), self.rows[name])
         self._touched.add(name)
@@ -265,7 +265,7 @@ class ObjectsView:
         self._touched.clear()
 
     def apply_all(self, changes: Mapping[tuple[str, ...], Any]) -> None:
-        """Puts in what the engine changed, by path."""
+        """Applies changes of the engine, by path."""
         for path, value in changes.items():
             self._apply(path, value)
 
@@ -283,10 +283,10 @@ class ObjectsView:
             table[key] = change
 
     def share(self, is_shared: bool) -> None:
-        """Objects belong to one rollout; there is nothing to share."""
+        """Does nothing: objects belong to one rollout and are never shared."""
 
     def commit(self) -> None:
-        """What was told is kept."""
+        """Does nothing: `settle` already keeps the changes that it reports."""
 
 
 class ObjectEnvironment(DatabaseEnvironment):
@@ -300,7 +300,7 @@ class ObjectEnvironment(DatabaseEnvironment):
         self._base: Mapping[str, Any] = {}
 
     def kind(self, name: str) -> type:
-        """The class of this name."""
+        """Returns the class of this name."""
         raise NotImplementedError
 
     def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -321,7 +321,7 @@ class ObjectEnvironment(DatabaseEnvironment):
 
 
 def differing(before: Any, now: Any, at: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Path and value of what became another, down to where order or kind differ; `MISSING` where it is gone."""
+    """Yields path and value of each change, down to where order or type differ; `MISSING` if it was removed."""
     if isinstance(before, dict) and isinstance(now, dict) and keeps_order(before, now):
         for key in before:
             if key not in now:
@@ -336,13 +336,13 @@ def differing(before: Any, now: Any, at: tuple[str, ...]) -> Iterator[tuple[tupl
 
 
 def keeps_order(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether what stayed is in its old order, and what is new stands behind it."""
+    """Whether the keys that stayed are in their old order, with the new ones after them."""
     stayed = [key for key in before if key in now]
     return list(now)[: len(stayed)] == stayed
 
 
 def in_order(value: Any) -> Any:
-    """Something that also differs when the order of keys does."""
+    """Returns a value that also differs when the order of keys differs."""
     if isinstance(value, dict):
         return [(key, in_order(each)) for key, each in value.items()]
     return [in_order(each) for each in value] if isinstance(value, list) else (type(value).__name__ == "bool", value)

@@ -35,7 +35,7 @@ class Base:
 
 
 class Frozen:
-    """A member that is no table: as bytes to be copied and compared quickly, and as JSON data."""
+    """A member that is not a table: as bytes, for quick copies and comparisons, and as JSON data."""
 
     def __init__(self, value: Any) -> None:
         self.bytes = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
@@ -46,14 +46,14 @@ class Frozen:
 
 
 class View:
-    """One side as one rollout has it. A row is copied when a write looks at it first; a read sees shared rows."""
+    """One side in one rollout. A row is copied when a write first accesses it; a read sees shared rows."""
 
     def __init__(self, base: Base, revive: Revive, is_exact: bool) -> None:
         self._revive = revive
         self._is_exact = is_exact
         self._same: Same = exactly_same if is_exact else same
         self._kinds: dict[str, dict[str, str]] = {}
-        """By place, the types of numbers that the engine's JSON does not tell."""
+        """The types of numbers that the engine's JSON does not keep, by their place."""
         self.tables = {name: Rows(table, copy.deepcopy) for name, table in base.tables.items()}
         self._rest = dict(base.rest)
         self.value = {} if isinstance(base.value, dict) else copy.copy(base.value)
@@ -74,7 +74,7 @@ class View:
             table.is_shared = is_shared
 
     def settle(self) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """Path and JSON of everything that changed since the last time, without a value where it is gone."""
+        """Yields path and JSON of everything that changed since the last call, without a value if it was removed."""
         kinds: dict[str, dict[str, str]] = {}
         for path, value in self._changes():
             data = value if value is MISSING else plain(value)
@@ -167,12 +167,12 @@ class View:
 
 
 def exactly_same(one: Any, other: Any) -> bool:
-    """Equality as JSON knows it, and 5 is not 5.0."""
+    """Whether values are equal as in JSON, except that 5 does not equal 5.0."""
     return same(one, other) and same_kinds(one, other)
 
 
 def replace(table: Rows, rows: Mapping[Any, Any], equal: Same) -> None:
-    """Makes a table hold these rows; one that is equal stays as it is."""
+    """Replaces the rows of a table. An equal row stays the same object."""
     for key in [key for key in table if key not in rows]:
         del table[key]
     # The rows themselves, and not the copies that a table makes of what is looked at.
@@ -244,7 +244,7 @@ class OnDatabase:
         return {"database": database, **self._environment.about()}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """One call with its `sync`. What the sync wrote stands apart, since it is an event of its own."""
+        """Makes one call and runs `sync`. The writes of `sync` are separate, because they make their own event."""
         session = self._ready(params)
         if session is None:
             return {"stale": True}
@@ -305,7 +305,7 @@ class OnDatabase:
         return {"rows": session.settle()}
 
     def ask(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What a function says of the state; whatever it changes is taken back."""
+        """Returns the answer of a function about the state, and undoes any change that it made."""
         session = self._ready(params)
         if session is None:
             return {"stale": True}
@@ -333,7 +333,7 @@ class OnDatabase:
         return {"changed": changed}
 
     def _ready(self, params: Mapping[str, Any]) -> Session | None:
-        """The session in the state that the engine has; None where it is not known."""
+        """Returns the session in the state that the engine has; None if the session is not known."""
         name = params["session"]
         if params.get("fresh"):
             self._sessions[name] = Session(self._environment, self._bases)
@@ -366,7 +366,7 @@ DEFAULTS = {
 
 
 def adapter_of(name: str, settings: Mapping[str, str]) -> DatabaseEnvironment:
-    """The adapter of a benchmark, by its name."""
+    """Returns the adapter of a benchmark, by its name."""
     try:
         module = importlib.import_module(f"{__package__}.adapters.{name}")
     except ModuleNotFoundError as error:

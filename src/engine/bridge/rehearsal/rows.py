@@ -9,18 +9,18 @@ REFUSAL = "a read tool may not write. Declare its effect as write"
 
 
 class ReadOnlyError(Exception):
-    """Something that may only be read was written."""
+    """Raised by a write to read-only data."""
 
 
 class Missing:
-    """Stands where there is no row."""
+    """The type of `MISSING`, which means that there is no row."""
 
 
 MISSING = Missing()
 
 
 def refuse(*_: Any, **__: Any) -> NoReturn:
-    """Stands for every method that would change frozen data."""
+    """Replaces every method that would change frozen data."""
     raise ReadOnlyError(REFUSAL)
 
 
@@ -79,7 +79,7 @@ def attribute(of: dict, name: str) -> Any:
 
 
 def freeze(value: Any) -> Any:
-    """A frozen copy of JSON data."""
+    """Returns a frozen copy of JSON data."""
     if isinstance(value, dict):
         return FrozenDict((key, freeze(each)) for key, each in value.items())
     if isinstance(value, (list, tuple)):
@@ -88,7 +88,7 @@ def freeze(value: Any) -> Any:
 
 
 def thaw(value: Any) -> Any:
-    """A copy of JSON data that can be changed."""
+    """Returns a copy of JSON data that can be changed."""
     if isinstance(value, dict):
         return Row((key, thaw(each)) for key, each in value.items())
     if isinstance(value, (list, tuple)):
@@ -97,7 +97,7 @@ def thaw(value: Any) -> Any:
 
 
 class Rows(dict):
-    """A table on shared rows: a row is copied when it is first looked at, and what a call changes can be taken back."""
+    """A table on shared rows. A row is copied when it is first accessed, and the changes of a call can be undone."""
 
     __slots__ = ("_before", "_copy", "_fresh", "_order", "_own", "is_shared")
 
@@ -107,13 +107,13 @@ class Rows(dict):
         self._own: set[Any] = set()
         """Keys whose row belongs to this table alone."""
         self._fresh: set[Any] = set()
-        """Those that came to belong to it in this call."""
+        """The keys whose row became this table's own in this call."""
         self._before: dict[Any, Any] = {}
-        """What stood at a key before this call."""
+        """The value at a key before this call."""
         self._order: list[Any] | None = None
         """The keys before this call added or removed one."""
         self.is_shared = False
-        """While a call only reads: it gets the rows themselves, and looking at many costs nothing."""
+        """Whether the call only reads. It then gets the rows themselves, without copies."""
 
     def _open(self, key: Any) -> Any:
         value = super().__getitem__(key)
@@ -225,7 +225,7 @@ class Rows(dict):
         return dict(self.items())
 
     def changed(self, equal: Callable[[Any, Any], bool] | None = None) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Path and value of everything that this call changed, in the order of the keys; `MISSING` where it is gone."""
+        """Yields path and value of each change of this call, in the order of the keys; `MISSING` if it was removed."""
         for key, before in self._before.items():
             now = super().get(key, MISSING)
             if isinstance(now, Rows) and before is not MISSING:
@@ -234,7 +234,7 @@ class Rows(dict):
                 yield (key,), now
 
     def differing(self, base: Mapping[Any, Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Path and value of everything that differs from the base that this table was made from."""
+        """Yields path and value of everything that differs from the base that this table was made from."""
         for key in base:
             if not super().__contains__(key):
                 yield (key,), MISSING
@@ -248,7 +248,7 @@ class Rows(dict):
                 yield (key,), now
 
     def commit(self) -> None:
-        """Keeps what this call changed. Only rows of its own can be tables themselves."""
+        """Keeps the changes of this call. Only the table's own rows can be tables themselves."""
         for key in self._own:
             value = super().get(key)
             if isinstance(value, Rows):
@@ -256,7 +256,7 @@ class Rows(dict):
         self._settle()
 
     def rollback(self) -> None:
-        """Takes back what this call changed."""
+        """Undoes the changes of this call."""
         for key, before in self._before.items():
             now = super().get(key, MISSING)
             if isinstance(before, Rows):
@@ -282,7 +282,7 @@ class Rows(dict):
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equality as JSON knows it: true is not 1."""
+    """Whether values are equal as in JSON, where true does not equal 1."""
     if one is other:
         return True
     if isinstance(one, dict) and isinstance(other, dict):

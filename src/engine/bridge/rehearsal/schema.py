@@ -23,11 +23,11 @@ TIMES: dict[Any, str] = {datetime.date: "date", datetime.datetime: "date-time"}
 
 
 class SchemaError(Exception):
-    """A type that JSON can't carry."""
+    """Raised for a type that JSON can't represent."""
 
 
 def schema_of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of a type hint. Definitions that it refers to are added to `definitions`."""
+    """Returns the JSON Schema of a type hint. Adds the definitions that it refers to to `definitions`."""
     origin, given = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         schema = schema_of(given[0], definitions)
@@ -62,7 +62,7 @@ def schema_of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_of_class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of a class: an enum, a typed dictionary, a dataclass or a model."""
+    """Returns the JSON Schema of a class: an enum, a typed dictionary, a dataclass or a model."""
     if issubclass(hint, enum.Enum):
         return typed_enum([each.value for each in hint])
     if callable(getattr(hint, "model_json_schema", None)):
@@ -85,25 +85,25 @@ def schema_of_class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def object_schema(hints: Mapping[str, Any], required: list[str], definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object with these keys and no others."""
+    """Returns the schema of an object with exactly these keys."""
     properties = {name: schema_of(hint, definitions) for name, hint in hints.items()}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def typed_enum(values: Any) -> dict[str, Any]:
-    """The schema of a choice among values."""
+    """Returns the schema of a choice among values."""
     kind = SIMPLE.get(type(next(iter(values), None)))
     return {**({"type": kind} if kind else {}), "enum": list(values)}
 
 
 def name_of(hint: Any) -> str:
-    """A type as people write it."""
+    """Returns a type as people write it."""
     return getattr(hint, "__name__", None) or str(hint)
 
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """What a function takes: its arguments as JSON Schema, their hints, and the parameters that the engine fills."""
+    """The arguments of a function as JSON Schema, their hints, and the parameters that the engine fills."""
 
     parameters: dict[str, Any]
     hints: dict[str, Any]
@@ -112,7 +112,7 @@ class Signature:
 
 
 def signature_of(function: Callable[..., Any], filled_names: frozenset[str]) -> Signature:
-    """Reads signature and docstring of a tool. Throws a `SchemaError` for what JSON can't carry."""
+    """Reads signature and docstring of a tool. Raises a `SchemaError` for a type that JSON can't represent."""
     documentation = parse_docstring(inspect.getdoc(function) or "")
     hints = typing.get_type_hints(function, include_extras=True)
     definitions: dict[str, Any] = {}
@@ -149,7 +149,7 @@ def signature_of(function: Callable[..., Any], filled_names: frozenset[str]) -> 
 
 @dataclasses.dataclass(frozen=True)
 class Documentation:
-    """What a docstring says of a function and of each of its arguments."""
+    """The description of a function and of each of its arguments, from its docstring."""
 
     text: str
     arguments: dict[str, str]
@@ -159,7 +159,7 @@ SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns?|Raises|Yields|Exampl
 
 
 def parse_docstring(text: str) -> Documentation:
-    """Splits a docstring in Google's or reST's style into its text and what it says of each argument."""
+    """Splits a docstring in the style of Google or reST into its text and the descriptions of the arguments."""
     body: list[str] = []
     arguments: dict[str, str] = {}
     section, current = "", ""
@@ -189,7 +189,7 @@ def parse_docstring(text: str) -> Documentation:
 
 
 def convert(value: Any, hint: Any) -> Any:
-    """JSON data that fits a hint's schema, as the hint's own type. What is not known stays as it is."""
+    """Converts JSON data that fits a hint's schema to the hint's own type. Data of an unknown type stays unchanged."""
     origin, given = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         return convert(value, given[0])
@@ -224,7 +224,7 @@ def convert(value: Any, hint: Any) -> Any:
 
 
 def first_fitting(value: Any, hints: list[Any]) -> Any:
-    """Of several types the first whose JSON this can be."""
+    """Converts JSON data to the first of several types that it fits."""
     for hint in hints:
         try:
             kind = schema_of(hint, {}).get("type")
@@ -239,7 +239,7 @@ def first_fitting(value: Any, hints: list[Any]) -> Any:
 
 
 def fits(value: Any, kind: str) -> bool:
-    """Whether a value is of a JSON type; true is no number."""
+    """Whether a value is of a JSON type; a bool does not count as a number."""
     if isinstance(value, bool):
         return kind == "boolean"
     types_of = {"string": str, "integer": int, "number": (int, float), "array": list, "object": dict}
@@ -247,7 +247,7 @@ def fits(value: Any, kind: str) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON data. Throws a TypeError that names what JSON can't hold."""
+    """Returns the value as JSON data. Raises a TypeError that names what JSON can't represent."""
     if isinstance(value, enum.Enum):
         return plain(value.value)
     if value is None or isinstance(value, (str, bool, int, float)):

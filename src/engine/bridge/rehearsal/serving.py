@@ -30,7 +30,7 @@ def main() -> None:
     waiting: queue.Queue[bytes] = queue.Queue()
 
     def read() -> None:
-        # A thread of its own, so that the end of the parent ends a tool that hangs.
+        # Reads in a separate thread, so that the end of the parent process also ends a tool that hangs.
         for line in requests:
             waiting.put(line)
         os._exit(0)
@@ -126,7 +126,7 @@ def load(file: str, folder: str) -> Any:
 
 
 def described(error: BaseException, folder: str) -> dict[str, Any]:
-    """Message and place of an exception: the innermost line that lies in the domain."""
+    """Returns message and place of an exception; the place is the innermost line in the domain."""
     if isinstance(error, SyntaxError):
         return {"message": f"{type(error).__name__}: {error.msg}", "file": error.filename, "line": error.lineno}
     file, line = place_in(error, folder) or (None, None)
@@ -134,6 +134,6 @@ def described(error: BaseException, folder: str) -> dict[str, Any]:
 
 
 def log(text: str) -> None:
-    """Says something on standard error."""
+    """Writes a line to standard error."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

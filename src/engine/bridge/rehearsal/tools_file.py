@@ -18,14 +18,14 @@ FILLED = frozenset({"db", "user_db", "ctx"})
 
 
 class World:
-    """The database as one rollout has it: members by side, and which tables are its own and not shared with others."""
+    """The database in one rollout: members by side, and which tables belong to it and are not shared."""
 
     def __init__(self, base: Mapping[str, Mapping[str, Any]]) -> None:
         self.members = {side: dict(members) for side, members in base.items()}
         self._own: set[tuple[str, str]] = set()
 
     def apply(self, side: str, changes: list[dict[str, Any]]) -> None:
-        """Puts changed rows in. A shared table is copied before its first change."""
+        """Applies changed rows. A shared table is copied before its first change."""
         members = self.members[side]
         for change in changes:
             member, *rest = change["path"]
@@ -61,7 +61,7 @@ class ToolsFile:
         return {"tools": [tool.described() for tool in self._tools.values()]}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """One call. `fresh` begins the session from the base; `changes` are the rows that the engine changed since."""
+        """Makes one call. `fresh` starts the session from the base; `changes` are rows that the engine changed."""
         world = self._world(params)
         if world is None:
             return {"stale": True}
@@ -99,11 +99,11 @@ class ToolsFile:
 
 
 def open_member(value: Any) -> Any:
-    """A member of the base as a rollout has it: a table row by row, anything else as a copy."""
+    """Returns a member of the base for a rollout: a table row by row, anything else as a copy."""
     return Rows(value, thaw) if isinstance(value, dict) else thaw(value)
 
 
 def row_change(path: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    """A change as it travels: a path of one or two keys, and a value unless it is gone."""
+    """Returns a change in the format of the bridge: a path of one or two keys, and a value unless it was removed."""
     where: dict[str, Any] = {"path": [str(key) for key in path]}
     return where if value is MISSING else {**where, "value": plain(value)}

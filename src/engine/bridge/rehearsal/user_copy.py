@@ -15,7 +15,7 @@ from .description import BridgeError
 
 
 def otherwise(said: str) -> BridgeError:
-    """What every known version of a benchmark has, and this copy has not."""
+    """Returns an error for a part that every known version of a benchmark has and this copy lacks."""
     return BridgeError("import/layout", f"{said}; this version is laid out otherwise")
 
 
@@ -24,8 +24,8 @@ def stand_in(name: str, folder: Path, *parts: str) -> None:
 
     Args:
         name: The package, such as tau2.
-        folder: Where it lies.
-        parts: Folders that it has.
+        folder: The folder of the package.
+        parts: Subfolders that it must have.
     """
     if not all((folder / part).is_dir() for part in parts):
         listed = " and ".join(f"{part}/" for part in parts)
@@ -36,7 +36,7 @@ def stand_in(name: str, folder: Path, *parts: str) -> None:
 
 
 def import_from(folder: Path, name: str, benchmark: str, get: str) -> Any:
-    """A module of the copy in a folder; `get` says how one comes by what the benchmark needs."""
+    """Imports a module of the copy in a folder; `get` tells people how to install what the benchmark needs."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -52,21 +52,21 @@ def import_from(folder: Path, name: str, benchmark: str, get: str) -> Any:
 
 
 def member(module: Any, name: str) -> Any:
-    """What a module has under a name."""
+    """Returns a member of a module. Raises a `BridgeError` if the module lacks it."""
     if not hasattr(module, name):
         raise otherwise(f"{module.__file__} has no {name}")
     return getattr(module, name)
 
 
 def text_in(file: Path) -> str:
-    """What a file holds."""
+    """Returns the content of a file. Raises a `BridgeError` if it does not exist."""
     if not file.is_file():
         raise otherwise(f"expected {file}, which is not there")
     return file.read_text(encoding="utf-8")
 
 
 def tree_of(file: Path) -> ast.Module:
-    """The syntax tree of a module."""
+    """Returns the syntax tree of a module."""
     try:
         return ast.parse(text_in(file))
     except SyntaxError as error:
@@ -78,7 +78,7 @@ def unreadable(file: Any, error: SyntaxError) -> BridgeError:
 
 
 def constant_of(file: Path, name: str) -> Any:
-    """What a module assigns to a name, without importing it."""
+    """Returns the value that a module assigns to a name, without importing the module."""
     for node in tree_of(file).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
             try:
@@ -89,14 +89,14 @@ def constant_of(file: Path, name: str) -> Any:
 
 
 def literal(node: ast.expr) -> Any:
-    """The value of an expression without names; a text may be stripped where it stands."""
+    """Evaluates an expression without names. It may be a text with `.strip()`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "strip":
         return str(literal(node.func.value)).strip()
     return ast.literal_eval(node)
 
 
 def text_of(file: Path, name: str) -> str:
-    """A text that a module assigns to a name."""
+    """Returns a text that a module assigns to a name."""
     value = constant_of(file, name)
     if not isinstance(value, str):
         raise otherwise(f"expected a text {name} in {file}")
@@ -104,7 +104,7 @@ def text_of(file: Path, name: str) -> str:
 
 
 def json_lines(file: Path) -> list[dict[str, Any]]:
-    """The objects of a file that holds one a line."""
+    """Returns the JSON objects of a file with one on each line."""
     found: list[dict[str, Any]] = []
     for number, line in enumerate(text_in(file).split("\n"), 1):
         try:
@@ -115,14 +115,14 @@ def json_lines(file: Path) -> list[dict[str, Any]]:
 
 
 def call_as_json(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A call as a task has it. Throws a ValueError for an argument that JSON has not."""
+    """Returns a call in the form of a task. Raises a ValueError for an argument that JSON can't represent."""
     floats: list[str] = []
     made = as_json(arguments, "", floats)
     return {"tool": name, "arguments": made, **({"floats": floats} if floats else {})}
 
 
 def as_json(value: Any, place: str, floats: list[str]) -> Any:
-    """Arguments of a call as JSON data; the places of whole floats are added to `floats`."""
+    """Returns arguments of a call as JSON data, and adds the places of whole floats to `floats`."""
     if isinstance(value, dict):
         escaped = {key: str(key).replace("~", "~0").replace("/", "~1") for key in value}
         return {str(key): as_json(each, f"{place}/{escaped[key]}", floats) for key, each in value.items()}

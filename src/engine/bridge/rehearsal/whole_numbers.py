@@ -1,4 +1,4 @@
-"""Which whole numbers are floats: Python tells 5.0 from 5, and the engine's JSON does not."""
+"""Keeps track of whole numbers that are floats: Python distinguishes 5.0 from 5, the engine's JSON does not."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .schema import plain
 KINDS = {"int": int, "float": float}
 
 FLOATS = "_floats"
-"""The row, or the table, that names the numbers whose type JSON does not tell. It is absent while it is empty."""
+"""The row, or the table, that lists the numbers whose type JSON does not show. It is absent if it would be empty."""
 
 
 def kinds_between(exact: Any, read: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """JSON Pointer and type of each number in `exact` whose type differs in `read`, which is otherwise equal."""
+    """Yields JSON Pointer and type of each number in `exact` whose type differs in `read`, which is otherwise equal."""
     if exact is read:
         return
     if type(exact) in (int, float):
@@ -48,12 +48,12 @@ def with_kinds(value: Any, kinds: Mapping[str, str]) -> Any:
 
 
 def whole_floats(value: Any) -> list[str]:
-    """JSON Pointers of the whole numbers in JSON data that are floats."""
+    """Returns the JSON Pointers of the whole numbers in JSON data that are floats."""
     return [place for place, kind in kinds_between(value, as_told(value)) if kind == "float"]
 
 
 def as_told(value: Any) -> Any:
-    """JSON data as it comes back from the engine: a whole float is an integer."""
+    """Returns JSON data as the engine sends it back: a whole float becomes an integer."""
     if isinstance(value, dict):
         return {key: as_told(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -62,7 +62,7 @@ def as_told(value: Any) -> Any:
 
 
 def members_of(value: Any) -> dict[str, Any]:
-    """What a dictionary, a list or an object of pydantic holds, by the key that JSON has for it."""
+    """Returns the members of a dictionary, a list or a pydantic object, by their keys in JSON."""
     if isinstance(value, dict):
         return {str(plain(key)): each for key, each in dict.items(value)}
     if isinstance(value, (list, tuple)):

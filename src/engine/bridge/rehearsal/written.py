@@ -27,9 +27,9 @@ CHANGING = frozenset(
 )
 """Methods that change the container they are called on."""
 REACHING = frozenset({"get", "items", "values"})
-"""Methods whose result leads into the container they are called on."""
+"""Methods whose result can give access to the content of the container they are called on."""
 PASSING = frozenset({"enumerate", "filter", "iter", "list", "max", "min", "next", "reversed", "sorted", "tuple", "zip"})
-"""Functions whose result holds what they are given."""
+"""Functions whose result contains their arguments."""
 HARMLESS = frozenset(
     {
         "abs",
@@ -62,17 +62,17 @@ HARMLESS = frozenset(
         "upper",
     }
 )
-"""Functions and methods that change nothing, and whose result leads nowhere."""
+"""Functions and methods that change nothing, and whose result gives no access to the data."""
 
 
 def uses(function: Callable[..., Any], parameter: str) -> bool:
-    """Whether a function looks at its parameter at all."""
+    """Whether a function uses its parameter at all."""
     tree = source_of(function)
     return tree is None or any(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(tree))
 
 
 def writes(function: Callable[..., Any], parameter: str) -> bool:
-    """Whether a function may change what its parameter holds. Where its source can't tell, it may."""
+    """Whether a function may change the content of its parameter; true if its source is not available."""
     tree = source_of(function)
     if tree is None:
         return True
@@ -94,7 +94,7 @@ def source_of(function: Callable[..., Any]) -> ast.AST | None:
 
 
 class Reading(ast.NodeVisitor):
-    """Follows the names that lead into a parameter through a function."""
+    """Follows the names in a function through which the content of a parameter can be reached."""
 
     def __init__(self, parameter: str) -> None:
         self.names = {parameter}

@@ -10,29 +10,29 @@ import { isReport } from './report.ts';
 import { chosenFrom, exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
 import { isEnglish, isSenseless } from './sense.ts';
 
-/** The dialogue acts of an agent's utterance. */
+/** The dialogue acts of an agent's utterance: what the agent does by saying it. */
 export type AgentActs = {
-  /** Names of the facts it asks for. */
+  /** The names of the facts that it asks for. */
   readonly asks: readonly string[];
-  /** A question in which no fact was recognised. */
+  /** Whether it asks a question in which no fact was recognised. */
   readonly asksOther: boolean;
-  /** "How can I help you?" */
+  /** Whether it asks what the user wants: "How can I help you?" */
   readonly asksWish: boolean;
-  /** Asks for a yes to something it is about to do. */
+  /** Whether it asks for a yes to what the agent is about to do: "Shall I cancel the order?" */
   readonly proposes: boolean;
   readonly offersMore: boolean;
   readonly reportsDone: boolean;
   readonly refuses: boolean;
-  /** Says that a person takes over. */
+  /** Whether it says that a person takes over: "I'll transfer you to a colleague." */
   readonly handsOff: boolean;
   readonly greets: boolean;
   readonly saysGoodbye: boolean;
   readonly notUnderstood: boolean;
-  /** "One moment, please." */
+  /** Whether it asks the user to wait: "One moment, please." */
   readonly waits: boolean;
-  /** Tells something about the matter. */
+  /** Whether it gives information about the user's matter: "The parcel arrives on Tuesday." */
   readonly informs: boolean;
-  /** Nothing that a person could make sense of here. */
+  /** Whether a person could not make sense of it here. */
   readonly nonsense: boolean;
 };
 
@@ -48,12 +48,16 @@ const patterns = {
     /\b(?:sure|of course|certainly|absolutely|happy to|glad to|i can help|i will help|let me help|help you with|thanks|thank you|great|okay|ok|understood|got it|i see|i understand|sorry|apologi[sz]e|no problem|welcome|noted|perfect|right away|my pleasure|alright|all right)\b/,
 } as const;
 
+/**
+ * Words of customer service. A sentence with one of them is about the user's matter, even if none of its words is from
+ * the domain.
+ */
 const serviceWords = new Set(
   'order account item product package parcel delivery shipping shipment payment refund return exchange cancellation reservation booking flight ticket request customer detail policy price cost fee status address card receipt invoice appointment subscription service support help assist information option available pending shipped delivered processed cancelled confirm change update'.split(
     ' ',
   ),
 );
-/** The dialogue acts of an agent's utterance, given the facts it may speak of. */
+/** Recognises the dialogue acts of an agent's utterance. `vocabulary` has the facts that the agent can ask for. */
 export function recogniseAgent(text: string, vocabulary: Vocabulary): AgentActs {
   const all = plain(text);
   if (isSenseless(text)) return { ...silence, nonsense: true };
@@ -97,6 +101,7 @@ export function recogniseAgent(text: string, vocabulary: Vocabulary): AgentActs 
 
 type Acts = Omit<AgentActs, 'nonsense'> & { readonly acknowledges: boolean };
 
+/** The acts of an utterance that does nothing. */
 const silence: AgentActs = {
   asks: [],
   asksOther: false,
@@ -114,6 +119,7 @@ const silence: AgentActs = {
   nonsense: false,
 };
 
+/** Recognises the dialogue acts of one sentence. */
 function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
   const { text, question } = sentence;
   const words = wordsOf(text);

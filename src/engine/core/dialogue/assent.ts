@@ -1,21 +1,25 @@
 import { beforeAssent } from './opener.ts';
 
+/** Words that can follow an assent: "fine by me then, thanks". */
 const tail =
   '(?: (?:then|please|thanks|thank you|indeed|so|now|too|also|lol|mate|bro|man|dude|pal|buddy|guys|folks|cheers|ta|sir|madam|dear|love|my (?:friend|dear|love|man|lady|good (?:man|sir|friend))|actually|really|exactly|today|there|from (?:me|us|my side|our side)|of you|of course|all (?:of it|of them|of that)|to me|to us|for me|for us|by me|by us|with me|with us|(?:with|about|to|for|by|on) (?:that|this|it|both|everything|all of it|all of that|the plan|me doing that|you doing that)))*';
+/** Adverbs before an approving word: "more than happy". */
 const degree =
   '(?:(?:very|100 ?%|one hundred per ?cent|a hundred per ?cent|quite|perfectly|so|more than|absolutely|most|entirely|really|all|totally|completely|definitely|certainly|just|indeed|fully|pretty|exactly|rather|truly|only too|a bit of|much) )*';
+/** Words that approve a proposal: "happy", "fine", "a deal". */
 const approving =
   'happy|glad|right|correct|all right|alright|fine|good|ok|okay|agreeable|content|sure|certain|clear|agreed|welcome|fair|fair enough|accepted|authori[sz]ed|granted|accurate|kind|great|nice|lovely|perfect|wonderful|ideal|helpful|brilliant|fantastic|excellent|splendid|marvellous|smashing|super|ace|acceptable|sensible|reasonable|best|appreciated|ready|pleased|delighted|certainly|gladly|definitely|a relief|a plan|a deal|a yes|okey|okey dokey|okie dokie|settled|confirmed|approved|positive|it|terrific|magic|sorted|satisfied|much obliged';
 const person = 'i|we|it|that|this|they|these|those|you|he|she|both|all|everything|that one|this one';
 const auxiliaries = 'am|are|is|do|does|would|will|have|has|can|may|should|shall';
-/** "It is indeed", "I do", "you may": the question's own verb said again. */
+/** Matches an answer that repeats the verb of the question: "It is indeed", "I do", "you may". */
 export const elliptic = new RegExp(
   `^${beforeAssent}(?:(?:${person}) |(?=certainly|surely|definitely|indeed|absolutely))(?:(?:certainly|surely|definitely|really|absolutely|indeed|totally|most certainly|very much|do|both|still) )*(?:${auxiliaries})(?: (?:indeed|certainly|definitely|absolutely|very much|so|yes|it|now|both))*${tail}$`,
 );
+/** Matches an answer that only approves: "That sounds perfectly fine to me", "more than happy". */
 export const approval = new RegExp(
   `^${beforeAssent}(?:(?:(?:i|we) (?:should|would|shall|will) be|i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*(?: if you (?:would|could|did)(?: (?:do )?(?:so|that|it))?)?${tail}$`,
 );
-/** What goes along in so many words. */
+/** Other wordings of a yes: "by all means", "count me in", "make it so". */
 const assenting = [
   'by all means',
   'naturally',
@@ -108,6 +112,9 @@ const assenting = [
   'suits(?: me| us)?',
   'perfection',
 ];
+/** Matches an answer that is one of these wordings: "well then, count me in please". */
 export const assents = new RegExp(`^${beforeAssent}(?:${assenting.join('|')})${tail}$`);
+/** Matches emoji that mean yes: thumbs up, OK hand and check mark. */
 export const thumbs = /(?:\u{1F44D}|\u{1F44C}|\u{2705})\p{Emoji_Modifier}*/gu;
+/** Matches an answer of nothing but emoji that agree, such as thumbs up or a smile, and punctuation. */
 export const nods = /^(?:\s|!|\.|\p{Emoji_Modifier}|\u{1F44D}|\u{1F44C}|\u{2705}|\u{1F64F}|\u{1F642}|\u{1F60A})+$/u;

@@ -1,12 +1,18 @@
 const confirmVerb = /\b(?:confirm|verify)\b/;
+/** Matches a request to confirm: "Please confirm", "Could you verify". */
 const confirmSubject =
   /(?:^|[,:-] ?|\b(?:please|kindly|just|you|to|and|then|also|should|would|could|can|do|if|once|when|after|unless|until)\b )(?:please |kindly |just |also |first |now )*(?:confirm|verify)\b/;
+/** Matches a sentence in which the agent itself confirms: "I can confirm that it was sent". */
 const confirmStatement =
   /\b(?:i|we) (?:can |hereby |will |would like to |want to |have to |must |need to |could |did |do )?(?:also |now |first |just )?(?:confirm|verify)\b/;
+/** Matches a request to confirm something that the agent will do: "Confirm your cancellation". */
 const confirmDeeds =
   /\b(?:confirm|verify) your (?:[\w-]+ )?(?:request|cancellation|changes?|choice|wish|decision|intention|return|refund|exchange|booking|selection|agreement|consent|approval|purchase|update|redirection|redirect|order to|order:)\b/;
 
-/** "Please confirm": a proposal, unless what is to be confirmed is a fact that was not named. */
+/**
+ * Reports whether a sentence asks the user to confirm what the agent is about to do: "Please confirm." It does not if
+ * it asks for a fact without naming its value: "Please confirm your postcode."
+ */
 export function isConfirmRequest(whole: string, question: boolean): boolean {
   const text = whole
     .replace(/^(?:.*\b)?to (?:confirm|verify) (?:your|who) [^,:]*, ?/, '')

@@ -1,31 +1,44 @@
 import { beforeYes } from './opener.ts';
 
+/** Verbs for what the tools of a domain do. */
 const deeds =
   'cancel|change|redirect|return|exchange|update|book|rebook|send|resend|hold|refund|modify|deliver|reschedule|process|complete|swap|switch|replace|save|submit|issue|move|make|put|place|file|register|arrange|bring|reserve|remove|add|ship|start|finish|credit|upgrade|extend|leave|keep|close|open|order|use|charge|apply|forward|postpone|schedule|renew|confirm|pay|try';
-/** A single word that says what is to be done. */
+/** Matches one such verb alone: "cancel". */
 export const isDeed = new RegExp(`^(?:${deeds})$`);
+/** Words for the proposal as a whole: "that", "all the details", "what you said". */
 const deictic =
   '(?:that|this|it|those|these|everything|all|both|all of (?:it|that|this)|(?:all )?the (?:details|above|data|plan|summary)|everything (?:you|that|there|listed|above)[\\w ]{0,30}|what you (?:said|wrote|listed|have(?: there)?))';
+/** Adverbs between the verb and an approving word: "that is perfectly fine". */
 const fully =
   '(?: all| just| exactly| perfectly| totally| absolutely| completely| quite| really| very| definitely| entirely| about)*';
+/** Words that approve the proposal: "correct", "spot on", "in order". */
 const approved =
   '(?:right|correct|fine|good|great|perfect|ok|okay|alright|all right|it|accurate|spot on|exact|excellent|lovely|ideal|wonderful|acceptable|agreed|approved|brilliant|in order|confirmed|a yes|a deal)';
 
 const yesWords = 'yes+|yeah+|yep|yup|yah|aye|y|affirmative|ja|jawohl|oui|si|sim';
-/** A yes by themselves or before what is to be done, but not before a statement: "of course it broke again". */
+/**
+ * Adverbs that are a yes alone or before an order ("of course do it"), but not before a statement ("of course it broke
+ * again").
+ */
 const adverbs =
   'sure(?: thing)?|surely|correct|absolutely|definitely|certainly|of course|by all means|agreed|approved|confirm(?:ed)?|granted|deal|totally|indeed';
-/** Words that are a yes only where nothing but consent or thanks comes with them: "good", but not "good morning". */
+/**
+ * Words that are a yes only in a clause that has nothing but consent or thanks besides: "good", but not "good morning".
+ */
 const weakWords =
   'ok(?:ay)?|k|right|exactly|indeed|alright|all right|fine|very well|perfect|great|good|all good|totally|precisely|please|excellent|wonderful|awesome|cool|lovely|super|brilliant|fantastic|amazing|fair enough|makes sense|sweet|nice|wicked|fab|(?:all|both|everything) (?:right|correct|fine|good)|spot on|that is it|that is the one';
 
+/** Matches a clause that starts with a yes: "oh yes please". */
 const yesClause = new RegExp(`^${beforeYes}(?:${yesWords})(?=$|[ ,.!:-])`);
+/** Matches a clause that starts with one of these adverbs, as in "absolutely". */
 const adverbClause = new RegExp(`^${beforeYes}(?:${adverbs})(?:[ .!]+|$)`);
+/** Matches a clause that ends with a yes: "the blue one, yes please". */
 const yesAtEnd = /(?:^|[ ,])(?:yes(?: please)?|go ahead)$/;
+/** Matches a clause of nothing but weak words and thanks: "great thanks". */
 const weakClause = new RegExp(
   `^(?:(?:${weakWords})[ .!]*)+(?:(?:thanks|thank you|cheers)(?: (?:so|very) much)?[ .!]*)?(?:then|by me|with me|for me|please|again|now)?$`,
 );
-/** Words about the whole proposal. */
+/** Clauses that agree to the proposal as a whole: "go ahead", "that is all correct", "you may proceed". */
 const consents: readonly RegExp[] = [
   /^(?:please |just |then |and |so |you (?:can|may|should) |by all means |feel free to |kindly )*(?:go(?: right| on| straight)? ahead|go for it|proceed|(?:carry on|continue)(?! (?:to|holding|explaining|telling|reading|\w+ing))|go on(?: then)?$|crack on|go with (?:it|that|this)|fire away|make it so|make it happen|get it done|get on with it|knock yourself out|be my guest)(?! (?:of|with me)\b)/,
   /^(?:please|kindly|yes|ok|okay|just|then|and|so|you (?:can|may)| )*(?:please do|do (?:it|that|this|so)(?: please| now| for me| then| right away| today)*)$/,
@@ -58,24 +71,34 @@ const consents: readonly RegExp[] = [
     `^(?:and |so |then |please |now )*you (?:may|can|could)(?: now| please| just)* (?:${deeds})(?: (?:it|that|this|them))?$`,
   ),
 ];
+/** Matches a clause that orders something: "please cancel the lamp". */
 const imperative = new RegExp(
   `^(?:and |so |then |please |just |kindly |now |also |go ahead and |i want you to |i would like you to )*(?:${deeds})\\b`,
 );
+/** Matches a clause of nothing but polite words: "thank you so much", "no worries". */
 const courtesy =
   /^(?:(?:and|so|then|oh|well|yes|many|please|very|much|hi|hello|thanks|thank you|cheers|ta|appreciated?|appreciate (?:it|that|your \w+)|i appreciate (?:it|that)|so much|a lot|again|in advance|for (?:checking|asking|your (?:help|patience)|the help|that)|no (?:problem|worries)|(?:not )?a problem|no problem at all|take your time|you are (?:great|a star|the best)|that is (?:kind|great|nice|lovely)(?: of you)?|bye|sorry|mate|sir|madam|i see|understood|got it|noted|i understand)[ .!]*)+$/;
 
+/** Excludes clauses that do not name a part of the proposal: "nothing is fine". */
 const noPart =
   '(?!(?:nothing|none|neither|what|if|when|which|who|everything but|i|you|we|he|she|they|there|anything|something)\\b)';
 const day =
   '(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|today|morning|afternoon|evening|\\d+(?:st|nd|rd|th)?|week|weekend|one)';
-/** "Friday is fine": what was proposed, named by a part of it. */
+/** Matches the approval of a part of the proposal, which approves all of it: "Friday is fine". */
 const partApproved = new RegExp(
   `^(?:and |so |then |ok |okay )*${noPart}(?:[\\w'-]+ ){0,4}(?:[\\w'-]+ (?:is|are|sounds?|looks?|will be|would be)${fully} (?:right|correct|fine|perfect|ok|okay|alright|all right|acceptable|confirmed|ideal)|[\\w'-]+ (?:works?${fully} (?:for|with) me|suits? me)|${day} (?:works?|will do)${fully})(?: (?:with|for|by|to) me| then| too| please| now| thanks| thank you)*$`,
 );
 
+/**
+ * The meaning of a clause as an answer. `yes` is a word such as "yes"; `consent` agrees to the proposal as a whole;
+ * `weak` is a yes only if nothing else comes with it; `deed` is an order; `courtesy` is only polite.
+ */
 export type Answer = 'yes' | 'consent' | 'weak' | 'deed' | 'courtesy' | 'other';
 
-/** Returns how far one clause of a user goes towards a yes. Denials and reserves are looked for elsewhere. */
+/**
+ * Returns the meaning of one clause of a user as an answer. Denials and reservations are recognised elsewhere (see
+ * `isDenial` and `recogniseUser`).
+ */
 export function answerOf(clause: string): Answer {
   if (consents.some((pattern) => pattern.test(clause))) return 'consent';
   if (yesClause.test(clause)) return 'yes';

@@ -1,8 +1,11 @@
+/** Verbs after "cannot" that do not refuse a request: "I cannot find your order". */
 const lookup =
   'find|see|locate|trace|make out|read|understand|hear|identify|match|spot|recognise|recognize|wait|be (?:undone|reversed|reverted|revoked|taken back|found|located)|tell (?!you)|thank|stress|be sure|think of|imagine|believe|help but';
+/** Words after "not" or "unable" that refuse a request: "not permitted", "not within my power". */
 const states =
   'able|allowed|permitted|possible|eligible|authori[sz]ed|entitled|available|supported|offered|covered|accepted|doable|feasible|refundable|returnable|exchangeable|transferable|cancellable|on offer|an option|on the table|something|part of|in (?:a|my) (?:position|power)|within (?:my|our)|up to me|included in our|valid for|in a position';
 
+/** Wordings of a refusal: "I'm unable to refund it", "That is against our policy", "It is too late to cancel". */
 const refusals: readonly RegExp[] = [
   new RegExp(
     `\\b(?:cannot|can never|can no longer|can not|could not possibly|may not|must not|are not to) (?:\\w+ly |also |just |even |be (?:\\w+ly )?)?(?!(?:${lookup})\\b)\\w+`,
@@ -27,14 +30,20 @@ const refusals: readonly RegExp[] = [
   /\btoo late (?:to|for)\b|\balready (?:been )?\w+,? so (?:it|that|this|i|we) (?:is|am|are) (?:not|no longer|unable)/,
   /\b(?:the answer is|it is|that is|has to be|it has to be|i am afraid it is|sorry but|afraid) (?:still )?(?:a )?no(?=$|[,.;:!]| from| on| here| to)|^(?:sorry|unfortunately|i am afraid|regrettably)?[, ]*no,? (?:i|we|that|this|sorry|unfortunately)\b/,
 ];
+/**
+ * Matches sentences that refuse only under a condition: "I cannot do that until you confirm", "if you cannot find it".
+ */
 const notRefusals =
   /\b(?:if (?:you|i|we|it|that|this) (?:\w+ )?(?:cannot|could not|are not able|are unable)|(?:cannot|could not|not able to|unable to) (?:[\w']+ ){0,8}?(?:until|unless|without (?:your|the|a|an|knowing|it|that|your)|before (?:you|i|we))|(?:until|unless|without|before) (?:[\w,]+ ){1,8}?(?:i|we) (?:cannot|am unable|are unable)|why (?:\w+ )?cannot|will not (?:take|be (?:long|a problem|charged|changed))|may not (?:be|have) (?!(?:cancelled|changed|returned|refunded|exchanged|opened|worn)))\b/;
+/**
+ * Matches phrases that sound like a refusal and refuse nothing: "this cannot be undone", "I cannot see any problem".
+ */
 const harmless = new RegExp(
   `\\b(?:was|were|am|are|is) (?:not able|unable) to (?:${lookup})\\b|\\bcannot be (?:undone|reversed|reverted|revoked|taken back)\\b|\\b(?:cannot|could not) (?:see|find) any (?:problem|issue|reason|error)\\b|\\bnot possible to (?:find|locate)\\b|\\byou (?:cannot|can no longer|will not be able to|will no longer be able to|are not able to) [\\w ]*?\\b(?:again|afterwards|later|a (?:second|third) time|any ?more after|once (?:more|it|that|this|they))\\b|\\bno reason why [^,.;]*|\\bcannot be \\w+ (?:again|twice|later|afterwards|any ?more after|a (?:second|third) time|more than once|after (?:that|this|it)|once (?:it|they|that|this|i|we|you|done|made|confirmed))\\b|\\b(?:cannot|can no longer) be \\w+ (?:\\w+ )?(?:after|afterwards|once)\\b`,
   'g',
 );
 
-/** Whether a sentence of an agent says that something will not be done or given. */
+/** Reports whether a sentence of an agent says that something will not be done or given: "I can't refund that." */
 export function isDeclined(text: string): boolean {
   const rest = text.replace(harmless, ' ');
   return refusals.some((pattern) => pattern.test(rest)) && !notRefusals.test(rest);

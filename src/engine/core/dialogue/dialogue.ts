@@ -16,8 +16,9 @@ export type { AgentActs, UserActs };
 export { demandsIn, type Reply, replyTo, saysMore, withoutOtherMatters };
 
 /**
- * The one recogniser of dialogue acts. The agenda user understands the agent with it, the gold seat
- * understands the user, and the `confirmed` check judges by it. Pure, by rules and a lexicon, no model.
+ * The only recogniser of dialogue acts. The agenda user understands the agent with it, the gold seat understands the
+ * user with it, and the `confirmed` check uses it. It is pure, and works by rules and a lexicon, without a model. Its
+ * patterns match plain text (see `plain`): in lower case and without contractions.
  */
 export type Recogniser = {
   readonly agent: (text: string) => AgentActs;
@@ -27,7 +28,7 @@ export type Recogniser = {
   readonly vocabulary: Vocabulary;
 };
 
-/** The recogniser of a domain's lexicon for the facts of these names. */
+/** Returns the recogniser for a domain's lexicon and the facts of these names. */
 export function recogniser(lexicon: Lexicon, facts: readonly string[]): Recogniser {
   const vocabulary = vocabularyOf(lexicon, facts);
   return {
@@ -38,13 +39,13 @@ export function recogniser(lexicon: Lexicon, facts: readonly string[]): Recognis
   };
 }
 
-/** Whether the user's answer is a clear yes to the proposal (see `replyTo`). */
+/** Reports whether the user's answer is a clear yes to the proposal (see `replyTo`). */
 export function isConfirmation(answer: string, proposal: string): boolean {
   const reply = replyTo(proposal, answer);
   return reply === 'yes' || reply === 'assent';
 }
 
-/** Whether the agent's text asks for a yes to something it is about to do. */
+/** Reports whether the agent's text asks for a yes to something that it is about to do. */
 export function isProposal(text: string): boolean {
   return proposesIn(text);
 }

@@ -1,9 +1,12 @@
+/** Words for the person who takes over: "a colleague", "the billing team". */
 const person =
   '(?:human|human being|person|real person|agent|colleague|co-?worker|specialist|representative|rep|supervisor|manager|advis[eo]r|expert|operator|staff member|team member|member of (?:our|the|my) (?:\\w+ )?(?:team|staff)|team|department|desk|someone|somebody)s?';
 const whose = '(?:(?:a|an|one of (?:our|my|the)|our|my|the|another|some) )?';
+/** Words for what is handed over: "you", "your case". */
 const you =
   '(?:you|this|your (?:call|case|chat|request|conversation|claim|issue|file|matter|enquiry|inquiry)|the (?:case|chat|matter|conversation|claim|issue))';
 
+/** Wordings of a handover: "I'll transfer you to a colleague", "A specialist will contact you". */
 const handing: readonly RegExp[] = [
   new RegExp(
     `\\b(?:transferr?|redirect|rout|reroute?|refer|forward|connect|escalat|switch)(?:e|ing|ed|r?ing|r?ed)? ${you}(?: over| on| through| up| directly| straight| now| along| across)*(?: to| with|$| now| right)`,
@@ -27,14 +30,17 @@ const handing: readonly RegExp[] = [
     `\\byou (?:will|are going to|can now|are about to) (?:now |shortly |soon )*(?:be )?(?:speak|speaking|talk|talking|chat|chatting) (?:to|with) ${whose}(?:[\\w-]+ )?${person}`,
   ),
 ];
+/** Matches a sentence that denies a handover: "I cannot transfer you". */
 const denied =
   /\b(?:cannot|not able to|unable to|will not|no need to|not necessary to|without|not allowed to|do not need to)\b[^,;]*\b(?:transfer|escalat|hand|connect|forward|pass|put|refer|rout|get|bring)/;
+/** Matches a sentence that only offers a handover: "I can connect you to a colleague if you like". */
 const offered =
   /\b(?:if you (?:like|want|prefer|wish|would)|(?:can|could|may|might) (?:also |always |then )*(?:transfer|connect|hand|pass|put|escalate|forward|refer) )/;
+/** Matches a sentence that transfers something other than the conversation: "The refund was transferred". */
 const otherThings =
   /\b(?:money|refund|amount|funds|payment|parcel|package)\b[^,;]*\b(?:transferred|forwarded|handed|passed|redirected|routed)\b/;
 
-/** Whether a sentence says that a person takes over, or is about to. */
+/** Reports whether a sentence says that a person takes over, or is about to: "I'll transfer you to a colleague." */
 export function handsOver(text: string): boolean {
   return (
     handing.some((pattern) => pattern.test(text)) &&

@@ -11,11 +11,11 @@ const payment =
 const cause =
   'no longer need(?:ed)?|not need(?:ed)?|by mistake|by accident|chang(?:ed?|ing) (?:of|your) mind|too (?:big|small|late|long|short|tight|wide|expensive)|damaged|faulty|broken|defective|cheaper|wrong|not fit|not like';
 
-/** Kinds of facts that most domains share: how such a fact is called, and how it is asked for without its name. */
+/** Kinds of facts that most domains share: names of such a fact, and wordings that ask for it without its name. */
 const kinds: readonly {
   readonly names: RegExp;
   readonly wordings: RegExp;
-  /** The values such a fact may have, where they identify its kind. */
+  /** Values that identify the kind of fact: "black or white" is about a colour. */
   readonly values?: RegExp;
 }[] = [
   {
@@ -79,7 +79,10 @@ const kinds: readonly {
   },
 ];
 
-/** Facts asked for by a question that names no fact, but belongs to one alone: "What made you send it back?" */
+/**
+ * Returns the facts that a question asks for without naming one, if it can mean only one: "What made you send it back?"
+ * asks for the reason.
+ */
 export function kindsAskedIn({ text, question }: Sentence, vocabulary: Vocabulary): readonly string[] {
   const asksPlainly =
     question ||
@@ -91,14 +94,20 @@ export function kindsAskedIn({ text, question }: Sentence, vocabulary: Vocabular
   return kinds.filter(({ wordings }) => wordings.test(bare)).flatMap(({ names }) => ownerOf(names, bare, vocabulary));
 }
 
-/** Facts of which a text lists two values or more: "white, brass and green". `question` is what is asked then. */
+/**
+ * Returns the facts of which a text lists two values or more: "white, brass and green". `question` is the question that
+ * follows the list.
+ */
 export function kindsListedIn(text: string, question: string, vocabulary: Vocabulary): readonly string[] {
   return kinds
     .filter(({ values }) => values && new Set(text.match(values) ?? []).size > 1)
     .flatMap(({ names }) => ownerOf(names, `${text} ${question}`, vocabulary));
 }
 
-/** The one fact of a kind; of two ways of payment, a text about a refund means that of the refund. */
+/**
+ * Returns the only fact of a kind. If the domain has two for payments, a text about a refund means the one for the
+ * refund.
+ */
 function ownerOf(names: RegExp, text: string, vocabulary: Vocabulary): readonly string[] {
   const phrases = [...vocabulary.phrases.values()].flat();
   const owners = [...new Set(phrases.filter(({ words }) => names.test(words.join(' '))).map(({ fact }) => fact))];

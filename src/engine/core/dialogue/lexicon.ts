@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Words of a domain: how people call its facts and tools. The model-free seats speak with it, and the
- * recogniser of dialogue acts understands with it. Everything has a default made from the names.
+ * Words of a domain: how people refer to its facts and tools. The seats without a model speak with them, and the
+ * recogniser of dialogue acts understands with them. Everything has a default derived from the names.
  */
 export const lexiconSchema = z.strictObject({
   facts: z

@@ -3,30 +3,33 @@ import type { Pattern } from '../values/linearPattern.ts';
 import type { Lexicon } from './lexicon.ts';
 import { phrasePattern } from './phrase.ts';
 
-/** A mention of a fact in a text, with positions in words counted from 0. */
+/** A mention of a fact in a text, with the positions of its words counted from 0. */
 export type Mention = { readonly fact: string; readonly start: number; readonly end: number };
 
 type Phrase = {
   readonly fact: string;
   readonly words: readonly string[];
-  /** The end of a longer name. */
+  /** Whether the phrase is only the end of a longer name: "address" for "new delivery address". */
   readonly isEnd?: true;
 };
 
 /** The ways to refer to the facts of a domain: by label, synonym, the words of the name, and parts of these. */
 export type Vocabulary = {
-  /** By the first letter of their first word. */
+  /** Keyed by the first letter of their first word. */
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
   readonly questions: readonly Phrase[];
   readonly labels: Readonly<Record<string, string>>;
-  /** The domain's own sentences, found in plain text. */
+  /** The domain's own wordings of a refusal, to find in plain text. */
   readonly refusals: readonly Pattern[];
+  /** The domain's own wordings of a handover to a person, to find in plain text. */
   readonly handOffs: readonly Pattern[];
   /** Every word that belongs to a fact of the domain. */
   readonly words: ReadonlySet<string>;
 };
 
+/** Words for an identifier, at the end of a fact's name: "order number". */
 const identifiers = ['id', 'number', 'code', 'no', 'identifier', 'reference', 'ref', 'nr'];
+/** Words that do not identify a fact if nothing else of its name is left. */
 const pointless = new Set([
   'new',
   'other',
@@ -67,7 +70,7 @@ const commonNames: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** The vocabulary of these facts. `labels` are what the model-free seats call them. */
+/** Returns the vocabulary for these facts. The seats without a model use its `labels`. */
 export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabulary {
   const strong = facts.flatMap((fact) => strongPhrases(lexicon, fact));
   const weak = facts
@@ -100,7 +103,7 @@ export function labelOf(lexicon: Lexicon, fact: string): string {
   );
 }
 
-/** The facts that a list of words speaks of. Inside a longer mention no shorter one counts. */
+/** Returns the facts that a list of words mentions. A mention inside a longer one of another fact does not count. */
 export function mentionsIn(words: readonly string[], vocabulary: Vocabulary): readonly Mention[] {
   const found = words.flatMap((first, start) =>
     (vocabulary.phrases.get(first.charAt(0)) ?? [])
@@ -120,9 +123,15 @@ export function mentionsIn(words: readonly string[], vocabulary: Vocabulary): re
   );
 }
 
-/** Words before a bare "number" or "code" that leave it the fact's own; after any other noun it is another thing. */
+/**
+ * Matches a word before a bare "number" or "code" that leaves the fact its meaning: "your number". After any other noun
+ * it is the number of something else: "flight number".
+ */
 const beforeIdentifier =
   /^(?:the|a|an|your|my|our|this|that|its|his|her|their|which|what|whose|any|some|each|every|and|or|of|with|for|by|to|as|is|are|was|it|me|u|please|valid|right|correct|wrong|exact|full|complete|same|other|another|new|old|first|second|whole|unique|actual|specific|relevant|following|missing|long|short|digit|\d+|have|need|know|enter|give|tell|send|provide|share|check|type|read|quote|get|see|find|state|confirm|verify|repeat)$/;
+/**
+ * For a word that names a fact, the words before it that make it the name of something else: "email" before "address".
+ */
 const otherThings: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
     address: /^(?:email|mail|e|ip|web|internet|mac)$/,
@@ -134,7 +143,9 @@ const otherThings: ReadonlyMap<string, RegExp> = new Map(
   }),
 );
 
-/** Whether a word that names a fact is after another that makes it the name of something else. */
+/**
+ * Reports whether the word before a phrase makes it the name of something else: "email address" for the fact "address".
+ */
 function isOtherThing(words: readonly string[], start: number, { words: phrase, isEnd }: Phrase): boolean {
   const [word = '', before] = [phrase[0] ?? '', words[start - 1]];
   if (phrase.length > 1 || before === undefined) return false;
@@ -142,7 +153,7 @@ function isOtherThing(words: readonly string[], start: number, { words: phrase, 
   return otherThings.get(word)?.test(before) ?? false;
 }
 
-/** Equal except for one slip of the pen in a word of five letters or more. */
+/** Reports whether two words are equal, except for one typo in a word of five letters or more. */
 function isWord(said: string | undefined, word: string): boolean {
   if (said === word) return true;
   if (
@@ -165,6 +176,7 @@ function isWord(said: string | undefined, word: string): boolean {
   return restSaid.slice(1) === rest || restSaid === rest.slice(1);
 }
 
+/** Returns the phrases that always mean a fact: its label, its synonyms, and the words of its name. */
 function strongPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
   const { label, synonyms = [] } = lexicon.facts[fact] ?? {};
   const name = nameWords(fact);
@@ -183,6 +195,7 @@ function strongPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
     .filter(({ words }) => words.length > 0);
 }
 
+/** Returns a label with each other word for an identifier at its end: "order code" for "order number". */
 function identifierForms(label: string): readonly string[] {
   const words = label.split(' ');
   if (!identifiers.includes(words.at(-1) ?? '') || words.length < 2) return [];
@@ -190,7 +203,10 @@ function identifierForms(label: string): readonly string[] {
   return identifiers.map((word) => `${base} ${word}`);
 }
 
-/** Ends of longer names ("address" for "new delivery address"), and "which order" for an order number. */
+/**
+ * Returns phrases that mean a fact only if no other fact has them: the ends of longer names ("address" for "new
+ * delivery address"), and "which order" for an order number.
+ */
 function weakPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
   const wordings = [labelOf(lexicon, fact).split(' '), nameWords(fact)];
   return wordings.flatMap((wording) => {

@@ -12,7 +12,7 @@ const misunderstanding = [
 ];
 const misunderstandings = new RegExp(String.raw`\b(?:${misunderstanding.join('|')})\b`);
 
-/** Whether a sentence says that it was not understood. */
+/** Reports whether a sentence says that its speaker did not understand: "Could you rephrase that?" */
 export function isMisunderstanding(text: string): boolean {
   return misunderstandings.test(text);
 }

@@ -1,3 +1,4 @@
+/** Wordings of an offer of more help: "Is there anything else?", "Feel free to ask." */
 const offering = [
   '(?:any|some)(?:thing| thing) (?:else|more|further)',
   'what else (?:can|could|may|would)',
@@ -17,14 +18,14 @@ const offering = [
   'on your mind',
 ];
 const offers = new RegExp(String.raw`\b(?:${offering.join('|')})\b`);
-/** Phrases that sound like an offer but are not one: "I cannot do anything else". */
+/** Phrases that sound like an offer and are not one: "I cannot do anything else". */
 const noOffering = [
   String.raw`\b(?:cannot|not able to|unable to|will not|could not|not|nothing) (?:\w+ ){0,3}(?:do |help with |help you with |assist with )?(?:any ?thing (?:else|more|further)|any (?:further|more)|else)\b`,
   String.raw`\b(?:any|some)thing else (?:in|inside|on|about) (?:the|your|this|that)\b(?! (?:mind|list|agenda))`,
 ];
 const noOffers = new RegExp(noOffering.join('|'));
 
-/** Whether a sentence offers more help. */
+/** Reports whether a sentence offers more help: "Is there anything else I can do?" */
 export function isOffer(text: string, question: boolean): boolean {
   const isShort =
     question &&

@@ -1,12 +1,12 @@
-/** Words with which anybody begins, and says nothing by. */
+/** Words that start a sentence and mean nothing: "oh", "well", "so". */
 const fillers = 'oh|well|um+|hm+|so|and|then|please|thanks|thank you|ok(?:ay)?|right';
 
-/** Any number of the words that say nothing, and of those that say nothing here. */
+/** Returns a pattern for any number of fillers and of the words in `more`. */
 function opening(more: readonly string[], between: string): string {
   return `(?:(?:${[fillers, ...more].join('|')})${between})*`;
 }
 
-/** Words that precede an assent; they may themselves be one. */
+/** Matches words before an assent, some of which are an assent themselves: "oh yes" in "oh yes fine". */
 export const beforeAssent = opening(
   [
     'its|it is|ah|aha|indeed|but|yes|yeah|yep|yup|ya|yea|aye|uh+|erm?|haha|lol|sure|now|honestly|sorry|just',
@@ -15,7 +15,10 @@ export const beforeAssent = opening(
   ' ',
 );
 
-/** What precedes a yes and is not one: a greeting, and what makes much of the yes. */
+/**
+ * Matches words before a yes that are not the yes itself, such as greetings and praise: "hi, great," in "hi, great,
+ * yes".
+ */
 export const beforeYes = opening(
   [
     'hi|hello|hey|ah|aha|uh+|also|bitte|thank you (?:so|very) much|great|perfect|cool|awesome|good|excellent',
@@ -26,7 +29,7 @@ export const beforeYes = opening(
   '[ ,.!-]*',
 );
 
-/** What precedes a question of the user, an answer of theirs too. */
+/** Matches words before a question of the user, including an answer: "yes, but" in "yes, but when is it sent?" */
 export const beforeQuestion = opening(
   ['but|wait|hi|hello|hey|sorry|yes|no|also|cool|great|fine|actually|quick question|one question|question'],
   '[ ,.-]+',

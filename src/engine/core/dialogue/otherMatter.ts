@@ -1,20 +1,25 @@
 import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { marksChange } from './change.ts';
 
-/** A name with digits, such as the number of an order. */
+/** Matches a name with letters and digits, such as the number of an order: "w1163". */
 const code = /\b(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{4,}\b/g;
+/** Matches another thing of the user without a number: "my other order". */
 const otherThing = /\b(?:my|the|any) other (?:orders?|items?|parcels?|bookings?|reservations?|tickets?|things?)\b/;
-/** A request beside an answer, or left as it is beside it. */
+/**
+ * Matches a request in addition to an answer ("and take back the stove as well"), or something that should stay as it
+ * is ("keep the stove").
+ */
 const beside =
   /^(?:and|also|then|next|plus|besides|after that|afterwards|one more thing|another thing|second|secondly|ps)\b|\b(?:also|as well|too|next|another|later|while (?:you are|we are) at it|in addition|leave|keep|not)\b/;
-/** The head of the next matter of a list: "on to number 2". */
+/** Matches the start of the next item in a list: "on to number 2". */
 const nextMatter =
   /^(?:(?:and|so|then|now|ok|okay) )*(?:on ?to|over to|next (?:is|up|comes|one|thing)|(?:let us )?(?:move|go) on to|now (?:for|to)) (?!(?:it|that|this)$)/;
+/** Matches an idiom that must not count as a change. */
 const idioms = /\bwhile (?:you are|we are) at it\b/g;
 
 /**
- * An answer without what is after its head and is about another thing than the proposal: "Yes. And please take back the
- * stove of W1163 as well." To name that thing instead is part of the answer: "No, W1163."
+ * Returns an answer without the parts that follow its start and are about another thing than the proposal: "Yes. And
+ * please take back the stove of W1163 as well." An answer that names another thing instead is kept: "No, W1163."
  */
 export function withoutOtherMatters(proposal: string, answer: string): string {
   const known = new Set(plain(proposal).match(code));

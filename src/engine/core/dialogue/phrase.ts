@@ -2,7 +2,10 @@ import { literal } from '../text/literal.ts';
 import { plain } from '../text/text.ts';
 import { linearPattern, type Pattern } from '../values/linearPattern.ts';
 
-/** A pattern of a lexicon's sentence in a plain text: its words in order, `{anything}` for one to eight words. */
+/**
+ * Returns a pattern that finds a sentence of a lexicon in a plain text: its words in order, with one to eight words for
+ * `{anything}`.
+ */
 export function phrasePattern(phrase: string): Pattern {
   const slot = '[^\\s]+(?: [^\\s]+){0,7}?';
   const words = plain(phrase.replace(/\{[^}]*\}/g, ' slotted '))

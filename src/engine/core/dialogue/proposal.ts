@@ -7,7 +7,7 @@ import { isOffer } from './offer.ts';
 import { isSenseless } from './sense.ts';
 import { invitesVerdict } from './verdict.ts';
 
-/** What waits for a go-ahead. */
+/** Sentences that wait for a go-ahead: "Just say the word", "I need your approval". */
 const goAheads = [
   String.raw`\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b`,
   String.raw`\b(?:say|give me) the word\b`,
@@ -19,25 +19,25 @@ const goAheads = [
   '^(?:(?:it is |that is )?your call|over to you|up to you)(?: now)?$',
   String.raw`\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b`,
 ];
-/** On what the agent would do it: "if you like, I can cancel it". */
+/** Conditions before what the agent would do: "If you like, I can cancel it". */
 const conditions = [
   'you (?:would )?(?:like|want|wish|prefer)',
   String.raw`(?:that|this|it|everything|all|all of (?:this|that)) (?:is|sounds|looks|seems|works|suits)(?: \w+)? (?:ok|okay|fine|good|right|correct|you|for you)(?: (?:to|for|with) you)?`,
   'so',
 ];
-/** The same at the end: "I can cancel it, if you like". */
+/** The conditions after what the agent would do: "I can cancel it, if you like". */
 const conditionsBehind = [
   'you (?:would )?(?:like|want|wish|prefer)(?: (?:me to|that|it|so))?',
   String.raw`you (?:agree|say (?:so|yes|the word)|confirm|approve|give me (?:your|the) [\w -]+|are (?:ok|okay|happy|fine))(?: with (?:that|this|it))?`,
   String.raw`that (?:is|sounds|works|suits)[\w ]{0,25}`,
 ];
-/** Things that an agent may ask to do without doing anything: "shall I suggest another?" */
+/** Verbs after "shall I" for acts that change nothing: "Shall I suggest another?" */
 const noDeeds = [
   String.raw`have(?! (?!you\b)[^,.?]*\b(?:\w{2,}ed|sent|put|brought|redone)\b)`,
   'get|ask|know|take your|see your|trouble|help|assist|be of|request|put you|place you',
   'suggest|remind|recommend|explain|point out|add that|say',
 ];
-/** The whole of what the agent described: "is the above correct?" */
+/** Words for the whole of what the agent described: "Is the above correct?" */
 const matters = [
   'that',
   'this',
@@ -49,7 +49,7 @@ const matters = [
   'all (?:of )?(?:this|that|these|the (?:details|above))',
   'the (?:above|following|details|information|plan|summary)',
 ];
-/** What it is asked to be. */
+/** Words that ask whether it is right: "Is that what you wanted?" */
 const rightness = [
   'correct',
   String.raw`right(?! (?:here|now|away|after)\b)`,
@@ -57,7 +57,7 @@ const rightness = [
   'what you (?:want|wanted|meant|need)',
   'your (?:wish|intention)',
 ];
-/** Verdicts that the agent wants to know: "let me know whether that works". */
+/** Verdicts that the agent asks the user to report: "Let me know if that works". */
 const verdicts = [
   'i (?:should|may|can|shall)',
   'you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)',
@@ -65,7 +65,7 @@ const verdicts = [
   'that works',
   '(?:to|you want to) proceed',
 ];
-/** Questions that ask once more. */
+/** Questions that ask the user to make sure: "Are you sure?", "Am I right?" */
 const checks = [
   'are you (?:(?:absolutely|really|quite|completely|still) )?(?:sure|certain|positive)',
   'am i (?:right|correct)',
@@ -74,6 +74,7 @@ const checks = [
   'how does (?:that|this) sound',
 ];
 
+/** Sentences that ask for a yes, even without a question mark: "Shall I go ahead", "Would you like me to cancel it". */
 const proposals: readonly RegExp[] = [
   /^(?:so |then |and |ok |okay |well )*(?:shall|should|may|can) (?:i|we)(?: then| now| please| do so)?$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like) (?:that|this|it|one)(?: done| then| to happen| changed| cancelled| sent| booked)?$|^want (?:that|this|it|one)(?: then)?$/,
@@ -118,12 +119,12 @@ const proposals: readonly RegExp[] = [
   new RegExp(String.raw`\b(?:let me know|tell me|(?:just|please) say) (?:if|whether) (?:${verdicts.join('|')})\b`),
   new RegExp(String.raw`\b(?:${checks.join('|')})\b`),
 ];
-/** Things that an agent may ask for without doing anything: "can I have the number?" */
+/** Verbs after "can I" for acts that change nothing: "Can I have the number?" */
 const inquiries = [
   'please|help|assist|have|get|ask|know|see|offer|do (?:for|else|anything)|be|interest|tempt|check|verify|trouble',
   'speak|talk|suggest|take (?:your|a)|look|find|start with|begin with|quickly|just',
 ];
-/** A question that is about the whole description, in a few words. */
+/** Short questions about everything that the agent described: "How about that?", "Still on board?" */
 const shortQuestions = [
   'how about (?:it|that|this)',
   '(?:still |are you (?:still )?)?on board',
@@ -132,7 +133,7 @@ const shortQuestions = [
   'and this (?:one|too)(?: too| as well)?',
   'this one too',
 ];
-/** The same without a verb, or without its subject. */
+/** Short questions of that kind without a verb or a subject: "Sounds good?", "All correct?" */
 const fragments = [
   '(?:(?:does )?(?:that|this|it|all) )?(?:sounds?|looks?|seems?|works?|suits?)(?: all)?(?: (?:ok|okay|good|right|correct|fine|alright|all right|great))?(?: (?:to|for|with) you| you)?',
   'ok(?:ay)?',
@@ -163,14 +164,15 @@ const fragments = [
   'interested',
   'shall (?:i|we)',
 ];
-/** What comes of the user, or of the agent, and has "right?" behind it. */
+/** Starts of sentences that end with "right?": "You want a refund, right?", "I will cancel it, ok?" */
 const intentions = [
   'you (?:would (?:like|prefer|rather)|want|wish|prefer|need|are (?:asking|requesting|looking)|asked)',
   '(?:i|we) (?:will|would|should|am going to|are going to|am about to|can)',
 ];
+/** Verbs for what a user can want to do: "Would you like to cancel?" */
 const deeds =
   'cancel|return|exchange|swap|reschedule|redirect|report|rebook|book|claim|reorder|upgrade|postpone|have (?:it|them|this|that|the [\\w ]+) (?:\\w+ed|sent|redone)';
-/** Proposals only when they are asked. */
+/** Wordings that ask for a yes only in a question: "Can I cancel it?", "You want a refund, right?" */
 const askedProposals: readonly RegExp[] = [
   new RegExp(
     String.raw`\b(?:can|could|may) (?:i|we) (?:then |now |also )*(?!(?:${inquiries.join('|')})\b)[a-z]+ (?:that|this|it|these|them|him|her|the|your|both|all|an?)\b`,
@@ -193,17 +195,19 @@ const askedProposals: readonly RegExp[] = [
   /^(?:and|then|now|so)\b(?!.*\b(?:what|which|where|when|who|how|why|your|or)\b).*\b(?:refunded|charged|paid|sent|shipped|delivered|returned|exchanged|changed)(?: back)? (?:to|for|with|on)\b/,
   new RegExp(`^(?:${fragments.join('|')})(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$`),
 ];
-/** "Where should we send it?" asks for the place and not for a yes. */
+/**
+ * Matches the start of an open question, in which a wording above does not ask for a yes: "Where should we send it?"
+ */
 const openQuestion = /(?:^|[ ,:-])(?:what|which|where|when|who|whose|how|why)\b[^,:;-]*$/;
 
-/** Whether an utterance asks for a yes to what the agent is about to do. */
+/** Reports whether an utterance asks for a yes to what the agent is about to do. */
 export const proposesIn: (text: string) => boolean = memo(asksForAYes);
 
 function asksForAYes(text: string): boolean {
   return !isSenseless(text) && sentencesOf(plain(text)).some((sentence) => isProposalSentence(sentence));
 }
 
-/** Whether a sentence asks for a yes. */
+/** Reports whether a sentence asks for a yes: "Shall I cancel it?" */
 export function isProposalSentence({ text, question }: Sentence): boolean {
   if (isOffer(text, question) || isMisunderstanding(text)) return false;
   if (proposals.some((pattern) => asksForYes(pattern.exec(text)))) return true;
@@ -213,6 +217,7 @@ export function isProposalSentence({ text, question }: Sentence): boolean {
   return isConfirmRequest(text, question);
 }
 
+/** Reports whether a wording was found, and not in an open question. */
 function asksForYes(match: RegExpExecArray | null): boolean {
   if (!match) return false;
   return !openQuestion.test(match.input.slice(0, match.index)) || /^how does/.test(match[0]);

@@ -1,19 +1,29 @@
-/** "No" before a noun is a determiner ("no parcel number was in the mail") and denies nothing. */
+/**
+ * Matches a no that denies something. Before a noun, "no" is a determiner and denies nothing: "no parcel number was in
+ * the mail".
+ */
 const noWord =
   '(?:no+|nope|nah|nay)(?=$|[ ]?[,.!?;:-]| (?:thanks?|thank|way|sorry|please|sir|madam|i|it|that|this|you|we|he|she|they|the|my|your|not|do|never|stop|wait|actually|chance|deal|need|leave|keep|cancel|send|use|make|change|can|could|just|cheers|bro|mate|absolutely|definitely|really|because|but|and|hold|forget|go|let|only|to|in|on|for|at|a|an|there|is|are|was|all|what|if|then|again|ta|of course|go|put|bring|take|return|refund|book|maybe|those|these|both|sure)\\b)';
+/** Words before an opening no: "oh sorry, no". */
 const opening =
   '^(?:(?:oh|ah|well|um+|uh+|hm+|sorry|i am sorry|thanks|thank you|actually|wait|ok|okay|so|and|hi|hey|honestly|again|i said|my answer is|the answer is|that is a|it is a|hard|big|clear)[ ,.!-]*)*';
+/** Matches a text that opens with a no: "No thanks", "not yet", "no way". */
 const noStart = new RegExp(
   `${opening}(?:${noWord}|negative|not (?:yet|now|(?:really|quite)(?! (?:sure|certain|clear|following|getting|understanding))|at all|exactly|correct|right|that|like (?:that|this)|happening|interested|going to happen|a chance|agreed|acceptable|approved|ok(?:ay)?|good|fine|today|anymore|in (?:a million|my))\\b|no way|never(?! ?mind (?:the|that)\\b)(?=$|[ ,.!]*(?:$|mind|ever|in))|wrong\\b|incorrect\\b|unacceptable\\b|nothing doing|(?:absolutely|definitely|certainly|of course|probably|preferably|rather|please|hell|heck|surely|better|hopefully) (?:not|no)\\b|pass$)`,
 );
+/** Matches phrases with "no" that deny nothing: "no idea", "no problem". */
 const ignorance =
   /\bno (?:idea|clue|notion|worries|problem|objections?|doubt|rush|hurry|longer|(?:way|turning|going) back|return|matter|changes|hard feelings)\b/;
+/** Verbs of agreement after a negation: "I do not agree". */
 const agreement =
   '(?:agree|approve|accept|consent|confirm|authori[sz]e|want (?:that|this|it|you|to|any)|wish|like (?:that|this)$|said? yes)';
+/** Words that forbid the verb after them: "please do not send it". */
 const doNot =
   '(?:do not|never(?= (?:do|cancel|change|send|return|book|charge|move|use|touch|try|call|ring|write|exchange|refund|pay|close|delete|let|give|take|make|put|mention|ask|tell|ever)\\b)|please not|must not|should not|are not to|better not)(?: you)?(?: dare| even| ever| please| actually)*';
+/** Verbs after "do not" that forbid nothing: "don't worry". */
 const harmlessVerbs =
   'worry|mind|know|have|understand|hesitate|see|think|remember|recall|need|use|wear|forget|care|own|get|feel|receive|live|trust|believe|find|bother';
+/** Wordings that say no anywhere in a clause: "please don't cancel it", "leave it as it is", "that won't work". */
 const denials: readonly RegExp[] = [
   new RegExp(`^(?:and |so |then |please |but |just |no |ok |i said )*${doNot} (?!(?:${harmlessVerbs})\\b)\\w+`),
   new RegExp(`\\bplease ${doNot}(?: (?!(?:${harmlessVerbs})\\b)\\w+|$)`),
@@ -34,18 +44,18 @@ const denials: readonly RegExp[] = [
   /\b(?:i|we) (?:\w+ )?(?:have )?changed my mind.*\b(?:do not|no longer|not)\b/,
 ];
 
-/** Whether a clause of a user says no. */
+/** Reports whether a clause of a user says no: "no thanks", "leave it as it is". */
 export function isDenial(clause: string): boolean {
   if (ignorance.test(clause) && !/^no[,.!]/.test(clause)) return false;
   return noStart.test(clause) || denials.some((pattern) => pattern.test(clause));
 }
 
-/** Whether a text opens with a no; only that is a no beside a change. */
+/** Reports whether a text opens with a no: "No, the blue one." Beside a request for a change, only such a no counts. */
 export function opensWithNo(text: string): boolean {
   return !ignorance.test(text.slice(0, 24)) && noStart.test(text);
 }
 
-/** A text without its opening no. */
+/** Returns a text without its opening no: "the blue one" for "no, the blue one". */
 export function afterNo(text: string): string {
   return text.replace(noStart, '').replace(/^[ ,.!-]+/, '');
 }

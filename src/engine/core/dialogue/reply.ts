@@ -15,45 +15,63 @@ import { isQuestion, isTag, isWeighing } from './userQuestion.ts';
 import { isInverted } from './verdict.ts';
 
 /**
- * The result of an answer to a proposal. `yes` says so in as many words; `assent` goes along ("fine", "lovely"), which
- * is a yes where the agent asked for one. Everything else is not one.
+ * The meaning of an answer to a proposal. `yes` is explicit. `assent` only goes along ("fine", "lovely"), which counts
+ * as a yes if the agent asked for one. The others are not a yes.
  */
 export type Reply = 'yes' | 'assent' | 'no' | 'change' | 'condition' | 'delay' | 'doubt' | 'question' | 'unclear';
 
+/**
+ * The meaning of a clause. Besides a reply, it can be only polite (`courtesy`) or irrelevant to the proposal (`aside`).
+ */
 type Kind = Reply | 'courtesy' | 'aside';
 
+/** Matches a clause that asks the agent to wait: "hold on", "let me check". */
 const waiting =
   /^(?:(?:no|oh|um+|uh+|hm+|ah|but|so|and|please|just|sorry|well|ok|okay|yes|actually|erm?) )*(?:wait(?! no (?:longer|more))|hold on|hang on|hold off|hold it|not (?:yet|now|today|so fast|quite yet|just yet)|(?:just )?(?:one|a) (?:more )?(?:sec|second|moment|minute|thing)|(?:give|gimme) (?:me|us) (?:a|an|one|some|two|five|until)|let me (?:just |quickly |first |still )?(?:think|check|ask|see|look|talk|speak|get back|sleep|find|read|consider|measure|count|know (?:first|what|how|whether|if)))\b(?! for (?:it|that|this) to (?:arrive|come))/;
+/** Matches a clause of a user who is undecided: "I need to think about it", "I'll get back to you". */
 const pondering =
   /\b(?:(?:need|have|want|would like|like|got|must|should|had better|would better|better) (?:to )?(?:first |still |just |quickly )?(?:think|check|ask|sleep|consult|measure|consider|talk|speak|discuss|compare|look)|(?:will|going to|have to) (?:have to |need to |just |first )*(?:think|ask|sleep on|consult|measure|consider|discuss|talk it|get back|come back|let you know|decide|see what)|sleep on (?:it|that|this)|think(?:ing)? (?:about|it over)|(?:get|come) back to (?:you|this|that)|make up my mind|(?:not|have not) (?:yet )?(?:decided|made up)|cannot (?:really |quite )?(?:decide|choose)|undecided|still (?:thinking|deciding|looking|unsure|not|wondering|comparing)|do not know (?:yet|if|whether)|let you know|another (?:day|time)|some other time)\b|\bfirst(?: please)?$/;
+/** Matches a clause that postpones what was proposed: "after the weekend", "before you cancel it". */
 const postponed =
   /^(?:(?:yes|yeah|ok|okay|sure|fine|please|do (?:it|that)|go ahead|but|and|only|just|right|cancel it|change it|send it|proceed)[ ,]+)*(?:(?:before|after|once|until|till|as soon as|when) (?!(?:you (?:can|get|have (?:a|the)|are (?:ready|able)|please|like)|possible)\b)(?:you|we|i|my|that|doing|the|he|she|they)\b|later$|(?:tomorrow|next (?:week|month|time)|in a (?:week|day|month))$|first\b)|\bbefore you (?:do|cancel|change|process|book|proceed|go ahead|start|return|send)\b/;
+/** Matches a clause that only names a later time: "tomorrow". */
 const putOff = /^(?:later|tomorrow|next (?:week|month|time)|in a (?:week|day|month))$/;
+/** Matches a condition: "only if it is free". */
 const conditional =
   /\b(?:if|unless|provided|providing|as long as|so long as|assuming|supposing|on condition|on the condition|subject to|depend(?:s|ing)?|conditional(?:ly)?|only (?:if|when|with|where|once (?:i|we|you|it|they|he|she|the|my|that|this))|in case|otherwise)\b/;
+/** Matches phrases with "if" that are not a condition: "if you would", "if need be". */
 const noCondition =
   /\b(?:if (?:you (?:would|could|can|please|like|want|wish|may|say so|must|do not mind|have to|insist)\b(?! not)|(?:it|that) (?:must|has to|needs to) be|possible|i may(?: say)?|i am honest|only (?:i|you)|not (?:more|sooner|better)|need be|anything|so$|that is (?:ok|okay|fine|all right|alright|what (?:you|it|is)|possible|it))|(?:even|as|what) if)\b/;
+/** Matches words of doubt: "maybe", "I guess so", "not entirely sure". */
 const hedge =
   /\b(?:maybe|perhaps|possibly|probably|presumably|likely|i (?:think|guess|suppose|believe|assume|reckon|hope) ?(?:so)?$|not (?:\d+ ?%? |entirely |totally |quite |completely |so |too |very |really |all that )?(?:sure|certain|convinced)|unsure|sort of|kind of|more or less|(?<!\b(?:i|we|it|he|she|they) )(?:almost|nearly)|leaning|tempted|in principle|in theory|half|hesitant|reluctant|wonder|doubt(?!\s*about)|i guess|might|could be(?! worse)|(?<!\bi |\bwe )should be)\b/;
+/** Matches a "but" that changes nothing: "but please hurry". */
 const harmlessBut =
   /^(?:but|however|though|although) (?:please |kindly |do |just |then |also |now )*(?:hurry|be (?:quick|fast|careful|gentle)|quick|quickly|fast|soon|make (?:it )?(?:quick|fast|snappy|sure)|thanks|thank you|no (?:hurry|rush)|let me know|tell me (?:when|once)|honestly|to be honest|still|anyway|never mind)\b/;
+/** Matches a "but" with another demand: "but send it to Bonn", "but without the lamp". */
 const counter =
   /^(?:but|however|though|although|yet|only(?! (?:once|one|to))) (?:(?:please|then|also|now|still|maybe|just) )*(?:can you|could you|would you|can it|can we|i (?:want|need|would like|would rather|prefer|insist|still want|would want|meant|mean)|we (?:want|need|would like|prefer)|(?:i|we) (?:am |are |will )?(?:keep|leave|take)(?:ing)?\b|no (?!problem|worries|hurry|rush|matter|doubt|need|more|longer|offen[cs]e|one\b)|not\b|do not|without|with|to|in|on|at|from|for|make|use|send|take|put|keep|leave|change|charge|refund|pay|cancel|return|book|add|my|first|when|once|after|before|only|(?:it|that|this|the [\w ]+) (?:should|must|has to|have to|needs? to|ought to)\b|it (?:has|needs|should|must)|you (?:have to|need to|must|should|cannot)|(?:the|that|this|these|those) (?!.*\b(?:is|are|was|were|has|have|had|will|would|does|did|looks?|seems?|feels?|hurts?)\b))/;
+/** Matches an exception to the proposal: "except the lamp", "only the kettle". */
 const exception =
   /\b(?:except|excluding|apart from|other than|aside from|besides|everything but|all but)\b|^(?:but )?(?:only|just) (?:the|that|this|one|my|to|on|in|with)\b/;
+/**
+ * Matches a clause in which the user does not want a thing: "I never wanted it". If the agent proposes to take the
+ * thing back, this is a reason for it and not a no.
+ */
 const unwanted =
   /\b(?:i|we) (?:really |just |simply |certainly )*(?:do not|did not|never|no longer) (?:ever )?want(?:ed)?(?! you\b)\b/;
-/** What will not be, and takes nothing back: "I won't change it again". */
+/** Matches negative clauses that do not take a yes back: "no need to wait", "I won't change it again". */
 const noDenial =
   /^(?:and |so |but |because )*(?:no (?:need|point|use|reason)\b|i (?:will|would) not (?:(?:want|like) (?:it|that|them|this|anything) to|change (?:it|that|my mind|anything)|ask|bother|regret|miss|need|complain|be needing|forget)\b|(?:(?:please |and )*do not |never |nothing to )(?:change|touch|alter|add) (?:a (?:letter|thing|word|comma|hair|bit)|anything|another thing)\b|(?:(?:please )?do (?:it|that|so) |quick(?:ly)? )?before (?:i change|he|she|they|it (?:is too|ships|leaves|goes)))/;
+/** Matches a proposal to take something back: "I can cancel it", "Shall I refund it?" */
 const takenBack =
   /\b(?:cancel|return|refund|send(?:ing)? (?:\w+ )*back|tak(?:e|ing) (?:\w+ )*back|remove|delete|close)/;
 
-/** "That is very kind, but we will manage." */
+/** Matches a polite refusal: "That is very kind, but we will manage." */
 const declinesKindly =
   /^(?:oh |ah |well )*(?:(?:that|this|it) is |how |thank you,? (?:that is )?|thanks,? (?:that is )?)(?:very |so |really |most |too )?(?:kind|sweet|nice|good|generous|thoughtful)(?: of you)?,? (?:but|however|though)\b(?!.*\b(?:yes|go ahead|please do|do it)\b)/;
 
-/** The result of the answer, as one to this proposal. */
+/** Returns the meaning of an answer to this proposal. */
 export function replyTo(proposal: string, said: string): Reply {
   if (nods.test(said) && /\p{Extended_Pictographic}/u.test(said)) return 'yes';
   const answer = withoutOtherMatters(proposal, said.replace(thumbs, ' yes. '));
@@ -62,6 +80,7 @@ export function replyTo(proposal: string, said: string): Reply {
   return plainReply(proposal, answer, asked);
 }
 
+/** Returns the meaning of an answer to a proposal that a yes accepts. */
 function plainReply(proposal: string, answer: string, asked: readonly Sentence[]): Reply {
   const isPutOff = sentencesOf(plain(answer)).some(({ text }) => clausesOf(text).some((each) => putOff.test(each)));
   if (recogniseUser(answer).confirms && !isPutOff && !departsFrom(proposal, answer)) return gradeOf(answer);
@@ -88,7 +107,10 @@ function plainReply(proposal: string, answer: string, asked: readonly Sentence[]
   return isAgreed ? 'assent' : 'unclear';
 }
 
-/** A question whose "no" agrees: what follows the no counts, and the no itself is a yes; a bare yes is unclear. */
+/**
+ * Returns the meaning of an answer to a question that a no accepts, such as "Would you mind if I cancelled it?" The no
+ * counts as a yes, unless the rest of the answer means something else. A bare yes is unclear.
+ */
 function invertedReply(proposal: string, answer: string, asked: readonly Sentence[]): Reply {
   const bare = plain(answer);
   const rest = bare.replace(
@@ -112,20 +134,26 @@ function invertedReply(proposal: string, answer: string, asked: readonly Sentenc
   return plainReply(proposal, afterYes, asked);
 }
 
-/** A question beside a yes that leaves it open: what is weighed, an objection, or another way. */
+/**
+ * Reports whether a question next to a yes leaves the yes open: it weighs the proposal ("what does it cost?"), objects
+ * ("but is it new?"), or asks for another way ("can it also be blue?").
+ */
 const isOpen = (question: string) =>
   isWeighing(question) ||
   /^(?:but|although|though)\b(?! i (?:will|can|could) (?!it\b))|^(?:and |or )?(?:can|could|would|might|may) (?:it|that|this|we) (?:also |then |maybe |still )*(?!take\b|help\b|arrive\b|come\b)|\b(?:can|could|may) i (?:(?:please|maybe|just) )*(?:tell you|let you know|answer|get back|come back|call (?:you )?back|write|think|decide|confirm|say (?:so|yes))\b/.test(
     question,
   );
 
-/** Of a recognised yes: whether it is reported in as many words. */
+/** Returns whether a recognised yes is explicit or only goes along. */
 function gradeOf(answer: string): 'yes' | 'assent' {
   const clauses = sentencesOf(plain(answer)).flatMap(({ text }) => clausesOf(text));
   return clauses.some((clause) => /^(?:yes|consent|deed)$/.test(answerOf(clause))) ? 'yes' : 'assent';
 }
 
-/** Without what a no denies beforehand, and what means a yes: "no, no problem, do it". */
+/**
+ * Returns an answer in plain text without a no that does not refuse ("no, no problem, do it"), and with "why not" in
+ * place of "I can't see why not".
+ */
 const wordedPlainly = (answer: string) =>
   plain(answer)
     .replace(
@@ -137,7 +165,7 @@ const wordedPlainly = (answer: string) =>
       'why not',
     );
 
-/** The text from the last "I mean yes" on: it takes back what precedes it. */
+/** Returns the sentences from the last "I mean yes" on, which takes back those before it. */
 function lastVersion(sentences: readonly Sentence[]): readonly Sentence[] {
   const at = sentences.findLastIndex(({ text }) =>
     /^(?:(?:sorry|no|oops|oh|argh)[ ,]+)*i (?:mean|meant)(?: to say)?,? (?:yes|yeah|go ahead|do it)\b/.test(text),
@@ -145,7 +173,7 @@ function lastVersion(sentences: readonly Sentence[]): readonly Sentence[] {
   return at < 0 ? sentences : [{ text: 'yes', question: false }, ...sentences.slice(at + 1)];
 }
 
-/** A sentence, and where it opens with a yes and then asks, its yes and its question apart. */
+/** Splits a sentence that opens with a yes and then asks something: "yes please" and "when is it sent?" */
 function partsOf(sentence: Sentence): readonly Sentence[] {
   const { text } = sentence;
   if (isTag(text) || new RegExp(`^${beforeAssent}(?:would|could|can|will) you(?: please| kindly)*$`).test(text))
@@ -162,6 +190,7 @@ function partsOf(sentence: Sentence): readonly Sentence[] {
   ];
 }
 
+/** Returns the meaning of one clause as an answer to the proposal. */
 function kindIn(clause: string, proposal: string, asked: readonly Sentence[]): Kind {
   if (conditional.test(clause) && !noCondition.test(clause)) {
     const condition = clause.slice(clause.search(conditional));
@@ -189,6 +218,7 @@ function kindIn(clause: string, proposal: string, asked: readonly Sentence[]): K
   return answerOf(clause) === 'courtesy' ? 'courtesy' : 'aside';
 }
 
+/** Returns how a clause agrees, or null if it does not. */
 function agreementOf(clause: string, proposal: string, asked: readonly Sentence[]): 'yes' | 'assent' | null {
   if (reported.test(clause)) return null;
   const answer = answerOf(clause.replace(/^(?:but|and|so|then|though|although|because) /, ''));
@@ -199,7 +229,10 @@ function agreementOf(clause: string, proposal: string, asked: readonly Sentence[
   return isAskedWord(clause, asked) ? 'yes' : null;
 }
 
-/** The deed of the question, ordered: "stop it" to "should I stop it?", "activate" to "activate it?" */
+/**
+ * Reports whether a clause orders the deed of the question: "stop it" after "should I stop it?", "activate" after
+ * "activate it?"
+ */
 function isAskedDeed(clause: string, asked: readonly Sentence[]): boolean {
   const question = asked.at(-1)?.text ?? '';
   const [verb = '', ...rest] = clause.replace(new RegExp(`^${beforeAssent}`), '').split(' ');
@@ -217,7 +250,7 @@ function isAskedDeed(clause: string, asked: readonly Sentence[]): boolean {
   );
 }
 
-/** The end of the question said again: "final word" to "is that your final word?", "to this one as well". */
+/** Reports whether a clause repeats the end of the question: "final word" after "is that your final word?" */
 function isAskedWord(clause: string, asked: readonly Sentence[]): boolean {
   const last = asked.at(-1)?.text ?? '';
   const said = clause.replace(
@@ -228,7 +261,9 @@ function isAskedWord(clause: string, asked: readonly Sentence[]): boolean {
   return isEnd && !hasAlternative(last) && !/^(?:you|me|i|it|that|this|not|no|yet|now|today|interested)$/.test(said);
 }
 
-/** The last sentence that says something is a yes and nothing else, and all before it only hesitated. */
+/**
+ * Reports whether the last sentence that is not only polite is a clear yes, and everything before it only hesitated.
+ */
 function isFinalWord(kinds: readonly (readonly Kind[])[], spoken: readonly Sentence[]): boolean {
   if (spoken.at(-1)?.question) return false;
   const last = kinds.findLastIndex((sentence) => sentence.some((kind) => kind !== 'courtesy'));
@@ -245,14 +280,16 @@ function isFinalWord(kinds: readonly (readonly Kind[])[], spoken: readonly Sente
   );
 }
 
-/** Whether a clause keeps to one of several things that the proposal names together: "only the kettle". */
+/** Reports whether a clause keeps only one of several things that the proposal names together: "only the kettle". */
 function isPartOf(clause: string, proposal: string): boolean {
   const noun = clause.split(' ').at(-1) ?? '';
   const among = new RegExp(`(?:,| and)(?: \\w+){0,2} ${noun}\\b|\\b${noun}(?: \\w+)?(?:,| and) (?:an?|the|your)\\b`);
   return /^[a-z]+$/.test(noun) && among.test(plain(proposal));
 }
 
-/** A value that the proposal did not name, or a wording of a change that runs over several clauses. */
+/**
+ * Reports whether statements name a value that the proposal did not, or word a change that runs over several clauses.
+ */
 function isChanged(proposal: string, statements: readonly string[]): boolean {
   if (departsFrom(proposal, statements.join('. '))) return true;
   return statements.some(
@@ -263,7 +300,10 @@ function isChanged(proposal: string, statements: readonly string[]): boolean {
   );
 }
 
-/** What is next to a bare "fine" or "great" is not news and no sum: "OK, so that is 5 more." */
+/**
+ * Reports whether the words next to a bare "fine" or "great" only go along, without a conclusion or a sum: "OK, so that
+ * is 5 more" has one.
+ */
 function isGoingAlong(statements: readonly string[]): boolean {
   return !statements.some((text) =>
     /\bso (?:it|that|this|i|we|you|the)\b|^(?:right|exactly|good|i see|ok|okay|k)\b(?=.*\b(?:is|are|was|costs?)\b)/.test(

@@ -1,7 +1,10 @@
+/** Stems of verbs for what an agent can have done: "cancel" for "cancelled". */
 const verbs =
   'cancel|chang|updat|book|rebook|reschedul|return|refund|exchang|modif|process|submitt|complet|redirect|mov|creat|add|remov|delet|schedul|issu|report|fil|open|clos|switch|replac|reserv|order|confirm|credit|charg|appl|upgrad|downgrad|activat|deactivat|renew|extend|block|unblock|reset|correct|adjust|swapp|deliver|arrang|initiat|register|rout|rerout';
+/** Matches a past participle of such a verb. */
 const participle = `(?:(?:${verbs})(?:e?d|ied|led)|set up|sent|put|made|paid|placed|done|taken care of)`;
 
+/** Wordings that report something as done: "I have cancelled it", "All set." */
 const doneStatements: readonly RegExp[] = [
   new RegExp(
     `\\b(?:has|have) (?:been |now |just |already |successfully |also |all )*been (?:\\w+ly |now |just |all |also )*${participle}\\b`,
@@ -18,10 +21,13 @@ const doneStatements: readonly RegExp[] = [
   /\b(?:your|the) [\w #-]{0,50}?\b(?:is|are) (?:cancelled|canceled|changed|updated|booked|rebooked|rescheduled|refunded|exchanged|modified|confirmed|redirected|moved)(?: now)?$/,
   /\b(?:comes|come|arrives|goes|go|ships) (?:on|to|at|in) .* now\b|\bnow (?:comes|goes|arrives|ships)\b/,
 ];
+/** Matches words that make such a wording a plan or a condition: "once it has been cancelled". */
 const notDone =
   /\b(?:if|once|when|after|before|until|as soon as|unless|will|would|could|should|can|may|might|to be|not|cannot|need to|want|shall|must|ready to|about to|in order to|yet)\b/;
 
-/** Whether a sentence says that something was done. Conditions and plans do not. */
+/**
+ * Reports whether a sentence says that something was done: "I have cancelled it." Conditions and plans do not count.
+ */
 export function isReport(text: string): boolean {
   const found = doneStatements.map((pattern) => pattern.exec(text)).filter((match) => match !== null);
   return found.some(
@@ -29,6 +35,7 @@ export function isReport(text: string): boolean {
   );
 }
 
+/** Returns where the clause around a position in a text starts. */
 function clauseStart(text: string, index: number): number {
   return (
     Math.max(

@@ -2,9 +2,12 @@ import { type Sentence, sentencesOf, wordsOf } from '../text/text.ts';
 import { kindsListedIn } from './kind.ts';
 import { type Mention, mentionsIn, type Vocabulary } from './mention.ts';
 
+/** Verbs for what the user should do with a fact: "provide", "tell". */
 const giving =
   'provide|give|tell|share|send|enter|specify|state|supply|type|write|let me know|remind|confirm|verify|say|name|choose|select|pick|indicate|clarify|spell|read|repeat|list|mention|describe|forward|pass|quote|post|key|dictate|drop|text|message|submit|include|reply|resend|re-enter|retype|check|look up|find|explain';
+/** Words between "could you" and such a verb: "please", "also". */
 const giver = '(?:please |also |kindly |just |maybe |possibly |perhaps |quickly |first |then |briefly )*';
+/** Matches the start of a request for a fact: "please provide", "I need", "what". */
 const requestPhrase = new RegExp(
   [
     `(?:please|kindly) (?:\\w+ ){0,2}?(?:${giving}|add|also|fill|have)`,
@@ -36,14 +39,19 @@ const requestPhrase = new RegExp(
 );
 const anyRequest = new RegExp(`(?:^|[^\\w])(?:${requestPhrase.source})\\b`);
 const request = new RegExp(anyRequest.source, 'g');
+/** Matches an open question, even without a question mark: "and what is". */
 const whPlain =
   /(?:(?:^|[ ,.:-])what|(?:^|[.:-] ?|\b(?:and|so|ok|okay|but|then|please|know|me|help|sure) )(?:which|where|who|whose|when)) (?:is|are|was|were|would|should|do|does|did|\w+ (?:is|are|would|do|does|did|should|shall|can)) /;
+/** Matches the purpose at the end of a request, in which facts are not asked for: "so that I can find your order". */
 const purpose =
   /\b(?:so that|so i|so we|in order to|before (?:i|we)|then (?:i|we)|and (?:then )?(?:i|we) (?:will|can)|because|since|(?<!like |want |wish |prefer |going |able |need |you |have )to (?!know|have|be|get|provide|me|the|your)[a-z]+ (?:your|the|this|that|it|you|a|an|up)\b|for your (?:request|account)|for (?:the|your) (?:return|refund|exchange|cancellation|change|lookup))/;
+/** Matches the start of a question for a yes or no: "is it". */
 const yesNoStart =
   /^(?:(?:ok(?:ay)?|so|and|but|then|well|alright|great|sure|thanks|thank you|sorry|also|just)[ ,.-]+)*(?:is|are|was|were|do|does|did|have|has|had|would|will|should|shall|can|could|may)\b/;
 
-/** The facts that a sentence asks for. In a proposal only what is asked beside it counts. */
+/**
+ * Returns the facts that a sentence asks for. In a proposal, only those count that it asks for in addition to the yes.
+ */
 export function factsAskedIn(
   { text, question }: Sentence,
   vocabulary: Vocabulary,
@@ -81,7 +89,7 @@ export function factsAskedIn(
     : [];
 }
 
-/** Facts of which two values are offered: "locker L2 or locker L4?" */
+/** Returns the facts of which a question offers two values: "locker L2 or locker L4?" */
 function givenChoices(words: readonly string[], vocabulary: Vocabulary): readonly string[] {
   const isValue = (word: string | undefined) => /\d/.test(word ?? '');
   return distinctFacts(
@@ -93,17 +101,25 @@ function givenChoices(words: readonly string[], vocabulary: Vocabulary): readonl
   );
 }
 
+/**
+ * Matches a word that makes a short text a statement or another order, and not the bare name of a fact: "Your order
+ * number, please."
+ */
 const finite =
   /\b(?:i|we|he|she|they|it|is|are|was|were|am|will|would|can|cannot|could|has|have|had|do|does|did|not|hold|wait|stay|check|look|note|remember|keep|bear|allow|let)\b/;
 
+/** Matches what a sentence says is not needed: "I do not need your phone number". */
 const needless =
   /\b(?:(?:do not|no longer|will not|would not|need not|not) (?:need(?! (?:it|them|this|that)\b)|require|have to|necessary)|no need (?:to|for)|(?:never|not) ask|(?:do not|never) (?:\w+ )?(?:share|send|give|tell|post|type|enter|provide|write|include)|forget(?: about)?|ignore|skip|never mind|without needing|regardless of|not interested in|rather than|instead of(?= your| the))\b[^,;]*/g;
 
-/** The word that an agent wants to read as a yes: "type CONFIRM to cancel the order". */
+/** Matches the word that the user should answer as a yes: "type CONFIRM to cancel the order". */
 const answerWord =
   /\b(?:please |kindly |just |simply )*(?:say|reply|answer|respond|type|write|enter|send)(?: with| back)? ["'(]?(?:yes|confirm|ok|okay|agree|go ahead|proceed|accept)\b["')]?(?: to [^.,;]*)?/g;
 
-/** "I do not need your phone number" asks for nothing, nor does "type CONFIRM to cancel the order". */
+/**
+ * Returns a sentence without the parts that ask for nothing: "I do not need your phone number", "type CONFIRM to cancel
+ * the order".
+ */
 export function withoutNeedless({ text, question }: Sentence): Sentence {
   return { text: text.replace(needless, '').replace(answerWord, ''), question };
 }
@@ -121,6 +137,7 @@ function requestStarts(text: string, question: boolean): readonly number[] {
     .map(({ index }) => index);
 }
 
+/** Returns the facts that are mentioned after the start of a request and before its purpose. */
 function afterRequest(text: string, mentions: readonly Mention[], start: number): readonly string[] {
   const tail = text.slice(start);
   const first = wordsOf(text.slice(0, start)).length;
@@ -135,16 +152,19 @@ function afterRequest(text: string, mentions: readonly Mention[], start: number)
   return distinctFacts(beforePurpose.length > 0 ? beforePurpose : inTail);
 }
 
+/** Words before a noun that make it the name of a thing: "the order". */
 const bare = new Set(['the', 'your', 'this', 'that', 'a', 'an', 'my', 'another']);
 const identifying = /^(?:id|number|code|no|identifier|reference|ref|nr)$/;
+/** Matches a word before a question word that makes it ask: "tell me when". */
 const asking =
   /^(?:know|tell|me|us|say|and|or|about|specify|exactly|until|for|from|by|since|on|is|confirm|so|also|please|ok|okay|but|then|explain|ask|with|to)$/;
+/** Matches a word after a question word that makes it ask: "when is". */
 const auxiliary =
   /^(?:is|are|was|were|do|doe|does|did|would|will|should|shall|can|could|may|might|have|has|had|suit|work|exactly|else|to|in|on|not)$/;
 
 /**
- * The mentions that a request may be for: not a value that is given, not the thing that another fact belongs to
- * ("the postcode of the order"), and a question word only where it asks.
+ * Returns the mentions that a request can be for. Left out are facts whose value is given, things that another fact
+ * belongs to ("the postcode of the order"), and question words that do not ask.
  */
 function mentionsAsked(words: readonly string[], vocabulary: Vocabulary, question: boolean): readonly Mention[] {
   const all = mentionsIn(words, vocabulary).filter(({ end }) => !isGiven(words, end));
@@ -181,6 +201,10 @@ function mentionsAsked(words: readonly string[], vocabulary: Vocabulary, questio
   });
 }
 
+/**
+ * Reports whether a mention can be what is asked, and is not a verb ("you order"), a duration ("3 days") or a question
+ * word that does not ask ("the day when it came").
+ */
 function isAsking(words: readonly string[], { start, end }: Mention, question: boolean): boolean {
   const [first, before, next] = [words[start] ?? '', words[start - 1], words[end] ?? ''];
   if (
@@ -197,7 +221,7 @@ function isAsking(words: readonly string[], { start, end }: Mention, question: b
   return asking.test(before) || auxiliary.test(next);
 }
 
-/** Facts of the sentence before, when a request only refers to them: "Could you read it out to me?" */
+/** Returns the facts of the sentence before, if a request only refers to them: "Could you read it out to me?" */
 export function referredTo(
   before: Sentence | undefined,
   { text }: Sentence,
@@ -210,14 +234,17 @@ export function referredTo(
   return /\b(?:them|those|these|they|both|all)\b/.test(text) ? facts : facts.slice(0, 1);
 }
 
+/** Matches a request that refers to a fact by a pronoun: "Please send it to me". */
 const reference =
   /\b(?:please|kindly|could you|can you|would you|will you|mind|just)\b.*\b(?:read|send|give|tell|type|share|spell|copy|provide|paste|quote|giving|sending|reading|sharing|typing|telling|enter|repeat|check|recheck|double.?check|correct)\b(?: \w+)? (?:it|them|that one|those|both|all (?:of (?:them|these|those)|two|three)|that (?:to|in|for|out|here)|that$)\b|\bwhat (?:does|do) (?:it|that|they|those) (?:say|read)\b|\b(?:is there|do you have|have you got|could (?:there|it) be|did you (?:maybe |perhaps )?use) (?:maybe |perhaps )?(?:another|a different|any other) one\b|\b(?:please|could you|can you|would you|mind)\b.*\b(?:(?:have|having|take|taking) (?:another|a second|a closer) look|try(?:ing)?(?: it| that| them)? again)\b/;
 
+/** Matches a question for a choice among things that were named before: "Which one?", "Any preference?" */
 const whichOne =
   /(?:^|[ ,:-])which(?: ones?\b| of (?:these|those|them|the (?:\d+|two|three|four))\b|(?= (?:is|are|was|were|would|will|should|shall|do|does|did|can|could|may|might|suits?|works?|fits?|appl(?:y|ies)|sounds?|looks?)\b|,|$))|\bwhat (?:is|would be|will be|shall be) (?:your|the one) (?:choice|preference|pick|favou?rite)\b|\b(?:any|your|a) preference\b|\btake your pick\b|\bthe (?:first|former|\w+ one)(?: one)?,? or (?:is it |the |rather )*(?:second|latter|other|\w+ one)\b|\b(?:all|both) of them,? or (?:just |only )*(?:one|some|part)\b/;
 
 /**
- * Returns what a "which one?" chooses from: what was named in the plural, or given as a list of values, just before.
+ * Returns the facts that a "which one?" chooses from: those that were named in the plural, or as a list of values, just
+ * before.
  */
 export function chosenFrom(
   before: readonly Sentence[],
@@ -235,7 +262,8 @@ export function chosenFrom(
 }
 
 /**
- * Returns what a text last speaks of in the plural, "We have lockers L2 and L4", or else as any one: "a phone number".
+ * Returns the facts that a text last mentions in the plural ("We have lockers L2 and L4"), or else with an indefinite
+ * article ("a phone number").
  */
 function pluralsIn(text: string, vocabulary: Vocabulary): readonly string[] {
   const nouns = (text.match(/[a-z]{3,}/g) ?? []).filter((noun) => wordsOf(noun)[0] !== noun && !/ss$/.test(noun));
@@ -248,14 +276,14 @@ function pluralsIn(text: string, vocabulary: Vocabulary): readonly string[] {
   return distinctFacts(facts.findLast((mentions) => mentions.length > 0) ?? anyOne);
 }
 
-/** "order number W1004" tells the number and does not ask for it. */
+/** Reports whether the value of a mention follows it: "order number W1004" tells the number and does not ask for it. */
 function isGiven(words: readonly string[], end: number): boolean {
   const next = words[end] ?? '';
   const value = ['is', 'of', 'no', 'number', 'id', 'to'].includes(next) ? (words[end + 1] ?? '') : next;
   return /\d/.test(value);
 }
 
-/** Facts whose question in the lexicon is in the text word for word. */
+/** Returns the facts whose question in the lexicon is in the text word for word. */
 export function exactQuestions(all: string, vocabulary: Vocabulary): readonly string[] {
   const said = wordsOf(all).join(' ');
   return vocabulary.questions
@@ -263,7 +291,10 @@ export function exactQuestions(all: string, vocabulary: Vocabulary): readonly st
     .map(({ fact }) => fact);
 }
 
-/** "Order number, reason. Please send me these details." */
+/**
+ * Returns the facts that a text lists where another sentence asks for all of them: "Order number, reason. Please send
+ * me these details."
+ */
 export function listedAbove(all: string, vocabulary: Vocabulary): readonly string[] {
   const sentences = sentencesOf(all);
   const refers = sentences.some(

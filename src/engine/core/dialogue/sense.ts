@@ -1,15 +1,19 @@
 import { plain } from '../text/text.ts';
 
+/** Matches the remains of a tool call in a text: a tag, JSON, or a name with underscores and a bracket. */
 const toolDebris =
   /<\/?tool|^\s*[[{]["'[{]|"(?:name|arguments)"\s*:|^\s*[a-z]+(?:_[a-z]+)+\s*\(|^\s*\w+\(\s*\w+\s*=|<\||[{}[\]]{3,}/i;
 
-/** Whether a text is nothing a person could read: empty, the debris of a tool call, or words without order. */
+/**
+ * Reports whether a person could not make sense of a text: it is empty, has the remains of a tool call, or is
+ * gibberish.
+ */
 export function isSenseless(text: string): boolean {
   const all = plain(text);
   return all === '' || toolDebris.test(text) || isGibberish(all);
 }
 
-/** The same few words over and over, or hardly any letters. */
+/** Reports whether a text repeats the same few words, has hardly any letters, or has words without order. */
 function isGibberish(all: string): boolean {
   const words = all.match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return true;
@@ -25,15 +29,20 @@ function isGibberish(all: string): boolean {
   return words.length >= 8 && new Set(words).size / words.length < 0.4 && !/\?/.test(all);
 }
 
+/** The most common English words. */
 const commonWords = new Set(
   'i you he she it we they me him her us them my your his its our their this that these those there here the a an and or but so if because when where what which who how why not no yes is are was were be been am do does did done have has had will would can could should shall may might must to of in on at for with from by about into out up down over after before until than then as very too just only also still already again now today tomorrow yesterday please thanks thank hello sorry good great fine right okay ok sure all any some more other another same first last next new need want like know think see look find take give get go come make let help tell send'.split(
     ' ',
   ),
 );
+/** Matches common verbs. */
 const predicates =
   /\b(?:is|are|was|were|be|been|am|do|does|did|have|has|had|will|would|can|could|should|shall|may|might|must|let|please|see|look|find|take|give|get|go|come|make|need|want|like|know|think)\b/;
 
-/** Whether a text reads like English: many common words, of several kinds, and a verb among them. */
+/**
+ * Reports whether a text reads like English: it has several different common words, they are a large part of it, and
+ * one is a verb.
+ */
 export function isEnglish(plainText: string): boolean {
   const words = plainText.match(/[\p{L}\p{N}]+/gu) ?? [];
   const common = words.filter((word) => commonWords.has(word));

@@ -4,7 +4,10 @@ import { vocabularyOf } from './mention.ts';
 import { replyTo } from './reply.ts';
 import { recogniseUser } from './userActs.ts';
 
-/** A pattern is compiled when it is first used, and once more when it is used again: the text has to differ. */
+/**
+ * Utterances to run the patterns on. A pattern is compiled at its first use and again at its next one, for which the
+ * text has to differ.
+ */
 const said = [
   ['What is your order number? I can cancel it for you.', 'It is W1001, and please cancel the lamp.'],
   ['I would change the lamp to the black one for $5.00. Shall I go ahead? (yes/no)', 'Yes, please go ahead.'],
@@ -12,8 +15,8 @@ const said = [
 ] as const;
 
 /**
- * Has the patterns compiled by which dialogue acts are recognised: that takes as long as a rollout up to its first
- * stop. It continues step by step, so that anyone who has something better to do can leave it where it is.
+ * Compiles the patterns that recognise dialogue acts, which takes as long as a rollout up to its first stop. It yields
+ * after each step, so that the caller can stop it early.
  */
 export function* warmDialogue(): Generator<void> {
   const vocabulary = vocabularyOf(lexiconSchema.parse({}), ['order']);

@@ -1,6 +1,9 @@
-/** How tools and calls are written for a trained model: by its own chat template, or briefly, for small models. `auto`: the template, where it shows the model its tools. */
+/**
+ * The formats in which tools and calls are written for a trained model: its own chat template, or a compact format for
+ * small models. `auto` uses the template if it shows the tools to the model.
+ */
 export const dialects = ['auto', 'template', 'compact'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** The dialect where none is named. */
+/** The default dialect. */
 export const usualDialect: Dialect = 'auto';

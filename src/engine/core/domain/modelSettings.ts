@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../values/json.ts';
 import { modalities } from '../values/media.ts';
 
-/** What happens to an answer that is cut off: it is taken and reported, asked for once more, or a failure. */
+/** The ways to handle a truncated answer: use and report it, ask once more, or fail. */
 export const truncations = ['say', 'retry', 'fail'] as const;
 
 /** Fields of a request that the engine alone decides. */
@@ -11,7 +11,7 @@ const ownFields = ['model', 'messages', 'tools', 'stream', 'stream_options', 'n'
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const isHeader = ([name, value]: readonly [string, string]) => headerName.test(name) && !/[\0\r\n]/.test(value);
 
-/** How a model is asked in one seat. */
+/** Settings for requests to the model in one seat. */
 export const modelSettingsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional().describe("How freely it is sampled; by default the endpoint's own."),
   maxTokens: z.int().min(1).optional().describe("Tokens of one answer at most; by default the endpoint's limit."),

@@ -46,13 +46,13 @@ const attackSchema = z.strictObject({
 });
 export type Attack = z.infer<typeof attackSchema>;
 
-/** What a persona can be called. */
+/** The valid ids of personas. */
 export const personaIds = {
   pattern: /^[a-z0-9][a-z0-9-]{0,49}$/,
   words: 'at most 50 lower case letters, digits and dashes, the first a letter or digit',
 } as const;
 
-/** How a simulated user behaves. Behaviours that need words of a task read them from the task's `user`. */
+/** The behaviour of a simulated user. Behaviours that need words of a task read them from the task's `user`. */
 export const personaSchema = z.strictObject({
   id: z
     .string()

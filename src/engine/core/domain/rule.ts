@@ -8,7 +8,7 @@ const phrases = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
   .describe('A phrase, or several of which one is enough; `...` matches up to six words.');
 
-/** What every check has. */
+/** Fields of every check. */
 const common = {
   rule: z.string().describe('Id of a rule in policy.md, or a quote of its text.'),
   gate: z.boolean().default(false).describe('A violation makes the reward 0.'),

@@ -65,8 +65,8 @@ export const nameOnServer = ({ name, source }: Pick<Tool, 'name' | 'source'>): s
   (source.type === 'mcp' ? source.tool : undefined) ?? name;
 
 /**
- * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.
- * `parameters` is the JSON Schema of its arguments, kept verbatim.
+ * Describes a tool, a typed function on the database, to the engine. The shell runs it. `parameters` is the JSON Schema
+ * of its arguments, kept verbatim.
  */
 export type Tool = {
   readonly name: string;

@@ -48,8 +48,8 @@ export function byRole<T>(of: (role: ModelRole) => T): Record<ModelRole, T> {
 }
 
 /**
- * How many answers a provider described, how many of them are not whole, and how many ended with each `finish_reason` that
- * is not known.
+ * Counts answers by how the provider reported their end: all of them, each kind that is not whole, and each
+ * `finish_reason` that is not known.
  */
 export type AnswerCounts = Readonly<Record<BrokenEnd, number>> & {
   readonly all: number;

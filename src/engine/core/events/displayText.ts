@@ -29,7 +29,7 @@ export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
   unparsed: 'sent with a call in the text',
 };
 
-/** What to look at where answers are `unparsed`. */
+/** A question that points to the likely cause of `unparsed` answers. */
 export const parserQuestion = "Is the server's tool-call parser switched on?";
 
 /** Returns how far personal data is masked, as people read it. */

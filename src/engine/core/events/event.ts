@@ -85,7 +85,7 @@ export function verdictText(verdict: Pick<Verdict, 'verifier' | 'held' | 'unknow
   return verdict.of === 0 ? `${verdict.verifier} requires nothing` : `${verdict.verifier} ${verdictWord(verdict)}`;
 }
 
-/** Who is to blame for a rollout that did not end properly, and in which words. */
+/** Describes why a rollout did not end properly, and which side is responsible. */
 export const failureSchema = z.object({
   who: z
     .enum(['agent', 'simulator', 'environment', 'infrastructure'])

@@ -6,13 +6,13 @@ import type { Json } from '../values/json.ts';
 import { memo } from '../values/memo.ts';
 import type { Message } from './message.ts';
 
-/** What the user knows, by name: the value as a tool takes it, and how this user says it. */
+/** The facts that a user knows, by name: the value as a tool takes it, and the words that this user says for it. */
 export type Facts = Readonly<Record<string, { readonly value: string | number | boolean; readonly say: string }>>;
 
 const factsBefore = new WeakMap<Task, Facts>();
 const factsAfter = new WeakMap<Task, Facts>();
 
-/** The facts the user goes by: those of the task, with the change of mind laid over them once it was said. */
+/** Returns the facts that the user goes by: those of the task, overridden by the change of mind once it was said. */
 export function factsOf(task: Task, isChanged: boolean): Facts {
   const remembered = isChanged ? factsAfter : factsBefore;
   const found = remembered.get(task);

@@ -32,7 +32,7 @@ export type ToolCall = {
   readonly arguments: JsonObject | string;
 } & NumberForms;
 
-/** Which numbers of arguments are of a form that JSON data does not keep. */
+/** Marks the numbers of arguments whose form JSON data does not keep. */
 export type NumberForms = {
   readonly floats?: readonly string[] | undefined;
   readonly integers?: readonly string[] | undefined;
@@ -78,13 +78,13 @@ export type Message =
       readonly by?: 'user';
     });
 
-/** How a benchmark writes calls, where some arguments cannot be written so. */
+/** The syntax in which a benchmark writes calls. Some arguments cannot be written in it. */
 export type CallSyntax = 'python';
 
-/** What the two seats said to each other: no tool results, no text that accompanied a call. */
+/** A message from one seat to the other: not a tool result, and not a text that accompanied a call. */
 export type Utterance = { readonly role: 'agent' | 'user'; readonly step: number; readonly content: string };
 
-/** The spoken part of a conversation, as the user's seat hears it. */
+/** Returns the spoken part of a conversation, as the user's seat hears it. */
 export function utterancesOf(messages: readonly Message[]): readonly Utterance[] {
   return messages.flatMap((message): Utterance[] => {
     if (message.role === 'tool' || callsIn(message).length > 0) return [];

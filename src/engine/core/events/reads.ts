@@ -2,15 +2,18 @@ import type { Side } from '../domain/tool.ts';
 import type { Path } from '../values/json.ts';
 
 /**
- * What a call read below some place: the keys that it got; `[tree]` where it went through every key and read the same
- * of each; `true` for a value that it got whole.
+ * The reads of a call below a path: by key; `[tree]` where it went through every key and read the same of each; `true`
+ * for a value that it got whole.
  */
 export type ReadTree = true | readonly [ReadTree] | { readonly [key: string]: ReadTree };
 
-/** What a call read of the databases. */
+/** The reads of a call, by side of the database. */
 export type Reads = { readonly [side in Side]?: ReadTree };
 
-/** Whether what is at a path was got. To get a row on the way to one of its values is not a read of the others. */
+/**
+ * Reports whether a call read the value at a path. Getting a row to reach one of its values does not read the other
+ * values.
+ */
 export function isRead(reads: Reads, side: Side, path: Path): boolean {
   let tree = reads[side];
   for (const key of path) {

@@ -3,15 +3,15 @@ import type { Json } from '../values/json.ts';
 import type { EventOf, RolloutEvent } from './event.ts';
 import { callText, type ToolCall } from './message.ts';
 
-/** What was said or done in one event, as far as two rollouts of a task are compared by it. */
+/** An utterance or act of one event, with what the comparison of two rollouts of a task needs. */
 export type Said = {
   /** Number of the event. */
   readonly n: number;
   readonly what: 'user' | 'agent' | 'result' | 'end';
   readonly text: string;
-  /** The call failed. */
+  /** Whether the call failed. */
   readonly isError: boolean;
-  /** Equal for what is the same, whatever ids an endpoint made up. */
+  /** Equal for equal content, whatever ids an endpoint generated. */
   readonly key: string;
 };
 

@@ -5,7 +5,7 @@ import type { Json } from '../values/json.ts';
 import type { EndReason, EventOf, Failure, RolloutStarted, Verdict } from './event.ts';
 import type { Message, ToolCall } from './message.ts';
 
-/** What the rollout waits for. */
+/** The next event that the rollout waits for. */
 export type Phase =
   | { readonly type: 'worldAwaited' }
   /** After the call that succeeded, or after set-up where there is none. */
@@ -13,7 +13,7 @@ export type Phase =
   | { readonly type: 'userAwaited' }
   | { readonly type: 'agentAwaited' }
   | { readonly type: 'rulesAwaited'; readonly call: ToolCall }
-  /** What the agent said, or after the end the whole, is held against the rules. */
+  /** The agent's message is checked against the rules, or after the end the whole rollout. */
   | { readonly type: 'remarksAwaited' }
   | { readonly type: 'callAwaited'; readonly call: ToolCall; readonly by: Side }
   | { readonly type: 'resultAwaited'; readonly call: ToolCall; readonly by: Side }

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { objectsInText } from '../values/jsonInText.ts';
 
-/** How models write a call, by family, as a text that their server should have parsed. */
+/** Marks, by model family, of a call in a text, which the model's server should have parsed. */
 const marks = [
   // Qwen, Hermes, GLM, Granite, Llama, FunctionGemma
   '<tool_call>',
@@ -49,11 +49,14 @@ export function hasTextCall(text: string, tools: readonly string[]): boolean {
   return calls.some((call) => nameFields.some((field) => tools.some((tool) => tool === call[field])));
 }
 
-/** Where models write the name and the arguments of a call: also Command R, and agents that learned ReAct in JSON. */
+/**
+ * The fields for the name and the arguments of a call, also those of Command R and of agents that learned ReAct in
+ * JSON.
+ */
 const nameFields = ['name', 'tool_name', 'function_name', 'tool', 'function', 'action'];
 const argumentFields = ['arguments', 'parameters', 'args', 'action_input', 'tool_input'];
 
-/** The objects in which a call can be: the text's own, its `function`, or its list of calls. */
+/** Returns the objects that can be a call: the given object, its `function`, or its list of calls. */
 function callsWithin(object: JsonObject): readonly JsonObject[] {
   const calls = [object, object['tool_calls']].flat() as readonly (Json | undefined)[];
   return calls

@@ -152,10 +152,10 @@ function answerIn(text: string): Spoken | null {
   return said === undefined ? null : { content: said.trim(), thoughts: null };
 }
 
-/** A message in a channel of the Harmony format of gpt-oss; a text to a function is not said. */
+/** Matches a message in a channel of the Harmony format of gpt-oss. A text to a function is not shown to the user. */
 const inChannel = /<\|channel\|>(\w*)(?!\w)([^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>((?:(?!<\|\w+\|>).)*)/gs;
 
-/** What a server that lost the special tokens makes of the same format, and the words of Granite. */
+/** Matches the same format from a server that dropped the special tokens, and the wording of Granite. */
 const lostTokens =
   /^analysis(.*?)assistantfinal(.*)$|^\s*Here(?:'s| is) my thought process:(.*?)Here(?:'s| is) my response:(.*)$/s;
 

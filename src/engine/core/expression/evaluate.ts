@@ -7,12 +7,15 @@ import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 
-/** What the names of an expression mean; undefined for a name that is not known. */
+/** Returns the value of a name in an expression; undefined for a name that is not known. */
 export type Scope = (name: string) => Json | undefined;
 
 export type Evaluated = { readonly value: Json } | Unevaluated;
 
-/** Why an expression has no value, with the date in the data that is ambiguous or does not exist, if that is the cause. */
+/**
+ * The reason why an expression has no value, with the date in the data that is ambiguous or does not exist, if that is
+ * the cause.
+ */
 export type Unevaluated = { readonly problem: string; readonly unclearDate?: string };
 
 /** Nodes that one evaluation may visit. */

@@ -1,11 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 
-/**
- * What a value can be, as far as it is known: every kind that it can have is named. A type without a kind is that of
- * nothing.
- */
+/** The kinds of values that are possible, as far as they are known. A type without a kind has no value. */
 export type Type = {
-  /** The value can be something that is not known here, so no finding can be made about it. */
+  /** Whether the value can be something unknown, so that no finding about it is possible. */
   readonly any?: true;
   readonly null?: true;
   readonly boolean?: true;
@@ -15,24 +12,24 @@ export type Type = {
   readonly object?: ObjectType;
 };
 
-/** The texts that a value is known to have, and what tells them: the names of tools, a schema, rows, or examples. */
+/** The known texts of a value, and their source: the names of tools, a schema, rows, or examples. */
 export type Texts = { readonly known: ReadonlySet<string>; readonly from: 'tools' | 'schema' | 'rows' | 'examples' };
 
 export type ObjectType = {
-  /** What the object is called in a finding: "a row of orders". */
+  /** The name of the object in findings: "a row of orders". */
   readonly what: string;
   readonly fields: ReadonlyMap<string, Type>;
-  /** Where the keys are ids of rows: those that are there, and what a row is. */
+  /** The ids of the rows and the type of a row, if the keys are ids of rows. */
   readonly rows?: { readonly keys: ReadonlySet<string>; readonly row: Type };
-  /** Where the object is in a database, with the side first and `*` for any row or element. */
+  /** The path of the object in a database, with the side first and `*` for any row or element. */
   readonly place?: readonly string[];
   /** The type of a field that is not listed, or null where there cannot be one. */
   readonly other?: (name: string) => Type | null;
   /** Names that `other` accepts, to suggest one of them. */
   readonly others?: () => Iterable<string>;
-  /** What the fields are, where they are not those of data. */
+  /** The kind of the fields, if they are not fields of data. */
   readonly kind?: 'tables' | 'arguments' | 'phrases' | 'facts';
-  /** What the object is when its `tool` is one of these. */
+  /** Returns the type of the object when its `tool` is one of these. */
   readonly narrowed?: (tools: readonly string[]) => Type;
 };
 

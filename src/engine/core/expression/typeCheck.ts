@@ -20,9 +20,9 @@ import {
 /** Returns the type of the value that a name refers to; undefined for an unknown name. */
 export type Names = (name: string) => Type | undefined;
 
-/** Something in an expression that cannot be what its author meant. */
+/** A problem in an expression that its author cannot have intended. */
 export type TypeProblem = {
-  /** Where the word begins in the text of the expression. */
+  /** The offset of the word in the text of the expression. */
   readonly at: number;
   readonly word: string;
 } & (
@@ -34,7 +34,7 @@ export type TypeProblem = {
   | { readonly kind: 'type'; readonly message: string }
 );
 
-/** What expressions read. */
+/** The types of the values that expressions can read. */
 export type Readable = {
   readonly names: Names;
   /** The type of a field of data that no row has, or null where no tool can write one. */

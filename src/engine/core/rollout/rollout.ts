@@ -126,7 +126,7 @@ export function resumable(events: readonly RolloutEvent[]): readonly RolloutEven
   return events.slice(0, whole + 1);
 }
 
-/** What waits for a rule is decided on the edited world. */
+/** Returns the effects again, because a call that waits for a rule is now decided on the edited world. */
 function worldEdited(setting: Setting, state: RolloutState): Advanced {
   return [state, effectsOf(setting, state)];
 }

@@ -103,8 +103,8 @@ export function isSpoken(proposal: string, value: string, rivals: Rivals): boole
 }
 
 /**
- * Whether a proposal names a value only as one of several: "white, brass or green". To pick one of them is a request,
- * and no yes to it. "Shall I change it to white, or leave it?" names one thing.
+ * Reports whether a proposal names a value only as one of several: "white, brass or green". A user who picks one of
+ * them makes a request and does not confirm anything. "Shall I change it to white, or leave it?" names one thing.
  */
 export function isLeftOpen(proposal: string, value: string, rivals: Rivals): boolean {
   if (!/\bor\b/i.test(proposal) || rivals().length === 0) return false;

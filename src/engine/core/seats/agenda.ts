@@ -53,17 +53,17 @@ type Decision = {
 type Folding = {
   readonly progress: Progress;
   readonly heard: Heard | null;
-  /** What it makes of the utterance, once the user had to know. */
+  /** The decision on the utterance, once it was needed. */
   readonly decision: Decision | null;
   readonly hasSpoken: boolean;
 };
 
 const unfolded: Folding = { progress: start, heard: null, decision: null, hasSpoken: false };
 
-/** How far a conversation was folded. Only saves work: the same view folds to the same with or without it. */
+/** The state of a conversation folded so far. It only saves work: the result is the same without it. */
 type Remembered = Folding & Pick<SeatView, 'domain' | 'task' | 'persona' | 'messages'>;
 
-/** By the first message, which belongs to one conversation. */
+/** Keyed by the first message, which belongs to one conversation. */
 const remembered = new WeakMap<Message, Remembered>();
 
 function folded(view: SeatView): Folding {

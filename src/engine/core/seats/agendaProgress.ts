@@ -29,7 +29,7 @@ export type Progress = {
   readonly replies: number;
   /** Cues of its persona's schedule that it has acted on. */
   readonly fired: readonly number[];
-  /** What it heard last, where it did something else in place of an answer. */
+  /** The last utterance of the agent, if the user did something else instead of answering it. */
   readonly unanswered: string | null;
 };
 

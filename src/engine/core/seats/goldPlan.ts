@@ -16,7 +16,10 @@ import { wishOf } from './wish.ts';
 /** A call of the conversation with its result. */
 type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };
 
-/** What the user was asked to do counts as done by what the user says about it: the agent sees nothing else. */
+/**
+ * Returns the calls so far. A call that the user was asked to make counts as made by the user's answer, because the
+ * agent sees nothing else of it.
+ */
 function madeIn(view: SeatView): readonly Made[] {
   const instructed = instructedIn(view).map(({ tool, arguments: values, step, answer, isError }): Made => {
     const action: GoldAction = { tool, by: 'user', arguments: values as GoldAction['arguments'] };

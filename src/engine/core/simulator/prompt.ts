@@ -52,7 +52,7 @@ export function simulatorChat(view: UserView, problem: string | null = null): re
   return chat;
 }
 
-/** What the user said in a row, as an edit may leave it, is one turn. */
+/** Adds a message of the user. Consecutive messages, which an edit can produce, become one turn. */
 function speak(
   chat: SimulatorMessage[],
   content: string,

@@ -1,12 +1,12 @@
 /**
- * How a model's answer ended where it is not whole: cut off at the limit of tokens, withheld by a filter of the
- * provider, refused in place of an answer, with a call that the provider could not read, or with one that it left in
- * the text.
+ * The ways in which an answer of a model can end without being whole: cut off at the limit of tokens, withheld by a
+ * filter of the provider, refused, with a call that the provider could not read, or with a call that it left in the
+ * text.
  */
 export const brokenEnds = ['length', 'filter', 'refusal', 'call', 'unparsed'] as const;
 export type BrokenEnd = (typeof brokenEnds)[number];
 
-/** Code of the failure of a seat whose answer was cut off, where its settings do not take such an answer. */
+/** Code of the failure of a seat whose answer was cut off, where its settings do not accept such an answer. */
 export const truncated = 'model/truncated';
 
 const names: readonly (readonly [RegExp, BrokenEnd])[] = [
@@ -27,17 +27,17 @@ export function brokenEndOf(finishReason: string | null): BrokenEnd | undefined 
   return names.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
 }
 
-/** How answers end that are whole, by provider. */
+/** Matches the `finish_reason` of a whole answer, for all providers. */
 const wholeEnd = /^(?:null|stop|stop_sequence|end_turn|eos|eos_token|complete|completed)?$/i;
 const callsEnd = /^(?:tool[-_]calls?|tool_use|function[-_]calls?)$/i;
 
 /** Returns whether an answer ended with calls, by the `finish_reason` of any provider. */
 export const endsWithCalls = (finishReason: string | undefined): boolean => callsEnd.test(finishReason ?? '');
 
-/** Characters of a `finish_reason` in a count: it is the provider's text. */
+/** The most characters of a `finish_reason` in a count, because the provider chooses the text. */
 const longestEnd = 60;
 
-/** Returns the `finish_reason` of an answer if it is not known how such an answer ended. */
+/** Returns the `finish_reason` of an answer if its meaning is not known. */
 export function unknownEndOf(finishReason: string): string | undefined {
   const isKnown = wholeEnd.test(finishReason) || endsWithCalls(finishReason) || brokenEndOf(finishReason) !== undefined;
   return isKnown ? undefined : finishReason.slice(0, longestEnd);

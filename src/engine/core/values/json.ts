@@ -33,7 +33,7 @@ export function wellFormedText(text: string): string {
   return text.replace(escapes, (whole: string, half: string | undefined) => (half === undefined ? whole : '\\ufffd'));
 }
 
-/** Where a value is inside another one, from the root. */
+/** The path of a value inside another one, from the root. */
 export type Path = readonly (string | number)[];
 
 /** `orders["#W1"].items[0]`, as a person would write it. */

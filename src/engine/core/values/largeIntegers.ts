@@ -152,7 +152,7 @@ function* largeTexts(value: Json, place: string): Generator<string, void> {
     for (const [key, each] of Object.entries(value)) yield* largeTexts(each, `${place}/${pointerKey(key)}`);
 }
 
-/** Which texts were numbers, and where in the arguments a value is. */
+/** The paths of the texts that were numbers, and the path of the value in the arguments. */
 type Marks = { readonly marked: ReadonlySet<string>; readonly place: string };
 
 function withNumbers(

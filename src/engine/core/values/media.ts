@@ -13,26 +13,26 @@ export const mediaSchema = z.object({
 });
 export type Media = z.infer<typeof mediaSchema>;
 
-/** Where a text of a result begins. */
+/** The start of a text in a result. */
 export const textPartSchema = z.object({
   line: z.int().describe('The first line of the text, from 0.'),
   annotations: annotationsSchema.describe('How an MCP server describes it.'),
 });
 export type TextPart = z.infer<typeof textPartSchema>;
 
-/** What the result of a tool has besides its text. */
+/** The parts of a tool's result besides its text. */
 export type Attachments = {
   /** Pictures, sounds and files; the text has a line in place of each. */
   readonly media?: readonly Media[] | undefined;
   /** Lines of the text, from 0, that are the JSON of a file with a text or of a link to a file, as MCP has it. */
   readonly resourceLines?: readonly number[] | undefined;
-  /** Where the texts of the result begin, where there are several or one has annotations. */
+  /** The starts of the result's texts, if there are several or one has annotations. */
   readonly textParts?: readonly TextPart[] | undefined;
   /** The structured content of the result, as JSON with all digits of its numbers. */
   readonly structured?: string | undefined;
 };
 
-/** Returns what a result, an event or a message has besides its text. */
+/** Returns the attachments of a result, an event or a message. */
 export function attachmentsOf({ media, resourceLines, textParts, structured }: Attachments): Attachments {
   return {
     ...(media ? { media } : {}),

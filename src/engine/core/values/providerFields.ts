@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts';
 
 const fieldsSchema = z.record(z.string(), z.json());
 
-/** What a provider adds to its answer beyond the format, and needs back in later requests. */
+/** The fields that a provider adds to its answer beyond the format, and needs back in later requests. */
 export const providerFieldsSchema = z.object({
   from: z
     .string()
@@ -31,7 +31,7 @@ export type ProviderFields = {
   readonly omitted?: readonly string[] | undefined;
 };
 
-/** What a model's answer has beside its words and calls. */
+/** The parts of a model's answer besides its words and calls. */
 export type ProvidedMessage = {
   readonly reasoning?: string | undefined;
   /** Absent where the answer is whole. */

@@ -84,7 +84,10 @@ function difference(place: string, expected: Json, made: Json): Problem | null {
   return null;
 }
 
-/** Where a dictionary is expected and there is another thing: Python looks a key up in it all the same. */
+/**
+ * Returns the problem of a value that is not the expected dictionary. ACEBench looks the key up in it anyway, and
+ * Python raises an error unless the value is a list or a text without the key.
+ */
 function withoutKeys(place: string, key: string, made: Json): Problem {
   const isThere = (Array.isArray(made) || typeof made === 'string') && made.includes(key);
   const isLookedInto = Array.isArray(made) || typeof made === 'string';

@@ -2,8 +2,8 @@ import { type Json, type JsonObject, type JsonScalar, type Path, put, showPath }
 import { find, sizeOf, type Table, tableKeys, tableOf } from './table.ts';
 
 /**
- * How a database is stored: frozen plain JSON, in which every object with more than `narrowKeys` keys is a `Wide`.
- * So equal content always has the same form. Only this folder's database files see nodes.
+ * The stored form of a database: frozen plain JSON, in which every object with more than `narrowKeys` keys is a `Wide`.
+ * So equal content always has the same form. Only the database files of this folder use nodes.
  */
 export type Node = JsonScalar | readonly Node[] | NodeObject | Wide;
 export type NodeObject = { readonly [key: string]: Node };

@@ -25,9 +25,9 @@ export type Approval = {
   readonly edited: EditedApproval | null;
   /** A line for each effect. */
   readonly effects: readonly string[];
-  /** Why there is no sandbox and what gives one, where code would run without; else null. */
+  /** The reason why there is no sandbox, and how to get one, if code would run without it; else null. */
   readonly sandbox: string | null;
-  /** How to do the same without the effects, as text after "or"; null if that is not possible. */
+  /** A way to do the same without the effects, as text after "or"; null if that is not possible. */
   readonly without: string | null;
 };
 

@@ -47,7 +47,7 @@ export type Effects = {
   readonly effects: readonly Effect[];
   /** The files and folders that domain.yaml names as code, or as what a server starts with. */
   readonly code?: readonly string[];
-  /** How to do the same without these effects, as text after "or". */
+  /** A way to do the same without these effects, as text after "or". */
   readonly without?: string;
 };
 

@@ -77,7 +77,7 @@ type Played = {
   readonly replayed: readonly Replayed[];
   readonly tried: readonly Tried[];
   readonly reordered: readonly { readonly order: Reordered; readonly closed: RolloutClosed }[];
-  /** What the code of the domain logged, such as where a tool crashed. */
+  /** The log output of the domain's code, for example the place where a tool crashed. */
   readonly logged: readonly string[];
 };
 type Basis = 'evaluate' | 'train';

@@ -12,17 +12,20 @@ import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervis
 /** Every audit of a domain plays the same rollouts. */
 const seed = 'audit';
 
-/** Who plays: the gold seat, or replies by the number of the turn, counted from where the rollout begins. */
+/**
+ * A rollout to play. The agent is the gold seat, or a function that returns its reply by the number of the turn,
+ * counted from the start of the rollout.
+ */
 export type Part = {
   readonly task: Task;
   readonly basis?: 'evaluate' | 'train';
   readonly agent: 'gold' | ((turn: number) => AgentReply);
-  /** The agenda user where it is left out, and `outside` names no one. */
+  /** The replies of the user; by default those of the agenda user, unless `outside` has a user. */
   readonly user?: (turn: number) => UserReply;
-  /** Who answers in place of no one: a model for the user, or for simulated tools. */
+  /** Answers from outside the lane, such as a model for the user or for simulated tools. */
   readonly outside?: Partial<Outside>;
   readonly seed?: string;
-  /** An event after which nothing more is wanted: the rollout is left there. */
+  /** Returns whether to stop the rollout after an event. */
   readonly until?: (event: RolloutEvent) => boolean;
   /** The events that it continues from. */
   readonly from?: readonly RolloutEvent[];

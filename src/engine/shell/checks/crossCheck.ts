@@ -145,13 +145,13 @@ function checkLexiconFacts({ file, tasks }: Parts, known: KnownTools, note: Note
 type Slots = {
   readonly what: string;
   readonly names: readonly string[];
-  /** What `{result.FIELD}` reads, where it is one, too. */
+  /** The type that `{result.FIELD}` reads, if there is a result. */
   readonly result?: Type;
   /** The type that `{argument.FIELD}` reads: any object that a tool returned. */
   readonly beside?: Type;
-  /** Names that the code of the tool uses, of which a misspelt field most likely means one. */
+  /** Names that the code of the tool uses. A misspelt field most likely means one of them. */
   readonly own?: ReadonlySet<string>;
-  /** Names of tables, of which it means none. */
+  /** Names of tables. A misspelt field never means one of them. */
   readonly tables?: ReadonlySet<string>;
 };
 

@@ -2,10 +2,10 @@ import { fileLimits, readBoundedText } from '../files/boundedFile.ts';
 import type { Diagnostic, Edit, Fix } from '../files/diagnostic.ts';
 import { replaceFile } from '../files/disk.ts';
 
-/** How often fixes are made one after the other: one may uncover another finding, never many in a row. */
+/** The most rounds of fixes. A fix can uncover another finding, but never many in a row. */
 export const fixRounds = 10;
 
-/** The text with edits made that do not overlap; of two that do, the first is made. */
+/** Returns the text with all edits that do not overlap. Of two that overlap, the first is made. */
 export function edited(text: string, edits: readonly Edit[]): string {
   const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const offset = (line: number, column: number) =>

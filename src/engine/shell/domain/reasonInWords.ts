@@ -2,16 +2,16 @@ import type { RolloutEvent } from '../../core/events/event.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 
-/** The reason of a verdict as people read it. */
+/** The reason of a verdict for people. */
 export type ReasonInWords = {
   readonly text: string;
-  /** What the policy says, where that replaces an expression. */
+  /** The sentence of the policy that replaces an expression. */
   readonly quote: string;
   /** The check that has the expression. */
   readonly check?: Location;
 };
 
-/** Puts the reason of a rule's verdict on one line as people read it. */
+/** Returns the reason of a rule's verdict on one line, in words for people. */
 export type InWords = (rule: string, reason: string) => string;
 
 /** Returns what puts reasons of verdicts in the words of a domain's policy. */
@@ -53,7 +53,7 @@ export function mayHaveExpression(text: string): boolean {
   return / although this (?:does not hold|holds): |, where /.test(text);
 }
 
-/** What joins an expression to the words before it. */
+/** Matches the words between an expression and the text before it. */
 const joint = /(?: although this (?:does not hold|holds):|, where)$/;
 
 /**

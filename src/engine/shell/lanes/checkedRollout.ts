@@ -82,8 +82,8 @@ type CheckedOptions = {
 };
 
 /**
- * How often a lane may ask the same at one step: a model that simulates a tool is asked again after an answer that does
- * not fit, and a new Python process after a stale one. What costs nothing has no limit.
+ * The most times that a lane may ask the same question at one step: a model that simulates a tool is asked again after
+ * an answer that does not fit, and a new Python process after a stale one. Questions that cost nothing have no limit.
  */
 const asksPerStep: Partial<Record<Question['type'], number>> = {
   agent: 1,

@@ -60,7 +60,7 @@ export class LaneClock {
       this.#waited.set(rollout, { since, lent: lent + Math.min(pause, this.#now - since) });
   }
 
-  /** What comes in one piece of the channel was said after one pause. */
+  /** Treats all messages of one chunk of the channel as sent after the same pause. */
   #hearTogether(): void {
     if (this.#isHearing) return;
     this.#isHearing = true;

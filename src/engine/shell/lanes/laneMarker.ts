@@ -2,8 +2,9 @@ import { fstatSync, readSync, writeSync } from 'node:fs';
 import type { Pending } from './laneChannel.ts';
 
 /**
- * What a lane is doing, in a file that it inherits and that its parent reads after it has died: which rollout is in
- * which tool, a heartbeat, and the text of messages that were not sent yet. Writing costs under a microsecond.
+ * The current work of a lane, in a file that it inherits and that its parent reads after the lane has died: which
+ * rollout is in which tool, a heartbeat, and the text of messages that were not sent yet. Writing costs under a
+ * microsecond.
  */
 export type Mark = {
   /** The rollout whose call is under way, else the one that was last in domain code; null when none was. */

@@ -147,8 +147,8 @@ export type FromLane =
   | { readonly type: 'log'; readonly rollout: number | null; readonly text: string };
 
 /**
- * What a lane says about what the verdicts depend on: what the domain's code did with the gold actions, and its
- * verifiers.
+ * The evidence from a lane that the verdicts depend on: the results of the gold actions in the domain's code, and the
+ * results of the domain's verifiers.
  */
 export type LaneEvidence = {
   readonly gold: LaneGold | null;

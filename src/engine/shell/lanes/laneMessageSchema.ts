@@ -3,7 +3,10 @@ import { callLimitsSchema } from '../../core/domain/tool.ts';
 import { failureSchema, writesSchema } from '../../core/events/event.ts';
 import type { ExitCause, FromLane } from './laneMessage.ts';
 
-/** What a lane sends besides events. The domain's code can write to the same channel, so every message is checked once, here. */
+/**
+ * Schemas of the messages of a lane other than events. The domain's code can write to the same channel, so every
+ * message is checked once, here.
+ */
 
 const rollout = z.int().positive();
 const record = z.record(z.string(), z.json());

@@ -12,7 +12,7 @@ const fewNamed = 20;
 /** Objects with more keys than this are looked into as they are asked for, and not copied. */
 const widest = 64;
 
-/** What was got of one place; of a key `true` is all that is there. */
+/** The reads at one path. For a key, `true` means that its whole value was read. */
 type Seen = { isWhole: boolean; of: object | null; view: object | null; keys: Map<string, Seen | true> | null };
 
 /**

@@ -11,11 +11,11 @@ const suspectMs = 500;
  */
 export class Watchdog {
   /**
-   * How long the event loop of a lane may be blocked outside of a marked call: its own processor time, for a lane
-   * that is not given any by a busy machine does nothing wrong.
+   * The longest time that the event loop of a lane may be blocked outside of a marked call, in ms. It is measured in
+   * the lane's own processor time, because a lane that gets none on a busy machine is not hung.
    */
   static readonly silenceMs = 10_000;
-  /** Of the same where the machine does not tell processor times, or gives a lane none: by the clock. */
+  /** The same limit by the clock, in ms, for a machine that does not report processor times or gives the lane none. */
   static readonly longestSilenceMs = 60_000;
 
   readonly #timer: NodeJS.Timeout;

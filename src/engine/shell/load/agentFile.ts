@@ -69,7 +69,8 @@ function missingScript(
   folder: string,
 ): { readonly at: number; readonly path: string } | null {
   if (!interpreters.test(basename(command))) return null;
-  // `-m` takes a module, and other options a file of their own; `-u` takes nothing.
+  // The argument after `-m` is a module, and after other options a file of that option. Options such as `-u` take no
+  // argument.
   const takesNext = (option = '') => option.startsWith('-') && !/^-[uEIsB]+$/.test(option);
   const at = args.findIndex((arg, index) => script.test(arg) && !arg.startsWith('-') && !takesNext(args[index - 1]));
   const named = args[at];
@@ -78,7 +79,10 @@ function missingScript(
   return existsSync(path) ? null : { at, path };
 }
 
-/** A folder that can't be listed has no agents' files to show; what reads it for its own files says so. */
+/**
+ * Returns the entries of a folder. A folder that can't be listed has no agents to show; the code that needs its own
+ * files reports the error.
+ */
 function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -207,8 +207,8 @@ function typeOfResult(tool: Tool | undefined, loose: Type): Type {
 }
 
 /**
- * What code returns is not declared: it can be anything whose fields are keys in the code or fields of the data. A field
- * with the name of one in the data is taken to be like it.
+ * Returns the type of a result of code, which is not declared: anything whose fields are keys in the code or fields of
+ * the data. A field with the name of a field in the data is assumed to have a similar type.
  */
 function looseType(sides: readonly Type[], { keys }: CodeWords): Type {
   const named = fieldsIn(sides);

@@ -32,7 +32,7 @@ type Dialect = {
   readonly isReferenceAlone?: boolean;
 };
 
-/** How many errors are found in a value, with what was compiled for that. */
+/** The settings for how many errors are found in a value, with the schemas compiled for them. */
 type Mode = {
   readonly settings: Options;
   readonly quick: Map<Dialect, Ajv>;

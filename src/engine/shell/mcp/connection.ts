@@ -22,9 +22,9 @@ import { refusalOf } from './unsupported.ts';
 
 const anyResult = z.looseObject({});
 
-/** How many connections of this process have each session, by server and id. */
+/** The number of connections of this process to each session, by server and id. */
 const holders = new Map<string, number>();
-/** Connections whose handshake is under way. */
+/** Connections whose handshake is in progress. */
 const opening = new Set<McpConnection>();
 
 type CallOptions = {
@@ -32,7 +32,9 @@ type CallOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Whether an earlier call of the rollout had a result. */
   readonly isKnown: boolean;
-  /** The time that a call may take whose progress notifications start the time limit again; by default they do not. */
+  /**
+   * The longest time of a call whose progress notifications restart the time limit; by default they do not restart it.
+   */
   readonly maxTotalTimeoutMs?: number | undefined;
 };
 
@@ -50,7 +52,7 @@ export class McpConnection {
   readonly sessions = new Set<string>();
   /** Ends a session on the server. It may reject. */
   endSession: (id: string) => Promise<void> = async () => undefined;
-  /** What `holders` counts this connection for. */
+  /** The key in `holders` under which this connection is counted. */
   #session: string | null = null;
   /** Sessions that ended during the handshake, of which the server may have given one to this connection. */
   readonly #endedSessions = new Set<string>();

@@ -10,7 +10,7 @@ export type Declared = {
   readonly name: string;
   /** The folder of the domain. */
   readonly folder: string;
-  /** Where the server is declared. */
+  /** The location of the server's declaration. */
   readonly at: Location | undefined;
   readonly filled: Filled;
   readonly faultOf: FaultOf;

@@ -2,11 +2,11 @@ import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamable
 import { ErrorCode, McpError, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { concernsRequest } from './httpStatus.ts';
 
-/** An error that a server answered a request with. Its connection still works. */
+/** An error in a server's response to a request. The connection still works. */
 export class ServerError extends Error {
   override readonly name: string = 'ServerError';
   readonly code: number;
-  /** What the server adds to its message, as JSON-RPC's `data`. */
+  /** The data that the server adds to its message, as JSON-RPC's `data`. */
   readonly data: unknown;
 
   constructor(code: number, message: string, data?: unknown) {

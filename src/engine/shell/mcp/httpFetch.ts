@@ -96,10 +96,10 @@ type DispatcherClass = new (options: object) => object;
 const patient = new Map<DispatcherClass, object | undefined>();
 
 /**
- * Returns a dispatcher without time limits, of the class that this process uses: the one for proxies where it has been
- * told to use them. The dispatchers of Node's `fetch` give up after five minutes without a header or a part of the body.
- * Node has no import for their class, but keeps an instance under a symbol of undici's. Returns undefined, which means that
- * instance, where its class takes other arguments.
+ * Returns a dispatcher without time limits, of the class that this process uses, which is another class if Node is
+ * configured to use proxies. The dispatchers of Node's `fetch` give up after five minutes without a header or a part of
+ * the body. Node has no import for their class, but keeps an instance under a symbol of undici's. Returns undefined,
+ * which means that instance, if its class takes other arguments.
  */
 function withoutTimeLimits(): object | undefined {
   // The first use of a global of `fetch` makes Node load undici.

@@ -1,13 +1,13 @@
 /**
- * What an HTTP status means for a request, whatever its body is:
+ * The meaning of an HTTP status for a request, whatever its body is:
  * - `redirect`: the server is at another address
  * - `login`: the server does not know who the client is
- * - `rights`: a person has to change something about the rights of the client
- * - `network`: a proxy or a network wants a login
+ * - `rights`: a person has to change the rights of the client
+ * - `network`: a proxy or a network requires a login
  * - `busy`: the server refuses the request for now
  * - `gateway`: the server, or a gateway in front of it, cannot answer now
  * - `address`: nothing is at this address, or the server no longer knows the session
- * - `answer`: the server answers what the request asks for
+ * - `answer`: the server answers the request
  */
 export type StatusMeaning = keyof typeof statuses | 'redirect' | 'answer';
 

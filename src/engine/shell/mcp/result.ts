@@ -14,16 +14,16 @@ import { exactResult } from './message.ts';
 
 /** The result of a call. */
 export type ReadResult = Attachments & {
-  /** What the agent sees. */
+  /** The text that the agent sees. */
   readonly content: string;
   readonly isError: boolean;
-  /** The texts of its parts, those of embedded files too; left out where another part is among them. */
+  /** The texts of its parts, including those of embedded files; left out if it also has another kind of part. */
   readonly texts?: readonly string[];
   /** The structured content, where there is some. `JSON.stringify` writes all digits of its numbers. */
   readonly data?: Json;
 };
 
-/** What a result has as data. */
+/** The fields of a result that can carry data. */
 export type Data = Pick<ReadResult, 'content' | 'texts' | 'data'>;
 
 /**

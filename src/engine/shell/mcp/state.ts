@@ -6,7 +6,7 @@ import { linearPattern } from '../../core/values/linearPattern.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
 import { type Data, dataOf, exactDataOf } from './result.ts';
 
-/** How a reader declares what its result is. */
+/** The declaration of a reader about its result. */
 type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | undefined };
 
 /**

@@ -234,7 +234,7 @@ function leaveOut({ name: server, declared }: ListedServer, name: string, reason
   };
 }
 
-/** Returns what stands for the tools of a page that the server refuses. */
+/** Returns a placeholder for the tools of a page that the server refuses. */
 function leaveOutPage(server: ListedServer, page: number, words: string): Tool {
   const what = `Page ${page} of its list of tools`;
   const reason = `the server refuses it (${words})`;

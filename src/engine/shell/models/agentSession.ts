@@ -150,7 +150,10 @@ export class AgentSession {
     });
   }
 
-  /** What says nothing about the agent ends the rollout; the agent still gets the message. */
+  /**
+   * Answers a request to the lent model. A `Fault` of the model ends the rollout, since it says nothing about the
+   * agent; the agent still receives the message.
+   */
   async #complete(lent: LentModel, request: unknown): Promise<ModelAnswer> {
     this.#model.since.push(performance.now());
     try {

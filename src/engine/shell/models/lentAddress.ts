@@ -9,9 +9,9 @@ import type { ShownTools } from '../tools/mcpServer.ts';
 import type { Loan } from './agentProgram.ts';
 import { type ModelAnswer, streamed } from './lentModel.ts';
 
-/** What answers behind the addresses that an agent is lent. */
+/** Answers the requests to the addresses that an agent is lent. */
 export type Lender = {
-  /** Null where no model is lent. */
+  /** Null if no model is lent. */
   readonly complete: ((request: unknown) => Promise<ModelAnswer>) | null;
   readonly modelName: string;
   readonly tools: ShownTools;
@@ -20,7 +20,7 @@ export type Lender = {
 export type LentAddress = {
   readonly rollout: string;
   readonly loan: Loan;
-  /** From then on both addresses say that the rollout has ended. */
+  /** Closes both addresses, which then answer that the rollout has ended. */
   readonly close: () => void;
 };
 

@@ -171,8 +171,8 @@ const onlyStreams =
   /only supports? stream|stream(?:ing)? (?:is required|mode only|only)|non-?stream\S*(?: \w+)* (?:is|are) not (?:supported|allowed)|(?:not|n't) support non-?stream|for non-streaming calls|stream\W+(?:must be|needs to be|should be|to)(?: set to)? "?'?`?true|enable the stream parameter/i;
 
 /**
- * How providers refuse the ids of other models: Mistral and a server of its models, which refuses its own; OpenAI those that
- * are long; Anthropic and Bedrock those with other characters.
+ * Matches how providers refuse call ids of other models: Mistral, and a server of its models that refuses its own ids;
+ * OpenAI for long ids; Anthropic and Bedrock for ids with other characters.
  */
 const wantsShortIds =
   /tool.?call.?ids? .*length(?: of)? 9\b|tool_call(?:s\[\d+\]\.|_)id\b.*(?:too long|pattern)|tool_?use[._]?id\b.*(?:pattern|length)/i;

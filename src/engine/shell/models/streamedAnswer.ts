@@ -101,8 +101,8 @@ export function completionIn(stream: string): string | null {
 type StreamEvent = { readonly data: string; readonly isError: boolean };
 
 /**
- * Returns each event with data, also a last one without the empty line after it. Older versions of llama.cpp write an error
- * in a field of its own, and other servers as an event of that type.
+ * Returns each event with data, including a last one that lacks the empty line after it. Older versions of llama.cpp
+ * write an error in a separate field, and other servers as an event of type `error`.
  */
 function eventsIn(stream: string): readonly StreamEvent[] {
   const found: StreamEvent[] = [];

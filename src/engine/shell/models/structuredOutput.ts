@@ -17,7 +17,7 @@ export function structured(name: string, schema: JsonObject, strict = true) {
   return { type: 'json_schema', json_schema: { name, schema, strict } };
 }
 
-/** What a model is asked for, and what is made of its text. */
+/** A request to a model, with the function that reads the reply from its text. */
 type AskedFor<Reply> = {
   readonly body: ChatBody;
   readonly read: (text: string) => Reply;

@@ -26,8 +26,8 @@ export type ProcessGroup = {
 };
 
 /**
- * How long a group may take to end by itself and after SIGTERM, and how long its last output may take; together they stay
- * below two seconds.
+ * The time limits, in ms, for a group to end by itself, to end after SIGTERM, and to finish its output. Together they
+ * stay below two seconds.
  */
 const patienceMs = { ownEnd: 700, afterTerm: 900, output: 300 } as const;
 const lookAgainMs = 25;

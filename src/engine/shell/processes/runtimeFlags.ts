@@ -1,7 +1,8 @@
 /**
- * V8's flags for a process that folds rollouts. What a rollout leaves is soon garbage: more room for young objects costs
- * memory (a third of the supervisor's, in a batch) and saves no time. Optimising the bytecode of regular expressions
- * doubles what it costs to compile them, up to the first turn of a rollout, and later turns are no faster for it.
+ * V8's flags for a process that folds rollouts. The memory that a rollout allocates soon becomes garbage: more room for
+ * young objects costs memory (a third of the supervisor's, in a batch) and saves no time. Optimising the bytecode of
+ * regular expressions doubles the cost of compiling them before the first turn of a rollout, and does not make later
+ * turns faster.
  */
 export const rolloutFlags: readonly string[] = ['--max-semi-space-size=4', '--no-regexp-peephole-optimization'];
 

@@ -1,6 +1,6 @@
 /**
- * What lies in the folder of a training run; `docs/training-protocol.md` says what each holds. The result of an
- * experiment lies in its folder under the same names.
+ * The files in the folder of a training run; `docs/training-protocol.md` describes their contents. The folder of an
+ * experiment has its result under the same names.
  */
 export const runFiles = {
   launch: 'launch.json',

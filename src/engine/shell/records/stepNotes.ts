@@ -4,12 +4,12 @@ import type { SideNote } from '../files/sideNote.ts';
 import { sideNotes } from './recording.ts';
 
 /**
- * What the guard of a model in the user's seat did on the way to a step: before its message, or before the end. Of a result,
- * how it differs from its output schema.
+ * The notes on a step: what the guard of a model in the user's seat refused or withheld before its message or before
+ * the end, and how a result differs from its output schema.
  */
 export type GuardNote = Pick<SideNote, 'flaws' | 'withheld' | 'mismatch'>;
 
-/** Gives the guard's note on a step, or undefined where it had nothing to say. */
+/** Returns the guard's note on a step, or undefined if there is none. */
 export type GuardReader = (step: { readonly n: number; readonly event: RolloutEvent }) => GuardNote | undefined;
 
 /** Reads the notes of a rollout's guard from the sidecar of its recording, also while that is being written. */

@@ -39,10 +39,10 @@ export type BatchOptions = {
   readonly user: SeatSpec;
   /** Answers what rules and tasks leave to a judge; without one those answers are unknown. */
   readonly judge?: SeatSpec;
-  /** Laid over those of the domain for simulated tools. */
+  /** Overrides the settings of the domain for simulated tools. */
   readonly toolSettings?: AskedSettings | undefined;
   readonly concurrency: number;
-  /** How often rollouts without a reward are run again. */
+  /** The number of times that rollouts without a reward are rerun. */
   readonly retryUnscored?: number | undefined;
   readonly turnCap?: number;
   readonly key: SigningKey;

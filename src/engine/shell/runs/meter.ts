@@ -4,17 +4,17 @@ import { cancelled, Fault } from '../files/fault.ts';
 import type { SideNote } from '../files/sideNote.ts';
 import type { Outside } from '../outside.ts';
 
-/** What the models of a batch may use at most. */
+/** The most tokens and money that the models of a batch may use. */
 export type Budget = { readonly tokens?: number | undefined; readonly money?: number | undefined };
 
 export type Meter = {
-  /** Whether the budget is used up, or cannot be kept: nothing new is begun then. */
+  /** Whether the budget is used up, or cannot be enforced. Nothing new starts then. */
   readonly isSpent: () => boolean;
-  /** Whether there is a budget, and an answer did not say what it used. */
+  /** Whether there is a budget, and an answer did not report its usage. */
   readonly isUncountable: () => boolean;
   readonly metered: (outside: Outside) => Outside;
   readonly spent: () => { readonly tokens: number; readonly money: number };
-  /** Answers that did not say what they used, so that no budget can be kept on them. */
+  /** The number of answers that did not report their usage, so that a budget cannot be enforced. */
   readonly uncounted: () => number;
 };
 

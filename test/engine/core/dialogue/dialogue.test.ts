@@ -55,6 +55,8 @@ describe('a yes', () => {
     'yes',
     'Yes.',
     'YES please!',
+    'Yes, please cancel it, if possible.',
+    'Yes, please cancel it. Nothing to add.',
     'yeah, go ahead',
     'Yep that works',
     'Sure',

@@ -1,1 +1,1 @@
-"""Adapters to benchmarks: each drives the user's own copy, and none holds anything of it."""
+"""Adapters to benchmarks. Each runs the user's own copy of a benchmark, and contains nothing of it."""

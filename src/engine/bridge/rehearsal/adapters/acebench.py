@@ -29,10 +29,10 @@ from rehearsal.user_copy import (
 
 GET = "a checkout of chenchen0103/ACEBench with its requirements"
 BASE = "BaseApi"
-"""The class whose start ACEBench lays over that of every other one."""
+"""The class whose initial state ACEBench merges into the initial state of every other class."""
 AGENTS = {"multi_turn": "common_agent.py", "multi_step": "common_agent_step.py"}
 OWN_FORMAT = "[ApiName("
-"""Stands in the lines that ask for calls as text; calls are tool calls here."""
+"""Marks the prompt lines that ask for calls as text. They are removed: the agent makes tool calls here."""
 
 
 class Adapter(ObjectEnvironment):
@@ -57,7 +57,7 @@ class Adapter(ObjectEnvironment):
         return self._kinds[name]
 
     def describe(self) -> list[dict[str, Any]]:
-        """Every function that an entry offers, once, and what milestones call beside them."""
+        """Describes every function that an entry offers, once, and other functions that milestones call."""
         file = self._checkout / self.settings["data"]
         found: dict[str, dict[str, Any]] = {}
         for number, entry in enumerate(json_lines(file), 1):
@@ -78,7 +78,7 @@ class Adapter(ObjectEnvironment):
                 yield from stone if isinstance(stone, list) else [str(stone)]
 
     def prompts(self) -> dict[str, Any]:
-        """What ACEBench tells the agent and its simulated user, by the classes of an entry."""
+        """Returns the prompts of the agent and of its simulated user, by the classes of an entry."""
         suffix = self._language.upper()
         agent = text_of(self._code / self._kind / AGENTS[self._kind], f"MULTI_TURN_AGENT_PROMPT_SYSTEM_{suffix}")
         agent = "\n".join(line for line in agent.splitlines() if OWN_FORMAT not in line)
@@ -97,7 +97,7 @@ class Adapter(ObjectEnvironment):
         return {"agent": agent + "\n{policy}", "kinds": kinds, "greeting": first_heard(users, self._language)}
 
     def about(self) -> dict[str, Any]:
-        """Milestones as data, and what else only the code says. A lack of prompts or classes is found now too."""
+        """Returns the milestones as data, and other facts from the code. Also finds missing prompts and classes."""
         self.prompts()
         for name in self._modules:
             self.kind(name)
@@ -127,7 +127,7 @@ class Adapter(ObjectEnvironment):
             instance.put(name, made)
 
     def call(self, instance: ObjectsView, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """A call as ACEBench makes it: on every object that has the method, and the last one answers."""
+        """Makes a call as ACEBench does: on every object that has the method. The last result counts."""
         for key, value in arguments.items():
             if isinstance(value, dict):
                 # ACEBench takes a dictionary for a call and can't write it down.
@@ -143,14 +143,14 @@ class Adapter(ObjectEnvironment):
         return result
 
     def decided(self, instance: ObjectsView, name: str, earlier: list[dict[str, Any]]) -> str | None:
-        """In multi_turn an error ends a response. A function that no object has repeats the last result before it."""
+        """Raises after an error, which ends a response in multi_turn. An unknown function repeats the last result."""
         if self._kind == "multi_turn" and any(each["isError"] for each in earlier):
             raise RuntimeError("an earlier call of this response failed")
         made = [each["content"] for each in earlier if not each["isError"]]
         return made[-1] if made and not any(self._owners(instance, name)) else None
 
     def text(self, result: Any) -> str:
-        """What the agent is shown: the list of the results of its response, as Python prints it."""
+        """Returns the text that the agent sees: the list of the results of its response, as Python prints it."""
         if isinstance(result, dict):
             with contextlib.suppress(TypeError, ValueError):
                 result = json.dumps(result)
@@ -177,7 +177,7 @@ class Adapter(ObjectEnvironment):
 
 
 def undocumented(name: str, method: Any) -> dict[str, Any]:
-    """A method that no entry offers, and that ACEBench calls all the same."""
+    """Describes a method that no entry offers but that ACEBench calls."""
     parameters = list(inspect.signature(method).parameters.values())[1:]
     required = [each.name for each in parameters if each.default is inspect.Parameter.empty]
     properties: dict[str, Any] = {each.name: {} for each in parameters}
@@ -191,12 +191,12 @@ def undocumented(name: str, method: Any) -> dict[str, Any]:
 
 
 def short(name: str) -> str:
-    """The name of a class as the names of prompts have it."""
+    """Returns the name of a class in the form that the names of prompts use."""
     return "BASE" if name == BASE else name.upper()
 
 
 def way_of(stones: list[Any]) -> dict[str, Any]:
-    """The milestones of an answer: each list of them, the calls that can be made of the first, and what is no call."""
+    """Reads the milestones of an answer. `script` has the calls of the first list of milestones that has only calls."""
     lists = stones if stones and isinstance(stones[0], list) else [stones]
     unreadable: list[str] = []
     milestones = [[stone_of(text, unreadable) for text in each] for each in lists]
@@ -205,7 +205,7 @@ def way_of(stones: list[Any]) -> dict[str, Any]:
 
 
 def stone_of(text: str, unreadable: list[str]) -> Any:
-    """A milestone as calls; one that is not written as Python prints it stays the text that no such call equals."""
+    """Parses a milestone as calls. A text that Python would print differently stays a text, which equals no call."""
     try:
         if written(text) == text.strip():
             return calls_in(text)
@@ -216,7 +216,7 @@ def stone_of(text: str, unreadable: list[str]) -> Any:
 
 
 def written(text: str) -> str:
-    """The calls of a milestone as Python prints them, which is how ACEBench is told a call that is made here."""
+    """Returns the calls of a milestone as Python prints them, the form in which ACEBench compares calls made here."""
     made = []
     for call in elements_of(text):
         name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
@@ -227,7 +227,7 @@ def written(text: str) -> str:
 
 
 def repaired(text: str) -> Any:
-    """The calls of a milestone, also where an apostrophe in a word ends a text too early."""
+    """Parses the calls of a milestone, even where an unescaped apostrophe in a word ends a string too early."""
     for tried in (text, re.sub(r"(?<=\w)'(?=\w)", r"\\'", text)):
         try:
             return calls_in(tried)
@@ -254,7 +254,7 @@ def call_of(tree: ast.expr) -> dict[str, Any]:
 
 
 def first_heard(file: Path, language: str) -> str:
-    """What the simulated user is asked before it speaks: the user's message under the branch of a language."""
+    """Returns the first message to the simulated user, from the branch of the code for a language."""
     for branch in ast.walk(tree_of(file)):
         if not isinstance(branch, ast.If) or not names_text(branch.test, language):
             continue
@@ -270,7 +270,7 @@ def names_text(test: ast.expr, text: str) -> bool:
 
 
 def dictionary(node: ast.AST) -> dict[Any, Any]:
-    """The constant members of a dictionary that is written out."""
+    """Returns the constant members of a dictionary literal."""
     if not isinstance(node, ast.Dict):
         return {}
     pairs = zip(node.keys, node.values, strict=True)
@@ -278,7 +278,7 @@ def dictionary(node: ast.AST) -> dict[Any, Any]:
 
 
 def nudge_of(file: Path) -> str:
-    """What an agent of multi_step is answered that makes no call."""
+    """Returns the text that answers an agent of multi_step when it makes no call."""
     for handler in ast.walk(tree_of(file)):
         if not isinstance(handler, ast.ExceptHandler):
             continue

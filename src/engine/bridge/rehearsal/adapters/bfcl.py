@@ -48,11 +48,11 @@ class Adapter(ObjectEnvironment):
         return [tool for name in self._classes for tool in self._tools(name)]
 
     def prompts(self) -> dict[str, str]:
-        """BFCL shows a model that calls functions no system prompt; a policy that somebody writes is one."""
+        """Returns only the policy as system prompt: BFCL shows none to models that call functions."""
         return {"agent": "{policy}"}
 
     def about(self) -> dict[str, Any]:
-        """The gold calls of each entry as data, and what else only the package tells."""
+        """Returns the gold calls of each entry as data, and other facts that only the package has."""
         prompts = self._import("bfcl_eval.constants.default_prompts")
         answers = json_lines(self._package / "data" / self.settings["answers"])
         gold: dict[str, Any] = {}
@@ -72,7 +72,7 @@ class Adapter(ObjectEnvironment):
         }
 
     def _starts(self) -> dict[str, Any]:
-        """The start of each entry, of the classes that it has."""
+        """Returns the initial state of each entry, for the classes that it uses."""
         starts: dict[str, Any] = {}
         for entry in json_lines(self._package / "data" / self.settings["entries"]):
             given = entry.get("initial_config") or {}
@@ -93,7 +93,7 @@ class Adapter(ObjectEnvironment):
             instance.put(name, made)
 
     def call(self, instance: ObjectsView, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """A call as BFCL makes it, which writes it as Python and reads that again: a space before a bracket is lost."""
+        """Makes a call as BFCL does, by way of Python text, in which a space before a bracket is lost."""
         text = f"{name}({','.join(f'{key}={value!r}' for key, value in arguments.items())})"
         tree = ast.parse(re.sub(r"\b([a-zA-Z_]\w*)\s*(?=\()", r"\1", text), "<string>", "eval").body
         if name in REFUSED:
@@ -116,7 +116,7 @@ class Adapter(ObjectEnvironment):
         return f"Error during execution: {error}"
 
     def _owner(self, instance: ObjectsView, name: str) -> str:
-        """The class that has a method; of two the later one, as in BFCL."""
+        """Returns the class that has a method. If two have it, the later one counts, as in BFCL."""
         if not name.startswith("_"):
             for owner in reversed(instance.names):
                 if inspect.isroutine(getattr(self.kind(owner), name, None)):
@@ -124,7 +124,7 @@ class Adapter(ObjectEnvironment):
         raise NameError(f"name '{name}' is not defined")
 
     def _gold_call(self, text: str) -> dict[str, Any]:
-        """A call of the ground truth, written in Python, as data."""
+        """Returns a call of the ground truth, which is Python code, as data."""
         tree = ast.parse(text.strip(), "<string>", "eval").body
         if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
             raise ValueError(f"{text} is no call of a function")
@@ -154,7 +154,7 @@ class Adapter(ObjectEnvironment):
 
 
 def python_hint(file: Path) -> str:
-    """What BFCL adds to every description: the last text that `_get_language_specific_hint` of its utils returns."""
+    """Returns the hint for Python that `_get_language_specific_hint` of BFCL adds to every description."""
     if not file.is_file():
         return ""
     for node in ast.walk(tree_of(file)):

@@ -70,7 +70,7 @@ class Adapter(DatabaseEnvironment):
         return data, None
 
     def _fault(self, error: Exception) -> str:
-        """The file of the database that does not parse, and what is wrong with it."""
+        """Returns which file of the database does not parse, and why."""
         for file in sorted((self._folder / "data").glob("*.json")):
             try:
                 json.loads(file.read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ class Adapter(DatabaseEnvironment):
                 f"the database has the tables {', '.join(agent) or 'none'}, and that of {self._folder} has "
                 f"{', '.join(self._own)}. Import it again",
             )
-        # A row that nobody edited is the copy's own: there 2.0 is told from 2.
+        # `revive` restores the floats of rows that were not edited: the copy distinguishes 2.0 from 2, JSON does not.
         return {
             name: {key: self.revive("agent", (name, key), row) for key, row in table.items()}
             for name, table in agent.items()
@@ -110,14 +110,14 @@ class Adapter(DatabaseEnvironment):
         }
 
     def prompts(self) -> dict[str, str]:
-        """The wiki is the whole of the agent's prompt; the user's is built by the copy's own function."""
+        """Returns the prompts. The agent's is only the wiki; a function of the copy builds the user's."""
         return {
             "agent": "{policy}",
             "user": user_prompt(self._package / "envs" / "user.py"),
         }
 
     def about(self) -> dict[str, Any]:
-        """The wiki, and the tasks of each split with the keys that they have in the copy."""
+        """Returns the wiki, and the tasks of each split with the keys that they have in the copy."""
         wiki = getattr(self._import("wiki"), "WIKI", None)
         if not isinstance(wiki, str):
             raise self._otherwise("wiki.py", "a text WIKI")
@@ -178,7 +178,7 @@ class Given(dict[str, Any]):
 
 
 def like(known: Any, value: Any) -> Any:
-    """The value with the floats of what is known, where both are equal: JSON does not tell 2 from 2.0."""
+    """Returns the value with the floats of an equal known value: JSON does not distinguish 2 from 2.0."""
     if isinstance(value, dict):
         own = known if isinstance(known, dict) else {}
         return {key: like(own.get(key), each) for key, each in value.items()}
@@ -189,7 +189,7 @@ def like(known: Any, value: Any) -> Any:
 
 
 def terminate_tools(file: Path) -> frozenset[str]:
-    """The names that an environment assigns to its `terminate_tools`."""
+    """Returns the names that an environment assigns to its `terminate_tools`."""
     for node in ast.walk(tree_of(file)):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, (ast.List, ast.Tuple)):
             continue
@@ -199,7 +199,7 @@ def terminate_tools(file: Path) -> frozenset[str]:
 
 
 def user_prompt(file: Path) -> str:
-    """What the user's model is told, with {instructions} for the task's: the function alone is run, and no import."""
+    """Returns the prompt of the user's model with {instructions} in place of a task's. Runs only that function."""
     kind, name = USER
     for node in ast.walk(tree_of(file)):
         if not isinstance(node, ast.ClassDef) or node.name != kind:
@@ -211,7 +211,7 @@ def user_prompt(file: Path) -> str:
 
 
 def alone(function: ast.FunctionDef, file: Path) -> Any:
-    """A function without the names that its annotations would need."""
+    """Returns a function without its annotations, which would need names of the module."""
     function.returns = None
     for parameter in function.args.args:
         parameter.annotation = None

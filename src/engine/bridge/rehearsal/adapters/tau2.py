@@ -80,7 +80,7 @@ class Adapter(DatabaseEnvironment):
         return [described(kit, owner, tool) for owner, kit in kits.items() if kit for tool in kit.get_tools().values()]
 
     def prompts(self) -> dict[str, str]:
-        """The texts of tau2's own agent and user simulator, read from its sources without running them."""
+        """Returns the prompts of tau2's own agent and user simulator, read from its sources without running them."""
         agent = self._package / "agent" / "llm_agent.py"
         user = self._package / "user" / "user_simulator.py"
         has_tools = self._known().user_tools is not None
@@ -95,7 +95,7 @@ class Adapter(DatabaseEnvironment):
         return {"agent": system.replace("{domain_policy}", "{policy}"), "user": template}
 
     def about(self) -> dict[str, Any]:
-        """The policy, and for each task what the user is told, in tau2's own words."""
+        """Returns the policy, and the instructions of the user for each task, in tau2's own words."""
         task_type = member(self._import("tau2.data_model.tasks"), "Task")
         load_file = member(self._import("tau2.utils"), "load_file")
         goals: dict[str, str] = {}
@@ -148,7 +148,7 @@ class Adapter(DatabaseEnvironment):
         )
 
     def _fitting(self, kit: Any, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """A whole number where a float is declared is one: the engine's JSON does not tell 2 from 2.0."""
+        """Converts whole numbers to floats where declared: the engine's JSON does not distinguish 2 from 2.0."""
         floats = self._floats.get((type(kit), name))
         if floats is None:
             floats = self._floats[(type(kit), name)] = float_parameters(getattr(type(kit), name, None))
@@ -188,7 +188,7 @@ class Adapter(DatabaseEnvironment):
             raise BridgeError("import/database", f"the database of {self._domain} can't be read: {said}") from error
 
     def _fault(self, error: Exception) -> str:
-        """The file of the database that does not parse, or what does not fit."""
+        """Returns which file of the database does not parse, or what does not fit."""
         for file in sorted((self._data / "domains" / self._domain).glob("*db.json")):
             try:
                 json.loads(file.read_text(encoding="utf-8"))
@@ -204,7 +204,7 @@ class Adapter(DatabaseEnvironment):
 
 
 def misfit(error: Exception) -> str:
-    """What does not fit a type of the package, in one line."""
+    """Describes in one line what does not fit a type of the package."""
     problems = getattr(error, "errors", None)
     if not callable(problems):
         return str(error)
@@ -213,7 +213,7 @@ def misfit(error: Exception) -> str:
 
 
 def prepare(data: Path) -> None:
-    """Tells the package where its data is, and keeps it from fetching, printing and loading what nobody needs."""
+    """Sets the package's data folder and prevents needless downloads, log output and imports."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ["TAU2_DATA_DIR"] = str(data.parent)
     defer("deepdiff", "DeepDiff")
@@ -222,7 +222,7 @@ def prepare(data: Path) -> None:
 
 
 def defer(module: str, name: str) -> None:
-    """Puts off an import that takes as long as all others together, and that only a printed difference needs."""
+    """Postpones an import that takes as long as all others together and is needed only to print a difference."""
     if module in sys.modules or importlib.util.find_spec(module) is None:
         return
 
@@ -236,7 +236,7 @@ def defer(module: str, name: str) -> None:
 
 
 def database_type(module: Any, annotation: Any) -> Any:
-    """The class of a parameter such as `Optional[RetailDB]`."""
+    """Returns the class of a parameter such as `Optional[RetailDB]`."""
     kind = eval(annotation, vars(module)) if isinstance(annotation, str) else annotation
     return next(each for each in (*typing.get_args(kind), kind) if hasattr(each, "model_validate"))
 
@@ -252,7 +252,7 @@ def float_parameters(function: Any) -> frozenset[str]:
 
 
 def toolkit_on(toolkit: Any, database: Any) -> Any:
-    """A copy of a toolkit on another database."""
+    """Returns a copy of a toolkit on another database."""
     if toolkit is None:
         return None
     made = copy.copy(toolkit)
@@ -262,7 +262,7 @@ def toolkit_on(toolkit: Any, database: Any) -> Any:
 
 
 def revived(kind: Any, validate: Callable[[Any], Any], value: Any) -> Any:
-    """JSON data as a type of the package. What does not fit stays as it is: tools store what they get unchecked."""
+    """Converts JSON data to a type of the package. Values that do not fit are kept, because tools store any value."""
     try:
         return validate(value)
     except ValueError:
@@ -270,7 +270,7 @@ def revived(kind: Any, validate: Callable[[Any], Any], value: Any) -> Any:
 
 
 def unchecked(kind: Any, value: Any) -> Any:
-    """JSON data as a type of the package, with what does not fit it."""
+    """Converts JSON data to a type of the package without validation, keeping values that do not fit."""
     if misfits(kind, value) == 0:
         return validator_of(kind)(value)
     origin, given = typing.get_origin(kind), typing.get_args(kind)
@@ -290,7 +290,7 @@ def unchecked(kind: Any, value: Any) -> Any:
 
 
 def misfits(kind: Any, value: Any) -> int:
-    """How many places of the data do not fit a type."""
+    """Counts the places of the data that do not fit a type."""
     try:
         validator_of(kind)(value)
     except ValueError as error:
