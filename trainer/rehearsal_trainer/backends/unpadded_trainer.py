@@ -1,4 +1,4 @@
-"""TRL's GRPO trainer for rollouts that have one row or several, without padding and without rows that teach nothing."""
+"""Extends TRL's GRPO trainer to rollouts with one or more rows, without padding and rows that teach nothing."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
 
     skip_dead_groups = False
     importance_sampling_cap: float | None = None
-    """The largest weight of a token; None weighs none."""
+    """The maximum importance weight of a token; None turns the weights off."""
     drifts: list[Drift] | None = None
-    """Takes the drift of each micro-batch."""
+    """Receives the drift of each micro-batch."""
     _part: dict[str, Any] | None = None
     """The rows whose loss is being computed."""
     _owners: Tensor

@@ -1,4 +1,4 @@
-"""Messages to rows of token ids and back: a chat template, and the format in which its answers are read. Torch-free."""
+"""Converts messages to rows of token ids and back, with a chat template and the format of its answers. Torch-free."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Messages to token ids with a model's own chat template (Jinja). Torch-free.
+"""Converts messages to token ids with a model's own chat template (Jinja). Torch-free.
 
-Nothing here knows a family of models. What a conversation adds to a row is found by comparing two renderings of the
-template, and only that part is tokenised: the next prompt is the previous ids, the sampled ids and the bridge ids.
+This module does not depend on a family of models. It compares two renderings of the template to find what a
+conversation adds to a row, and tokenises only that part: the next prompt is the previous ids, the sampled ids and the
+bridge ids.
 
-Text never becomes a mark: where a message contains a special token literally (`<|im_end|>` typed by a user), its
-characters are encoded as ordinary text.
+Text never becomes a special token: if a message contains one literally (`<|im_end|>` typed by a user), its characters
+are encoded as ordinary text.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Evaluation: how often a model does the work of a split's tasks, greedy and at a temperature.
+"""Evaluates how often a model completes the tasks of a split, with greedy sampling and at a temperature.
 
     python -m rehearsal_trainer evaluate --set domain=domains/parcel-desk --set run=runs/eval-base
     python -m rehearsal_trainer evaluate --config eval.json --set model=runs/sft/checkpoints/final
     python -m rehearsal_trainer evaluate --config eval.json --resume
 
-One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
-ones, write `result.json` and its table, print the table. A file named `stop` in its folder ends it with the
-rollouts that have begun, and one that was interrupted resumes with those that it has not finished. What it
-leaves out: pass^k and the ledger, which the engine's own `rehearsal eval` has; this is for a checkpoint of the
-trainer and the curve between checkpoints.
+The command serves the model, plays `trials` rollouts of each task at `temperature` and `greedy_trials` greedy ones,
+writes `result.json` and its table, and prints the table. A file named `stop` in the run's folder ends it after the
+rollouts that have begun, and an interrupted evaluation resumes with the rollouts that it has not finished. It does not
+write the ledger that `rehearsal eval` has; its purpose is to compare checkpoints of the trainer.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m rehearsal_trainer export --model runs/grpo/checkpoints/final --out models/desk
 
-What it leaves out: other formats, quantisation, an upload.
+It does not support other formats, quantisation or uploads.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""GRPO: learns from rollouts with a simulated user and real tools, rewarded only when the work is truly done.
+"""Trains with GRPO on rollouts with a simulated user and real tools; only a completed task is rewarded.
 
     python -m rehearsal_trainer grpo --config grpo.json
     python -m rehearsal_trainer grpo --config grpo.json --resume
 
-One page: start the gateway over the live model and the engine, then for each optimizer step play a group of
-rollouts for each of its tasks and let TRL do the rest. MUA-RL (arXiv 2508.18669): group-relative advantages, a
-binary reward, KL to the reference 0.001, loss only on what the model sampled; grpo/config.py has the numbers. What
-it leaves out: several updates per batch of rollouts, overlong-answer shaping.
+The command starts the engine and the gateway over the live model. For each optimizer step it plays a group of rollouts
+for each of the step's tasks, and TRL does the rest. The recipe is MUA-RL (arXiv 2508.18669): group-relative advantages,
+a binary reward, a KL coefficient of 0.001, and loss only on sampled tokens; grpo/config.py has the numbers. It does not
+support several updates per batch of rollouts or overlong-answer shaping.
 """
 
 from __future__ import annotations

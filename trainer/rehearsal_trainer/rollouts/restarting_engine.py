@@ -1,4 +1,4 @@
-"""An engine that is started again when it has ended, and plays again what it was playing. Torch-free."""
+"""Restarts an engine that has ended, and repeats the rollouts that it was playing. Torch-free."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What a run needs beside its configuration: a model that is available and can chat, memory, and room on the disk.
+"""Checks the requirements of a run: a model that is available and has a chat template, memory, and disk space.
 
-`--check` answers with it, so that who starts a run knows before anything is played or written. Torch-free for the
-models that Rehearsal brings; any other is laid out without its weights. What it leaves out: the room for recordings
-beyond a lump sum, the download of a model's weights, and the memory of activations, keys and values.
+`--check` prints the result, so that a user knows it before anything is played or written. Torch-free for the models
+that Rehearsal brings; other models are built without their weights. The disk space includes a fixed amount for
+recordings, and not the download of the weights, which is reported separately. The memory does not include activations,
+keys and values.
 """
 
 from __future__ import annotations
@@ -36,25 +37,28 @@ from rehearsal_trainer.values.messages import Json
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 REST = 2**28
-"""Recordings, logs and tokenizers."""
+"""The bytes that recordings, logs and tokenizers are assumed to take."""
 LOOK_S = 60
 BYTES_IN_4BIT = (4 + 8 / 64 + 32 / (64 * 256)) / 8
-"""Of a weight in NF4 with double quantization: 4 bits, a constant of 8 bits for 64 weights, and one of 32 for 256 of
-these constants (QLoRA, arXiv 2305.14314, section 3)."""
+"""The bytes of a weight in NF4 with double quantization.
+
+A weight has 4 bits, 64 weights share a constant of 8 bits, and 256 of these constants share one of 32 bits (QLoRA,
+arXiv 2305.14314, section 3).
+"""
 OLDEST_CAPABILITY = (6, 0)
-"""Of an NVIDIA GPU: bitsandbytes' own requirement for NF4."""
+"""The lowest compute capability of an NVIDIA GPU for which bitsandbytes supports NF4."""
 BITSANDBYTES = Path(__file__).resolve().parents[2] / "requirements" / "bitsandbytes.txt"
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many numbers a model has."""
+    """The numbers of a model's parameters."""
 
     parameters: int
     ends: int
-    """The inputs and outputs of all layers that an adapter is applied to, counted together."""
+    """The total number of inputs and outputs of all layers that an adapter is applied to."""
     linear: int
-    """The weights of these layers."""
+    """The number of weights of these layers."""
     own_rank: int = 0
     """The rank of the adapter that the model brings."""
 
@@ -63,10 +67,10 @@ NAMED = {SMOLLM2: Size(134_515_008, 305_280, 106_168_320), TINY: Size(2_814_616,
 
 
 def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: bool = True) -> dict[str, Json]:
-    """Returns the bytes that a run will write, and those that are free for it.
+    """Returns the requirements of a run, including the bytes that it will write and the free bytes on the disk.
 
     ConfigurationError for a model or a vLLM that is not available, and for a model that does not fit into the memory of
-    this machine's device. Files of an earlier start count as written: a resumed run replaces its checkpoints.
+    this machine's device. Checkpoints of an earlier start are subtracted, because a resumed run replaces them.
     """
     check_vllm(config.vllm_python)
     try:
@@ -92,7 +96,7 @@ def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: 
 
 
 def download_of(name: str) -> int:
-    """Returns the bytes of the weights that the hub still has to send for a model; 0 where they are on this machine."""
+    """Returns the bytes of a model's weights that have to be downloaded from the hub; 0 if they are on this machine."""
     name = adapter_base(Path(name)) or name
     if name in NAMED or Path(name).is_dir():
         return 0
@@ -102,7 +106,7 @@ def download_of(name: str) -> int:
         return 0
     try:
         files = HfApi().model_info(name, files_metadata=True, timeout=10).siblings or []
-    except Exception:  # the hub answered a moment ago; the download itself reports what is wrong
+    except Exception:  # the hub has just answered; the download itself reports an error
         return 0
     sizes = {each.rfilename: each.size or 0 for each in files}
     safe = sum(size for file, size in sizes.items() if file.endswith(".safetensors"))
@@ -110,13 +114,13 @@ def download_of(name: str) -> int:
 
 
 def _handed_to_vllm(config: Any, size: Size) -> int:
-    """The bytes of the files that vLLM reads: the newest adapter and the one before, or all weights."""
+    """Returns the bytes of the files that vLLM reads: the newest adapter and the previous one, or all weights."""
     rank = size.own_rank or getattr(config, "lora_rank", 0)
     return 2 * 4 * rank * size.ends if rank else 4 * size.parameters
 
 
 def check_chat(config: Any) -> None:
-    """ModelError for a model whose chat template cannot be trained with; its weights are not loaded."""
+    """Raises ModelError for a model whose chat template cannot be trained with; does not load its weights."""
     if config.dialect != "template" and _is_named(config.model):
         return
     from rehearsal_trainer.gateway.serving import chat_of

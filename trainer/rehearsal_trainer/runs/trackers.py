@@ -1,7 +1,7 @@
 """Exports the metrics of a run to experiment trackers, each through its own interface. Torch-free.
 
-Every line of metrics.jsonl goes to every tracker that `report_to` names, wherever the run trains. Each attempt of a run
-is a run of the tracker, because trackers refuse steps that go back.
+Every line of metrics.jsonl goes to every tracker in `report_to`, on every target. Each attempt of a run is a separate
+run of the tracker, because trackers refuse steps that decrease.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
 
 PROJECT = "rehearsal"
-"""What trackers that group runs call the group, where their own variables name none."""
+"""The default name of the project in trackers that group runs; their own environment variables override it."""
 
 
 class Tracker(Protocol):
-    """Takes what a run measures."""
+    """Receives the metrics of a run."""
 
     def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
         """Reports an optimizer step; `time` is in seconds since the epoch."""
         ...
 
     def close(self) -> None:
-        """Writes what is left and ends the run of the tracker."""
+        """Writes the remaining metrics, and ends the run of the tracker."""
         ...
 
 
@@ -43,7 +43,7 @@ class TensorBoard:
         from tensorboard.compat.proto import event_pb2, summary_pb2
         from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-        # Protocol buffers make their classes at run time, where no type checker sees them.
+        # Protocol buffers create their classes at run time, so type checkers do not know them.
         self._event: Any = vars(event_pb2)["Event"]
         self._summary: Any = vars(summary_pb2)["Summary"]
         self._writer = EventFileWriter(str(run / run_files.TENSORBOARD))

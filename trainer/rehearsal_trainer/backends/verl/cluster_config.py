@@ -1,6 +1,6 @@
-"""What a run on a cluster depends on: that of every run of its kind, and machines with verl on them.
+"""Configurations of runs on a cluster: those of GRPO and SFT, and the settings of the machines that run verl.
 
-Torch-free, and without verl and Ray.
+Torch-free. Needs neither verl nor Ray.
 """
 
 from __future__ import annotations
