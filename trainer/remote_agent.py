@@ -1,10 +1,10 @@
-"""What a training target over SSH does on its side; standard library only, Python 3.11 or newer.
+"""Runs on the machine of a training target over SSH. Uses only the standard library of Python 3.11 or newer.
 
-Nothing of it is installed there: the other side sends child_process.py, trainer_process.py and this file, as one
-program, through ssh's standard input, then one JSON line that says what to do, and for `bring` the files behind it.
-Answers are JSON lines on standard output, behind the line MARK; a line with `size` is followed by so many bytes of a
-file. API keys come in that first line too, as `environment`, and go into the environment of the processes that are
-started here, never into a file or an argument.
+It is not installed there. The client sends child_process.py, trainer_process.py and this file as one program through
+ssh's standard input, then one JSON line with the request, and for `bring` the files after it. Answers are JSON lines on
+standard output, after the line MARK; a line with `size` is followed by that many bytes of a file. The request also has
+the API keys, in `environment`. They are passed on in the environment of the processes that are started here, never in a
+file or an argument.
 
     do           keys beside it                                           answer
     look         folder, commands, model, environment                     one line: what this machine has
@@ -20,12 +20,13 @@ started here, never into a file or an argument.
     stop         folder                                                   {isRunning}
     checkpoints  folder                                                   {checkpoints: [name]}
 
-`folder` is the target's, and that of a run from `start` on; `follow` with `once` takes a checkpoint's. A file that does
-not begin as the other side has it is sent from offset 0, which replaces it there; until then its `Sent.size` is -1.
+`folder` is the folder of the target, and from `start` on the folder of a run; `follow` with `once` takes the folder of
+a checkpoint. If the beginning of a file differs from the client's copy, the file is sent from offset 0, which replaces
+the copy; until then its `Sent.size` is -1.
 
-The folder of the target holds: `store/` with the content of files under their hash, `trees/<hash>/` with folders made
-of them (which never change, so a run keeps what it was started with), and `runs/<name>/`. What it leaves out: nothing
-is deleted; `store` and `trees` can go when nothing runs.
+The folder of the target has `store/` with the content of files by their hash, `trees/<hash>/` with folders made of
+these files (which never change, so a run keeps the files that it was started with), and `runs/<name>/`. Nothing is
+deleted; you can delete `store` and `trees` when no run is active.
 """
 
 import hashlib
@@ -98,11 +99,11 @@ def say(sink: BinaryIO, answer: Any) -> None:
     sink.flush()
 
 
-# What there is.
+# Look.
 
 
 def look(folder: Path, request: Request) -> Request:
-    """What the preflight asks of this machine."""
+    """Returns the facts about this machine that the preflight needs."""
     at = nearest(folder)
     return {
         "folder": str(folder),
@@ -120,7 +121,7 @@ def look(folder: Path, request: Request) -> Request:
 
 
 def nearest(folder: Path) -> Path:
-    """The folder itself, or the first one above it that is there."""
+    """Returns the folder itself, or its nearest parent that exists."""
     while not folder.exists():
         folder = folder.parent
     return folder
@@ -304,7 +305,7 @@ def node_of(python: list[str]) -> str:
 
 def environment_of(request: Request) -> dict[str, str]:
     trainer = str(Path(request["trainer"]).expanduser())
-    # A server of a domain that is started with npx finds it beside Node.
+    # A domain's server that is started with npx finds npx next to Node.
     node = Path(request["node"]).parent if "node" in request else None
     path = os.pathsep.join([*([str(node)] if node else []), os.environ.get("PATH", os.defpath)])
     own = {"PYTHONPATH": trainer, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH": path}
@@ -312,7 +313,7 @@ def environment_of(request: Request) -> dict[str, str]:
 
 
 def words_of(answer: str) -> str:
-    """What a command says under --json where it fails."""
+    """Returns the error message of a command that failed under --json; empty if there is none."""
     try:
         return str(json.loads(answer.strip().splitlines()[-1])["error"]["message"])
     except (ValueError, IndexError, KeyError, TypeError):
@@ -323,11 +324,11 @@ def last_line(words: str) -> str:
     return (words.strip().splitlines() or ["it exited without output"])[-1].removeprefix("error: ")
 
 
-# What runs.
+# Run.
 
 
 def start(run: Path, request: Request) -> Request:
-    """Starts the trainer so that it outlives the connection, and waits until it says that it has begun."""
+    """Starts the trainer so that it outlives the connection, and waits until it writes its first event."""
     run.mkdir(parents=True, exist_ok=True)
     (run / "launch.json").write_text(json.dumps(request["config"], indent=2) + "\n", encoding="utf-8")
     events, log = run / "events.jsonl", run / "log.txt"
@@ -398,9 +399,9 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
 
 
 class Sent:
-    """How far a file was sent, and the hash of that, so that a rewritten file is noticed.
+    """The number of bytes of a file that were sent, and their hash, so that a rewritten file is noticed.
 
-    `size` counts bytes; -1 says that the other side does not have a beginning of the file, so nothing of it is used.
+    A `size` of -1 means that the client's copy is not a beginning of the file, so none of it is used.
     """
 
     def __init__(self) -> None:
@@ -410,7 +411,7 @@ class Sent:
 
 
 def begun(path: Path, size: int, digest: str) -> Sent:
-    """Where a file continues that the other side has so many bytes of, with this SHA-256."""
+    """Returns the state of a file of which the client has `size` bytes with this SHA-256."""
     sent = Sent()
     if path.is_file() and path.stat().st_size >= size:
         for chunk in chunks_of(path, 0, size):
@@ -418,14 +419,14 @@ def begun(path: Path, size: int, digest: str) -> Sent:
         if sent.digest.hexdigest() == digest:
             sent.size = size
             return sent
-    # From the start: the other side's file is replaced, also where this one is empty.
+    # Sends from the start, which replaces the client's copy even if this file is empty.
     sent = Sent()
     sent.size = -1
     return sent
 
 
 def files_of(folder: Path, is_all: bool) -> list[str]:
-    """The files to send, events last: a reader of a checkpoint or an end has the rest."""
+    """Returns the files to send, events last, so that a client that reads an event already has the other files."""
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
     told = [n for n in names if n not in OWN and not n.endswith(".new") and (is_all or not n.startswith(WEIGHTS))]
     return sorted(told, key=lambda name: (name == "events.jsonl", name))

@@ -1,4 +1,4 @@
-"""What the tests share: the tiny random model, a decoder that says what it is told, and a client of the gateway."""
+"""Fixtures of the tests: the tiny random model, a decoder with given answers, and a client of the gateway."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    # Every run of TRL collects garbage, which takes long when it looks at all that was imported.
+    # Every run of TRL collects garbage, which is slow if it has to scan all imported modules.
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def _only_known_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a run measures stands in the table of metrics.py."""
+    """Fails if a run writes a metric that is not in the table of metrics.py."""
     write = RunFolder.metrics
 
     def checked(run: RunFolder, step: int, values: Mapping[str, float | None]) -> None:
@@ -170,7 +170,7 @@ def save_whole(model: Any, folder: Path) -> None:
 
 @pytest.fixture
 def runs(tmp_path: Path, tiny_model: Any) -> Path:
-    """A training folder with two runs: `sft` with a whole model, and `grpo` with an adapter that stands on it."""
+    """Returns a folder with two runs: `sft` with a whole model, and `grpo` with an adapter of that model."""
     root = tmp_path / "training"
     base = root / "sft" / "checkpoints" / "final"
     save_whole(tiny_model, base)

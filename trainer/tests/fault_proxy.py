@@ -54,14 +54,14 @@ Inject = Callable[[Exchange], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a request of a session, or to each from the chosen one on."""
+    """A fault that is injected into one request of a session, or into all requests from that one on."""
 
     name: str
     inject: Inject
     at: int = 1
     is_lasting: bool = False
     cause: str | None = None
-    """What the failure of the rollout says; None where the rollout is as without the fault."""
+    """The message of the rollout's failure; None if the fault does not change the rollout."""
 
 
 def _close(_: Exchange) -> None:

@@ -1,7 +1,7 @@
 """Tokenizers of model families: their real chat templates, with Qwen's real vocabulary or a small one trained here.
 
-Only the vocabulary of Qwen's models is to be had without a model hub. For every other family a byte-level vocabulary
-is trained on a few texts; the special tokens are the family's own.
+Only the vocabulary of Qwen's models is available without a model hub. For every other family, a byte-level vocabulary
+is trained on a few texts; the special tokens are those of the family.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def keys_in_advice(kind: AlarmKind, backend: Backend) -> set[str]:
 
 
 def given_to_verl(run: RunKind, **values: Any) -> dict[str, Any]:
-    """What verl is given for a run of the profile `paper` with these values."""
+    """Returns verl's settings for a run of the profile `paper` with these values."""
     if run == "grpo":
         config = from_values(
             cluster_config.ClusterConfig, cluster_config.PROFILES, {**OF_PAPER, "domain": "d", **values}

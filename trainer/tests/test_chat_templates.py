@@ -1,4 +1,4 @@
-"""What models are given, against their own chat templates, token by token, for each family."""
+"""Compares our token ids with the models' own chat templates, token by token, for each family."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_every_answer_is_read_back(family: Family) -> None:
 
 @pytest.mark.parametrize("family", TRIED, ids=lambda family: family.name)
 def test_a_row_that_grows_is_what_the_template_renders_at_once(family: Family) -> None:
-    """The ids that bridges add to sampled answers, against the whole conversation rendered anew."""
+    """Compares a row that grows by bridge ids with a new rendering of the whole conversation."""
     draw = random.Random(family.name)
     chat, tokenizer = chat_of(family), tokenizer_of(family)
     grown = 0

@@ -1,7 +1,6 @@
-"""Short real runs of the tiny model that are made to fail, each in the way of one alarm, with the default
-limits wherever the test does not say otherwise.
+"""Short real runs of the tiny model that each raise one alarm, with the default limits unless a test sets others.
 
-The other alarms fire in runs of their own in test_alarms.py.
+Runs in test_alarms.py raise the other alarms.
 """
 
 from __future__ import annotations

@@ -33,11 +33,11 @@ GROUP = 4
 
 @dataclass(frozen=True)
 class Step:
-    """What an optimizer step learned from."""
+    """The rewards and rows that an optimizer step learned from."""
 
     rewards: list[float | None]
     rows: list[list[tuple[list[int], list[int], list[float]]]]
-    """By rollout its rows: ids, mask and log-probabilities."""
+    """For each rollout, its rows: ids, mask and log-probabilities."""
     trained: list[int]
     """The ids whose loss TRL computes, row after row."""
     failures: list[str]

@@ -202,7 +202,7 @@ def test_a_trainer_that_is_killed_resumes_from_its_last_checkpoint(
         assert not (run / "checkpoints" / "final").exists()
     expect_success(start(resume=True), run)
     expect_whole(run)
-    # An attempt in which nothing was measured has no number of its own.
+    # An attempt without metrics has the same number as the next one.
     attempts = [line["attempt"] for line in starts(run)]
     assert len(attempts) == KILLS + 2
     assert attempts == sorted(attempts)

@@ -1,4 +1,4 @@
-"""An agent of one's own in the seat: the real engine, the example of docs/agent.md, and the gateway's rows."""
+"""Tests a custom agent with the real engine, the example of docs/agent.md, and the gateway's rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked at before a run begins: the model, and the room it takes."""
+"""Tests the checks before a run begins: the model, its memory, and the disk space."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Hub(BaseHTTPRequestHandler):
 
 @dataclass(frozen=True)
 class Check:
-    """What the command `--check` ends with."""
+    """The exit code and the output of a command with `--check`."""
 
     code: int
     out: str
@@ -224,7 +224,7 @@ def base_model(tmp_path: Path) -> Path:
 
 
 def refusal(**values: Any) -> str:
-    """What a run is refused with before its weights are loaded."""
+    """Returns the message that refuses a run before its weights are loaded."""
     config = from_values(grpo.Config, grpo.PROFILES, {"domain": "x", "run": "/tmp", "engine_command": ["x"], **values})
     with pytest.raises(ConfigurationError) as raised:
         grpo.needs(config)

@@ -1,4 +1,4 @@
-"""What a person sees of the text that a model is trained on, and what a synthesis selects."""
+"""Tests the preview of the text that a model is trained on, and the selection of a synthesis."""
 
 from __future__ import annotations
 

@@ -43,14 +43,14 @@ def started(config: sft.Config, *more: str) -> Iterator[subprocess.Popen[str]]:
     try:
         yield process
     finally:
-        # Each rank has a session of its own, and would keep the output open.
+        # Each rank has its own session, and would keep the output open.
         for pid in [*children_of(process.pid), process.pid] if process.poll() is None else []:
             os.killpg(pid, signal.SIGKILL)
         process.communicate()
 
 
 def ended(config: sft.Config, *more: str, code: int = 0) -> str:
-    """Runs SFT to its end; what it said."""
+    """Runs SFT to its end, and returns its error output."""
     with started(config, *more) as process:
         _, words = process.communicate(timeout=LIMIT_S)
         assert process.returncode == code, words

@@ -25,11 +25,11 @@ ROLLOUTS = int(os.environ.get("REHEARSAL_ROLLOUTS", "32"))
 MODEL = os.environ.get("REHEARSAL_ROWS_MODEL", "tiny")
 SAMPLING = Sampling(1.0, 1.0, 24 if MODEL == "tiny" else 96)
 TOLERANCE = 1e-3
-"""In nats, in float32: the sampler computes a conversation in pieces and in batches, which round otherwise."""
+"""In nats, in float32: the sampler computes a conversation in pieces and in batches, which round differently."""
 
 
 class Answer:
-    """What the sampler was asked and what it said, as it said it."""
+    """A request to the sampler, and its unchanged answer."""
 
     def __init__(self, session: str, prompt: Sequence[int], future: Future[Generated]) -> None:
         self.session, self.prompt, self.future = session, list(prompt), future

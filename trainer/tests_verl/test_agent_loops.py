@@ -137,7 +137,7 @@ def test_rows_are_what_was_sampled_bit_for_bit(loops: Any, store: Any, server: A
 
 
 def spans_of(mask: list[int]) -> Iterator[tuple[int, int]]:
-    """Where sampled ids stand together. Two answers never touch: what ends one is given."""
+    """Yields the start and end of each run of sampled ids. Given ids separate two answers, so runs never touch."""
     start = None
     for place, bit in enumerate([*mask, 0]):
         if bit and start is None:

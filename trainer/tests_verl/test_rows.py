@@ -36,7 +36,7 @@ def row_of(*finish_reasons: str) -> SessionRow:
         ("dapo", ["stop"], [1, 1]),
         ("dapo", ["length"], [0, 0]),
         ("dapo", ["stop", "length"], [0, 0, 0, 0, 0, 0]),
-        ("dapo", ["length", "stop"], [1, 1, 0, 0, 1, 1]),  # the rollout went on after an answer that was cut off
+        ("dapo", ["length", "stop"], [1, 1, 0, 0, 1, 1]),  # the rollout continued after a truncated answer
         ("grpo", ["length"], [1, 1]),
         ("gspo", ["stop", "length"], [1, 1, 0, 0, 1, 1]),
     ],

@@ -93,7 +93,7 @@ class Engine:
         return found
 
     async def rollout(self, params: Mapping[str, Json], timeout: float) -> RolloutResult:
-        """Plays one rollout; if the engine does not answer in `timeout` seconds, the result is an infrastructure failure."""
+        """Plays one rollout; no answer within `timeout` seconds is an infrastructure failure."""
         try:
             result = await asyncio.wait_for(self.request("rollout", params), timeout)
         except TimeoutError:

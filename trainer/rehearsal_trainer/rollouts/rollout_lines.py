@@ -16,7 +16,7 @@ from rehearsal_trainer.values.messages import Json
 
 
 def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
-    """Writes `rollouts.jsonl` next to the recordings, with one line per rollout; replaces an existing file atomically."""
+    """Writes `rollouts.jsonl` next to the recordings, one line per rollout; replaces an existing file atomically."""
     whole = folder / f"{run_files.ROLLOUTS}.new"
     text = "".join(json.dumps(line_of(rollout), ensure_ascii=False) + "\n" for rollout in played)
     whole.write_text(text, encoding="utf-8")

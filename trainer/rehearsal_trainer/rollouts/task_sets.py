@@ -50,7 +50,7 @@ def report_task_sets(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequ
 
 
 def labels_of(one: TaskSet, every: Sequence[TaskSet]) -> dict[str, str]:
-    """Returns the labels of a domain's tasks: their ids, prefixed with the domain's name if there are several domains."""
+    """Returns the ids of a domain's tasks by their labels: the id, after the domain's name if there are several."""
     return {f"{one.name}/{task}" if len(every) > 1 else task: task for task in one.tasks}
 
 

@@ -130,7 +130,7 @@ def check_chat(config: Any) -> None:
 
 
 def check_quantization(config: Any) -> None:
-    """ConfigurationError where 4-bit weights are asked for and cannot be loaded here, or cannot be trained."""
+    """Raises ConfigurationError if 4-bit weights are requested and cannot be loaded here or cannot be trained."""
     if quantization_of(config.model, config.quantization) == "none":
         return
     if getattr(config, "lora_rank", 1) == 0 and adapter_base(Path(config.model)) is None:
@@ -168,7 +168,7 @@ def check_memory(config: Any, size: Size) -> dict[str, Json]:
     ConfigurationError where the first are more than the second.
     """
     copy = reference(config, size)
-    changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two averages
+    changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two moments
     needed = in_memory(config, size) + changed + copy
     device, room = device_memory(config.model)
     if needed <= room:
@@ -187,19 +187,19 @@ def check_memory(config: Any, size: Size) -> dict[str, Json]:
 
 
 def device_memory(model: str) -> tuple[str, int]:
-    """Returns the device that a model runs on, for people, and the bytes of its memory."""
-    if not _is_named(model):  # those fit anywhere, and are checked without torch
+    """Returns the name of the device that a model runs on, for display, and the bytes of its memory."""
+    if not _is_named(model):  # named models fit anywhere, and are checked without torch
         import torch
 
         if torch.cuda.is_available():
             return f"the GPU ({torch.cuda.get_device_name(0)})", torch.cuda.get_device_properties(0).total_memory
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         return "this machine's CPU", os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return "this machine's CPU", sys.maxsize  # Windows reports no memory to the standard library
+    return "this machine's CPU", sys.maxsize  # the standard library does not report the memory on Windows
 
 
 def check_vllm(python: str | None) -> None:
-    """ConfigurationError where the path for vLLM is not a Python, or has no vLLM."""
+    """Raises ConfigurationError if the path for vLLM is not a Python or does not have vLLM."""
     if python is None:
         return
     look = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
@@ -218,7 +218,7 @@ def check_vllm(python: str | None) -> None:
 
 
 def checkpoints(config: Any, size: Size) -> int:
-    """The bytes of a run's checkpoints at their most: the newest is written before the oldest is deleted.
+    """Returns the maximum bytes of a run's checkpoints: the newest is written before the oldest is deleted.
 
     Each holds what is trained and Adam's two averages of it.
     """
@@ -229,24 +229,24 @@ def checkpoints(config: Any, size: Size) -> int:
 
 
 def trained(config: Any, size: Size) -> int:
-    """The bytes of the weights that a run changes: those of an adapter are float32."""
+    """Returns the bytes of the weights that a run changes; those of an adapter are float32."""
     rank = size.own_rank or config.lora_rank
     return 4 * rank * size.ends if rank else whole(config, size)
 
 
 def can_merge(config: Any, size: Size) -> bool:
-    """Whether SFT merges its adapter into the weights at the end, as `can_merge` of models does for a model."""
+    """Returns whether SFT merges its adapter into the weights at the end, as `can_merge` does for a loaded model."""
     is_quantized = quantization_of(config.model, config.quantization) != "none"
     return not is_quantized and _bytes_of(config.dtype, size.own_rank or config.lora_rank) == 4
 
 
 def whole(config: Any, size: Size) -> int:
-    """The bytes of all weights of a model, in the numbers that they are trained in."""
+    """Returns the bytes of all weights of a model, in the type that they are trained in."""
     return size.parameters * _bytes_of(config.dtype, size.own_rank or config.lora_rank)
 
 
 def in_memory(config: Any, size: Size) -> int:
-    """The bytes of all weights of a model as they are loaded, without those of an adapter."""
+    """Returns the bytes of all weights of a model as they are loaded, without those of an adapter."""
     rank = size.own_rank or getattr(config, "lora_rank", 1)
     each = _bytes_of(config.dtype, rank) if hasattr(config, "lora_rank") else 4
     if quantization_of(config.model, config.quantization) == "none":
@@ -255,7 +255,7 @@ def in_memory(config: Any, size: Size) -> int:
 
 
 def reference(config: Any, size: Size) -> int:
-    """Returns the bytes of what TRL computes the KL term against: a copy of an adapter or of all weights in float32.
+    """Returns the bytes of TRL's reference for the KL term: a copy of an adapter or of all weights in float32.
 
     None are needed for a new adapter: there the reference is the model without it.
     """
@@ -275,7 +275,7 @@ def _bytes_of(dtype: str, rank: int) -> int:
 
 
 def size_of(name: str) -> Size:
-    """The size of a model by its name; ModelError says why it is not available."""
+    """Returns the size of a model by its name; ModelError if it is not available."""
     if name in NAMED:
         if not (cache_folder() / "models" / CACHED[name] / "config.json").exists():
             smollm2_package()
@@ -295,12 +295,12 @@ def size_of(name: str) -> Size:
 
 
 def _is_named(model: str) -> bool:
-    """Whether a model, or the base model of an adapter, comes with Rehearsal."""
+    """Returns whether a model, or the base model of an adapter, comes with Rehearsal."""
     return (adapter_base(Path(model)) or model) in NAMED
 
 
 def _hub_has(name: str) -> bool:
-    """Whether the hub hands out a model; False where only its cache here has it. ModelError for neither."""
+    """Returns whether the hub provides a model; False if only the local cache has it, ModelError if neither does."""
     from huggingface_hub import HfApi, errors, hf_hub_download, try_to_load_from_cache
 
     unknown = ModelError(
@@ -308,7 +308,7 @@ def _hub_has(name: str) -> bool:
         "knows: check the name; one that is not public needs HF_TOKEN"
     )
     try:
-        HfApi().model_info(name, timeout=10)  # the one call that says at once that the hub can't be reached
+        HfApi().model_info(name, timeout=10)  # the only call that fails at once if the hub can't be reached
         hf_hub_download(name, "config.json")
     except errors.HFValidationError:
         raise unknown from None
@@ -320,7 +320,7 @@ def _hub_has(name: str) -> bool:
         ) from None
     except errors.RepositoryNotFoundError:
         raise unknown from None
-    except Exception as error:  # whatever the network has, the run would meet it, too
+    except Exception as error:  # the run would meet the same network error
         if any(isinstance(try_to_load_from_cache(name, file), str) for file in WEIGHTS):
             return False
         raise ModelError(

@@ -148,7 +148,7 @@ class Reports:
         settings: Mapping[str, Json],
         warn: Callable[[str], None],
     ) -> None:
-        """ConfigurationError where a tracker cannot begin a run. `settings` are written without keys."""
+        """Starts the trackers; ConfigurationError if one cannot start a run. Removes keys from `settings`."""
         check(names)
         self._warn = warn
         self._trackers: dict[str, Tracker] = {}
@@ -185,7 +185,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _without_keys(value: Json) -> Json:
-    """The same value without secrets: those of the environment, and passwords in addresses."""
+    """Returns a value without secrets of the environment and without passwords in URLs."""
     if isinstance(value, str):
         return _redacted(value)
     if isinstance(value, list):
@@ -196,7 +196,7 @@ def _without_keys(value: Json) -> Json:
 
 
 _SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
-"""The end of the name of a variable or an option that holds a secret; `api_key_env` is only the name of one."""
+"""Matches the name of a variable or an option that holds a secret; `api_key_env` holds only the name of one."""
 
 
 def _redacted(text: str) -> str:

@@ -1,8 +1,8 @@
-"""PyTorch's flash attention for the continuous batching of transformers.
+"""Registers PyTorch's flash attention for the continuous batching of transformers.
 
-transformers' `sdpa` puts the keys of all conversations of a batch side by side and masks those of the others: time and
+transformers' `sdpa` concatenates the keys of all conversations of a batch and masks those of the others: time and
 memory grow with the product of conversations and keys. Its flash variants need the package flash-attn, or `kernels`,
-which downloads one. PyTorch has such a kernel itself (torch.nn.attention.varlen), and this module registers it.
+which downloads one. This module registers PyTorch's own kernel instead (torch.nn.attention.varlen).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The continuous batching of transformers in the place of a generator: it samples from the live model on a GPU.
+"""Samples from the live model on a GPU with the continuous batching of transformers.
 
-A manager of transformers answers all requests of one temperature and top-p together, with keys and values in pages
-that conversations share as far as they begin alike. It starts with the first request after `refresh` and ends with
-`suspend`, which frees its pages and gives the model back its attention and its mode.
+A manager of transformers answers all requests with the same temperature and top-p together. It keeps keys and values in
+pages, which conversations share as far as they have a common prefix. It starts with the first request after `refresh`
+and ends with `suspend`, which frees its pages and restores the model's attention and mode.
 
-What it leaves out: a seed for each request, which transformers does not have. A manager is seeded with the first
-request that it answers, and which random number a token gets depends on what is answered beside it: on a GPU the same
-seed need not give the same answers. On a CPU it does, where cpu_decoder/ samples.
+transformers does not support a seed per request. A manager is seeded with the first request that it answers, and the
+random number of a token depends on the other requests that are being answered. So on a GPU, the same seed can give
+different answers. On a CPU, where cpu_decoder/ samples, it gives the same answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A process with vLLM's engine (`vllm_worker.py`), asked in JSON lines from any thread."""
+"""Runs vLLM's engine in a process (`vllm_worker.py`), which any thread can send requests to as JSON lines."""
 
 from __future__ import annotations
 

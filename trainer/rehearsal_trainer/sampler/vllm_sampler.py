@@ -1,12 +1,12 @@
-"""Samples with vLLM in place of a generator, in a separate process, from the weights that are trained.
+"""Samples with vLLM, in a separate process, from the weights that are trained.
 
-`refresh` hands the live weights over, so that all rollouts of an optimizer step come from the weights that the step
-begins with. Where an adapter is trained, vLLM loads the base once from where the trainer did, and each time the adapter
-alone: it is never merged, which would round small updates away. Where all weights are trained, they are written into a
-folder and vLLM reads them. `suspend` puts vLLM to sleep on a GPU: the update has its memory.
+`refresh` hands over the live weights, so that all rollouts of an optimizer step come from the weights that the step
+begins with. If an adapter is trained, vLLM loads the base once from the same place as the trainer, and afterwards only
+the adapter. The adapter is never merged, which would round small updates away. If all weights are trained, they are
+written to a folder and vLLM reads them. `suspend` puts vLLM to sleep on a GPU, so that the update can use its memory.
 
-The process runs in the Python that has vLLM, which is another one than the trainer's: vLLM asks for a PyTorch of its
-own version. What it leaves out: several GPUs for one model.
+The process runs in a separate Python that has vLLM, because vLLM requires its own version of PyTorch. Several GPUs for
+one model are not supported.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from rehearsal_trainer.values.messages import Json
 
 HAND_OVER_S = 600
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-"""What vLLM takes as max_lora_rank."""
+"""The values that vLLM accepts for max_lora_rank."""
 ON_GPU = {"enable_sleep_mode": True}
 ON_CPU = {"enforce_eager": True, "enable_chunked_prefill": False}
-"""Without graphs to compile a CPU is ready sooner; and vLLM 0.32 ends where a seeded prompt comes in parts there."""
+"""Without compiled graphs vLLM starts faster on a CPU. vLLM 0.32 exits there if a seeded prompt arrives in parts."""
 
 
 class VllmSampler:
-    """Samples by vLLM, which starts with the first `refresh`.
+    """Samples with vLLM, which starts with the first `refresh`.
 
-    python: one that has vLLM. memory: the part of a GPU's memory, or of a machine's without one, that it may take.
-    folder: for the adapter, or a copy of all weights; deleted in the end.
+    python: a Python that has vLLM. memory: the share of the GPU's memory, or of the machine's without a GPU, that it
+    may use. folder: the folder for the adapter or for a copy of all weights; deleted at the end.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class VllmSampler:
         self._python, self._memory = python, memory
         self._process: VllmProcess | None = None
         self._adapters = 0
-        """Adapters that were handed over."""
+        """The number of adapters that were handed over."""
         self._asked: dict[str, int] = {}
-        """By session, the number of the last request to the process."""
+        """For each session, the number of the last request to the process."""
 
     def adopt(self, model: Any) -> None:
-        """Samples for another module from now on, for instance the same one with a LoRA adapter around it."""
+        """Replaces the module to sample from, for example by the same one with a LoRA adapter around it."""
         self._model = model
 
     def refresh(self) -> None:

@@ -1,4 +1,4 @@
-"""A configuration is a JSON object over the defaults of a dataclass, refined by a profile. Torch-free."""
+"""Reads a configuration: a JSON object that overrides a profile, which overrides a dataclass's defaults. Torch-free."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The keys of models and their training: type and description of each, in one place. The defaults are in each `Config`.
+"""The keys of models and training, with their types and descriptions. The defaults are in each `Config`.
 
-`paper` is what MUA-RL (arXiv 2508.18669) or its script `examples/sglang_multiturn/mua_grpo.sh` says. Torch-free.
+`paper` is the value in MUA-RL (arXiv 2508.18669) or its script `examples/sglang_multiturn/mua_grpo.sh`. Torch-free.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an SFT run depends on: MUA-RL's cold start, the profiles below it, and the checks of both. Torch-free."""
+"""The configuration of an SFT run: MUA-RL's cold start, smaller profiles, and checks. Torch-free."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that an SFT run depends on; MUA-RL's cold start by default. keys.py says what each key does."""
+    """The configuration of an SFT run; the defaults are MUA-RL's cold start. keys.py describes each key."""
 
     recordings: keys.Recordings
     run: keys.Run

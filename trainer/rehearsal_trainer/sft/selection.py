@@ -1,6 +1,6 @@
-"""The selection of a cold-start synthesis (`rehearsal synth`): which of its rollouts are learned from. Torch-free.
+"""Reads which rollouts of a cold-start synthesis (`rehearsal synth`) are selected for training. Torch-free.
 
-A synthesis is a folder with `selection.jsonl`, a line for each rollout, and the recordings two folders below it.
+A synthesis is a folder with `selection.jsonl`, which has a line per rollout, and the recordings two folders below it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Recordings to conversations: what SFT learns from. Torch-free.
+"""Reads recordings as the conversations that SFT learns from. Torch-free.
 
-A recording is JSON lines of {"n", "event", "state", "chain"}; only the events that the agent's model saw or said
-are read. What it leaves out: chains and hashes are not checked here (`rehearsal verify` does that).
+A recording is JSON lines of {"n", "event", "state", "chain"}. Only the events that the agent's model received or wrote
+are read. Chains and hashes are not checked here (`rehearsal verify` does that).
 """
 
 from __future__ import annotations

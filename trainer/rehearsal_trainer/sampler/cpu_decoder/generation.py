@@ -1,13 +1,13 @@
 """Samples from the live model for many sessions at once, in this process.
 
-One thread owns the decoding. Each of its passes takes the next token of every conversation that is being
-answered and the new tokens of those that just asked (continuous batching), so no request waits for the longest
-answer. A session keeps its keys and values between turns; a new session copies the longest prefix that another
-already holds, so the policy and tools of a domain are computed once per weights. Which tokens are kept is
-decided by comparing ids, never by trusting the caller.
+One thread does all decoding. Each of its passes takes the next token of every conversation that is being answered and
+the new tokens of new requests (continuous batching), so no request waits for the longest answer. A session keeps its
+keys and values between turns. A new session copies the longest prefix that another already holds, so the policy and the
+tools of a domain are computed once per update of the weights. Kept tokens are always compared with the ids of the
+request.
 
-What it leaves out: bitwise equality between batch sizes (a different batch rounds differently), beam search,
-repetition penalties, and anything about text.
+Not supported: bitwise equality between batch sizes (a different batch rounds differently), beam search, repetition
+penalties, and text.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ class Generator:
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int], limit: int) -> int:
-    """How many ids two rows share at their start, at most `limit`."""
+    """Returns the length of the common prefix of two rows, at most `limit`."""
     end = min(len(left), len(right), limit)
     if list(left[:end]) == list(right[:end]):
         return end
@@ -301,10 +301,10 @@ def common_prefix(left: Sequence[int], right: Sequence[int], limit: int) -> int:
 
 
 def pick(draws: Sequence[tuple[_Request, int]], logits: torch.Tensor) -> tuple[list[int], list[float]]:
-    """One id for each row with its log-probability, under the temperature and top-p of the row's request.
+    """Samples one id with its log-probability for each row, with the temperature and top-p of the row's request.
 
-    draws: a request for each row, and which token of its answer the row decides. logits: (rows, vocabulary), float32.
-    Each request draws from its own stream, so its neighbours in the batch do not change which number it gets.
+    draws: for each row, its request and the index of the token in its answer. logits: (rows, vocabulary), float32.
+    Each request draws from its own stream, so the other rows of the batch do not change its random numbers.
     """
     samplings = [request.sampling for request, _ in draws]
     greedy = torch.tensor([sampling.temperature == 0 for sampling in samplings])

@@ -1,4 +1,4 @@
-"""Products of a few rows with a weight that stays the same for many passes.
+"""Multiplies a few rows with a weight that stays the same for many passes.
 
 On a CPU, BLAS lays the weight out again for every call, which takes longer than multiplying when there are only a few
 rows. oneDNN takes a weight that was laid out once (`torch.compile` freezes weights through the same two operators).
