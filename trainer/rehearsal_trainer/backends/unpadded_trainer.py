@@ -79,10 +79,10 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
         return output
 
     def _check_masks(self, batch: dict[str, Any]) -> None:
-        """TrainingError where other ids would train than those that were sampled for the rows of a step.
+        """Raises TrainingError if the ids that would train differ from those that were sampled for the rows of a step.
 
-        In `batch` there are TRL's masks and ids, [rows, tokens], with padding before the prompts and behind the
-        completions. DAPO leaves rows out whose last answer was cut off.
+        `batch` has TRL's masks and ids, [rows, tokens], with padding before the prompts and after the completions. DAPO
+        leaves out rows whose last answer was truncated.
         """
         mask = (batch["completion_mask"] * batch["tool_mask"]).bool().cpu()
         lengths, ids = batch["prompt_mask"].sum(1).tolist(), batch["completion_ids"].cpu()
@@ -194,7 +194,7 @@ def _picked(inputs: dict[str, Any], rows: Tensor) -> dict[str, Any]:
 
 
 def similar_lengths(lengths: Sequence[int], max_rows: int) -> list[list[int]]:
-    """Row numbers in chunks of at most `max_rows`; in each, the longest is at most a quarter above the shortest."""
+    """Returns row numbers in chunks of at most `max_rows`; the longest row is at most 25 % longer than the shortest."""
     chunks: list[list[int]] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
         last = chunks[-1] if chunks else []

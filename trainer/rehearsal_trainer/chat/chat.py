@@ -123,7 +123,7 @@ def system_messages(system: str) -> list[Message]:
 
 
 def preview_of(tokenizer: Any, row: Row) -> dict[str, Json]:
-    """A row as text, ids, mask, and as pieces that begin where its mask changes; the pieces' texts make the text."""
+    """Returns a row as text, ids, mask and pieces. A piece is a run of tokens with the same mask."""
     pieces = []
     start = 0
     for trained, group in groupby(row.mask):

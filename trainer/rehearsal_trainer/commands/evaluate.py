@@ -83,14 +83,14 @@ def main(argv: Sequence[str]) -> int:
 
 
 def needs(config: Config) -> dict[str, Json]:
-    """The model, and room for recordings."""
+    """Returns the requirements of a run: the model, and disk space for recordings."""
     return preflight.needs(config, Path(config.run), lambda _size: 0)
 
 
 def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | None:
-    """Plays all rollouts, or those that are missing; returns and writes what `result.json` holds.
+    """Plays all rollouts, or those that are missing; writes `result.json` and returns its content.
 
-    None where it was stopped before the last of them.
+    Returns None if it was stopped before the last rollout.
     """
     import torch
 
@@ -154,7 +154,7 @@ _OF_NO_ROLLOUT = frozenset(
 
 
 def refuse_other_rollouts(config: Config) -> None:
-    """ConfigurationError where a run's rollouts were played otherwise than these would be."""
+    """Raises ConfigurationError if the existing rollouts were played with different settings."""
     file = Path(config.run) / run_files.CONFIG
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     now = json.loads(json.dumps(dataclasses.asdict(config)))
@@ -167,7 +167,7 @@ def refuse_other_rollouts(config: Config) -> None:
 
 
 def summary(played: Sequence[PlayedRollout], part: EvaluationBatch) -> dict[str, Any]:
-    """The result of one part of an evaluation."""
+    """Returns the result of one part of an evaluation."""
     from rehearsal_trainer.rollouts.rollout_metrics import measure
     from rehearsal_trainer.rollouts.success_rate import success_rate
 
@@ -175,7 +175,7 @@ def summary(played: Sequence[PlayedRollout], part: EvaluationBatch) -> dict[str,
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result for a reader."""
+    """Returns the result as text for display."""
     lines = [
         f"{result['model']} on {result['domain']} ({result['split']}, basis {result['basis']}), {result['tasks']} tasks"
     ]

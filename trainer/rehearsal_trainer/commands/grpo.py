@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def run_grpo(config: Config, resume: bool = False) -> Path:
-    """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
+    """Trains a whole run; returns the folder of the trained model (or of the last checkpoint if it was stopped)."""
     import torch
 
     from rehearsal_trainer.backends.trl import grpo_trainer, save, train
@@ -97,14 +97,14 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
 
 
 def steps_of(config: Config, tasks: int) -> int:
-    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    """Returns the number of optimizer steps: `steps`, or else those of the epochs."""
     return config.steps or max(1, round(config.epochs * tasks / config.tasks_per_step))
 
 
 def evaluation_of(
     config: Config, run: RunFolder, worker: RolloutWorker, trained: Sequence[TaskSet], steps: int
 ) -> Evaluation | None:
-    """The run's evaluations, where it has any, on tasks that it does not train on."""
+    """Returns the run's evaluations on tasks that it does not train on, or None if it has none."""
     from rehearsal_trainer.grpo.task_sets import evaluated_sets, refuse_overlap
     from rehearsal_trainer.rollouts.evaluation import Evaluation
     from rehearsal_trainer.rollouts.task_sets import report_task_sets
@@ -116,7 +116,7 @@ def evaluation_of(
 
 
 def needs(config: Config) -> dict[str, Json]:
-    """Checkpoints, and at the end the adapter, or the model where all weights are trained."""
+    """Returns the requirements of a run, which writes checkpoints, and at the end the adapter or all weights."""
 
     def disk(size: preflight.Size) -> int:
         return preflight.checkpoints(config, size) + preflight.trained(config, size)
@@ -129,7 +129,7 @@ def needs(config: Config) -> dict[str, Json]:
 
 
 def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tuple[Optimization, GrpoPlan]:
-    """The numbers of the optimizer, and those of GRPO."""
+    """Returns the settings of the optimizer and those of GRPO."""
     from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
 
     optimization = Optimization(

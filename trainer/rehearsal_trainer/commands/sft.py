@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def run_sft(config: Config, resume: bool = False) -> Path:
-    """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
+    """Trains a whole run; returns the folder of the trained model (or of the last checkpoint if it was stopped)."""
     import torch
 
     from rehearsal_trainer.gateway.serving import chat_of, gateway_of
@@ -108,7 +108,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
 
 
 def needs(config: Config) -> dict[str, Json]:
-    """Checkpoints, and at the end the whole model, or the adapter where it is not merged."""
+    """Returns the requirements of a run, which writes checkpoints, and at the end the whole model or the adapter."""
 
     def disk(size: preflight.Size) -> int:
         left = preflight.whole(config, size) if preflight.can_merge(config, size) else preflight.trained(config, size)
@@ -123,7 +123,7 @@ def needs(config: Config) -> dict[str, Json]:
 
 
 def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optimization:
-    """The numbers of the optimizer."""
+    """Returns the settings of the optimizer."""
     from rehearsal_trainer.backends.trl import Optimization
 
     micro = micro_batch_of(config)
@@ -137,7 +137,7 @@ def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optim
 
 
 def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: int) -> Evaluation:
-    """The run's evaluations, on tasks that it learns no recording of."""
+    """Returns the run's evaluations, on tasks whose recordings it does not learn."""
     from rehearsal_trainer.rollouts.evaluation import Evaluation
     from rehearsal_trainer.rollouts.task_sets import report_task_sets
 
@@ -147,7 +147,7 @@ def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: 
 
 
 def evaluated_set(config: Config, worker: RolloutWorker) -> TaskSet:
-    """The tasks that the run is evaluated on, of which it learns no recording."""
+    """Returns the tasks that the run is evaluated on, whose recordings it does not learn."""
     from rehearsal_trainer.rollouts.rollouts import RolloutSettings
     from rehearsal_trainer.rollouts.task_sets import TaskSet
     from rehearsal_trainer.settings.rollout_keys import DomainShare, name_of

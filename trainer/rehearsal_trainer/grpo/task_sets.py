@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def trained_sets(config: Config, lister: TaskLister) -> list[TaskSet]:
-    """The tasks that a run learns from, by domain."""
+    """Returns the tasks that a run learns from, by domain."""
     return [
         TaskSet(
             name_of(share),
@@ -30,7 +30,7 @@ def trained_sets(config: Config, lister: TaskLister) -> list[TaskSet]:
 
 
 def evaluated_sets(config: Config, run: RunFolder, lister: TaskLister) -> list[TaskSet]:
-    """The tasks that a run is evaluated on, by domain; warns of a domain that has none."""
+    """Returns the tasks that a run is evaluated on, by domain; warns of a domain without tasks in the split."""
     if not config.evaluate_every:
         return []
     sets = []

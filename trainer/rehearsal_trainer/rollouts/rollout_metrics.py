@@ -56,10 +56,10 @@ def _of_rewards(rewards: Sequence[float]) -> dict[str, float]:
 
 
 def _of_trials(groups: Sequence[Sequence[float]]) -> dict[str, float]:
-    """pass@k and pass^k for the powers of two from 2, over the groups with at least k rewarded rollouts.
+    """Returns pass@k and pass^k for the powers of two from 2, over the groups with at least k rewarded rollouts.
 
-    A rollout succeeds with a reward of 1. Both are the unbiased estimators over n rollouts of which c succeed: of
-    Chen et al. 2021 (arXiv 2107.03374), and of Yao et al. 2024 (arXiv 2406.12045).
+    A rollout succeeds with a reward of 1. Both are unbiased estimators over n rollouts of which c succeed: from Chen et
+    al. 2021 (arXiv 2107.03374), and from Yao et al. 2024 (arXiv 2406.12045).
     """
     values: dict[str, float] = {}
     most, k = max(map(len, groups), default=0), 2
@@ -72,7 +72,7 @@ def _of_trials(groups: Sequence[Sequence[float]]) -> dict[str, float]:
 
 
 def _percentile(ordered: Sequence[float], share: int) -> float:
-    """The smallest value that at least `share` percent of the values do not exceed (the nearest rank)."""
+    """Returns the smallest value that at least `share` percent of the values do not exceed (the nearest rank)."""
     return ordered[max(0, math.ceil(len(ordered) * share / 100) - 1)]
 
 

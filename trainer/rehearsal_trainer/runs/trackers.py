@@ -121,11 +121,11 @@ TRACKERS: Mapping[str, tuple[str, Callable[[Path, str, Mapping[str, Json]], Trac
     "trackio": ("trackio", Trackio),
     "wandb": ("wandb", Wandb),
 }
-"""The package of each tracker, which has its name on the package index, and how a run is reported to it."""
+"""The package of each tracker, by its name on the package index, and the class that reports a run to it."""
 
 
 def check(names: Sequence[str]) -> None:
-    """ConfigurationError for a tracker that there is not, or whose package is not installed."""
+    """Raises ConfigurationError for an unknown tracker, or one whose package is not installed."""
     for name in names:
         if name not in TRACKERS:
             raise ConfigurationError(f"report_to: there is no tracker {name}; known are {', '.join(TRACKERS)}")
@@ -138,7 +138,7 @@ def check(names: Sequence[str]) -> None:
 
 
 class Reports:
-    """The trackers of a run. One that fails is reported once and left out: training continues."""
+    """The trackers of a run. If one fails, it is reported once and removed, and training continues."""
 
     def __init__(
         self,

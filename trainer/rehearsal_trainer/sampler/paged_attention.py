@@ -18,17 +18,17 @@ NAME = "torch_flash"
 """Its name in transformers, where "flash" means that it needs the ends of conversations but not a mask."""
 
 LARGEST_HEAD = 256
-"""The largest head that the kernel takes."""
+"""The largest head size that the kernel supports."""
 
 SHARED_HEADS: dict[str, Any] = {"enable_gqa": True} if "enable_gqa" in signature(varlen_attn).parameters else {}
-"""Tells the kernel that several heads of a query share keys. PyTorch 2.11 sees that itself."""
+"""Tells the kernel that several query heads share keys. PyTorch 2.11 detects this itself."""
 
 
 def can_use_kernel(model: Any) -> bool:
-    """Whether the kernel takes every layer of a model: on a GPU, with `sdpa` until now, and in 16 bits.
+    """Returns whether the kernel supports every layer of a model: on a GPU, currently with `sdpa`, and in 16 bits.
 
-    Latent attention has heads of two sizes, which the kernel does not take. accelerate lets float32 weights compute in
-    bfloat16 (the profile `paper`), and keeps the forward that it replaces.
+    Latent attention has heads of two sizes, which the kernel does not support. accelerate makes float32 weights compute
+    in bfloat16 (the profile `paper`), and keeps the forward that it replaces in `_original_forward`.
     """
     is_half = model.dtype.itemsize == 2 or hasattr(model, "_original_forward")
     largest = max(getattr(module, "head_dim", 0) for module in model.modules())
@@ -39,7 +39,7 @@ def can_use_kernel(model: Any) -> bool:
 def set_attention(model: Any, name: str) -> None:
     """Sets the attention of a model and of the models in it.
 
-    transformers' own `set_attn_implementation` looks for a package behind every name with "flash" in it.
+    transformers' own `set_attn_implementation` looks for a package for every name that contains "flash".
     """
     for module in model.modules():
         if isinstance(module, PreTrainedModel):

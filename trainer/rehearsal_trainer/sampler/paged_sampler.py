@@ -26,20 +26,20 @@ from rehearsal_trainer.sampler.paged_attention import NAME as PAGED_ATTENTION
 from rehearsal_trainer.sampler.paged_attention import can_use_kernel, set_attention
 
 PAGED = ("full_attention", "sliding_attention")
-"""The attention whose keys and values transformers keeps in pages."""
+"""The kinds of attention whose keys and values transformers keeps in pages."""
 
 
 def can_page(model: Any) -> bool:
-    """Whether transformers answers for a model in this way: not where it has linear attention."""
+    """Returns whether transformers supports continuous batching for a model, which excludes linear attention."""
     kinds = getattr(model.config.get_text_config(), "layer_types", None) or []
     return all(kind in PAGED for kind in kinds) and hasattr(without_adapters(model), "init_continuous_batching")
 
 
 def _keep_cache_dtype(manager: Any) -> None:
-    """Lets a manager store keys and values in the dtype of its cache, which is that of the weights.
+    """Makes a manager store keys and values in the dtype of its cache, which is that of the weights.
 
-    Where float32 weights compute in bfloat16 (autocast, the profile `paper`), the values arrive in bfloat16 and the
-    keys, after the rotation, in float32. transformers 5.23 copies them as they are, and torch refuses that.
+    If float32 weights compute in bfloat16 (autocast, the profile `paper`), the values arrive in bfloat16, and the keys,
+    after the rotation, in float32. transformers 5.23 copies them without a cast, which torch refuses.
     """
     create = manager._create_batch_processor
 
@@ -58,10 +58,10 @@ def _keep_cache_dtype(manager: Any) -> None:
 
 
 class PagedSampler:
-    """Samples by transformers' continuous batching.
+    """Samples with transformers' continuous batching.
 
-    options: of transformers' ContinuousBatchingConfig, such as `num_blocks`, the pages of keys and values; by default
-    they take most of the memory that is free.
+    options: options of transformers' ContinuousBatchingConfig, such as `num_blocks`, the number of pages of keys and
+    values. By default the pages take most of the free memory.
     """
 
     def __init__(self, model: Any, stop_ids: Collection[int], context: int, **options: Any) -> None:

@@ -61,9 +61,9 @@ class VllmSampler:
         self._model = model
 
     def refresh(self) -> None:
-        """Takes over the live weights; starts vLLM where it does not run. TrainingError where it can't."""
+        """Takes over the live weights, and starts vLLM if it is not running. TrainingError if that fails."""
         if torch.cuda.is_available():
-            torch.cuda.empty_cache()  # what the update has left over is vLLM's to take
+            torch.cuda.empty_cache()  # makes the memory that the update has freed available to vLLM
         is_running = self._process is not None and not self._process.has_ended
         if hasattr(self._model, "peft_config"):
             adapter = self._write_adapter()
@@ -79,17 +79,17 @@ class VllmSampler:
                 self._start(str(self._folder), self._model, {})
 
     def suspend(self) -> None:
-        """Puts vLLM to sleep, with whatever it is answering, until the next `refresh`; on a GPU that frees its memory.
+        """Puts vLLM to sleep until the next `refresh`, even if requests are open; on a GPU this frees its memory.
 
-        TrainingError where it can't.
+        TrainingError if that fails.
         """
         if self._process is None:
             return
         try:
-            # Weights that a refresh rereads need not be kept.
+            # Weights that `refresh` loads again do not have to be kept.
             self._hand_over({"suspend": 1 if hasattr(self._model, "peft_config") else 2})
         except TrainingError:
-            if not self._process.has_ended:  # one that has ended is started again by the next `refresh`
+            if not self._process.has_ended:  # the next `refresh` restarts a process that has ended
                 raise
 
     def submit(self, session: str, prompt: Sequence[int], sampling: Sampling, seed: int) -> Future[Generated]:
@@ -105,14 +105,14 @@ class VllmSampler:
             {
                 "prompt": list(prompt), "max_tokens": min(sampling.max_tokens, room), "stop": sorted(self.stop_ids),
                 "temperature": sampling.temperature, "top_p": sampling.top_p,
-                "seed": seed >> 1,  # those of vLLM are signed
+                "seed": seed >> 1,  # vLLM's seeds are signed
             }
         )  # fmt: skip
         said.add_done_callback(lambda done: self._take(done, answer))
         return answer
 
     def release(self, session: str) -> None:
-        """Ends what is being sampled for a session; keys and values are vLLM's own matter."""
+        """Cancels the request of a session; vLLM manages its keys and values itself."""
         number = self._asked.pop(session, None)
         if self._process is not None and number is not None and self._process.is_asked(number):
             self._process.ask({"drop": number})
@@ -150,12 +150,12 @@ class VllmSampler:
             raise TrainingError(f"vLLM did not take {next(iter(line))}: {error}") from error
 
     def _rank(self) -> int:
-        """The least of the ranks that vLLM reserves room for which the adapter fits."""
+        """Returns the lowest rank in `RANKS` that fits the adapter."""
         rank = max(config.r for config in self._model.peft_config.values())
         return next((each for each in RANKS if each >= rank), rank)
 
     def _write_adapter(self) -> Path:
-        """Writes the adapter into a separate folder, and deletes the one before."""
+        """Writes the adapter to a new folder, and deletes the previous one."""
         before = self._folder / f"adapter-{self._adapters}"
         self._adapters += 1
         adapter = self._folder / f"adapter-{self._adapters}"

@@ -68,7 +68,7 @@ def read_config(
 def from_values(
     kind: type[Config], profiles: Profiles, values: Mapping[str, Json], algorithms: Profiles | None = None
 ) -> Config:
-    """A dataclass from plain values over the defaults of its algorithm and its profile; every field is checked."""
+    """Builds a dataclass from values that override its algorithm and its profile; checks every field."""
     keys = keys_of(kind)
     if unknown := sorted(set(values) - set(keys)):
         raise ConfigurationError(f"{unknown[0]}: there is no such field; known are {', '.join(sorted(keys))}")
@@ -79,7 +79,7 @@ def from_values(
         algorithm = {**chosen, **values}.get("algorithm", next(iter(algorithms)))
         chosen |= _named("algorithm", algorithm, algorithms)
     if "epochs" in values:
-        chosen.pop("steps", None)  # a person who counts epochs means no profile's number of steps
+        chosen.pop("steps", None)  # a user who sets epochs does not want the profile's number of steps
     merged = {**chosen, **values, "profile": profile}
     return _built(kind, keys, merged, "")
 

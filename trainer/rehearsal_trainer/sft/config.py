@@ -115,7 +115,7 @@ def check_recordings(config: Config) -> None:
 
 
 def steps_of(config: Config, rows: int) -> int:
-    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    """Returns the number of optimizer steps: `steps`, or else those of the epochs."""
     return config.steps or max(1, round(config.epochs * rows / config.batch))
 
 

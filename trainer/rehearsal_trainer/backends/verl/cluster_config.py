@@ -189,7 +189,7 @@ def check_sft_cluster(config: SftClusterConfig) -> None:
 
 
 def check_rows(config: SftClusterConfig, rows: int, validation: int) -> None:
-    """ConfigurationError for fewer rows than a batch has, to learn from or to validate on."""
+    """Raises ConfigurationError if there are too few rows for a batch of training or validation."""
     if config.batch > rows:
         raise ConfigurationError(
             f"batch: a batch of {config.batch} rows cannot be filled from {rows} rows to learn from. Lower batch, or "
@@ -203,7 +203,7 @@ def check_rows(config: SftClusterConfig, rows: int, validation: int) -> None:
 
 
 def rows_at_once(config: SftClusterConfig) -> int:
-    """The number of rows that all GPUs together compute at once."""
+    """Returns the number of rows that all GPUs together compute at once."""
     return config.nodes * config.gpus_per_node // config.sequence_parallel
 
 
@@ -226,13 +226,13 @@ def _check_machines(config: ClusterConfig | SftClusterConfig, divisors: Sequence
 
 
 def epochs_of(config: ClusterConfig, tasks: int) -> int:
-    """Passes over the training tasks, enough for all optimizer steps where those are counted."""
+    """Returns the passes over the training tasks: enough for `steps` if that is set, else `epochs` rounded up."""
     of_one = _steps_of_epoch(config, tasks)
     return -(-config.steps // of_one) if config.steps else math.ceil(config.epochs)
 
 
 def steps_of(config: ClusterConfig, tasks: int) -> int:
-    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    """Returns the number of optimizer steps: `steps`, or else those of the epochs."""
     return config.steps or epochs_of(config, tasks) * _steps_of_epoch(config, tasks)
 
 

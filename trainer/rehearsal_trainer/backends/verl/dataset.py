@@ -13,7 +13,7 @@ from rehearsal_trainer.values.messages import Json
 
 
 def rows_of(domain: str, tasks: Sequence[str], split: str) -> list[dict[str, Json]]:
-    """verl's data set of a split. The engine starts the conversation, so the prompt only names the task."""
+    """Returns verl's data set of a split. The engine starts the conversation, so the prompt only names the task."""
     return [
         {
             "prompt": [{"role": "user", "content": f"{domain}: {task}"}],

@@ -29,11 +29,11 @@ from rehearsal_trainer.sampler.cpu_decoder.decoder import Decoder
 from rehearsal_trainer.sampler.cpu_decoder.ngram_speculation import NgramSpeculator
 
 SHARED_PREFILL = 64
-"""New tokens above which a prompt is computed alone, so that others can copy its prefix in the next pass."""
+"""A prompt with more new tokens is computed alone, so that others can copy its prefix in the next pass."""
 
 
 ROWS = 16
-"""Tokens that one pass takes in all where some are guessed: about as many as the time of reading the weights covers."""
+"""The maximum number of tokens of a pass with guesses: about as many as the time of reading the weights covers."""
 
 
 @dataclass(eq=False)
@@ -49,13 +49,13 @@ class _Request:
     _draws: list[float] = field(default_factory=list)
 
     def draw(self, token: int) -> float:
-        """The random number that decides a token of the answer, whichever pass it is sampled in."""
+        """Returns the random number that decides a token of the answer, regardless of the pass that samples it."""
         while len(self._draws) <= token:
             self._draws.append(self.random.random())
         return self._draws[token]
 
     def left(self, context: int) -> int:
-        """Tokens that the answer may still have."""
+        """Returns the number of tokens that the answer may still have."""
         return min(self.sampling.max_tokens, context - len(self.prompt)) - len(self.ids)
 
 
@@ -66,7 +66,10 @@ class _Cache:
 
 
 class Generator:
-    """Batched sampling. `slots` conversations keep their keys and values; the least recently used makes room."""
+    """Samples in batches of up to `slots` requests.
+
+    It keeps the keys and values of up to `2 * slots` sessions, and evicts the least recently used.
+    """
 
     def __init__(self, decoder: Decoder, stop_ids: Collection[int], context: int, slots: int = 32) -> None:
         self.decoder = decoder

@@ -17,7 +17,7 @@ Product = Callable[[Tensor], Tensor]
 
 
 def product_of(weight: Tensor) -> Product:
-    """The product with a weight of (outputs, inputs), which must not change afterwards."""
+    """Returns the product with a weight of (outputs, inputs), which must not change afterwards."""
     if not _can_be_packed(weight):
         return lambda rows: F.linear(rows, weight)
     packed = torch.ops.mkldnn._reorder_linear_weight(weight)

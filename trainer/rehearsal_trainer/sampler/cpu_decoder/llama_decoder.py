@@ -149,9 +149,9 @@ class LlamaDecoder:
         return result
 
     def _together(self, queries: Tensor, store: Tensor, span: Span) -> Tensor:
-        """Attention of many sessions' few new tokens each: (new tokens, heads * size).
+        """Returns the attention of the few new tokens of many sessions: (new tokens, heads * size).
 
-        A key head's query heads, and the new tokens of a session, are query positions.
+        The query heads of a key head and the new tokens of a session are treated as query positions.
         """
         slots, new, group = span.high - span.low, span.new, self.heads // self.key_heads
         if span.is_all:
