@@ -1,4 +1,4 @@
-"""`python -m rehearsal_trainer <command>`: the commands are in COMMANDS."""
+"""The entry point of `python -m rehearsal_trainer <command>`; COMMANDS lists the commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMANDS = {
     "export": "writes a checkpoint as a whole model",
     "explain": "prints every key of the configurations, as JSON",
 }
-"""Each command, which is the `main` of its module in commands/, and what it does."""
+"""The commands and their descriptions. A command is the `main` of its module in commands/."""
 
 USAGE = "\n".join(
     [

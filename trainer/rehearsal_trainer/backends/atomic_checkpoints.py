@@ -44,7 +44,7 @@ class AtomicCheckpoints(Trainer):
 def publish_checkpoint(folder: Path, name: str, kept: int | None = None) -> None:
     """Moves a complete folder from `unfinished/` to its place, and deletes all but the newest `kept` checkpoints.
 
-    A folder that is replaced or deleted is moved away first, so it is never there in part.
+    A folder that is replaced or deleted is moved away first, so it is never visible in part.
     """
     unfinished = folder / run_files.UNFINISHED
     if (folder / name).exists():

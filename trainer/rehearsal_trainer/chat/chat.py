@@ -74,7 +74,7 @@ class Chat:
         return self.template.stop_ids
 
     def parse(self, sampled: Sequence[int], prompt: Sequence[int], tools: Sequence[Tool]) -> Reply:
-        """Reads what the model sampled after a prompt; never fails, whatever it sampled."""
+        """Parses the ids that the model sampled after a prompt; never fails, whatever the ids are."""
         return self.form.parse(sampled, prompt, [tool_json(tool) for tool in tools])
 
     def rows_of(self, conversation: Conversation) -> list[Row]:
@@ -118,7 +118,7 @@ def template_options(thinking: bool) -> dict[str, Json]:
 
 
 def system_messages(system: str) -> list[Message]:
-    """Returns the system prompt as messages: one, or none where it is empty."""
+    """Returns the system prompt as a list of one message; an empty list if it is empty."""
     return [Message("system", system)] if system else []
 
 

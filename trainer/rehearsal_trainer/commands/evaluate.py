@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that an evaluation depends on; keys.py says what each key does."""
+    """The configuration of an evaluation; keys.py describes each key."""
 
     domain: rollout_keys.Domain
     run: keys.Run

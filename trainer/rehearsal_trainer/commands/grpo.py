@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs GRPO; the model lies in <run>/checkpoints/final (an adapter, where LoRA trained)."""
+    """Runs GRPO; <run>/checkpoints/final is the model, or an adapter if LoRA is trained."""
     config, resume = read_config(
         Config, PROFILES, argv, "Learns from rollouts with the engine.", check, ALGORITHMS, needs
     )

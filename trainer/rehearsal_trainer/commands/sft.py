@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs SFT; the model is in <run>/checkpoints/final: whole, or an adapter where a merge would round it away."""
+    """Runs SFT; <run>/checkpoints/final is the whole model, or an adapter if a merge would round it away."""
     config, resume = read_config(Config, PROFILES, argv, "Learns from successful recordings.", check, needs=needs)
     if config.processes > 1 and distributed.count() == 1:
         return distributed.launch(config.processes, ["sft", *argv])
@@ -55,7 +55,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     distributed.take_gpu()
     torch.manual_seed(config.seed)
 
-    # Data: what went well, as token ids. The chat is the gateway's, so the ids are those of a rollout.
+    # Data: successful conversations as token ids. The chat is the gateway's, so the ids are the same as in a rollout.
     tokenizer = load_tokenizer(config.model)
     chat = chat_of(config.model, tokenizer, config.dialect, config.thinking)
     examples = Examples.of(config, chat)

@@ -94,7 +94,7 @@ _CPU = {
     "save_every": 5,
 }
 
-# A quarter of the tasks of a step, which is what one GPU has time for.
+# A quarter of the tasks of a step, because one GPU does not have time for more.
 _GPU = {**profiles.TRAINED_ON_GPU, "tasks_per_step": 8, "learning_rate": 1e-5, "skip_dead_groups": True}
 
 PROFILES = {

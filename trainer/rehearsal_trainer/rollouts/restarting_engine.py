@@ -12,7 +12,7 @@ from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, p
 from rehearsal_trainer.values.failures import EngineError, TrainingError
 
 ENDS = 3
-"""Ends of the engine under one rollout after which the rollout is what ends it."""
+"""The number of times the engine may end during one rollout before the rollout is considered the cause."""
 
 
 class RestartingEngine:

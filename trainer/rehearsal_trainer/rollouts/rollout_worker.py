@@ -143,7 +143,7 @@ class RolloutWorker:
             played = await asyncio.gather(*tasks)
             return [rollout for rollout in played if rollout is not None]
         finally:
-            for task in tasks:  # where one has failed, the others need not finish
+            for task in tasks:  # if one has failed, the others do not have to finish
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             if watching:

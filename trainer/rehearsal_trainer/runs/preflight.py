@@ -163,9 +163,9 @@ def check_quantization(config: Any) -> None:
 
 
 def check_memory(config: Any, size: Size) -> dict[str, Json]:
-    """Returns the bytes that weights, gradients, optimizer and reference take, and those that the device has.
+    """Returns the bytes that weights, gradients, optimizer and reference need, and the bytes that the device has.
 
-    ConfigurationError where the first are more than the second.
+    ConfigurationError if the run needs more than the device has.
     """
     copy = reference(config, size)
     changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two moments
@@ -220,7 +220,7 @@ def check_vllm(python: str | None) -> None:
 def checkpoints(config: Any, size: Size) -> int:
     """Returns the maximum bytes of a run's checkpoints: the newest is written before the oldest is deleted.
 
-    Each holds what is trained and Adam's two averages of it.
+    Each has the trained weights and Adam's two moments of them.
     """
     count = config.keep_checkpoints + 1
     if config.steps:

@@ -15,7 +15,7 @@ from torch.nn.attention.varlen import varlen_attn
 from transformers import AttentionInterface, PreTrainedModel
 
 NAME = "torch_flash"
-"""Its name in transformers, where "flash" means that it needs the ends of conversations but not a mask."""
+"""The name of this attention in transformers; "flash" means that it needs the ends of conversations and not a mask."""
 
 LARGEST_HEAD = 256
 """The largest head size that the kernel supports."""
@@ -57,11 +57,11 @@ def paged_attention(
     cache: Any = None,
     **batch: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Stores the new keys and values, and attends from each token to those before it in its own conversation.
+    """Stores the new keys and values, and attends from each token to the earlier ones in its conversation.
 
-    query, key, value: [1, heads, tokens of all conversations, head size], with fewer heads for key and value where
-    several of the query share one. batch: what transformers passes with a batch, such as the ends of its conversations.
-    Returns [1, tokens, heads, head size].
+    query, key, value: [1, heads, tokens of all conversations, head size], with fewer heads for key and value if several
+    query heads share one. batch: the arguments that transformers passes with a batch, such as the ends of its
+    conversations. Returns [1, tokens, heads, head size].
     """
     keys, values = cache.update(key_states=key, value_states=value, layer_idx=module.layer_idx, kwargs=batch)
     device = query.device.type

@@ -83,7 +83,7 @@ class PagedSampler:
         self._model = model
 
     def refresh(self) -> None:
-        """Takes over the live weights: what was computed with the old ones is forgotten."""
+        """Takes over the live weights, and drops everything that was computed with the old ones."""
         self.suspend()
 
     def suspend(self) -> None:
@@ -97,13 +97,13 @@ class PagedSampler:
             self._model.train(self._was_training)
 
     def close(self) -> None:
-        """Ends it; open requests fail."""
+        """Ends the sampler; open requests fail."""
         self.suspend()
 
     def submit(self, session: str, prompt: Sequence[int], sampling: Sampling, seed: int) -> Future[Generated]:
         """Samples an answer to `prompt` (the whole row so far); the future fails with ContextExceededError."""
         answer: Future[Generated] = Future()
-        answer.set_running_or_notify_cancel()  # what is sampled alone settles it, so no caller can cancel it
+        answer.set_running_or_notify_cancel()  # only the sampled answer completes it, so a caller cannot cancel it
         room = self.context - len(prompt)
         if room <= 0:
             words = f"the conversation has {len(prompt)} tokens; the context holds {self.context}"
@@ -114,12 +114,12 @@ class PagedSampler:
             name = f"{session} {next(self._numbers)}"
             self._open[name] = answer
             manager.add_request(list(prompt), name, min(sampling.max_tokens, room), eos_token_id=sorted(self.stop_ids))
-            if not manager.is_running():  # it ended before it could take the request, so nothing will settle it
+            if not manager.is_running():  # it ended before it could take the request, so it will not answer
                 self._fail(self._open.keys() & {name}, manager)
         return answer
 
     def release(self, session: str) -> None:
-        """Ends what is being sampled for a session; only an answer that it waits for fails."""
+        """Cancels the open requests of a session, whose answers fail."""
         with self._lock:
             names = [name for name in self._open if name.rpartition(" ")[0] == session]
             answers = [(name, self._open.pop(name)) for name in names]
@@ -130,7 +130,7 @@ class PagedSampler:
             answer.set_exception(RuntimeError("the session was closed"))
 
     def _manager_of(self, sampling: Sampling, seed: int) -> Any:
-        """Returns the manager that samples in this way; another one is ended first, with what it is answering."""
+        """Returns the manager for this sampling; ends a manager for another sampling first, with its open requests."""
         kind = sampling.temperature, sampling.top_p
         if self._manager is not None and (kind != self._kind or not self._manager.is_running()):
             self.suspend()
@@ -158,7 +158,7 @@ class PagedSampler:
             self._settle(output)
         while (output := manager.get_result(timeout=0)) is not None:
             self._settle(output)
-        # Another manager starts only after this thread has ended, so all that is open was asked of this one.
+        # Another manager starts only after this thread has ended, so all open requests belong to this one.
         self._fail(set(self._open), manager)
 
     def _settle(self, output: Any) -> None:

@@ -23,7 +23,7 @@ import json
 import os
 import sys
 
-# vLLM and its own processes print to standard output: that goes to standard error, and the answers have it alone.
+# vLLM and its processes print to standard output. Their output goes to standard error, so that only answers are in it.
 ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
 os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
@@ -51,7 +51,7 @@ async def main(model, options):
     is_suspended = False
 
     async def wake(*tags):
-        # Weights before keys and values, so that both copies of the weights are never there beside all of those.
+        # Weights first, so that the keys and values are not in memory together with both copies of the weights.
         if is_suspended:
             await engine.wake_up(list(tags))
 
@@ -61,7 +61,7 @@ async def main(model, options):
         is_suspended = False
         if adapter is not None:
             await engine.remove_lora(adapter.lora_int_id)
-        # Cached prefixes belong to an adapter by its name, so each has its own.
+        # vLLM caches prefixes by the name of the adapter, so each adapter has a new name.
         adapter = LoRARequest(f"adapter-{number}", number, path)
         await engine.add_lora(adapter)
 

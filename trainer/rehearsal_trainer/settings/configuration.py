@@ -29,11 +29,10 @@ def read_config(
     algorithms: Profiles | None = None,
     needs: Callable[[Config], Mapping[str, Json]] | None = None,
 ) -> tuple[Config, bool]:
-    """Reads `--config FILE`, `--set name=value` and `--resume`; ConfigurationError names the field that is wrong.
+    """Reads `--config FILE`, `--set name=value` and `--resume`; ConfigurationError names an invalid field.
 
-    `profile` in the file picks a set of defaults; what the file or --set says goes above them. `check` refuses fields
-    that do not fit together. With `--check` that is all: what the run `needs` is printed as JSON, and the process ends
-    with exit code 0.
+    `profile` in the file chooses a set of defaults, which the file and --set override. `check` refuses fields that do
+    not fit together. With `--check`, the result of `needs` is printed as JSON, and the process exits with code 0.
     """
     parser = argparse.ArgumentParser(
         prog=f"rehearsal_trainer {kind.__module__.removesuffix('.config').rsplit('.', 1)[-1]}", description=about

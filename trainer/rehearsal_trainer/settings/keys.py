@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from rehearsal_trainer.settings.setting import Setting
 
-# What is trained, and where.
+# The model and the run.
 Profile = Annotated[
     Literal["cpu", "gpu", "paper", "trial"],
     Setting(
@@ -39,7 +39,7 @@ Model = Annotated[
     ),
 ]
 DialectName = Literal["auto", "template", "compact"]
-"""`template`: the model's own chat template. `compact`: compact.jinja. `auto`: the first, where it shows tools."""
+"""`template`: the model's own chat template. `compact`: compact.jinja. `auto`: the template if it shows tools."""
 
 Dialect = Annotated[
     DialectName,

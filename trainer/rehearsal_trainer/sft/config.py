@@ -89,7 +89,7 @@ PROFILES = {
 
 
 def check(config: Config) -> None:
-    """Refuses what does not fit together."""
+    """Refuses values that do not fit together."""
     trackers.check(config.report_to)
     if config.batch % (micro_batch_of(config) * config.processes):
         together = f" x processes = {config.processes}" if config.processes > 1 else ""

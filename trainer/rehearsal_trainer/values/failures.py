@@ -25,7 +25,7 @@ class ModelError(Exception):
 
 
 class EngineError(Exception):
-    """The engine is missing, broken, or refused; the message says which and what to do."""
+    """The engine is missing or broken, or refused a request; the message says why and what to do."""
 
     def __init__(self, message: str, code: str = "internal") -> None:
         super().__init__(message)

@@ -20,7 +20,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call; `arguments` is the parsed object, or the raw text where the model wrote something else."""
+    """A call; `arguments` is the parsed object, or the raw text if the model wrote something else."""
 
     id: str
     name: str
@@ -54,6 +54,6 @@ class Conversation:
     source: str = ""
     is_preview: bool = False
     split: str | None = None
-    """The split of the task, where its domain has splits."""
+    """The split of the task, if its domain has splits."""
     is_selected: bool = False
     """Whether a synthesis of cold-start data accepted it, regardless of its reward."""

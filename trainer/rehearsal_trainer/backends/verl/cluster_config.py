@@ -145,7 +145,7 @@ SFT_PROFILES: Mapping[str, Mapping[str, Json]] = {
 
 
 def check_cluster(config: ClusterConfig) -> None:
-    """Refuses what verl can't run, before a machine is taken."""
+    """Refuses configurations that verl can't run, before machines are allocated."""
     check_purpose(config)
     if not isinstance(config.domain, str) or config.held_out:
         raise ConfigurationError(
@@ -167,7 +167,7 @@ def check_cluster(config: ClusterConfig) -> None:
 
 
 def check_sft_cluster(config: SftClusterConfig) -> None:
-    """Refuses what verl's SFT can't run, before a machine is taken."""
+    """Refuses configurations that verl's SFT can't run, before machines are allocated."""
     sft.check_recordings(config)
     _check_machines(config, ("sequence_parallel",))
     if config.evaluate_every:

@@ -263,7 +263,7 @@ def reached(folder: Path) -> int:
 
 
 def tell(mirror: Mirror) -> None:
-    """Writes what is new in the run's folder into the job's log."""
+    """Writes new data of the run's folder into the job's log."""
     for line in mirror.lines():
         sys.stdout.write(f"{line}\n")  # one write: the output of workers can appear between two writes
     sys.stdout.flush()

@@ -52,7 +52,7 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
     def generate_sequences(self, prompts: Any) -> None:
         """Hands out the prompts and returns; the workers put the rows into the TransferQueue.
 
-        TrainingError where an optimizer step would play more groups than it may.
+        TrainingError if an optimizer step would exceed its limit of groups.
         """
         if _partition(prompts) == "train":
             self._budget.spend(int(prompts["global_steps"]), len(prompts))

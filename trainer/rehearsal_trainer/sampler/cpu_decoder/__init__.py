@@ -13,9 +13,8 @@ Training on a laptop spends most of its time here, so the loop is optimized for 
   for products of a few rows, `ngram_speculation.py` guesses tokens that are computed in one pass with the
   given ones, and `release_threads` of devices.py lets optimizer and sampler use the cores in turn.
 
-Each request has its own seed and its own stream of random numbers: the same seed, weights and prompt give the
-same ids, whatever is answered beside it, as far as rounding in another batch allows. transformers has one stream for
-all requests.
+Each request has its own seed and its own stream of random numbers: the same seed, weights and prompt give the same ids,
+independent of the other requests, except for rounding in another batch. transformers has one stream for all requests.
 
 `npm run bench -- --only training` compares it with transformers on the same conversations; the figures and the method
 are in docs/training-targets.md, "On a CPU".

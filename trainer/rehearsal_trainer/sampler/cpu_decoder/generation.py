@@ -171,11 +171,11 @@ class Generator:
             return not self._closed
 
     def _fail(self, request: _Request, error: Exception) -> None:
-        """Ends a request with an error, and drops what was computed for its session: it may be incomplete."""
+        """Ends a request with an error, and drops the state of its session, which may be incomplete."""
         if request in self._active:
             self._active.remove(request)
         request.future.set_exception(error)
-        with contextlib.suppress(Exception):  # the decoder may be what failed
+        with contextlib.suppress(Exception):  # the decoder itself may have failed
             self._forget(request.session)
 
     def _forget(self, session: str) -> None:
@@ -184,7 +184,7 @@ class Generator:
 
     def _pass(self) -> None:
         most = ROWS // max(1, len(self._active)) - 1
-        # What is given, and what of its continuation is guessed.
+        # For each request, the given tokens and the guessed continuation.
         entries: list[tuple[_Request, list[int], list[int]]] = []
         for request in self._active:
             draft = self._speculator.propose([*request.prompt, *request.ids], min(most, request.left(self.context) - 1))
@@ -211,7 +211,7 @@ class Generator:
             at = end
 
     def _take(self, request: _Request, ids: list[int], logprobs: list[float], draft: list[int]) -> int:
-        """Takes what was sampled, up to the first token that the next ones were not computed after; how many."""
+        """Appends the sampled tokens up to the first one that differs from the draft, and returns their number."""
         taken = 0
         for token, logprob in zip(ids, logprobs, strict=True):
             request.ids.append(token)

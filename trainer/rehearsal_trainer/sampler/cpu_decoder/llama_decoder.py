@@ -43,11 +43,11 @@ class _Layer:
 
 
 class LlamaDecoder:
-    """The Llama family.
+    """Decodes models of the Llama family.
 
-    `store` holds all sessions' keys and values: (layers, 2, slots, key heads, capacity, head size). Sessions
-    take the lowest free slot, so those that decode together lie side by side and share one attention call. What they
-    all begin with, the policy and the tools for instance, they read from one of them.
+    `store` holds the keys and values of all sessions: (layers, 2, slots, key heads, capacity, head size). Sessions take
+    the lowest free slot, so sessions that decode together are adjacent and share one attention call. Their common
+    prefix, such as the policy and the tools, is read from only one of them.
     """
 
     def __init__(self, model: Any) -> None:
@@ -57,8 +57,8 @@ class LlamaDecoder:
         self.size = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.epsilon = config.rms_norm_eps
         self._slots: dict[str, int] = {}
-        self._tokens: list[list[int]] = []  # by slot; none where the slot is free or empty
-        self._beginnings: dict[tuple[int, ...], int] = {}  # slots to how many tokens all of them begin with
+        self._tokens: list[list[int]] = []  # by slot; empty if the slot is free
+        self._beginnings: dict[tuple[int, ...], int] = {}  # the length of the common prefix by slots
         self.refresh()
         self.store = self._room(0, 0)
 
