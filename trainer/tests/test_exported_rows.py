@@ -1,4 +1,4 @@
-"""Exported rollouts in the loaders of those who read them: `datasets`, TRL, and the import of Rehearsal."""
+"""Loads exported rollouts with the programs that read them: `datasets`, TRL, and Rehearsal's import."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ALL_WEIGHTS = {"lora_rank": 0, "warmup_steps": 0, "schedule": "constant_with_war
 
 
 def record(folder: Path, task: str, name: str, agent: str = "gold", **more: Any) -> None:
-    """A recording of a scripted seat at a task, with a reward of 1 whatever it did."""
+    """Returns a recording of a scripted agent at a task, with a reward of 1 regardless of its actions."""
     params = {"task": task, "domain": "parity", "agent": agent, "basis": "train", "trial": 1, **more}
     scripted_engine.play({**params, "recording": str(folder / f"{name}.traj.jsonl")})
 

@@ -1,6 +1,7 @@
-"""Faults between the engine and the gateway of a live training step, and a mask that is off by one.
+"""Injects faults between the engine and the gateway of a live training step, and a mask that is off by one.
 
-No fault may become a reward or a gradient: a rollout is as without the fault, or it is unscored and in no batch.
+A fault must not become a reward or a gradient: the rollout is either the same as without the fault, or it is unscored
+and not in a batch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The numbers of MUA-RL (arXiv 2508.18669) and of the papers of its relatives, held where a run reads them."""
+"""Compares configurations with the numbers of MUA-RL (arXiv 2508.18669) and of the papers of related algorithms."""
 
 from __future__ import annotations
 

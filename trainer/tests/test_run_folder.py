@@ -1,4 +1,4 @@
-"""The run folder: whole lines on a full disk, and one trainer at a time."""
+"""Tests the run folder: complete lines on a full disk, and one trainer at a time."""
 
 from __future__ import annotations
 

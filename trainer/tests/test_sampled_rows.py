@@ -1,7 +1,7 @@
-"""Rows against what was sampled: real rollouts of the real engine, the ids of the sampler beside those of the rows.
+"""Compares the ids of rows with the sampler's ids, in real rollouts of the real engine.
 
-`REHEARSAL_ROLLOUTS` says how many (32; 1,000 in the full suite), `REHEARSAL_ROWS_MODEL` with which model (`tiny`; a
-checkpoint's folder for conversations that mean something).
+`REHEARSAL_ROLLOUTS` is the number of rollouts (32; 1,000 in the full suite), `REHEARSAL_ROWS_MODEL` the model (`tiny`;
+a checkpoint's folder for meaningful conversations).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rows of a rollout as verl gets them: an answer that was cut off, by algorithm."""
+"""Tests the rows of a rollout in verl's format, with truncated answers, for each algorithm."""
 
 from __future__ import annotations
 
