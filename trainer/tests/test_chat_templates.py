@@ -62,7 +62,7 @@ TRIED = [pytest.param(each, marks=pytest.mark.full) if each.name in VARIANTS els
 
 @pytest.mark.parametrize("family", TRIED, ids=lambda family: family.name)
 def test_a_model_is_given_what_its_own_template_renders(family: Family) -> None:
-    """Checks the ids of every prompt, with several calls per message, results, reasoning, Unicode and empty contents."""
+    """Checks the ids of every prompt: several calls per message, results, reasoning, Unicode, empty contents."""
     draw = random.Random(family.name)
     chat, tokenizer = chat_of(family), tokenizer_of(family)
     for _ in range(CONVERSATIONS):

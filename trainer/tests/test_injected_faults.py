@@ -132,7 +132,7 @@ def row_of(mask: list[int], scored: list[int], ids: Sequence[int] = (1, 2, 3, 4,
     ],
 )
 def test_a_mask_that_is_off_by_one_is_an_error(mask: list[int], scored: list[int]) -> None:
-    # Also where a model repeats one token, so that the ids are the same.
+    # This also holds if a model repeats one token, so that the ids are the same.
     for ids in ([1, 2, 3, 4, 5], [7] * 5):
         row_of([0, 1, 1, 0, 0], [0, 1, 1, 0, 0], ids).check_mask()
         with pytest.raises(TrainingError, match="of a row does not match what the model sampled"):
@@ -140,7 +140,7 @@ def test_a_mask_that_is_off_by_one_is_an_error(mask: list[int], scored: list[int
 
 
 def shifted(mask: list[int], by: int) -> list[int]:
-    """A mask that is 1 one place too late (1) or too early (-1)."""
+    """Checks a mask that is shifted by one token, too late (1) or too early (-1)."""
     return [0, *mask[:-1]] if by == 1 else [*mask[1:], 0]
 
 

@@ -31,9 +31,9 @@ TRAINER = Path(__file__).resolve().parents[1]
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Knows `ada/open` by the sizes of its files, and `ada/gated`, which it does not give out.
+    """A hub that has `ada/open` with the sizes of its files, and refuses access to `ada/gated`.
 
-    It ends the connection where it is asked for `ada/unreachable`, as a network does that does not reach it.
+    It closes the connection of a request for `ada/unreachable`, like a network that cannot reach the hub.
     """
 
     def do_GET(self) -> None:

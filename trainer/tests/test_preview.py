@@ -29,7 +29,7 @@ EVENTS: list[dict[str, Any]] = [
 
 
 def synthesis(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    """A synthesis with a recording for each row."""
+    """Writes a synthesis with a recording for each row."""
     for row in rows:
         path = folder / row["recording"]
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""SFT in two processes on a CPU, which talk over gloo: they train as one process does, and end together."""
+"""Tests SFT in two processes on a CPU, connected by gloo: they train like one process, and end together."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRAINER = Path(__file__).resolve().parents[1]
 
 @contextmanager
 def started(config: sft.Config, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """`rehearsal_trainer sft`, and what it starts: all of that ends with the test."""
+    """Starts `rehearsal_trainer sft`; its processes are killed at the end of the test."""
     file = Path(config.run).with_suffix(".json")
     file.write_text(json.dumps(asdict(config)))
     command = [sys.executable, "-m", "rehearsal_trainer", "sft", "--config", str(file), *more]

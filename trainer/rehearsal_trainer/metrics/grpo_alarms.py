@@ -162,4 +162,4 @@ GRPO_KINDS: Mapping[str, AlarmKind] = {
         lambda facts: _failed(facts, "infrastructure", "timeout"),
     ),
 }
-"""Those alarms by name."""
+"""The alarms that only GRPO has, by name."""

@@ -118,4 +118,4 @@ SFT_KINDS: Mapping[str, AlarmKind] = {
         runs=("sft",),
     ),
 }
-"""Those alarms by name."""
+"""The alarms that only SFT has, by name."""

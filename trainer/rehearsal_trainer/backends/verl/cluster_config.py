@@ -141,7 +141,7 @@ SFT_PROFILES: Mapping[str, Mapping[str, Json]] = {
         if name != "paper"
     },
 }
-"""The same for SFT; verl lowers no learning rate linearly."""
+"""The profiles of SFT; verl does not support a linear decay of the learning rate."""
 
 
 def check_cluster(config: ClusterConfig) -> None:
