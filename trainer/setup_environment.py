@@ -1,17 +1,17 @@
 """Makes the Python environment of the trainer; standard library only, Python 3.11 or newer.
 
-    python3 trainer/setup_environment.py                 what training needs
-    python3 trainer/setup_environment.py --profile remote   and Node, where no editor brings it
-    python3 trainer/setup_environment.py --profile dev   and what the tests need
-    python3 trainer/setup_environment.py --profile verl  another one: verl on Ray, and what its tests need
-    python3 trainer/setup_environment.py --profile vllm  another one: vLLM for the CPU, for the tests of it
-    python3 trainer/setup_environment.py --check         only says whether it is there
+    python3 trainer/setup_environment.py                 the packages for training
+    python3 trainer/setup_environment.py --profile remote   also Node, for machines without an editor
+    python3 trainer/setup_environment.py --profile dev   also the packages for the tests
+    python3 trainer/setup_environment.py --profile verl  a separate environment with verl, Ray and their tests
+    python3 trainer/setup_environment.py --profile vllm  a separate environment with vLLM for the CPU, for its tests
+    python3 trainer/setup_environment.py --check         only reports whether the environment is complete
     PYTHON trainer/setup_environment.py --existing '{}'  installs nothing: checks whether PYTHON can train as it is
 
-The environment is in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash is that of
-the pinned requirements and the Python version, so another version of the trainer never meets the wrong packages.
-The last line of standard output is JSON: {"python": "<interpreter>", "ready": true}. With --check, `download` is about
-how many bytes are missing. Progress goes to standard error. Exit codes: 0 ready, 1 failed or (with --check) not there,
+The environment is in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it). The hash is that of the pinned
+requirements and the Python version, so another version of the trainer never uses the wrong packages. The last line of
+standard output is JSON: {"python": "<interpreter>", "ready": true}, with `download`, the approximate number of missing
+bytes, under --check. Progress goes to standard error. Exit codes: 0 ready, 1 failed or (with --check) not complete,
 2 wrong Python.
 """
 
@@ -39,8 +39,8 @@ REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
 CONSTRAINTS = REQUIREMENTS / "constraints.txt"
 VERL_CONSTRAINTS = REQUIREMENTS / "verl-constraints.txt"
 DISK_NEEDED = 3 * 2**30
-# (file, what it is, approximate download in MB, extra arguments of pip); torch first and alone, because asked
-# for together with others it can bring several GB of packages for graphics cards.
+# (file, description, approximate download in MB, extra arguments of pip). torch comes first and alone, because together
+# with other packages it can install several GB of GPU packages.
 STEPS = {
     "local": [
         ("torch.txt", "PyTorch", 200, []),
@@ -59,9 +59,9 @@ STEPS = {
     "remote": [("node.txt", "Node.js, for the engine", 62, ["--no-deps"])],
     "dev": [
         ("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, []),
-        # Of this client of a web service the tests read one file: the vocabulary of Qwen's models.
+        # The tests use only one file of this web client: the vocabulary of Qwen's models.
         ("vocabulary.txt", "the vocabulary of Qwen's models", 3, ["--no-deps"]),
-        # Apart, since every trainer that finds it starts a second later; tests/conftest.py looks for it there.
+        # In a separate folder, because it delays the start of every trainer by a second. tests/conftest.py knows it.
         ("bitsandbytes.txt", "bitsandbytes, for the tests of QLoRA", 43, ["--no-deps", "--target", "{folder}/apart"]),
     ],
 }
@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
         left = sum(megabytes for _, _, megabytes, _ in missing)
         print(json.dumps({"python": str(python), "ready": not missing, "download": left * 10**6}), flush=True)
         return 1 if missing else 0
-    # A cancellation sends SIGTERM: as an exception it also ends the step that runs.
+    # A cancellation sends SIGTERM; as an exception it also ends the current step.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("cancelled; what is complete is kept"))
     try:
         make(folder, python, missing if has_pip(python) else steps_of(options.profile))
@@ -97,18 +97,18 @@ def main(argv: list[str]) -> int:
 
 
 class SetupError(Exception):
-    """Why there is no environment, and what to do."""
+    """The environment cannot be made or used; the message says why and what to do."""
 
 
-# An interpreter or a container that a person names is used as it is.
+# An interpreter or a container that the user names is checked and stays unchanged.
 
 
 def check_existing(asked: dict[str, Any]) -> int:
     """Checks whether this Python can train, without installing or downloading anything.
 
-    `asked` has `command` (the argument list that starts this Python), and what the side that starts it sees: `paths`,
-    `pids` (its namespace of process ids; absent where there are none) and `node` (its Node.js; absent where it brings
-    none). Prints {"python", "ready", "node"}, or one message.
+    `asked` has `command` (the argument list that starts this Python), and facts about the process that starts it:
+    `paths`, `pids` (its namespace of process ids, if there are namespaces) and `node` (its Node.js, if it has one).
+    Prints {"python", "ready", "node"}, or one message.
     """
     command = shlex.join(asked["command"])
     try:
@@ -125,7 +125,7 @@ def check_existing(asked: dict[str, Any]) -> int:
 
 
 def see_the_same(command: str, asked: dict[str, Any]) -> None:
-    """A container has to share folders, process ids and variables with the side that reads the run's folder."""
+    """Checks that a container shares folders, process ids and variables with the reader of the run's folder."""
     for path in asked.get("paths", []):
         if not Path(path).exists():
             raise SetupError(
@@ -147,7 +147,7 @@ def see_the_same(command: str, asked: dict[str, Any]) -> None:
 
 
 def see_packages(command: str) -> None:
-    """Every dependency of pyproject.toml has to be installed in a version that it allows."""
+    """Checks that every dependency of pyproject.toml is installed in an allowed version."""
     needed = requirements()
     wrong = {name: wanted for name, wanted in needed.items() if installed(name) is None}
     if "packaging" not in wrong:
@@ -161,7 +161,7 @@ def see_packages(command: str) -> None:
 
 
 def requirements() -> dict[str, str]:
-    """Package and versions, such as `trl` and `>=1.16,<1.17`; with what compares versions."""
+    """Returns the allowed versions by package, such as `>=1.16,<1.17` for `trl`; includes `packaging` for the check."""
     import tomllib
 
     project = tomllib.loads((Path(__file__).resolve().parent / "pyproject.toml").read_text(encoding="utf-8"))
@@ -191,7 +191,7 @@ def told(command: str, wrong: dict[str, str]) -> str:
 
 
 def node_here(command: str, given: str | None) -> str:
-    """The Node.js that runs the engine here: the one that was given, that of a package, or that on the PATH."""
+    """Returns the Node.js that runs the engine here: the given one, that of a package, or the one on the PATH."""
     if given is not None and node_version(given) is not None:
         return given
     found = shutil.which("node")
@@ -224,7 +224,10 @@ def node_version(node: str) -> tuple[int, ...] | None:
 
 
 def environment_folder(profile: str = "local") -> Path:
-    """The profiles `verl` and `vllm` live apart: they and TRL want different versions of transformers."""
+    """Returns the folder of a profile's environment.
+
+    `verl` and `vllm` have separate environments, because they and TRL need different versions of transformers.
+    """
     digest = hashlib.sha256(f"{sys.version_info[:2]} {platform.system()} {platform.machine()}".encode())
     pins = {"verl": ("verl.txt", "model.txt", "verl-constraints.txt"), "vllm": ("vllm.txt",)}
     for name in ("torch.txt", *pins.get(profile, ("local.txt", "model.txt", "constraints.txt"))):
@@ -242,7 +245,7 @@ def steps_of(profile: str) -> list[tuple[str, str, int, list[str]]]:
 
 
 def marker(folder: Path, requirement: str) -> Path:
-    """Written last, and named after the pins, so that a half-made or outdated step is made again."""
+    """Returns the file that marks a step as done; the hash of the pins in its name makes outdated steps repeat."""
     digest = hashlib.sha256((REQUIREMENTS / requirement).read_bytes()).hexdigest()[:8]
     return folder / f".{Path(requirement).stem}-{digest}.done"
 
@@ -278,7 +281,7 @@ def make(folder: Path, python: Path, missing: list[tuple[str, str, int, list[str
 
 
 def has_pip(python: Path) -> bool:
-    """Whether an environment is there and whole; one that was interrupted while it was made lacks pip."""
+    """Returns whether an environment exists and has pip, which is missing if its creation was interrupted."""
     if not python.exists():
         return False
     return (
@@ -295,7 +298,7 @@ def venv_hint() -> str:
 
 
 def run(command: list[str], what: str, hint: str) -> None:
-    """Runs a step, shows what it downloads, and keeps its last lines for the message if it fails."""
+    """Runs a step, shows its downloads, and uses its last lines for the error message if it fails."""
     last: list[str] = []
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=without_keys()

@@ -1,4 +1,4 @@
-"""`python -m rehearsal_trainer <command>`: the commands are in COMMANDS."""
+"""The entry point of `python -m rehearsal_trainer <command>`; COMMANDS lists the commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMANDS = {
     "export": "writes a checkpoint as a whole model",
     "explain": "prints every key of the configurations, as JSON",
 }
-"""Each command, which is the `main` of its module in commands/, and what it does."""
+"""The commands and their descriptions. A command is the `main` of its module in commands/."""
 
 USAGE = "\n".join(
     [
@@ -31,8 +31,8 @@ USAGE = "\n".join(
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit code 0: done; 1: stopped by a failure that was reported; 2: wrong usage or configuration."""
-    # Waiting threads spin for the moment between two products, no longer: engine and editor share these cores.
+    """Runs a command; returns 0 on success, 1 after a reported failure, 2 for wrong usage or configuration."""
+    # Waiting threads spin only between two products, because the engine and the editor share these cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")

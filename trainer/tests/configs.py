@@ -1,4 +1,4 @@
-"""Configurations of whole runs with the tiny random model and the scripted engine, and what they learn from."""
+"""Configurations and data of whole runs with the tiny random model and the scripted engine."""
 
 from __future__ import annotations
 

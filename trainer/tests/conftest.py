@@ -1,4 +1,4 @@
-"""What the tests share: the tiny random model, a decoder that says what it is told, and a client of the gateway."""
+"""Fixtures of the tests: the tiny random model, a decoder with given answers, and a client of the gateway."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from rehearsal_trainer.sampler.cpu_decoder.decoder import Entry
 from rehearsal_trainer.sampler.cpu_decoder.generation import Generator
 from rehearsal_trainer.values.messages import Conversation, Message, Tool
 
-# `npm test` gives the same verdict on the same tree. The full suite tries more examples, of a new seed.
+# `npm test` gives the same result for the same code. The full suite tries more examples with a new seed.
 RUNS = int(os.environ.get("REHEARSAL_RUNS", "1"))
 settings.register_profile(
     "rehearsal", deadline=None, max_examples=100 * RUNS, derandomize="REHEARSAL_SEED" not in os.environ
@@ -78,7 +78,7 @@ def all_in_full_suite(cases: Sequence[str], only_full: Sequence[str]) -> list[An
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what is marked `full`, except in `npm run test:full`."""
+    """Leaves out tests marked `full`, except in `npm run test:full`."""
     if os.environ.get("REHEARSAL_SUITE") == "full":
         return
     left_out = [each for each in items if each.get_closest_marker("full")]
@@ -87,13 +87,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    # Every run of TRL collects garbage, which takes long when it looks at all that was imported.
+    # Every run of TRL collects garbage, which is slow if it has to scan all imported modules.
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def _only_known_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a run measures stands in the table of metrics.py."""
+    """Fails if a run writes a metric that is not in the table of metrics.py."""
     write = RunFolder.metrics
 
     def checked(run: RunFolder, step: int, values: Mapping[str, float | None]) -> None:
@@ -111,7 +111,7 @@ def tokenizer() -> Any:
 
 @pytest.fixture(scope="session")
 def gold_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The test tasks of parcel-desk, played by the gold seat of the real engine: a run's folder."""
+    """Returns a run's folder with the test tasks of parcel-desk, played by the gold seat of the real engine."""
     run = tmp_path_factory.mktemp("recorded") / "run"
     command = [node_of(), str(ENGINE), "eval", str(REPOSITORY / "domains" / "parcel-desk"), "--agent", "gold"]
     subprocess.run([*command, "--split", "test", "--out", str(run)], check=True, capture_output=True, timeout=LIMIT_S)
@@ -124,14 +124,14 @@ def chat(tokenizer: Any) -> Chat:
 
 
 def template_of(name: str) -> str:
-    """One of the chat templates that TRL brings, byte for byte those of the models."""
+    """Returns one of TRL's chat templates, which are byte-for-byte copies of the models' templates."""
     spec = importlib.util.find_spec("trl")
     assert spec is not None and spec.origin is not None
     return (Path(spec.origin).parent / "chat_templates" / f"{name}.jinja").read_text(encoding="utf-8")
 
 
 def chat_with(tokenizer: Any, template: str, thinking: bool = False) -> Chat:
-    """The chat of ChatML's tokenizer with a template: `compact`, or one of those that TRL brings, as `qwen2_5`."""
+    """Returns the chat of ChatML's tokenizer with a template: `compact`, or one of TRL's, such as `qwen2_5`."""
     own = copy.deepcopy(tokenizer)
     if template == "compact":
         return Chat.of(own, {own.eos_token_id}, "compact")
@@ -170,7 +170,7 @@ def save_whole(model: Any, folder: Path) -> None:
 
 @pytest.fixture
 def runs(tmp_path: Path, tiny_model: Any) -> Path:
-    """A training folder with two runs: `sft` with a whole model, and `grpo` with an adapter that stands on it."""
+    """Returns a folder with two runs: `sft` with a whole model, and `grpo` with an adapter of that model."""
     root = tmp_path / "training"
     base = root / "sft" / "checkpoints" / "final"
     save_whole(tiny_model, base)
@@ -181,7 +181,7 @@ def runs(tmp_path: Path, tiny_model: Any) -> Path:
 
 
 class ForcedDecoder:
-    """Not a model: its logits name the next id of a prepared reply, whatever the prompt."""
+    """A decoder without a model: its logits select the next id of a prepared reply, for every prompt."""
 
     def __init__(self, vocabulary: int, replies: Sequence[Sequence[int]]) -> None:
         self.vocabulary = vocabulary
@@ -212,7 +212,7 @@ class ForcedDecoder:
 
 @pytest.fixture
 def forced_gateway(tokenizer: Any) -> Any:
-    """Makes a gateway whose model gives the texts' ids, each ended by the end mark."""
+    """Makes a gateway whose model answers with the texts' ids, each followed by the end token."""
     opened: list[Gateway] = []
 
     def make(replies: Sequence[str], template: str = "compact") -> Gateway:
@@ -229,7 +229,7 @@ def forced_gateway(tokenizer: Any) -> Any:
 
 
 class Client:
-    """Plain HTTP to a served gateway."""
+    """A plain HTTP client of a gateway."""
 
     def __init__(self, gateway: Gateway, http: aiohttp.ClientSession) -> None:
         self.gateway = gateway
@@ -251,7 +251,7 @@ class Client:
 
 
 def served(gateway: Gateway, visit: Callable[[Client], Awaitable[Any]]) -> Any:
-    """Serves the gateway, runs the visit, gives back what it returned."""
+    """Serves the gateway, runs the visit, and returns its result."""
 
     async def run() -> Any:
         async with gateway.serving(), aiohttp.ClientSession() as http:

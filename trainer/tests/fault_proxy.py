@@ -19,7 +19,7 @@ Answer = tuple[int, str, bytes]
 
 @dataclass
 class Exchange:
-    """A request of a session, with what its answer needs."""
+    """A request of a session, and the data for its answer."""
 
     handler: BaseHTTPRequestHandler
     body: bytes
@@ -30,7 +30,7 @@ class Exchange:
     """The gateway's answers to other sessions."""
 
     def send(self, status: int, kind: str, body: bytes, cut: int | None = None) -> None:
-        """Sends an answer; with `cut`, only so many bytes of it before the connection ends."""
+        """Sends an answer; with `cut`, only that many bytes of it before the connection ends."""
         handler = self.handler
         handler.send_response(status)
         handler.send_header("Content-Type", kind)
@@ -40,12 +40,12 @@ class Exchange:
         handler.wfile.write(body[:cut])
 
     def answer(self) -> Answer:
-        """The gateway's answer, which is kept."""
+        """Requests and keeps the gateway's answer, and returns it."""
         self.earlier.append(self.forward(self.body))
         return self.earlier[-1]
 
     def streamed(self) -> Answer:
-        """The gateway's answer as a stream."""
+        """Returns the gateway's answer as a stream."""
         return self.forward(json.dumps({**json.loads(self.body), "stream": True}).encode())
 
 
@@ -54,14 +54,14 @@ Inject = Callable[[Exchange], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a request of a session, or to each from the chosen one on."""
+    """A fault that is injected into one request of a session, or into all requests from that one on."""
 
     name: str
     inject: Inject
     at: int = 1
     is_lasting: bool = False
     cause: str | None = None
-    """What the failure of the rollout says; None where the rollout is as without the fault."""
+    """The message of the rollout's failure; None if the fault does not change the rollout."""
 
 
 def _close(_: Exchange) -> None:
@@ -175,7 +175,7 @@ class FaultProxy:
     _counts: dict[str, int] = field(default_factory=dict)
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        """Answers a request as the fault of its session has it."""
+        """Answers a request with the fault of its session."""
         found = re.search(r"/sessions/([^/]+)/", handler.path)
         assert found is not None
         session = found[1]
@@ -207,7 +207,7 @@ def _forward(url: str, body: bytes, headers: dict[str, str]) -> Answer:
 
 @contextmanager
 def proxied(faults: Sequence[Fault | None]) -> Iterator[FaultProxy]:
-    """Serves a proxy; its `target` is to be set before the first request."""
+    """Serves a proxy; set its `target` before the first request."""
     proxy = FaultProxy(faults)
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,6 @@
-"""An engine that plays some rollouts and none after them, for tests that kill it: `held_engine.py 3 COMMAND...`.
+"""An engine that plays only the first rollouts, for tests that kill it: `held_engine.py 3 COMMAND...`.
 
-It passes requests on to the engine that the command starts, except those for further rollouts, which get no answer.
+It passes requests on to the engine that the command starts, except those for further rollouts, which it never answers.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Tokenizers of model families: their real chat templates, with Qwen's real vocabulary or a small one trained here.
 
-Only the vocabulary of Qwen's models is to be had without a model hub. For every other family a byte-level vocabulary
-is trained on a few texts; the special tokens are the family's own.
+Only the vocabulary of Qwen's models is available without a model hub. For every other family, a byte-level vocabulary
+is trained on a few texts; the special tokens are those of the family.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MISTRAL_TEMPLATE = """
   {%- endif %}
 {%- endfor %}
 """
-"""Written for these tests after the documented format of Mistral's instruct models: TRL brings none of theirs."""
+"""Written for these tests from the documented format of Mistral's instruct models: TRL does not include theirs."""
 
 
 DEEPSEEK_NAMES = (
@@ -86,7 +86,7 @@ DEEPSEEK_TEMPLATE = """
 {%- endfor %}
 {%- if add_generation_prompt and messages[-1].role != 'tool' %}{{- '<｜Assistant｜>' }}{%- endif %}
 """
-"""Written for these tests after the documented format of DeepSeek-V3. Its own template shows the model no tools."""
+"""Written for these tests from the documented format of DeepSeek-V3, whose own template does not show tools."""
 
 WRITTEN = {"mistral": MISTRAL_TEMPLATE, "deepseek": DEEPSEEK_TEMPLATE}
 """The templates that are written here."""
@@ -94,11 +94,11 @@ WRITTEN = {"mistral": MISTRAL_TEMPLATE, "deepseek": DEEPSEEK_TEMPLATE}
 
 @dataclass(frozen=True)
 class Family:
-    """A family of models, and what its template can say."""
+    """A family of models, and the features of its template."""
 
     name: str
     template: str
-    """The name of TRL's file, or of one that is written above."""
+    """The name of TRL's file, or of a template above."""
     special: Sequence[str]
     stops: Sequence[str]
     added: Sequence[str] = ()
@@ -107,7 +107,7 @@ class Family:
     speaks_beside_calls: bool = True
     thinks: bool = False
     always_thinks: bool = False
-    """Whether the template has a prompt open a thought that it then renders no answer without."""
+    """Whether a prompt starts the reasoning, and the template then renders every answer with reasoning."""
     is_qwen: bool = False
 
 
@@ -174,7 +174,7 @@ FAMILIES = [
 
 @cache
 def tokenizer_of(family: Family) -> Any:
-    """The tokenizer of a family, its chat template included."""
+    """Returns the tokenizer of a family with its chat template."""
     if family.is_qwen:
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=_qwen_vocabulary())
     else:
@@ -191,7 +191,7 @@ def tokenizer_of(family: Family) -> Any:
 
 @cache
 def chat_of(family: Family) -> Chat:
-    """The chat of a family, thinking or not."""
+    """Returns the chat of a family, with or without reasoning."""
     tokenizer = tokenizer_of(family)
     stops = tokenizer.convert_tokens_to_ids(list(family.stops))
     return Chat.of(tokenizer, stops, "template", template_options(family.thinks))

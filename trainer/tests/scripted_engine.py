@@ -1,12 +1,12 @@
-"""A scripted stand-in for the engine, for tests only: it speaks the training protocol, and nothing in it is real.
+"""A scripted replacement of the engine for tests, which implements the training protocol.
 
-Its domains have two tools and a user of fixed words. Reward 1 for the right call (domain `parcels`), or by the
-trial's parity (domains `parity` and `parity-long`, whose policy is longer), so that a model that knows nothing still
-meets mixed groups; `dead` is always wrong, `falling` right in its first four rollouts and never again, and `late` is
-wrong in its first eight and then goes by parity; `parity-compacted` replaces the conversation by a summary after each
-of the model's answers, as agents do whose context is full. Task `broken-*` fails as infrastructure; in the domain
-`mumbling` the simulated user breaks every other rollout; in `late-answers` every fourth one runs into its time limit,
-and in `hanging` it does so only after an alarm of its run. Standard library only.
+Its domains have two tools and a user with fixed messages. In the domain `parcels` the right call has reward 1. In
+`parity` and `parity-long`, which has a longer policy, the trial's parity decides, so that an untrained model also gets
+mixed groups. `dead` is always wrong. `falling` is right only in its first four rollouts. `late` is wrong in its first
+eight, and afterwards the parity decides. `parity-compacted` replaces the conversation by a summary after each answer of
+the model, like agents whose context is full. The tasks `broken-*` fail as infrastructure. In `mumbling` the simulated
+user breaks every other rollout. In `late-answers` every fourth one exceeds its time limit, and in `hanging` only after
+an alarm of its run. Standard library only.
 """
 
 import json
@@ -31,7 +31,7 @@ TOOLS = [
 ]
 DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday"]
 OUTPUT = threading.Lock()
-TASKS = {  # by domain, train and test; every other domain has the first
+TASKS = {  # by domain, train and test; all other domains have the first entry
     "": (["move-0", "move-1", "move-2", "move-3"], ["move-100", "move-101", "move-102", "move-103"]),
     "broken": (["broken-0"], ["broken-1"]),
     "half-broken": (["move-0", "broken-0"], []),

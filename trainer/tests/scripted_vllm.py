@@ -1,10 +1,10 @@
-"""A stand-in for vLLM's side, of transformers: the same lines, the same weights, answers one by one.
+"""A replacement of vLLM's worker with transformers: the same lines and weights, with one answer at a time.
 
-It runs in a thread of the tests, so that it does not import torch again for each process that the trainer starts. What
-the trainer starts is `python -IS scripted_vllm.py PORT MODEL OPTIONS`: a process that passes the lines on.
+It runs in a thread of the tests, so that it does not import torch again for each process that the trainer starts. The
+trainer starts `python -IS scripted_vllm.py PORT MODEL OPTIONS`, a process that passes on the lines.
 
-With `SCRIPTED_VLLM_ENDS` in the environment, the name of a file that is not there yet, it makes the file and ends after
-three answers.
+If `SCRIPTED_VLLM_ENDS` in the environment names a file that does not exist yet, it makes the file and ends after three
+answers.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ ARCHITECTURES: dict[str, tuple[str, Callable[..., Any]]] = {
     "Mistral": ("Mistral", lambda **sizes: transformers.MistralConfig(**sizes, sliding_window=None)),
     "gpt-oss": ("gpt-oss", _gpt_oss),
 }
-"""By architecture, the name of the family whose template it has, and its configuration by sizes."""
+"""For each architecture, the family whose template it uses, and a function from sizes to its configuration."""
 
 
 def family_of(architecture: str) -> Family:

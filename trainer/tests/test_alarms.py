@@ -1,6 +1,6 @@
-"""Each alarm is raised by a run that fails in its way, once, and none by a healthy run.
+"""Checks that each alarm is raised once by a run that fails, and that a healthy run raises none.
 
-More such runs are in test_failing_runs.py.
+test_failing_runs.py has more such runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DEFAULTS = completed({})
 
 
 def rows_of(**series: Sequence[float]) -> list[Row]:
-    """Rows from step 1 on, with one value of each metric a row."""
+    """Returns rows from step 1 on, with one value of each metric per row."""
     return [
         {"step": float(step), **{name.replace("__", "/"): values[step - 1] for name, values in series.items()}}
         for step in range(1, 1 + max(len(values) for values in series.values()))
@@ -47,7 +47,7 @@ def rows_of(**series: Sequence[float]) -> list[Row]:
 
 
 def history(rows: Sequence[Row], limits: Any = DEFAULTS, run: RunKind = "grpo") -> list[tuple[str, int]]:
-    """All alarms of a run, as they were raised one optimizer step after the other."""
+    """Returns all alarms of a run, raised step by step."""
     found = [alarm for end in range(len(rows)) for alarm in raised(rows[: end + 1], limits, run)]
     return [(alarm.name, alarm.step) for alarm in found]
 
@@ -162,7 +162,7 @@ def keys_in_advice(kind: AlarmKind, backend: Backend) -> set[str]:
 
 
 def given_to_verl(run: RunKind, **values: Any) -> dict[str, Any]:
-    """What verl is given for a run of the profile `paper` with these values."""
+    """Returns verl's settings for a run of the profile `paper` with these values."""
     if run == "grpo":
         config = from_values(
             cluster_config.ClusterConfig, cluster_config.PROFILES, {**OF_PAPER, "domain": "d", **values}
@@ -347,7 +347,7 @@ def test_rollouts_that_hang_raise_an_alarm_while_the_step_still_waits(
         return ended[-1]
 
     class IdleOnceTheOthersHaveEnded(Idle):
-        """Lets the idle time pass when only those that hang are open, however slow the machine is."""
+        """Lets the idle time pass once only stalled rollouts are open, however slow the machine is."""
 
         def __getattribute__(self, name: str) -> Any:
             if name == "seconds":

@@ -38,7 +38,7 @@ def test_an_algorithm_takes_a_step(
 
     def watched(trainer: Any, resume_from: Path | None) -> int:
         seen.append(trainer.args)
-        # A random model never ends a response, and DAPO leaves out what was cut off: here any token is an end.
+        # A random model never ends a response, and DAPO leaves out truncated ones, so here every token is an end token.
         trainer.eos_token_ids = list(range(len(trainer.processing_class)))
         return train(trainer, resume_from)
 
@@ -58,7 +58,7 @@ def test_all_weights_train_by_small_steps_under_a_frozen_copy(tmp_path: Path, mo
     assert not (final / "adapter_config.json").exists()
     before, after = load_model("tiny", torch.float32), load_model(str(final), torch.float32)
     pairs = zip(before.named_parameters(), after.parameters(), strict=True)
-    # The weights of the norms are 1, the largest there are, and a step of 1e-6 is still seen in them.
+    # The weights of the norms are 1, the largest of the model, and a step of 1e-6 still changes them.
     assert [name for (name, one), other in pairs if torch.equal(one, other)] == []
     assert lines(tmp_path / "run" / "metrics.jsonl")[1]["kl"] > 0
 

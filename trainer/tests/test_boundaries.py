@@ -1,4 +1,4 @@
-"""Who may import what."""
+"""Checks which modules may import trl, verl and torch, and the command line of the package."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_only_the_backends_say_trl(tmp_path: Path) -> None:
 
 
 def promising(files: list[Path]) -> list[str]:
-    """The modules whose first words say that they need no torch."""
+    """Returns the modules whose docstring says that they are torch-free."""
     words = {path: ast.get_docstring(ast.parse(path.read_text())) or "" for path in files}
     return [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in files if FREE in words[path]]
 
 
 def first_needing_torch(modules: list[str]) -> str:
-    # Ends the child where it would import torch, which takes long.
+    # Ends the child before it imports torch, which is slow.
     code = f"""
 import importlib, sys
 class NoTorch:

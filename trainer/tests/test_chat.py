@@ -55,7 +55,7 @@ def test_what_sft_teaches_is_read_back(chat: Chat) -> None:
 
 
 def test_a_thought_starts_a_row_where_the_template_drops_it(tokenizer: Any) -> None:
-    """Qwen3 keeps its thoughts while it calls tools, and drops them when the user speaks again."""
+    """Qwen3 keeps its reasoning while it calls tools, and drops it with the next message of the user."""
     chat = chat_with(tokenizer, "qwen3", thinking=True)
     thinking = [replace(message, reasoning="Where is it?") for message in (CALLED, SAID)]
     messages = [ASKED, thinking[0], RETURNED, thinking[1], ASKED, SAID]

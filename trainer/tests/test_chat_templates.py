@@ -1,4 +1,4 @@
-"""What models are given, against their own chat templates, token by token, for each family."""
+"""Compares our token ids with the models' own chat templates, token by token, for each family."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ VARIANTS = (
     "Qwen3-2507", "Qwen3.5 thinking", "Qwen3.6 thinking", "Qwen3.8 thinking", "Llama 3.2", "Gemma 4 thinking",
     "GLM 4.5 thinking", "Nemotron 3 Ultra",
 )  # fmt: skip
-"""Another family of `npm test` has a template like theirs. Qwen3 is tried thinking and not."""
+"""Families whose template is like that of another family in `npm test`. Qwen3 is tried with and without reasoning."""
 TRIED = [pytest.param(each, marks=pytest.mark.full) if each.name in VARIANTS else each for each in FAMILIES]
 
 
 @pytest.mark.parametrize("family", TRIED, ids=lambda family: family.name)
 def test_a_model_is_given_what_its_own_template_renders(family: Family) -> None:
-    """Several calls in a message, results, reasoning, Unicode, empty contents: the ids of every prompt."""
+    """Checks the ids of every prompt: several calls per message, results, reasoning, Unicode, empty contents."""
     draw = random.Random(family.name)
     chat, tokenizer = chat_of(family), tokenizer_of(family)
     for _ in range(CONVERSATIONS):
@@ -85,7 +85,7 @@ def test_every_answer_is_read_back(family: Family) -> None:
 
 @pytest.mark.parametrize("family", TRIED, ids=lambda family: family.name)
 def test_a_row_that_grows_is_what_the_template_renders_at_once(family: Family) -> None:
-    """The ids that bridges add to sampled answers, against the whole conversation rendered anew."""
+    """Compares a row that grows by bridge ids with a new rendering of the whole conversation."""
     draw = random.Random(family.name)
     chat, tokenizer = chat_of(family), tokenizer_of(family)
     grown = 0
@@ -121,7 +121,7 @@ def test_the_own_templates_of_deepseek_are_refused_for_they_show_no_tools(templa
 
 
 def conversation(family: Family, draw: random.Random, turns: int | None = None) -> list[Message]:
-    """A conversation that ends where the model speaks: a system prompt, questions, answers, calls and results."""
+    """Returns a conversation with a system prompt, questions, answers, calls and results; the model speaks next."""
     messages = [Message("system", sentence(draw)), Message("user", sentence(draw))]
     for turn in range(draw.randrange(4) if turns is None else turns):
         said = answer(family, draw, f"{turn}")
@@ -156,7 +156,7 @@ def sentence(draw: random.Random) -> str:
 
 
 def rendered(tokenizer: Any, family: Family, messages: Sequence[Message]) -> list[int]:
-    """The ids that transformers gives, without anything of ours."""
+    """Returns the ids that transformers renders without our code."""
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     given: list[dict[str, Any]] = []
     for message in messages:
@@ -182,5 +182,5 @@ def rendered(tokenizer: Any, family: Family, messages: Sequence[Message]) -> lis
 
 
 def without_thoughts(chat: Any, ids: Sequence[int]) -> str:
-    """The text of a row without the empty thoughts that a template writes into the last turn only."""
+    """Returns the text of a row without the empty reasoning that a template writes only into the last turn."""
     return re.sub(r"<think>\s*</think>\s*", "", chat.tokenizer.decode(ids))

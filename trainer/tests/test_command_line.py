@@ -1,4 +1,4 @@
-"""What the command line does with a trained model besides training: it serves it, and writes it whole."""
+"""Tests the commands for a trained model: `gateway` serves it, and `export` writes it as a whole model."""
 
 from __future__ import annotations
 

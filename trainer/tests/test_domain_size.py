@@ -1,4 +1,4 @@
-"""The sample domain to train on stays small: token counts of the trainer's own tokenizer and templates."""
+"""Checks that the sample domain for training stays small, in tokens of the trainer's own tokenizer and templates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rehearsal_trainer.values.messages import Conversation, Message
 
 @pytest.fixture(scope="module")
 def rollouts(gold_run: Path) -> list[Conversation]:
-    """The test tasks of parcel-desk, all of them played to a success."""
+    """Returns rollouts of all test tasks of parcel-desk, which all succeed."""
     played = [read_recording(path) for path in find_recordings([str(gold_run)])]
     assert [rollout.reward for rollout in played] == [1] * 32
     return played
@@ -27,7 +27,7 @@ def test_policy_and_tool_schemas_take_less_than_500_tokens(rollouts: list[Conver
 
 
 def test_a_rollout_takes_about_400_tokens_at_most(rollouts: list[Conversation], chat: Chat) -> None:
-    """Prompt, tools and all, in the dialect that the domain is trained in."""
+    """Counts whole conversations with prompt and tools, in the dialect that the domain is trained in."""
     sizes = sorted(len(chat.rows_of(rollout)[0].ids) for rollout in rollouts)
     print(f"a rollout takes {sum(sizes) / len(sizes):.0f} tokens on average, the longest {sizes[-1]}")
     assert sum(sizes) / len(sizes) < 400

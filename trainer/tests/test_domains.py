@@ -1,4 +1,4 @@
-"""Several domains in one run, and what is evaluated while it trains."""
+"""Tests runs with several domains, and their evaluations."""
 
 from __future__ import annotations
 

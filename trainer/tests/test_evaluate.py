@@ -18,7 +18,7 @@ from rehearsal_trainer.values.failures import ConfigurationError
 
 
 def whole_evaluation(config: evaluate.Config, resume: bool = False) -> dict[str, Any]:
-    """The result of an evaluation that nobody stops."""
+    """Returns the result of an evaluation that is not stopped."""
     result = run_evaluation(config, resume)
     assert result is not None
     return result

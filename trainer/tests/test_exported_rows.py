@@ -1,4 +1,4 @@
-"""Exported rollouts in the loaders of those who read them: `datasets`, TRL, and the import of Rehearsal."""
+"""Loads exported rollouts with the programs that read them: `datasets`, TRL, and Rehearsal's import."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def loaded(file: Path) -> datasets.Dataset:
 
 
 def said_in_export(row: Mapping[str, Any]) -> str:
-    """What a row says, as one text, from the first message of the customer on."""
+    """Returns the messages of a row as one text, from the customer's first message on."""
     messages = row["messages"]
     start = next(n for n, each in enumerate(messages) if each["role"] == "user")
     return json.dumps(

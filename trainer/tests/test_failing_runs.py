@@ -1,7 +1,6 @@
-"""Short real runs of the tiny model that are made to fail, each in the way of one alarm, with the default
-limits wherever the test does not say otherwise.
+"""Short real runs of the tiny model that each raise one alarm, with the default limits unless a test sets others.
 
-The other alarms fire in runs of their own in test_alarms.py.
+Runs in test_alarms.py raise the other alarms.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ ALL_WEIGHTS = {"lora_rank": 0, "warmup_steps": 0, "schedule": "constant_with_war
 
 
 def record(folder: Path, task: str, name: str, agent: str = "gold", **more: Any) -> None:
-    """A recording of a scripted seat at a task, with a reward of 1 whatever it did."""
+    """Returns a recording of a scripted agent at a task, with a reward of 1 regardless of its actions."""
     params = {"task": task, "domain": "parity", "agent": agent, "basis": "train", "trial": 1, **more}
     scripted_engine.play({**params, "recording": str(folder / f"{name}.traj.jsonl")})
 

@@ -19,7 +19,7 @@ CALL = '<tool_call>find_parcel(parcel="P1")</tool_call>'
 
 
 def recorded(gateway: Gateway) -> list[Generated]:
-    """Everything that the generator samples from now on."""
+    """Returns a list that collects everything that the generator samples from now on."""
     made: list[Generated] = []
     generator: Any = gateway.generator
     submit = generator.submit

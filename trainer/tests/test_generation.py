@@ -309,7 +309,7 @@ def test_common_prefix(left: list[int], right: list[int], limit: int, length: in
 def test_a_session_that_is_closed_takes_no_other_along(tiny_model: Any) -> None:
     generator = Generator(decoder_for(tiny_model), stop_ids={10**6}, context=10**6)
     try:
-        # The one that is closed would not end for a long time by itself.
+        # Without being closed, the session would continue for a long time.
         closed, kept = (
             generator.submit(name, PROMPT, Sampling(1.0, 1.0, length), seed=7)
             for name, length in (("closed", 10**5), ("kept", 200))
@@ -325,7 +325,7 @@ def test_a_session_that_is_closed_takes_no_other_along(tiny_model: Any) -> None:
 
 @pytest.mark.parametrize("kind", all_in_full_suite(["llama", "module"], ["module"]))
 def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same requests again and again: the later ones are guessed, some of them wrongly."""
+    """Repeats the same requests: tokens of the later ones are guessed, some of them wrongly."""
     after = NgramSpeculator.propose
     spoiled = cycle((0, 1, 1))
     monkeypatch.setattr(NgramSpeculator, "propose", lambda *given: [token + next(spoiled) for token in after(*given)])

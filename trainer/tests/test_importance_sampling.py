@@ -1,4 +1,4 @@
-"""Truncated importance sampling: gradients by planted drift, computed by hand, with TRL's own loss."""
+"""Tests truncated importance sampling: gradients of a given drift, computed by hand, and with TRL's own loss."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Faults between the engine and the gateway of a live training step, and a mask that is off by one.
+"""Injects faults between the engine and the gateway of a live training step, and a mask that is off by one.
 
-No fault may become a reward or a gradient: a rollout is as without the fault, or it is unscored and in no batch.
+A fault must not become a reward or a gradient: the rollout is either the same as without the fault, or it is unscored
+and not in a batch.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ GROUP = 4
 
 @dataclass(frozen=True)
 class Step:
-    """What an optimizer step learned from."""
+    """The rewards and rows that an optimizer step learned from."""
 
     rewards: list[float | None]
     rows: list[list[tuple[list[int], list[int], list[float]]]]
-    """By rollout its rows: ids, mask and log-probabilities."""
+    """For each rollout, its rows: ids, mask and log-probabilities."""
     trained: list[int]
     """The ids whose loss TRL computes, row after row."""
     failures: list[str]
@@ -131,7 +132,7 @@ def row_of(mask: list[int], scored: list[int], ids: Sequence[int] = (1, 2, 3, 4,
     ],
 )
 def test_a_mask_that_is_off_by_one_is_an_error(mask: list[int], scored: list[int]) -> None:
-    # Also where a model repeats one token, so that the ids are the same.
+    # This also holds if a model repeats one token, so that the ids are the same.
     for ids in ([1, 2, 3, 4, 5], [7] * 5):
         row_of([0, 1, 1, 0, 0], [0, 1, 1, 0, 0], ids).check_mask()
         with pytest.raises(TrainingError, match="of a row does not match what the model sampled"):
@@ -139,7 +140,7 @@ def test_a_mask_that_is_off_by_one_is_an_error(mask: list[int], scored: list[int
 
 
 def shifted(mask: list[int], by: int) -> list[int]:
-    """A mask that is 1 one place too late (1) or too early (-1)."""
+    """Checks a mask that is shifted by one token, too late (1) or too early (-1)."""
     return [0, *mask[:-1]] if by == 1 else [*mask[1:], 0]
 
 

@@ -1,4 +1,4 @@
-"""A trainer or an engine that is killed: nothing that was finished is lost, and nothing counts twice.
+"""Kills trainers and engines, and checks that finished work is not lost and does not count twice.
 
 REHEARSAL_SEED draws the states in which the processes are killed.
 """
@@ -49,7 +49,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(run: Path) -> Iterator[Start]:
-    """Starts a trainer in the run's folder. Those that still run when the test ends are killed."""
+    """Starts a trainer in the run's folder. Trainers that still run at the end of the test are killed."""
     processes: list[BaseProcess] = []
 
     def start(resume: bool, kind: str = "grpo", own: dict[str, Any] = GRPO, hold: Hold | None = None) -> BaseProcess:
@@ -87,7 +87,7 @@ def kill(process: BaseProcess, is_starting: bool = False) -> None:
 
 
 def engines_of(process: BaseProcess) -> list[int]:
-    """The engines that a trainer has started."""
+    """Returns the engines that a trainer has started."""
     command = ["pgrep", "-P", str(process.pid), "-f", "serve --stdio"]
     return [int(each) for each in subprocess.run(command, capture_output=True, text=True).stdout.split()]
 
@@ -101,7 +101,7 @@ def measured(run: Path) -> list[dict[str, Any]]:
 
 
 def wait_for_step(run: Path, process: BaseProcess) -> int:
-    """Returns the next optimizer step that is measured. At least one whole step is left after the one that follows."""
+    """Returns the next optimizer step that is measured. At least one whole step remains after the following one."""
     before = len(measured(run))
     until("an optimizer step is measured", lambda: len(measured(run)) > before, process.is_alive)
     return measured(run)[-1]["step"]
@@ -174,7 +174,7 @@ def kill_somewhere(run: Path, start: Start, draw: random.Random) -> None:
 
 
 def expect_whole(run: Path) -> None:
-    """Every optimizer step counts once, by its last attempt, with the recordings of that attempt and no others."""
+    """Checks that every optimizer step counts once, by its last attempt, with only the recordings of that attempt."""
     assert read_lines(run / "events.jsonl")[-1]["type"] == "finished"
     assert len({(line["step"], line["attempt"]) for line in measured(run)}) == len(measured(run))
     latest = {line["step"]: line for line in sorted(measured(run), key=lambda line: line["attempt"])}
@@ -202,7 +202,7 @@ def test_a_trainer_that_is_killed_resumes_from_its_last_checkpoint(
         assert not (run / "checkpoints" / "final").exists()
     expect_success(start(resume=True), run)
     expect_whole(run)
-    # An attempt in which nothing was measured has no number of its own.
+    # An attempt without metrics has the same number as the next one.
     attempts = [line["attempt"] for line in starts(run)]
     assert len(attempts) == KILLS + 2
     assert attempts == sorted(attempts)
@@ -273,7 +273,7 @@ def test_an_engine_that_is_killed_is_started_again_and_no_rollout_counts_twice(
 
 
 def test_an_engine_that_cannot_stay_ends_the_run_with_its_reason(tmp_path: Path, run: Path) -> None:
-    """It answers what is asked before the first rollout, and exits at each rollout."""
+    """The engine answers the requests before the first rollout, and exits at each rollout."""
     engine = tmp_path / "engine.py"
     engine.write_text(
         "import json, sys\n"

@@ -1,4 +1,4 @@
-"""The JSON lines of a run's folder, also those that a power cut left."""
+"""Tests the JSON lines of a run's folder, including incomplete ones after a power failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of metrics holds every metric that is written, and the charts only what the table holds."""
+"""Checks that the table of metrics has every metric that is written and every metric of the charts."""
 
 from __future__ import annotations
 

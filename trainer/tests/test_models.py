@@ -1,4 +1,4 @@
-"""Adapters and the models they stand on."""
+"""Tests how adapters find their base models, and how models are exported."""
 
 from __future__ import annotations
 

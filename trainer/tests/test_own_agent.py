@@ -1,4 +1,4 @@
-"""An agent of one's own in the seat: the real engine, the example of docs/agent.md, and the gateway's rows."""
+"""Tests a custom agent with the real engine, the example of docs/agent.md, and the gateway's rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def agent_file(folder: Path, node: str) -> str:
 
 
 def approval_of(agent: str, node: str) -> list[str]:
-    """Returns the option with the hash that the engine names before it starts an agent; none for a missing file."""
+    """Returns the option with the hash that the engine reports before it starts an agent; none for a missing file."""
     command = [node, str(ENGINE), "run", DESK, "reschedule-P46", "--agent", f"agent:{agent}", "--json"]
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     approval = json.loads(refused.stdout)["error"].get("approval")

@@ -1,4 +1,4 @@
-"""The continuous batching of transformers as the sampler, on this machine's CPU."""
+"""Tests the continuous batching of transformers as the sampler, on this machine's CPU."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_sampled_log_probabilities_are_those_of_the_model(tmp_path: Path, archit
 def test_pytorch_s_flash_kernel_is_given_each_conversation(
     tmp_path: Path, window: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel runs on GPUs only; what it computes is written out here."""
+    """Replaces the kernel, which runs only on GPUs, with the same computation in plain PyTorch."""
     calls: list[int] = []
 
     def kernel(

@@ -1,4 +1,4 @@
-"""What is looked at before a run begins: the model, and the room it takes."""
+"""Tests the checks before a run begins: the model, its memory, and the disk space."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ TRAINER = Path(__file__).resolve().parents[1]
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Knows `ada/open` by the sizes of its files, and `ada/gated`, which it does not give out.
+    """A hub that has `ada/open` with the sizes of its files, and refuses access to `ada/gated`.
 
-    It ends the connection where it is asked for `ada/unreachable`, as a network does that does not reach it.
+    It closes the connection of a request for `ada/unreachable`, like a network that cannot reach the hub.
     """
 
     def do_GET(self) -> None:
@@ -65,7 +65,7 @@ class Hub(BaseHTTPRequestHandler):
 
 @dataclass(frozen=True)
 class Check:
-    """What the command `--check` ends with."""
+    """The exit code and the output of a command with `--check`."""
 
     code: int
     out: str
@@ -224,7 +224,7 @@ def base_model(tmp_path: Path) -> Path:
 
 
 def refusal(**values: Any) -> str:
-    """What a run is refused with before its weights are loaded."""
+    """Returns the message that refuses a run before its weights are loaded."""
     config = from_values(grpo.Config, grpo.PROFILES, {"domain": "x", "run": "/tmp", "engine_command": ["x"], **values})
     with pytest.raises(ConfigurationError) as raised:
         grpo.needs(config)

@@ -1,4 +1,4 @@
-"""What a person sees of the text that a model is trained on, and what a synthesis selects."""
+"""Tests the preview of the text that a model is trained on, and the selection of a synthesis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVENTS: list[dict[str, Any]] = [
 
 
 def synthesis(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    """A synthesis with a recording for each row."""
+    """Writes a synthesis with a recording for each row."""
     for row in rows:
         path = folder / row["recording"]
         path.parent.mkdir(parents=True, exist_ok=True)

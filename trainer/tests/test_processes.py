@@ -1,4 +1,4 @@
-"""SFT in two processes on a CPU, which talk over gloo: they train as one process does, and end together."""
+"""Tests SFT in two processes on a CPU, connected by gloo: they train like one process, and end together."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRAINER = Path(__file__).resolve().parents[1]
 
 @contextmanager
 def started(config: sft.Config, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """`rehearsal_trainer sft`, and what it starts: all of that ends with the test."""
+    """Starts `rehearsal_trainer sft`; its processes are killed at the end of the test."""
     file = Path(config.run).with_suffix(".json")
     file.write_text(json.dumps(asdict(config)))
     command = [sys.executable, "-m", "rehearsal_trainer", "sft", "--config", str(file), *more]
@@ -43,14 +43,14 @@ def started(config: sft.Config, *more: str) -> Iterator[subprocess.Popen[str]]:
     try:
         yield process
     finally:
-        # Each rank has a session of its own, and would keep the output open.
+        # Each rank has its own session, and would keep the output open.
         for pid in [*children_of(process.pid), process.pid] if process.poll() is None else []:
             os.killpg(pid, signal.SIGKILL)
         process.communicate()
 
 
 def ended(config: sft.Config, *more: str, code: int = 0) -> str:
-    """Runs SFT to its end; what it said."""
+    """Runs SFT to its end, and returns its error output."""
     with started(config, *more) as process:
         _, words = process.communicate(timeout=LIMIT_S)
         assert process.returncode == code, words

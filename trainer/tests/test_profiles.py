@@ -1,4 +1,4 @@
-"""Every profile takes two optimizer steps, with the gradients of TRL's own loop."""
+"""Runs two optimizer steps with every profile, and compares the gradients with those of TRL's own loop."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PlainTrainer(UnpaddedTrainer):
 
 
 def run_grpo_of(run: Path, profile: str, steps: int, **changes: str) -> None:
-    # Sizes alone are reduced: each setting that changes how a step is computed is the profile's own.
+    # Only sizes are reduced; every setting that changes how a step is computed is that of the profile.
     sizes = {"context": 2048, "max_tokens": 8, "tasks_per_step": 2, "group_size": 4, "micro_batch": 2}
     run_grpo(grpo_config(run, profile=profile, dialect="compact", steps=steps, **sizes, **changes))
 

@@ -1,4 +1,4 @@
-"""The numbers of MUA-RL (arXiv 2508.18669) and of the papers of its relatives, held where a run reads them."""
+"""Compares configurations with the numbers of MUA-RL (arXiv 2508.18669) and of the papers of related algorithms."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_what_a_key_says_of_the_paper_is_what_the_profile_does(kind: Any) -> Non
 
 
 def test_the_comparison_with_the_script_says_what_the_profile_gives_to_verl() -> None:
-    """A dash stands for an option that is not set; = for the value of the script."""
+    """In the table, a dash means an option that is not set, and = means the value of the script."""
     config = from_values(ClusterConfig, PROFILES, {"domain": "d", "run": "r", "profile": "paper"}, grpo.ALGORITHMS)
     settings = verl_settings(config, Places("", "", "", ""), RolloutPlan.of(config, None), tasks=100)
     page = (REPOSITORY / "docs" / "training-mua-rl.md").read_text(encoding="utf-8")
@@ -88,7 +88,7 @@ def test_the_token_mean_loss_is_the_one_over_all_tokens_of_a_step() -> None:
 def test_an_algorithm_is_one_setting(algorithm: str, numbers: dict[str, Any]) -> None:
     config = read(grpo, profile="paper", algorithm=algorithm)
     assert {name: getattr(config, name) for name in numbers} == numbers
-    assert read(grpo, algorithm=algorithm, beta=0.04).beta == 0.04  # what a person says stands above it
+    assert read(grpo, algorithm=algorithm, beta=0.04).beta == 0.04  # the user's value overrides it
 
 
 def test_each_profile_is_smaller_than_the_cluster_s() -> None:

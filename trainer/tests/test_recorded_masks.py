@@ -1,4 +1,4 @@
-"""The masks of recordings that the real engine made of a real domain, against the gateway's own."""
+"""Compares the masks of the real engine's recordings of a real domain with those of the gateway."""
 
 from __future__ import annotations
 

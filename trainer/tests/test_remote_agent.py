@@ -17,7 +17,7 @@ TRAINER = Path(__file__).resolve().parents[1]
 PROCESSES = TRAINER / "rehearsal_trainer" / "processes"
 PARTS = (PROCESSES / "child_process.py", PROCESSES / "trainer_process.py", TRAINER / "remote_agent.py")
 PROGRAM = b"".join(path.read_bytes() for path in PARTS)
-"""What is sent, as src/cli/targets/ssh/remoteAgent.ts puts it together."""
+"""The program that is sent, in the same form as in src/cli/targets/ssh/remoteAgent.ts."""
 remote_agent: Any = types.ModuleType("remote_agent")
 exec(compile(PROGRAM, "remote_agent.py", "exec"), remote_agent.__dict__)
 
@@ -32,7 +32,7 @@ def of(path: Path) -> tuple[int, str]:
 
 
 def told(run: Path, have: Have, once: bool = False) -> list[dict[str, Any]]:
-    """What is sent of a run that is over; a message about a file has its bytes."""
+    """Returns the messages that follow a run that has ended; a message about a file includes its bytes."""
     sink = io.BytesIO()
     remote_agent.follow(run, {"have": have, "once": once}, sink)
     source, messages = io.BytesIO(sink.getvalue()), []

@@ -1,4 +1,4 @@
-"""How answers are read: what a model writes in each format, whole and broken."""
+"""Tests the parsing of answers in each format, complete and broken."""
 
 from __future__ import annotations
 

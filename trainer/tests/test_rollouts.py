@@ -1,4 +1,4 @@
-"""Groups of rollouts: which are dead, and what is measured of them."""
+"""Tests groups of rollouts: which are dead, and their metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run folder: whole lines on a full disk, and one trainer at a time."""
+"""Tests the run folder: complete lines on a full disk, and one trainer at a time."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_folder_has_one_trainer_at_a_time(tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError, match=f"is being trained by process {other.pid}; stop that first"):
             opened(run, resume=True)
         other.kill()
-    # A trainer that was killed leaves its file behind, and that stops nobody.
+    # A trainer that was killed leaves its file behind, which does not block the next one.
     assert running_process(run / "pid") is None
     opened(run, resume=True)
     assert (run / "pid").read_text() == str(os.getpid())

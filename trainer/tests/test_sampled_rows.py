@@ -1,7 +1,7 @@
-"""Rows against what was sampled: real rollouts of the real engine, the ids of the sampler beside those of the rows.
+"""Compares the ids of rows with the sampler's ids, in real rollouts of the real engine.
 
-`REHEARSAL_ROLLOUTS` says how many (32; 1,000 in the full suite), `REHEARSAL_ROWS_MODEL` with which model (`tiny`; a
-checkpoint's folder for conversations that mean something).
+`REHEARSAL_ROLLOUTS` is the number of rollouts (32; 1,000 in the full suite), `REHEARSAL_ROWS_MODEL` the model (`tiny`;
+a checkpoint's folder for meaningful conversations).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ ROLLOUTS = int(os.environ.get("REHEARSAL_ROLLOUTS", "32"))
 MODEL = os.environ.get("REHEARSAL_ROWS_MODEL", "tiny")
 SAMPLING = Sampling(1.0, 1.0, 24 if MODEL == "tiny" else 96)
 TOLERANCE = 1e-3
-"""In nats, in float32: the sampler computes a conversation in pieces and in batches, which round otherwise."""
+"""In nats, in float32: the sampler computes a conversation in pieces and in batches, which round differently."""
 
 
 class Answer:
-    """What the sampler was asked and what it said, as it said it."""
+    """A request to the sampler, and its unchanged answer."""
 
     def __init__(self, session: str, prompt: Sequence[int], future: Future[Generated]) -> None:
         self.session, self.prompt, self.future = session, list(prompt), future

@@ -1,4 +1,4 @@
-"""Scoring rows without the work that changes nothing: shared beginnings, and padding."""
+"""Tests that computing shared prefixes once and leaving out padding do not change the results of scoring."""
 
 from __future__ import annotations
 

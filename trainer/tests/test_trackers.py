@@ -99,7 +99,7 @@ def test_an_unknown_tracker_and_a_missing_package_are_refused_before_anything_st
 
 
 class Recorded:
-    """A tracker that keeps what it is given, and fails when it is told to."""
+    """A tracker that records its settings and steps, and fails at step 2."""
 
     def __init__(self, run: Path, name: str, settings: Any) -> None:
         self.settings, self.steps = settings, []

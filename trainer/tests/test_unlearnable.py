@@ -1,4 +1,4 @@
-"""Rollouts that were scored and have no row to learn from: what GRPO does with them."""
+"""Tests how GRPO treats scored rollouts that do not have a row to learn from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rollout worker without verl: an engine and a gateway over a server of ids; and what a job keeps and tells."""
+"""Tests a rollout worker without verl, with an engine and a gateway over a server of ids, and the files of a job."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TASKS = REPOSITORY / "domains" / "parcel-desk" / "tasks"
 
 
 class Server:
-    """The tiny model as verl's client gives it: ids in, ids and log-probabilities out."""
+    """The tiny model with the interface of verl's client: takes ids, and returns ids and log-probabilities."""
 
     config = None
 

@@ -1,4 +1,4 @@
-"""MUA-RL's numbers in verl's words. verl itself is not needed here; tests_verl/ holds its own keys against them."""
+"""Tests MUA-RL's numbers as settings of verl, without verl; tests_verl/ compares them with verl's own keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SFT in verl's words, and its rows. verl itself is not needed here; tests_verl/test_sft.py trains with it."""
+"""Tests verl's settings and rows of SFT, without verl; tests_verl/test_sft.py trains with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""vLLM as the sampler: GRPO through a stand-in of the other side, and through vLLM itself where a Python has it.
+"""Tests vLLM as the sampler of GRPO: with a scripted worker, and with vLLM itself if a Python has it.
 
 REHEARSAL_VLLM_PYTHON=<a Python with vLLM> python -m pytest tests/test_vllm.py
 """

@@ -1,7 +1,7 @@
-"""Trainers in processes of their own, which tests kill.
+"""Runs trainers in separate processes, which tests kill.
 
 On Linux they are forked from a process that has imported torch, trl and the trainer, because importing these takes
-longer than a small run. Elsewhere each process imports them itself.
+longer than a small run. On other systems each process imports them itself.
 """
 
 from __future__ import annotations

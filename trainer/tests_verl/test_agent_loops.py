@@ -1,4 +1,4 @@
-"""verl's own agent-loop machinery over our loop: workers with engines, and rows equal to what was sampled."""
+"""Runs our agent loop in verl's own workers, with engines, and compares the rows with the sampled ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SEED = int(os.environ.get("REHEARSAL_SEED", "1"))
 
 
 def prompts_of(config: Any, count: int, step: int) -> Any:
-    """A batch as verl's trainer makes it, out of verl's data set."""
+    """Returns a batch from verl's data set, as verl's trainer makes it."""
     dataset = RLHFDataset(config.data.train_files, load_tokenizer("tiny"), config.data)
     batch = collate_fn([dataset[index] for index in range(count)])
     batch["uid"] = np.array([str(uuid.uuid4()) for _ in range(count)], dtype=object)
@@ -53,7 +53,7 @@ def rows_of(prompts: Any) -> dict[str, Any]:
 
 
 def finished(prompts: Any) -> dict[str, Any]:
-    """Waits for all groups; the keys and tags of the rows."""
+    """Waits for all groups, and returns the keys and tags of the rows."""
 
     def have_ended() -> bool:
         return all(tag["status"] in ("finished", "failure") for tag in groups_of(prompts).values())
@@ -87,7 +87,7 @@ def loops(cluster: None, client_of: Any, tmp_path_factory: pytest.TempPathFactor
 
 
 def engines() -> list[int]:
-    """Processes of engines, by what their command line says."""
+    """Returns the processes of engines, found by their command lines."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -137,7 +137,7 @@ def test_rows_are_what_was_sampled_bit_for_bit(loops: Any, store: Any, server: A
 
 
 def spans_of(mask: list[int]) -> Iterator[tuple[int, int]]:
-    """Where sampled ids stand together. Two answers never touch: what ends one is given."""
+    """Yields the start and end of each run of sampled ids. Given ids separate two answers, so runs never touch."""
     start = None
     for place, bit in enumerate([*mask, 0]):
         if bit and start is None:

@@ -123,7 +123,7 @@ def said(process: subprocess.Popen[str]) -> str:
 
 
 VERL_BEGAN = "ppo"
-"""What the log of a job has from verl's own start on."""
+"""A word that the log of a job contains once verl itself has started."""
 
 
 def until_written(process: subprocess.Popen[str], file: Path, word: str, times: int = 1) -> None:

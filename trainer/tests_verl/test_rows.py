@@ -1,4 +1,4 @@
-"""The rows of a rollout as verl gets them: an answer that was cut off, by algorithm."""
+"""Tests the rows of a rollout in verl's format, with truncated answers, for each algorithm."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def row_of(*finish_reasons: str) -> SessionRow:
         ("dapo", ["stop"], [1, 1]),
         ("dapo", ["length"], [0, 0]),
         ("dapo", ["stop", "length"], [0, 0, 0, 0, 0, 0]),
-        ("dapo", ["length", "stop"], [1, 1, 0, 0, 1, 1]),  # the rollout went on after an answer that was cut off
+        ("dapo", ["length", "stop"], [1, 1, 0, 0, 1, 1]),  # the rollout continued after a truncated answer
         ("grpo", ["length"], [1, 1]),
         ("gspo", ["stop", "length"], [1, 1, 0, 0, 1, 1]),
     ],

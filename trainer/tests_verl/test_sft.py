@@ -80,14 +80,14 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def rows(recordings: Path) -> Sequence[Row]:
-    """What SFT trains on everywhere."""
+    """Returns the rows that SFT trains on with every backend."""
     values = {"recordings": [str(recordings)], "run": "r", "model": "tiny", "profile": "trial", "batch": 1}
     config = from_values(SftClusterConfig, SFT_PROFILES, {**values, "dialect": "compact"})
     return sft_job.examples_of(config)[1].rows
 
 
 def mean_loss(model: Any, rows: Sequence[Row]) -> float:
-    """The mean over the tokens that are learned from, each row computed on its own."""
+    """Returns the mean loss over the tokens that are learned from, computed row by row."""
     total = 0.0
     with torch.no_grad():
         for row in rows:

@@ -1,4 +1,4 @@
-"""The tiny random model, answering as verl's model servers do: token ids in, token ids and log-probabilities out."""
+"""Serves the tiny random model like verl's model servers: takes token ids, returns ids and log-probabilities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rehearsal_trainer.sampler.answers import Sampling
 
 
 class TinyServer:
-    """Keeps what it was asked and what it sampled, which is what rows are compared with."""
+    """Keeps its requests and its sampled ids, to compare rows with."""
 
     def __init__(self) -> None:
         import torch

@@ -1,1 +1,1 @@
-"""The training engines behind the scripts: the only folder that imports them."""
+"""Adapters to the training libraries TRL and verl; no other folder imports them."""

@@ -18,7 +18,7 @@ class AtomicCheckpoints(Trainer):
     """Writes and deletes checkpoints so that a trainer that is killed never leaves part of one under its name."""
 
     _unfinished: Path | None = None
-    """Where a checkpoint is being written."""
+    """The folder that a checkpoint is being written to; None at other times."""
 
     def _get_output_dir(self, trial: Any) -> str:
         return super()._get_output_dir(trial) if self._unfinished is None else str(self._unfinished)
@@ -28,8 +28,8 @@ class AtomicCheckpoints(Trainer):
         folder = Path(self.args.output_dir)
         self._unfinished = folder / run_files.UNFINISHED
         if self.args.should_save:
-            shutil.rmtree(self._unfinished, ignore_errors=True)  # of an attempt that was killed
-        distributed.wait()  # every process writes the state of its random numbers beside what the first writes
+            shutil.rmtree(self._unfinished, ignore_errors=True)  # left by an attempt that was killed
+        distributed.wait()  # every process adds its random state to what the first one writes
         try:
             super()._save_checkpoint(model, trial)
         finally:
@@ -44,7 +44,7 @@ class AtomicCheckpoints(Trainer):
 def publish_checkpoint(folder: Path, name: str, kept: int | None = None) -> None:
     """Moves a complete folder from `unfinished/` to its place, and deletes all but the newest `kept` checkpoints.
 
-    A folder that is replaced or deleted is moved away first, so it is never there in part.
+    A folder that is replaced or deleted is moved away first, so it is never visible in part.
     """
     unfinished = folder / run_files.UNFINISHED
     if (folder / name).exists():

@@ -1,4 +1,4 @@
-"""TRL's progress in the words of a run's folder: its log as our metrics, its checkpoints as events."""
+"""Writes TRL's progress into a run's folder: its log as our metrics, its checkpoints as events."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ METRIC_NAMES = {
     "num_tokens": "tokens",
 }
 OF_NO_STEP = ("evaluate/seconds", "validation_seconds")
-"""Time that is measured separately and not counted in the optimizer step that it follows."""
+"""Times that are measured separately and not counted in the optimizer step that they follow."""
 
 
 class ProgressCallback(TrainerCallback):
-    """Writes metrics and checkpoints into the run folder and stops when asked to."""
+    """Writes metrics and checkpoints into the run's folder, and stops training on request."""
 
     def __init__(self, run: RunFolder, measured: Measurements, evaluate: Evaluate | None = None) -> None:
         self.run = run
@@ -53,7 +53,7 @@ class ProgressCallback(TrainerCallback):
         if "rollout_seconds" in values:
             values["update_seconds"] = seconds - values["rollout_seconds"]
         self.run.metrics(state.global_step, values)
-        # An alarm that pauses the run is raised by this step's numbers, and ends it before the next.
+        # The metrics of this step can raise an alarm that pauses the run before the next step.
         self._end_if_asked(control)
 
     def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
@@ -62,7 +62,7 @@ class ProgressCallback(TrainerCallback):
         self._last = time.monotonic()
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        # Before the step's line is written, so that it has what was measured on the new weights.
+        # Runs before the line of the step is written, so that the line includes measurements of the new weights.
         if self.evaluate:
             self.measured.values |= self.evaluate(state.global_step)
         self._end_if_asked(control)
@@ -78,7 +78,7 @@ class ProgressCallback(TrainerCallback):
 
 
 def gpu_memory() -> dict[str, float]:
-    """Returns the most memory of the GPU, in GiB, that was in use since the last call; nothing without a GPU."""
+    """Returns the peak GPU memory in use since the last call, in GiB; empty without a GPU."""
     if not torch.cuda.is_available():
         return {}
     most = torch.cuda.max_memory_allocated()

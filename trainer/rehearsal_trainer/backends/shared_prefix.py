@@ -1,4 +1,4 @@
-"""A prefix that all rows of a batch share, the policy and the tools for instance, is computed once."""
+"""Computes a prefix that all rows of a batch share, such as the policy and the tools, only once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def share_prefix(body: Any, min_length: int = 32) -> None:
 
 
 def shared_length(input_ids: Tensor, attention_mask: Tensor | None) -> int:
-    """How many leading tokens all rows have in common, none of them padding; the last is always left over."""
+    """Returns the number of leading tokens that all rows share, without padding; the last token is never counted."""
     if len(input_ids) < 2:
         return 0
     same = (input_ids == input_ids[:1]).all(0)

@@ -1,4 +1,4 @@
-"""The rows of SFT as several processes share them."""
+"""Divides the rows of SFT among several processes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rehearsal_trainer.processes import distributed
 
 
 def filled(rows: Sequence[Row], at_once: int) -> Sequence[Row]:
-    """The rows and, where several processes share them, behind them as many without a label as fill `at_once`.
+    """Returns the rows, padded to a multiple of `at_once` with unlabelled rows if several processes share them.
 
-    accelerate would fill up with rows of the same epoch, which then count twice in the gradient.
+    accelerate would pad with rows of the same epoch, which then count twice in the gradient.
     """
     if distributed.count() == 1:
         return rows
@@ -23,7 +23,7 @@ def filled(rows: Sequence[Row], at_once: int) -> Sequence[Row]:
 
 
 class SharedOrder(Sampler[int]):
-    """The order of accelerate's sampler in one process, with the rows that only fill up at the end of every epoch."""
+    """The order of accelerate's sampler in one process, with the padding rows at the end of every epoch."""
 
     def __init__(self, rows: int, filled: int, seed: int) -> None:
         """`rows` of `filled` have labels."""

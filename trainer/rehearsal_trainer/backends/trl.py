@@ -1,10 +1,10 @@
-"""TRL behind the scripts: trainers made from a plan.
+"""Builds TRL's trainers from a plan.
 
-Besides TRL's own work it does three things, all exact and only to save time and memory. A prefix that all rows of
-a batch share (the policy and the tools) is computed once, except under gradient checkpointing. The language model's
-head is only applied where a label is. Rows of similar length are scored together, so that one long rollout does not
-pad all the others. Rollouts with several rows are in unpadded_trainer.py, complete checkpoints in
-atomic_checkpoints.py.
+It adds three optimizations to TRL that save time and memory without changing the results. A prefix that all rows of a
+batch share (the policy and the tools) is computed once, except under gradient checkpointing. The language model's head
+is applied only at positions with a label. Rows of similar length are scored together, so that one long rollout does not
+pad all the others. unpadded_trainer.py handles rollouts with several rows, and atomic_checkpoints.py keeps checkpoints
+complete.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from rehearsal_trainer.values.failures import ConfigurationError
 
 @dataclass(frozen=True)
 class Optimization:
-    """What both trainers need to know about a run."""
+    """The settings of a run that both trainers need."""
 
     run: Path
     steps: int
@@ -65,12 +65,12 @@ class Optimization:
     max_grad_norm: float = 1.0
     bf16: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the configuration passes through to TRL."""
+    """Options that the configuration passes through to TRL."""
 
 
 @dataclass(frozen=True)
 class GrpoPlan:
-    """GRPO's own numbers; MUA-RL's by default."""
+    """The settings that only GRPO has; the defaults are those of MUA-RL."""
 
     group_size: int
     temperature: float
@@ -79,13 +79,13 @@ class GrpoPlan:
     epsilon_high: float | None
     algorithm: Literal["grpo", "dapo", "dr_grpo", "gspo"]
     context: int
-    """The longest row, which is the constant that Dr. GRPO divides by."""
+    """The maximum length of a row, in tokens, which is also the constant that Dr. GRPO divides by."""
     skip_dead_groups: bool
     importance_sampling_cap: float | None
 
 
-# How TRL calls the loss of each paper. Its "dapo" is the mean over all tokens of a step, which is verl's and so
-# MUA-RL's; its "grpo" is the mean of each row's mean, which GSPO's ratio of a whole sequence asks for.
+# TRL's settings for the loss of each paper. TRL's "dapo" is the mean over all tokens of a step, as in verl and so in
+# MUA-RL. TRL's "grpo" is the mean of the means of the rows, which GSPO's sequence-level ratio requires.
 LOSSES: Mapping[str, Mapping[str, Any]] = {
     "grpo": {"loss_type": "dapo", "scale_rewards": "group"},
     "dapo": {"loss_type": "dapo", "scale_rewards": "group", "mask_truncated_completions": True},
@@ -95,14 +95,14 @@ LOSSES: Mapping[str, Mapping[str, Any]] = {
 
 
 Rollouts = Callable[[Sequence[str], int], StepRows]
-"""(task of each rollout, optimizer step) to the rows and rewards of these rollouts."""
+"""Takes the task of each rollout and the optimizer step, and returns the rows and rewards of these rollouts."""
 
 
 class CheckpointedSftTrainer(AtomicCheckpoints, SFTTrainer):
-    """TRL's trainer of SFT, with whole checkpoints, and rows that several processes can share."""
+    """TRL's SFT trainer with complete checkpoints, and with rows that several processes can share."""
 
     shared_order: SharedOrder | None = None
-    """The order of the rows, where several processes share them."""
+    """The order of the rows if several processes share them."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         return self.shared_order or super()._get_train_sampler(train_dataset)
@@ -118,7 +118,7 @@ def sft_trainer(
     evaluate: Evaluate | None = None,
     validation: Sequence[Row] = (),
 ) -> SFTTrainer:
-    """A trainer over rows that are tokenised and masked already; TRL tokenises nothing."""
+    """Returns a trainer for rows that are already tokenised and masked; TRL does not tokenise anything."""
     shared = filled(rows, plan.micro_batch * distributed.count())
     dataset = Dataset.from_list([features_of(row) for row in shared])
     progress = ProgressCallback(run, measured, evaluate)
@@ -152,7 +152,7 @@ def grpo_trainer(
     measured: Measurements,
     evaluate: Evaluate | None = None,
 ) -> GRPOTrainer:
-    """A trainer whose rollouts come from the engine. `tasks` is the whole run's order, one entry a group."""
+    """Returns a trainer whose rollouts come from the engine. `tasks` is the run's order, one entry per group."""
 
     def rollout_func(prompts: list[Any], trainer: Any) -> dict[str, Any]:
         check_groups(prompts, grpo.group_size)
@@ -183,7 +183,7 @@ def grpo_trainer(
 
 
 def check_options(kind: Literal["sft", "grpo"], config: Any) -> None:
-    """ConfigurationError for an option under `trl` that TRL does not have, or that a key of the configuration sets."""
+    """Raises ConfigurationError for an option under `trl` that TRL does not have, or that one of our keys sets."""
     known = SFTConfig if kind == "sft" else GRPOConfig
     example = Optimization(Path(), 1, 1.0, 0, 1, 1, 1, 1, 0, False, 0)
     grpo = GrpoPlan(2, 1.0, 0.0, 0.2, None, "grpo", 1, False, None)
@@ -206,7 +206,7 @@ def check_options(kind: Literal["sft", "grpo"], config: Any) -> None:
 
 
 def check_groups(prompts: Sequence[Any], group_size: int) -> None:
-    """TRL hands each prompt over group_size times, side by side; its documentation once said otherwise."""
+    """Checks that TRL passes each prompt group_size times in a row; its documentation once said otherwise."""
     groups = [prompts[start : start + group_size] for start in range(0, len(prompts), group_size)]
     if len(prompts) % group_size or any(prompt != group[0] for group in groups for prompt in group):
         raise RuntimeError(
@@ -216,18 +216,18 @@ def check_groups(prompts: Sequence[Any], group_size: int) -> None:
 
 
 def train(trainer: Any, resume_from: Path | None) -> int:
-    """Trains, from a checkpoint if given; returns the optimizer step that was reached."""
+    """Trains, from a checkpoint if one is given, and returns the last optimizer step."""
     trainer.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
     return int(trainer.state.global_step)
 
 
 def save(trainer: Any, tokenizer: Any, target: Path, merge: bool) -> None:
-    """Saves the model: with the adapter merged in, or the adapter alone, which names its base."""
+    """Saves the model with the adapter merged in, or only the adapter, which names its base."""
     model = trainer.accelerator.unwrap_model(trainer.model)
     if merge and hasattr(model, "merge_and_unload"):
         model = model.merge_and_unload()
     unfinished = target.parent / run_files.UNFINISHED
-    shutil.rmtree(unfinished, ignore_errors=True)  # of an attempt that was killed
+    shutil.rmtree(unfinished, ignore_errors=True)  # left by an attempt that was killed
     model.save_pretrained(unfinished / target.name)
     tokenizer.save_pretrained(unfinished / target.name)
     record_quantization(model, unfinished / target.name)
@@ -270,7 +270,7 @@ def _common(plan: Optimization) -> dict[str, Any]:
         "save_steps": plan.save_every,
         "save_total_limit": plan.keep_checkpoints,
         "logging_steps": 1,
-        # A loss that is not a number is reported, not averaged away.
+        # A loss that is NaN is reported; an average would hide it.
         "logging_nan_inf_filter": False,
         "report_to": "none",
         "disable_tqdm": True,
@@ -282,7 +282,10 @@ def _common(plan: Optimization) -> dict[str, Any]:
 
 
 def _lora(model: Any, plan: Optimization) -> LoraConfig | None:
-    """A new adapter, whose reference is the model with the adapter off; none on a model that brings its own."""
+    """Returns the settings of a new adapter, or None for a model that brings its own.
+
+    The reference is the model with the adapter off.
+    """
     if plan.lora_rank == 0 or hasattr(model, "peft_config"):
         return None
     return LoraConfig(
@@ -300,7 +303,7 @@ def _adapter_of(model: Any) -> dict[str, Tensor]:
 
 
 def _restore_adapter(model: Any, loaded: Mapping[str, Tensor]) -> None:
-    """Keeps the adapter of a quantized model in float32, and one that it brought as it was loaded.
+    """Keeps the adapter of a quantized model in float32, and restores an adapter that was loaded with the model.
 
     TRL rounds it to bfloat16, which keeps 8 bits of a weight: most of an update of 1e-5 would be lost.
     """
@@ -312,9 +315,9 @@ def _restore_adapter(model: Any, loaded: Mapping[str, Tensor]) -> None:
 
 
 def score_labelled_positions() -> None:
-    """Lets TRL apply the language model's head only where there is a label, on every device.
+    """Makes TRL apply the language model's head only at positions with a label, on every device.
 
-    RuntimeError where this version of TRL decides that elsewhere.
+    RuntimeError if this version of TRL decides that elsewhere.
     """
     if not hasattr(trl_utils, "_use_triton"):
         raise RuntimeError(
@@ -322,13 +325,13 @@ def score_labelled_positions() -> None:
             "scored, and every token of the policy and the tools would be: install the version that "
             "trainer/requirements pins"
         )
-    # TRL scores all positions where there is no Triton, lest a compiler restarts for each number of labels. Nothing
-    # is compiled here, and nothing else of that module asks whether there is Triton: its kernels ask for themselves.
+    # Without Triton, TRL scores all positions, so that a compiler does not restart for each number of labels. Nothing
+    # is compiled here, and nothing else in that module uses this check: its kernels check for Triton themselves.
     trl_utils._use_triton = lambda _device: True  # pyright: ignore
 
 
 def _leave_out_positions(model: Any) -> None:
-    """Those without a label are not scored, and those of a prefix that all rows of a batch share computed once."""
+    """Skips the scores of tokens without a label, and computes a prefix that all rows of a batch share once."""
     score_labelled_positions()
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     if is_llama_like(inner):

@@ -1,4 +1,4 @@
-"""TRL's GRPO trainer for rollouts that have one row or several, without padding and without rows that teach nothing."""
+"""Extends TRL's GRPO trainer to rollouts with one or more rows, without padding and rows that teach nothing."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from rehearsal_trainer.metrics.measurements import Drift
 
 
 class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
-    """TRL's trainer without the padding, without rows that have no sampled token and, if asked, without dead groups.
+    """TRL's trainer without padding, without rows that lack sampled tokens and optionally without dead groups.
 
-    TRL expects one row for each rollout. Here a rollout whose history was rewritten has several, and one that could
-    not be scored has none: every row gets the advantage of its rollout, and only rows of scored rollouts count in a
-    mean over rows.
+    TRL expects one row for each rollout. Here a rollout has several rows if its history was rewritten, and none if it
+    could not be scored. Every row gets the advantage of its rollout, and only rows of scored rollouts count in a mean
+    over rows.
 
-    It also measures the drift: how far the log-probabilities that the gateway sampled with lie from those of the
-    same tokens here, where the weights are the same until the optimizer's step. The ratio of the two probabilities,
-    truncated at `importance_sampling_cap`, weighs the gradient of each token, as in TRL's mode `token_truncate` for
-    vLLM (truncated importance sampling; Ionides 2008). TRL needs another pass over the rows for it, since a batch may
-    have several updates there; here it has one, so the pass of the update has these log-probabilities.
+    It also measures the drift, which is the difference between the gateway's log-probabilities and those of the same
+    tokens here, with the same weights until the optimizer's step. The ratio of the two probabilities, truncated at
+    `importance_sampling_cap`, weights the gradient of each token, as in TRL's mode `token_truncate` for vLLM (truncated
+    importance sampling; Ionides 2008). TRL needs another pass over the rows for it, because a batch can have several
+    updates there. Here it has one, so the pass of the update has these log-probabilities.
     """
 
     skip_dead_groups = False
     importance_sampling_cap: float | None = None
-    """The largest weight of a token; None weighs none."""
+    """The maximum importance weight of a token; None turns the weights off."""
     drifts: list[Drift] | None = None
-    """Takes the drift of each micro-batch."""
+    """Receives the drift of each micro-batch."""
     _part: dict[str, Any] | None = None
     """The rows whose loss is being computed."""
     _owners: Tensor
     _sampled: Sequence[Sequence[Sampled]]
-    """By row, the answers of the model in it."""
+    """For each row, the answers of the model in it."""
     _tokens: Tensor
     """The number of tokens of the step's rows on this process."""
 
@@ -52,7 +52,7 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
         wanted = max(len(played.rows), len(played.rewards))
         missing = wanted + -wanted % micro_batches - len(played.rows)
         rows = [*played.rows, *[filler] * missing]
-        # A filler belongs to the row after the last rollout's, which `_generate_and_score_completions` adds.
+        # A filler belongs to an extra rollout, which `_generate_and_score_completions` adds after the others.
         owners = [*played.owners, *[len(played.rewards)] * missing]
         self._owners = torch.tensor(owners, device=self.accelerator.device)
         self._sampled = [*played.sampled, *[()] * missing]
@@ -64,12 +64,12 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         """Plays and scores a step as TRL does; gives each row the advantage of its rollout and counts the rows.
 
-        TrainingError where a mask does not match what was sampled.
+        TrainingError if a mask does not match the sampled ids.
         """
         before = self.state.num_input_tokens_seen
         output = super()._generate_and_score_completions(inputs)
         self._check_masks(output)
-        # TRL leaves out what the user and the tools said, and counts the rows that only fill up a micro-batch.
+        # TRL leaves out the tokens of the user and the tools, and counts the rows that only fill up a micro-batch.
         every: Any = self.accelerator.gather(self._tokens)
         self.state.num_input_tokens_seen = before + int(every.sum())
         self._metrics["train"]["num_tokens"] = [self.state.num_input_tokens_seen]
@@ -79,10 +79,10 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
         return output
 
     def _check_masks(self, batch: dict[str, Any]) -> None:
-        """TrainingError where other ids would train than those that were sampled for the rows of a step.
+        """Raises TrainingError if the ids that would train differ from those that were sampled for the rows of a step.
 
-        In `batch` there are TRL's masks and ids, [rows, tokens], with padding before the prompts and behind the
-        completions. DAPO leaves rows out whose last answer was cut off.
+        `batch` has TRL's masks and ids, [rows, tokens], with padding before the prompts and after the completions. DAPO
+        leaves out rows whose last answer was truncated.
         """
         mask = (batch["completion_mask"] * batch["tool_mask"]).bool().cpu()
         lengths, ids = batch["prompt_mask"].sum(1).tolist(), batch["completion_ids"].cpu()
@@ -95,13 +95,13 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Tensor, attention_mask: Tensor, logits_to_keep: int, *args: Any, **rest: Any
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Scores rows of similar length together and cuts the padding that the longest of a step would cost.
+        """Scores rows of similar length together, without the padding that the longest row of a step would cause.
 
         `input_ids` and `attention_mask` are [rows, prompt + logits_to_keep]: the prompts, and the completions with
-        padding behind them. What comes back is what TRL's own gives: the log-probabilities of the completions' tokens
-        (natural logarithms, float32) and, with `compute_entropy`, the entropies of the model there (in nats), both
-        [rows, logits_to_keep] and 0 at the padding; and the loss that balances experts, one number, with
-        `compute_aux_loss`. What was not asked for is None.
+        padding after them. Returns the same as TRL's method: the log-probabilities of the completions' tokens (natural
+        logarithms, float32), and with `compute_entropy` the entropies of the model there (in nats), both
+        [rows, logits_to_keep] and 0 at the padding. With `compute_aux_loss` it also returns the loss that balances
+        experts, one number. Values that were not requested are None.
         """
         score = super()._get_per_token_logps_and_entropies
         max_rows = rest.pop("batch_size", None) or len(input_ids)
@@ -143,11 +143,11 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
             part["advantages"] = part["advantages"][:, None] * ratio.clamp(max=cap)
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
-        """Returns the loss of a micro-batch, one number: that of TRL over the rows that can teach something.
+        """Returns the loss of a micro-batch, one number: TRL's loss over the rows that can be learned from.
 
-        Rows without a sampled token are left out, and so are those of a group that is all right or all wrong where
-        `skip_dead_groups` is set: they hold nothing but the KL term. In `inputs` the advantages are [rows], and 0 for
-        such a group; `scored_rows` counts the rows of the step; other tensors are [rows, tokens] or single numbers.
+        Rows without a sampled token are left out, and with `skip_dead_groups` also the rows of groups without a
+        difference in reward, which have only the KL term. In `inputs` the advantages are [rows], and 0 for such a
+        group; `scored_rows` counts the rows of the step; other tensors are [rows, tokens] or single numbers.
         """
         sampled = inputs["completion_mask"] * inputs.get("tool_mask", 1)
         kept = sampled.sum(1) > 0
@@ -170,10 +170,10 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
         return total
 
     def _nothing_to_learn(self, model: Any, inputs: dict[str, Any], sampled: Tensor) -> Tensor:
-        """Returns a loss of 0 with a gradient of 0, of the shortest row with a sampled token if there is one.
+        """Returns a loss of 0 with a gradient of 0, from the shortest row with a sampled token if there is one.
 
-        `sampled` counts the sampled tokens, [rows]. A row without any says nothing about the model, so what TRL
-        measures on it is dropped.
+        `sampled` counts the sampled tokens, [rows]. A row without any says nothing about the model, so TRL's metrics of
+        it are dropped.
         """
         known = {name: len(values) for name, values in self._metrics["train"].items()}
         lengths = inputs["completion_mask"].sum(1).masked_fill(sampled == 0, torch.iinfo(torch.long).max)
@@ -185,7 +185,7 @@ class UnpaddedTrainer(AtomicCheckpoints, GRPOTrainer):
 
 
 def _picked(inputs: dict[str, Any], rows: Tensor) -> dict[str, Any]:
-    """Returns the given rows of a micro-batch; what is not a tensor of its rows stays as it is."""
+    """Returns the given rows of a micro-batch; values that are not tensors of its rows stay unchanged."""
     count = len(inputs["advantages"])
     return {
         name: value[rows] if isinstance(value, Tensor) and value.ndim > 0 and len(value) == count else value
@@ -194,7 +194,7 @@ def _picked(inputs: dict[str, Any], rows: Tensor) -> dict[str, Any]:
 
 
 def similar_lengths(lengths: Sequence[int], max_rows: int) -> list[list[int]]:
-    """Row numbers in chunks of at most `max_rows`; in each, the longest is at most a quarter above the shortest."""
+    """Returns row numbers in chunks of at most `max_rows`; the longest row is at most 25 % longer than the shortest."""
     chunks: list[list[int]] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
         last = chunks[-1] if chunks else []

@@ -1,4 +1,4 @@
-"""The loss on rows that SFT does not learn from, measured while it trains."""
+"""Measures the loss on rows that SFT does not learn from while it trains."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from rehearsal_trainer.processes import distributed
 def validated(
     trainer: SFTTrainer, rows: Sequence[Row], steps: int, micro_batch: int, evaluate: Evaluate | None
 ) -> Evaluate:
-    """What measures the loss of rows that are not learned from beside what `evaluate` measures.
+    """Returns a function that measures the loss of the validation rows in addition to what `evaluate` measures.
 
-    It does so before the run, up to 20 times in its `steps` optimizer steps, and after the last of them.
+    It measures the loss before the run, up to 20 times in its `steps` optimizer steps, and after the last step.
     """
     cadence = Cadence(math.ceil(steps / 20), steps)
 
@@ -37,9 +37,9 @@ def validated(
 
 
 def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float:
-    """The mean loss of a token that could be learned from, as the trainer computes it, `micro_batch` rows at once.
+    """Returns the mean loss per labelled token as the trainer computes it, `micro_batch` rows at a time.
 
-    Several processes share the rows; all have to call it.
+    Several processes share the rows, so every process has to call it.
     """
     model: Any = trainer.model
     loss, tokens = 0.0, 0
@@ -52,6 +52,6 @@ def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float
             tokens += int((inputs["labels"][:, 1:] >= 0).sum())
             loss += float(trainer.compute_loss(model, inputs, num_items_in_batch=1)) / distributed.count()
     model.train()
-    trainer._metrics["eval"].clear()  # TRL's other measurements would be in its next line
+    trainer._metrics["eval"].clear()  # otherwise TRL's other measurements appear in its next line
     all_loss, all_tokens = distributed.total([loss, tokens])
     return all_loss / all_tokens

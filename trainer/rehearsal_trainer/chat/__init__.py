@@ -1,1 +1,1 @@
-"""A conversation as token ids with a loss mask, by the chat template of the model."""
+"""Renders conversations to token ids with a loss mask, using the model's chat template."""

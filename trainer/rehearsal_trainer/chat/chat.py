@@ -1,4 +1,4 @@
-"""Messages to rows of token ids and back: a chat template, and the format in which its answers are read. Torch-free."""
+"""Converts messages to rows of token ids and back, with a chat template and the format of its answers. Torch-free."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Chat:
         return self.template.stop_ids
 
     def parse(self, sampled: Sequence[int], prompt: Sequence[int], tools: Sequence[Tool]) -> Reply:
-        """Reads what the model sampled after a prompt; never fails, whatever it sampled."""
+        """Parses the ids that the model sampled after a prompt; never fails, whatever the ids are."""
         return self.form.parse(sampled, prompt, [tool_json(tool) for tool in tools])
 
     def rows_of(self, conversation: Conversation) -> list[Row]:
@@ -118,12 +118,12 @@ def template_options(thinking: bool) -> dict[str, Json]:
 
 
 def system_messages(system: str) -> list[Message]:
-    """Returns the system prompt as messages: one, or none where it is empty."""
+    """Returns the system prompt as a list of one message; an empty list if it is empty."""
     return [Message("system", system)] if system else []
 
 
 def preview_of(tokenizer: Any, row: Row) -> dict[str, Json]:
-    """A row as text, ids, mask, and as pieces that begin where its mask changes; the pieces' texts make the text."""
+    """Returns a row as text, ids, mask and pieces. A piece is a run of tokens with the same mask."""
     pieces = []
     start = 0
     for trained, group in groupby(row.mask):

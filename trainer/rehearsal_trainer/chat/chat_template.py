@@ -1,10 +1,11 @@
-"""Messages to token ids with a model's own chat template (Jinja). Torch-free.
+"""Converts messages to token ids with a model's own chat template (Jinja). Torch-free.
 
-Nothing here knows a family of models. What a conversation adds to a row is found by comparing two renderings of the
-template, and only that part is tokenised: the next prompt is the previous ids, the sampled ids and the bridge ids.
+This module does not depend on a family of models. It compares two renderings of the template to find what a
+conversation adds to a row, and tokenises only that part: the next prompt is the previous ids, the sampled ids and the
+bridge ids.
 
-Text never becomes a mark: where a message contains a special token literally (`<|im_end|>` typed by a user), its
-characters are encoded as ordinary text.
+Text never becomes a special token: if a message contains one literally (`<|im_end|>` typed by a user), its characters
+are encoded as ordinary text.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class ChatTemplate:
     """One tokenizer, its template and the options of the template.
 
     stop_ids: the ids that end an answer, as the model's generation configuration lists them.
-    options: what the template takes besides messages and tools, for instance `enable_thinking`.
+    options: variables of the template besides messages and tools, such as `enable_thinking`.
     """
 
     def __init__(self, tokenizer: Any, stop_ids: Iterable[int], options: Mapping[str, Json] | None = None) -> None:
@@ -50,17 +51,17 @@ class ChatTemplate:
         self._prefilled = self._find_prefilled()
 
     def prompt_ids(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
-        """Returns the ids of a whole conversation, up to where the model speaks."""
+        """Returns the ids of a whole conversation, up to the start of the model's answer."""
         return self._encode(self._render(messages, tools, prompt=True))
 
     def bridge_ids(
         self, before: Sequence[Message], reply: Message, new: Sequence[Message], tools: Sequence[Tool], last: int
     ) -> list[int] | None:
-        """Returns what a row continues with after a sampled reply, up to where the model speaks again.
+        """Returns the ids that continue a row after a sampled reply, up to the start of the model's next answer.
 
         before: the messages of the reply's prompt. new: users' and tools' messages. last: the reply's last id.
-        Returns None if the template renders what the row holds differently now (it drops earlier reasoning, or moves
-        the tools): the conversation then needs its own row.
+        Returns None if the template now renders the content of the row differently (it drops earlier reasoning, or
+        moves the tools): the conversation then needs a new row.
         """
         marked = _with_sentinel(reply)
         whole = self._render([*before, marked, *new], tools, prompt=True)
@@ -96,12 +97,12 @@ class ChatTemplate:
         return ids if stop is not None else [*ids, self._next_mark(reply, tools)]
 
     def _answer_text(self, before: Sequence[Message], reply: Message, tools: Sequence[Tool], prompt: str) -> str:
-        """Returns the text of a reply as the template renders it behind a prompt, and what closes its turn."""
+        """Returns the text of a reply as the template renders it after a prompt, including the end of its turn."""
         whole = self._render([*before, reply], tools)
         shared = self._shared(prompt, whole)
         if not prompt[shared:].strip():
             return whole[shared:]
-        # The template renders what comes before the reply differently because of it: it is cut where the turn starts.
+        # The reply changes how the template renders the text before it, so the text is cut at the start of the turn.
         opening = prompt[len(self._render(before, tools)) :]
         marked = self._render([*before, _with_sentinel(replace(reply, reasoning=None))], tools)
         head = marked.partition(_SENTINEL)[0]
@@ -109,7 +110,7 @@ class ChatTemplate:
         is_last_turn = opening in head and not self._any_stop.search(head[start:])
         if opening and is_last_turn and whole.startswith(head[:start]):
             return whole[start:]
-        if reply.reasoning:  # the prompt has the model answer without a thought
+        if reply.reasoning:  # the prompt makes the model answer without reasoning
             return self._answer_text(before, replace(reply, reasoning=None), tools, prompt)
         raise ModelError(
             "the chat template renders an answer differently than the prompt before it, so that its tokens cannot be "
@@ -117,13 +118,13 @@ class ChatTemplate:
         )
 
     def _shared(self, tail: str, other: str) -> int:
-        """Returns how many characters two texts share at their start; no special token is cut in two."""
+        """Returns the length of the common prefix of two texts, without a part of a special token at its end."""
         shared = _common(tail, other)
         cut = (mark.start() for mark in self._any_mark.finditer(tail) if mark.start() < shared < mark.end())
         return next(cut, shared)
 
     def _next_mark(self, reply: Message, tools: Sequence[Tool]) -> int:
-        """Returns the id that ends a reply where the template closes none: the mark of the next message."""
+        """Returns the id that ends a reply if the template does not close replies: the start of the next message."""
         if reply.tool_calls:
             new = [Message("tool", "", call_id=call.id) for call in reply.tool_calls]
         else:
@@ -194,7 +195,7 @@ class ChatTemplate:
 
 
 def _with_sentinel(reply: Message) -> Message:
-    """Returns a reply whose last free text is the sentinel: what comes after it no longer depends on the reply."""
+    """Returns a reply whose last free text is the sentinel, so that the text after it does not depend on the reply."""
     if not reply.tool_calls:
         return replace(reply, content=_SENTINEL)
     *calls, last = reply.tool_calls
@@ -203,7 +204,7 @@ def _with_sentinel(reply: Message) -> Message:
 
 
 def _with_readable_calls(message: Message) -> Message:
-    """Returns a message without malformed calls, which many templates do not take: their text is an argument."""
+    """Returns a message with the text of malformed calls as an argument, because many templates refuse such calls."""
     calls = [
         replace(call, arguments={"malformed": call.arguments}) if isinstance(call.arguments, str) else call
         for call in message.tool_calls
@@ -212,7 +213,7 @@ def _with_readable_calls(message: Message) -> Message:
 
 
 def _common(left: str, right: str) -> int:
-    """Returns how many characters two texts share at their start."""
+    """Returns the length of the common prefix of two texts."""
     for at, (one, other) in enumerate(zip(left, right, strict=False)):
         if one != other:
             return at
@@ -220,7 +221,7 @@ def _common(left: str, right: str) -> int:
 
 
 def _message_json(message: Message, names: Mapping[str, str]) -> dict[str, Json]:
-    """Returns a message as templates read it. Three names of its reasoning are in use."""
+    """Returns a message in the format of templates, which use three different names for its reasoning."""
     result: dict[str, Json] = {"role": message.role, "content": message.content or ""}
     if message.reasoning:
         result |= {

@@ -1,8 +1,8 @@
-"""Which tokens train: pure functions over one row of token ids.
+"""Decides which tokens train, with pure functions over one row of token ids.
 
-A row is one conversation as the model saw it. The mask is 1 on the ids that the model sampled (in SFT: that
-the assistant is to learn), mask 0 on everything that was given to it: policy, tools, user, tool results and
-the marks between messages. Torch-free; nothing here knows text or tokenizers.
+A row is one conversation as the model saw it. The mask is 1 on the ids that the model sampled (in SFT: those that the
+model should learn), and 0 on all ids that were given to it: policy, tools, user, tool results and the special tokens
+between messages. Torch-free. This module uses neither text nor tokenizers.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import NamedTuple, TypedDict
 
 from rehearsal_trainer.values.failures import TrainingError
 
-IGNORED_LABEL = -100  # what torch's cross entropy leaves out
+IGNORED_LABEL = -100  # torch's cross entropy ignores this label
 
 
 @dataclass
 class Row:
-    """Token ids with their loss mask and log-probabilities; the three lists always have one length."""
+    """Token ids with their loss mask and log-probabilities; the three lists always have the same length."""
 
     ids: list[int] = field(default_factory=list)
     mask: list[int] = field(default_factory=list)
     logprobs: list[float | None] = field(default_factory=list)
-    """A number exactly where the mask is 1; in SFT rows, where nothing was sampled, always None."""
+    """A number exactly where the mask is 1; always None in SFT rows, which are not sampled."""
 
     def append_given(self, ids: list[int]) -> None:
         """Adds ids that the model was given."""
@@ -32,7 +32,7 @@ class Row:
         self.logprobs += [None] * len(ids)
 
     def append_sampled(self, ids: list[int], logprobs: list[float]) -> None:
-        """Adds ids that the model sampled, one log-probability each."""
+        """Adds ids that the model sampled, with one log-probability each."""
         if len(ids) != len(logprobs):
             raise ValueError(f"{len(ids)} sampled ids came with {len(logprobs)} log-probabilities")
         self.ids += ids
@@ -47,14 +47,14 @@ class Row:
 
 
 class Sampled(NamedTuple):
-    """An answer as the model gave it: its ids, and the place of the first one in the row."""
+    """An answer as the model sampled it: its ids, and the index of the first one in the row."""
 
     place: int
     ids: list[int]
 
 
 class CompletionRow(TypedDict):
-    """A row in the two parts that GRPO wants."""
+    """A row split into prompt and completion, as GRPO requires."""
 
     prompt_ids: list[int]
     completion_ids: list[int]
@@ -63,12 +63,12 @@ class CompletionRow(TypedDict):
 
 
 def features_of(row: Row) -> dict[str, list[int]]:
-    """A row as SFT's data collator takes it: token ids, and as many labels."""
+    """Returns a row in the format of SFT's data collator: token ids and the same number of labels."""
     return {"input_ids": row.ids, "labels": labels_of(row)}
 
 
 def labels_of(row: Row) -> list[int]:
-    """Labels for cross entropy: the id where the mask is 1, else IGNORED_LABEL."""
+    """Returns the labels for cross entropy: the id where the mask is 1, else IGNORED_LABEL."""
     return [token if bit else IGNORED_LABEL for token, bit in zip(row.ids, row.mask, strict=True)]
 
 
@@ -78,9 +78,9 @@ def trained_ids(ids: Sequence[int], mask: Sequence[int]) -> dict[int, int]:
 
 
 def check_trained(trained: Mapping[int, int], sampled: Sequence[Sampled], what: str = "the loss mask") -> None:
-    """TrainingError where ids are not those that were sampled, or not at their places.
+    """Raises TrainingError if the trained ids or their indices differ from the sampled ones.
 
-    trained: ids by their places in the row; what: what says that they train.
+    trained: ids by their indices in the row; what: the name of the list that marks them as trained.
     """
     given = {place: token for answer in sampled for place, token in enumerate(answer.ids, answer.place)}
     if trained == given:
@@ -94,13 +94,13 @@ def check_trained(trained: Mapping[int, int], sampled: Sequence[Sampled], what: 
 
 
 def without_tail(row: Row) -> Row:
-    """The row up to its last trained token: what came after it can teach nothing."""
+    """Returns the row up to its last trained token, because later tokens do not train."""
     end = max((index + 1 for index, bit in enumerate(row.mask) if bit), default=0)
     return Row(row.ids[:end], row.mask[:end], row.logprobs[:end])
 
 
 def joined(rows: Sequence[Row]) -> Row:
-    """Several rows one after the other, for a person to read."""
+    """Returns several rows as one, for display."""
     whole = Row()
     for row in rows:
         whole.ids += row.ids
@@ -110,9 +110,9 @@ def joined(rows: Sequence[Row]) -> Row:
 
 
 def split_at(row: Row, prompt_length: int) -> CompletionRow:
-    """Cuts a row into prompt and completion; log-probabilities of given ids are 0.0, as TRL expects.
+    """Splits a row into prompt and completion; log-probabilities of given ids are 0.0, as TRL expects.
 
-    The prompt must be given ids only: a sampled id in it would never train.
+    The prompt must not contain sampled ids, because they would never train.
     """
     if any(row.mask[:prompt_length]):
         raise ValueError("the prompt of a row holds sampled ids; cut it before the first of them")

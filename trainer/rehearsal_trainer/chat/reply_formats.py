@@ -1,8 +1,8 @@
-"""What a model sampled, read as words, reasoning and calls. Torch-free.
+"""Parses sampled ids into text, reasoning and calls. Torch-free.
 
-A chat template says how calls are written and not how they are read. So every format that is known is tried on
-answers that the template itself renders, and the one that reads them back is the model's. Most formats are those of
-the package `renderers`; those that it lacks are here.
+A chat template defines how calls are written but not how they are read. So every known format is tried on answers that
+the template itself renders, and the model gets the format that reads them back. Most formats come from the package
+`renderers`; this module has those that it lacks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MALFORMED_NAME = "malformed"
 
 @dataclass(frozen=True)
 class Reply:
-    """What the assistant said and thought, and its calls without ids: (name, arguments or raw text)."""
+    """The text, the reasoning and the calls of an answer. A call has no id: (name, arguments or raw text)."""
 
     content: str | None
     reasoning: str | None
@@ -34,26 +34,26 @@ class Reply:
 
     @property
     def malformed(self) -> int:
-        """How many calls could not be read."""
+        """The number of calls that could not be parsed."""
         return sum(isinstance(arguments, str) for _, arguments in self.calls)
 
 
 Reader = Callable[[list[int], list[int], Sequence[dict[str, Json]]], renderers.ParsedResponse]
-"""Reads sampled ids, the end mark included, given the prompt's ids and the tools as JSON. It never fails."""
+"""Parses sampled ids, including the end token, given the prompt's ids and the tools as JSON. It never fails."""
 
 ReaderBuilder = Callable[[ChatTemplate], Reader]
-"""Makes the reader of a format for a template; fails where the tokenizer lacks a token of the format."""
+"""Builds the reader of a format for a template; fails if the tokenizer lacks a token of the format."""
 
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """A way to write answers. `name` is for people."""
+    """A format of answers. `name` is for display."""
 
     name: str
     read: Reader
 
     def parse(self, sampled: Sequence[int], prompt: Sequence[int], tools: Sequence[dict[str, Json]]) -> Reply:
-        """Reads what the model wrote; never fails, whatever it wrote."""
+        """Parses an answer of the model; never fails, whatever the ids are."""
         parsed = self.read(list(sampled), list(prompt), tools)
         schemas = {tool["function"]["name"]: tool["function"]["parameters"].get("properties", {}) for tool in tools}
         calls = [_call_of(call, schemas.get(call.name or "", {})) for call in parsed.tool_calls]
@@ -63,7 +63,7 @@ class ReplyFormat:
 def reply_format_of(template: ChatTemplate) -> ReplyFormat:
     """Returns the format that reads back what the template renders.
 
-    ToollessTemplateError for a template that shows the model no tools, ModelError for calls that no known format reads.
+    ToollessTemplateError if the template does not show tools to the model, ModelError if the format is unknown.
     """
     answers = list(_examples())
     before = [Message("system", "Be brief."), Message("user", "Is P1 here?")]
@@ -108,7 +108,7 @@ _TOOL = Tool(
 
 
 def _examples() -> Iterator[Message]:
-    """Answers that a format has to read. It has to read the first two; the more of the others, the better."""
+    """Yields answers to test a format with. It must read the first two; reading more of the others is better."""
     arguments = {"parcel": "P1", "days": 3, "to": {"city": "Köln"}}
     call = ToolCall("call-1", _TOOL.name, arguments)
     yield Message("assistant", "It is here.")
@@ -130,14 +130,14 @@ def _is_read_back(
     try:
         ids = template.reply_ids(before, answer, [_TOOL])
         reply = form.parse(ids, prompt, tools)
-    except Exception:  # a template that renders no such answer, a format that is another one
+    except Exception:  # the template cannot render this answer, or the answer is in another format
         return False
     wanted = [(call.name, call.arguments) for call in answer.tool_calls]
     return (reply.content, reply.reasoning, list(reply.calls)) == (answer.content, answer.reasoning, wanted)
 
 
 def tool_json(tool: Tool) -> dict[str, Json]:
-    """Returns a tool as OpenAI's interface and `renderers` have it."""
+    """Returns a tool in the format of OpenAI's interface and `renderers`."""
     function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
     return {"type": "function", "function": function}
 
@@ -147,9 +147,9 @@ _PYTHON = {"True": True, "False": False, "None": None}
 
 
 def _call_of(call: renderers.ParsedToolCall, schemas: Mapping[str, Json]) -> tuple[str, Mapping[str, Json] | str]:
-    """Returns a call as (name, arguments), or with its raw text where it is malformed.
+    """Returns a call as (name, arguments), or with its raw text if it is malformed.
 
-    Templates that write arguments as XML print booleans as Python does, and `renderers` reads JSON alone.
+    Templates that write arguments as XML print booleans as Python does, and `renderers` reads only JSON.
     """
     arguments = call.arguments
     if call.name and isinstance(arguments, dict) and call.status is renderers.ToolCallParseStatus.INVALID_JSON:
@@ -169,7 +169,7 @@ def _may_be_text(schema: Json) -> bool:
 
 
 def _by_renderer(config: type[Any]) -> ReaderBuilder:
-    """Returns what makes the reader of a family of `renderers`."""
+    """Returns the builder of the reader for a model family of `renderers`."""
 
     def build(template: ChatTemplate) -> Reader:
         known = {name: value for name, value in template.options.items() if name in config.model_fields}
@@ -181,7 +181,7 @@ def _by_renderer(config: type[Any]) -> ReaderBuilder:
 
 def _harmony(template: ChatTemplate) -> Reader:
     tokenizer = template.tokenizer
-    # The renderer of this family loads OpenAI's vocabulary over the network; its parser needs only these ids.
+    # The renderer of this family downloads OpenAI's vocabulary; its parser needs only these ids.
     marks = ("return", "call", "start", "end", "channel", "message", "constrain")
     ids = {f"{mark}_id": _mark_id(tokenizer, f"<|{mark}|>") for mark in marks}
     head = tokenizer("<|start|>assistant", add_special_tokens=False)["input_ids"]
@@ -196,7 +196,7 @@ def _mark_id(tokenizer: Any, mark: str) -> int:
 
 
 def _by_text(read_calls: Callable[[str], tuple[str, list[renderers.ParsedToolCall]]]) -> ReaderBuilder:
-    """Returns what makes the reader of a format that text alone shows; thoughts are inside <think>."""
+    """Returns the builder of the reader for a format that is parsed from text; reasoning is inside <think>."""
 
     def build(template: ChatTemplate) -> Reader:
         tokenizer = template.tokenizer
@@ -309,4 +309,4 @@ FORMATS: Mapping[str, ReaderBuilder] = {
     "minimax-m2": _by_renderer(renderers.MiniMaxM2RendererConfig),
     "nemotron-3": _by_renderer(renderers.Nemotron3RendererConfig),
 }
-"""By name, what makes a reader for a tokenizer. Of formats that read as much, the first is taken."""
+"""The builders of readers by the names of their formats. If several formats read equally much, the first is used."""

@@ -1,1 +1,1 @@
-"""The commands of `python -m rehearsal_trainer`, one a file."""
+"""The commands of `python -m rehearsal_trainer`, one per file."""

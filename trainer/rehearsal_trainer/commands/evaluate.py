@@ -1,14 +1,13 @@
-"""Evaluation: how often a model does the work of a split's tasks, greedy and at a temperature.
+"""Evaluates how often a model completes the tasks of a split, with greedy sampling and at a temperature.
 
     python -m rehearsal_trainer evaluate --set domain=domains/parcel-desk --set run=runs/eval-base
     python -m rehearsal_trainer evaluate --config eval.json --set model=runs/sft/checkpoints/final
     python -m rehearsal_trainer evaluate --config eval.json --resume
 
-One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
-ones, write `result.json` and its table, print the table. A file named `stop` in its folder ends it with the
-rollouts that have begun, and one that was interrupted resumes with those that it has not finished. What it
-leaves out: pass^k and the ledger, which the engine's own `rehearsal eval` has; this is for a checkpoint of the
-trainer and the curve between checkpoints.
+The command serves the model, plays `trials` rollouts of each task at `temperature` and `greedy_trials` greedy ones,
+writes `result.json` and its table, and prints the table. A file named `stop` in the run's folder ends it after the
+rollouts that have begun, and an interrupted evaluation resumes with the rollouts that it has not finished. It does not
+write the ledger that `rehearsal eval` has; its purpose is to compare checkpoints of the trainer.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that an evaluation depends on; keys.py says what each key does."""
+    """The configuration of an evaluation; keys.py describes each key."""
 
     domain: rollout_keys.Domain
     run: keys.Run
@@ -84,14 +83,14 @@ def main(argv: Sequence[str]) -> int:
 
 
 def needs(config: Config) -> dict[str, Json]:
-    """The model, and room for recordings."""
+    """Returns the requirements of a run: the model, and disk space for recordings."""
     return preflight.needs(config, Path(config.run), lambda _size: 0)
 
 
 def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | None:
-    """Plays all rollouts, or those that are missing; returns and writes what `result.json` holds.
+    """Plays all rollouts, or those that are missing; writes `result.json` and returns its content.
 
-    None where it was stopped before the last of them.
+    Returns None if it was stopped before the last rollout.
     """
     import torch
 
@@ -155,7 +154,7 @@ _OF_NO_ROLLOUT = frozenset(
 
 
 def refuse_other_rollouts(config: Config) -> None:
-    """ConfigurationError where a run's rollouts were played otherwise than these would be."""
+    """Raises ConfigurationError if the existing rollouts were played with different settings."""
     file = Path(config.run) / run_files.CONFIG
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     now = json.loads(json.dumps(dataclasses.asdict(config)))
@@ -168,7 +167,7 @@ def refuse_other_rollouts(config: Config) -> None:
 
 
 def summary(played: Sequence[PlayedRollout], part: EvaluationBatch) -> dict[str, Any]:
-    """The result of one part of an evaluation."""
+    """Returns the result of one part of an evaluation."""
     from rehearsal_trainer.rollouts.rollout_metrics import measure
     from rehearsal_trainer.rollouts.success_rate import success_rate
 
@@ -176,7 +175,7 @@ def summary(played: Sequence[PlayedRollout], part: EvaluationBatch) -> dict[str,
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result for a reader."""
+    """Returns the result as text for display."""
     lines = [
         f"{result['model']} on {result['domain']} ({result['split']}, basis {result['basis']}), {result['tasks']} tasks"
     ]

@@ -1,6 +1,8 @@
-"""`python -m rehearsal_trainer explain`: every key of the configurations, metric, chart, alarm and limit as JSON, for
-the command line, the editor's schema, the dashboard and the documentation. `keys.json` in the folder above is what it
-prints. Torch-free."""
+"""Prints every configuration key, metric, chart, alarm and limit as JSON (`python -m rehearsal_trainer explain`).
+
+The command line, the editor's schema, the dashboard and the documentation use it. `keys.json` in the folder above holds
+this output. Torch-free.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def explanation() -> str:
-    """What `keys.json` holds: by kind of run, each key with its type, its words, and its default in each profile; and
-    the tables of metrics, charts, alarms and limits."""
+    """Returns the content of `keys.json`.
+
+    By kind of run, it has each key with its type, its description and its default in each profile. It also has the
+    tables of metrics, charts, alarms and limits.
+    """
     keys = {
         kind: [_explained(kind, module, module.Config, key) for key in keys_of(module.Config).values()]
         for kind, module in KINDS.items()
@@ -85,7 +90,7 @@ def _names(kind: RunKind, key: Key) -> list[str]:
 
 
 def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
-    """Returns what the schema of a key says about the names in its value."""
+    """Returns the part of a key's schema that describes the names in its value."""
     if key.setting.names == "alarms":
         known = alarms.kinds_of(kind)
         words = [f"{alarms.when_raised(each)} {alarms.advice(name, kind)}" for name, each in known.items()]
@@ -102,7 +107,7 @@ def _limit(limit: Limit) -> dict[str, Json]:
 
 
 def _chart(chart: metrics.Chart) -> dict[str, Json]:
-    """A chart of one metric is called by it."""
+    """Returns a chart as JSON. A chart without a label or description uses those of its first metric."""
     only = metrics.metric_of(chart.metrics[0])
     return {
         "label": chart.label or (only and only.label),

@@ -2,7 +2,7 @@
 
     python -m rehearsal_trainer export --model runs/grpo/checkpoints/final --out models/desk
 
-What it leaves out: other formats, quantisation, an upload.
+It does not support other formats, quantisation or uploads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rehearsal_trainer.values.failures import ConfigurationError
 
 
 def export(model: str, out: Path, dtype: str) -> None:
-    """Writes what `load_model` knows by this name into a folder that is new or empty; ConfigurationError otherwise."""
+    """Writes the model of this name, as `load_model` loads it, to a new or empty folder; else ConfigurationError."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigurationError(f"{out}: expected a new or an empty folder; name another with --out")
     # Importing torch takes seconds, which a refusal does not need.
@@ -30,7 +30,7 @@ def export(model: str, out: Path, dtype: str) -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Prints {"model", "bytes"} of what was written."""
+    """Writes a model, and prints {"model", "bytes"}."""
     parser = argparse.ArgumentParser(
         prog="rehearsal_trainer export", description="Writes a checkpoint as a whole model."
     )

@@ -1,12 +1,12 @@
-"""GRPO: learns from rollouts with a simulated user and real tools, rewarded only when the work is truly done.
+"""Trains with GRPO on rollouts with a simulated user and real tools; only a completed task is rewarded.
 
     python -m rehearsal_trainer grpo --config grpo.json
     python -m rehearsal_trainer grpo --config grpo.json --resume
 
-One page: start the gateway over the live model and the engine, then for each optimizer step play a group of
-rollouts for each of its tasks and let TRL do the rest. MUA-RL (arXiv 2508.18669): group-relative advantages, a
-binary reward, KL to the reference 0.001, loss only on what the model sampled; grpo/config.py has the numbers. What
-it leaves out: several updates per batch of rollouts, overlong-answer shaping.
+The command starts the engine and the gateway over the live model. For each optimizer step it plays a group of rollouts
+for each of the step's tasks, and TRL does the rest. The recipe is MUA-RL (arXiv 2508.18669): group-relative advantages,
+a binary reward, a KL coefficient of 0.001, and loss only on sampled tokens; grpo/config.py has the numbers. It does not
+support several updates per batch of rollouts or overlong-answer shaping.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs GRPO; the model lies in <run>/checkpoints/final (an adapter, where LoRA trained)."""
+    """Runs GRPO; <run>/checkpoints/final is the model, or an adapter if LoRA is trained."""
     config, resume = read_config(
         Config, PROFILES, argv, "Learns from rollouts with the engine.", check, ALGORITHMS, needs
     )
@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def run_grpo(config: Config, resume: bool = False) -> Path:
-    """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
+    """Trains a whole run; returns the folder of the trained model (or of the last checkpoint if it was stopped)."""
     import torch
 
     from rehearsal_trainer.backends.trl import grpo_trainer, save, train
@@ -97,14 +97,14 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
 
 
 def steps_of(config: Config, tasks: int) -> int:
-    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    """Returns the number of optimizer steps: `steps`, or else those of the epochs."""
     return config.steps or max(1, round(config.epochs * tasks / config.tasks_per_step))
 
 
 def evaluation_of(
     config: Config, run: RunFolder, worker: RolloutWorker, trained: Sequence[TaskSet], steps: int
 ) -> Evaluation | None:
-    """The run's evaluations, where it has any, on tasks that it does not train on."""
+    """Returns the run's evaluations on tasks that it does not train on, or None if it has none."""
     from rehearsal_trainer.grpo.task_sets import evaluated_sets, refuse_overlap
     from rehearsal_trainer.rollouts.evaluation import Evaluation
     from rehearsal_trainer.rollouts.task_sets import report_task_sets
@@ -116,7 +116,7 @@ def evaluation_of(
 
 
 def needs(config: Config) -> dict[str, Json]:
-    """Checkpoints, and at the end the adapter, or the model where all weights are trained."""
+    """Returns the requirements of a run, which writes checkpoints, and at the end the adapter or all weights."""
 
     def disk(size: preflight.Size) -> int:
         return preflight.checkpoints(config, size) + preflight.trained(config, size)
@@ -129,7 +129,7 @@ def needs(config: Config) -> dict[str, Json]:
 
 
 def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tuple[Optimization, GrpoPlan]:
-    """The numbers of the optimizer, and those of GRPO."""
+    """Returns the settings of the optimizer and those of GRPO."""
     from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
 
     optimization = Optimization(

@@ -1,9 +1,9 @@
-"""The text that a model is trained on, piece by piece, for a person to look at. Torch-free, except for the tokenizer.
+"""Prints the text that a model is trained on, piece by piece. Torch-free, except for the tokenizer.
 
     python -m rehearsal_trainer preview --recording x.traj.jsonl --model smollm2 --dialect compact
 
 prints one JSON object: {"text", "ids", "mask", "pieces", "dialect", "model"}. A piece is a run of tokens with one mask:
-{"text", "tokens", "trained"}. What it leaves out: the weights, and whether the row fits into a context.
+{"text", "tokens", "trained"}. It does not load the weights or check whether the row fits into a context.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""SFT: teaches the model the conversations that went well.
+"""Trains with SFT on successful conversations.
 
     python -m rehearsal_trainer sft --config sft.json
     python -m rehearsal_trainer sft --set recordings='[".rehearsal/runs/gold"]' --set run=runs/sft
 
-One page: read recordings, keep the successful ones, or those that a synthesis of cold-start data accepted (`rehearsal
-synth`), tokenise them with the gateway's own dialect, train on the assistant's blocks, save. What it leaves out of
-MUA-RL's cold start: batch 128 on 32 GPUs (profile `paper` has the numbers). Also left out: packing, and truncation (a
-row that is longer than `context` is dropped and counted).
+The command reads recordings and keeps the successful ones, or those that a synthesis of cold-start data accepted
+(`rehearsal synth`). It tokenises them with the gateway's own dialect, trains on the assistant's messages, and saves the
+model. MUA-RL's cold start uses batch 128 on 32 GPUs (the profile `paper` has the numbers). Packing and truncation are
+not supported: a row that is longer than `context` is dropped and counted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs SFT; the model is in <run>/checkpoints/final: whole, or an adapter where a merge would round it away."""
+    """Runs SFT; <run>/checkpoints/final is the whole model, or an adapter if a merge would round it away."""
     config, resume = read_config(Config, PROFILES, argv, "Learns from successful recordings.", check, needs=needs)
     if config.processes > 1 and distributed.count() == 1:
         return distributed.launch(config.processes, ["sft", *argv])
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def run_sft(config: Config, resume: bool = False) -> Path:
-    """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
+    """Trains a whole run; returns the folder of the trained model (or of the last checkpoint if it was stopped)."""
     import torch
 
     from rehearsal_trainer.gateway.serving import chat_of, gateway_of
@@ -55,7 +55,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     distributed.take_gpu()
     torch.manual_seed(config.seed)
 
-    # Data: what went well, as token ids. The chat is the gateway's, so the ids are those of a rollout.
+    # Data: successful conversations as token ids. The chat is the gateway's, so the ids are the same as in a rollout.
     tokenizer = load_tokenizer(config.model)
     chat = chat_of(config.model, tokenizer, config.dialect, config.thinking)
     examples = Examples.of(config, chat)
@@ -108,7 +108,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
 
 
 def needs(config: Config) -> dict[str, Json]:
-    """Checkpoints, and at the end the whole model, or the adapter where it is not merged."""
+    """Returns the requirements of a run, which writes checkpoints, and at the end the whole model or the adapter."""
 
     def disk(size: preflight.Size) -> int:
         left = preflight.whole(config, size) if preflight.can_merge(config, size) else preflight.trained(config, size)
@@ -123,7 +123,7 @@ def needs(config: Config) -> dict[str, Json]:
 
 
 def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optimization:
-    """The numbers of the optimizer."""
+    """Returns the settings of the optimizer."""
     from rehearsal_trainer.backends.trl import Optimization
 
     micro = micro_batch_of(config)
@@ -137,7 +137,7 @@ def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optim
 
 
 def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: int) -> Evaluation:
-    """The run's evaluations, on tasks that it learns no recording of."""
+    """Returns the run's evaluations, on tasks whose recordings it does not learn."""
     from rehearsal_trainer.rollouts.evaluation import Evaluation
     from rehearsal_trainer.rollouts.task_sets import report_task_sets
 
@@ -147,7 +147,7 @@ def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: 
 
 
 def evaluated_set(config: Config, worker: RolloutWorker) -> TaskSet:
-    """The tasks that the run is evaluated on, of which it learns no recording."""
+    """Returns the tasks that the run is evaluated on, whose recordings it does not learn."""
     from rehearsal_trainer.rollouts.rollouts import RolloutSettings
     from rehearsal_trainer.rollouts.task_sets import TaskSet
     from rehearsal_trainer.settings.rollout_keys import DomainShare, name_of

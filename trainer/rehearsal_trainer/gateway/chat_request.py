@@ -1,4 +1,4 @@
-"""Reads what a client of the gateway sends: checked once, here. Torch-free."""
+"""Parses and validates the requests of the gateway's clients. Torch-free."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rehearsal_trainer.values.messages import Json, Message, Tool, ToolCall
 
 
 class RequestError(Exception):
-    """A request that cannot be answered, in OpenAI's terms: message, code, HTTP status, parameter."""
+    """An invalid request, with the fields of OpenAI's errors: message, code, HTTP status, parameter."""
 
     def __init__(self, message: str, code: str, status: int = 400, param: str | None = None) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class RequestError(Exception):
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """A chat completion as far as the gateway heeds it."""
+    """The fields of a chat completion request that the gateway uses."""
 
     messages: Sequence[Message]
     tools: Sequence[Tool]
@@ -32,7 +32,7 @@ class ChatRequest:
     stream: bool
 
     def sampling(self, defaults: Sampling) -> Sampling:
-        """How a client without a session wants answers sampled; only the session itself changes its own sampling."""
+        """Returns the sampling that a client without a session asks for; in a session, the session's own applies."""
         temperature = defaults.temperature if self.temperature is None else self.temperature
         top_p = defaults.top_p if self.top_p is None else self.top_p
         return Sampling(temperature, top_p, defaults.max_tokens)
@@ -59,7 +59,7 @@ def read_chat_request(body: Json) -> ChatRequest:
 
 
 def read_session_request(body: Json, defaults: Sampling) -> tuple[str, Sampling]:
-    """Parses `POST /sessions`: the seed and how to sample."""
+    """Parses the body of `POST /sessions`, and returns the seed and the sampling."""
     if not isinstance(body, dict):
         raise RequestError("the request must be a JSON object", "invalid_json")
     asked = body.get("sampling") or {}

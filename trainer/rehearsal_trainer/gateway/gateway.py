@@ -1,6 +1,6 @@
-"""The model's OpenAI-compatible door: a loopback server that owns tokens, log-probabilities and the loss mask.
+"""An OpenAI-compatible server on loopback that owns the tokens, log-probabilities and loss mask of a model.
 
-The contract is docs/training-protocol.md. What it leaves out: logprobs and n > 1 in answers, images, forced tool
+docs/training-protocol.md specifies it. It does not support logprobs and n > 1 in answers, images, or a forced tool
 choice. Torch-free.
 """
 
@@ -29,13 +29,13 @@ from rehearsal_trainer.values.messages import Conversation, Json, Message
 
 MAX_BODY = 16 * 2**20
 REQUEST_ID = "X-Client-Request-Id"
-"""The header in which a client names a request. One that is made again has the same id."""
+"""The header with the client's id of a request. A retry has the same id."""
 LOCAL_HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 Model = TypeVar("Model", bound=Answerer, covariant=True)
 
 
 class Gateway(Generic[Model]):
-    """Sessions over one model. `token` opens everything; each session's own token opens only that session."""
+    """Sessions over one model. `token` gives access to everything; a session's token only to that session."""
 
     def __init__(self, generator: Model, chat: Chat, model: str, sampling: Sampling, context: int) -> None:
         self.generator = generator
@@ -50,7 +50,7 @@ class Gateway(Generic[Model]):
 
     @contextlib.asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[Gateway[Model]]:
-        """Serves on loopback; port 0 takes a free one. `base_url` is known inside.
+        """Serves on loopback; port 0 chooses a free port. `base_url` is set while it serves.
 
         ConfigurationError for a port that is not available.
         """
@@ -83,13 +83,13 @@ class Gateway(Generic[Model]):
             await runner.cleanup()
 
     def open_session(self, seed: str, sampling: Sampling | None = None) -> Session:
-        """A new session; its URL is `session_url(session)`."""
+        """Opens a session; its URL is `session_url(session)`."""
         session = Session(self.chat, sampling or self.sampling, seed)
         self.sessions[session.id] = session
         return session
 
     def session_url(self, session: Session) -> str:
-        """What a client uses as OpenAI base URL."""
+        """Returns the OpenAI base URL of a session for its client."""
         return f"{self.base_url}/sessions/{session.id}/v1"
 
     def close_session(self, session: Session) -> None:
@@ -111,12 +111,12 @@ class Gateway(Generic[Model]):
             return _error_response(RequestError(str(error), "context_length_exceeded"))
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # the client must get an answer, and the log the cause
+        except Exception as error:  # the client needs an answer, and the log needs the cause
             print(f"gateway: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             return _error_response(RequestError(f"{type(error).__name__}: {error}", "server_error", 500))
 
     def _authorize(self, request: web.Request) -> None:
-        # A page in a browser names its origin, and under DNS rebinding its own name as the host.
+        # A page in a browser sends its origin, and under DNS rebinding its own name as the host.
         if "Origin" in request.headers or not LOCAL_HOST.fullmatch(request.headers.get("Host", "")):
             raise RequestError("only programs of this machine are answered", "not_local", 403)
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -166,7 +166,7 @@ class Gateway(Generic[Model]):
         system, spoken = split_system(chat_request.messages)
         rows = self.chat.rows_of(Conversation(system, chat_request.tools, spoken))
         if not spoken or spoken[-1].role != "assistant":
-            # What comes after the last answer is what the model would continue from.
+            # The messages after the last answer are the prompt that the model would continue.
             session = Session(self.chat, self.sampling, "preview")
             prompt = session.prompt(chat_request.messages, chat_request.tools)
             known = rows[-1].ids
@@ -195,7 +195,7 @@ class Gateway(Generic[Model]):
             raise RequestError("a session answers one request at a time", "session_busy", 409)
         named = request.headers.get(REQUEST_ID)
         if session.answered is not None and session.answered[0] == named:
-            # The client did not get the answer. Another one would leave the first in the rows, where it would train.
+            # The client did not get the answer. A new one would leave the first in the rows, where it would train.
             return await _sent(request, asked, session.answered[1])
         self._busy.add(session.id)
         try:

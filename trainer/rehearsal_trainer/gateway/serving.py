@@ -1,4 +1,4 @@
-"""Puts a model behind a gateway: weights, tokenizer, dialect, decoder, generator."""
+"""Builds a gateway over a model: loads its weights and tokenizer, and chooses its dialect and generator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def open_gateway(
     dtype: Literal["auto", "float32", "bfloat16"] = "float32",
     thinking: bool = False,
 ) -> Gateway[Sampler]:
-    """A gateway (not yet serving) over a model by name, with all of its context."""
+    """Loads a model by name, and returns a gateway over it (not yet serving) with the model's full context."""
     chat = chat_of(model, load_tokenizer(model), dialect, thinking)
     loaded = load_model(model, dtype_named(dtype), quantization=quantization_of(model, "auto"))
     return gateway_over(loaded.eval(), chat, model, sampling)
@@ -35,20 +35,23 @@ def open_gateway(
 def gateway_over(
     model: Any, chat: Chat, name: str, sampling: Sampling, context: int | None = None, slots: int = 32
 ) -> Gateway[Sampler]:
-    """A gateway over a live module, for instance the one that is being trained."""
+    """Returns a gateway over a live module, such as the one that is being trained."""
     room = room_of(model, context)
     return Gateway(sampler_of(model, chat.stop_ids, room, slots), chat, name, sampling, room)
 
 
 def sampler_of(model: Any, stop_ids: Collection[int], room: int, slots: int) -> Sampler:
-    """Returns what samples from a live module in this process: transformers on a GPU, our own decoder on a CPU."""
+    """Returns a sampler of a live module in this process: transformers on a GPU, our own decoder on a CPU.
+
+    Our own decoder also samples on a GPU if transformers cannot page the model.
+    """
     if next(model.parameters()).device.type == "cpu" or not can_page(model):
         return Generator(decoder_for(model), stop_ids, room, slots)
     return PagedSampler(model, stop_ids, room)
 
 
 def gateway_of(config: Any, model: Any, chat: Chat) -> Gateway[Sampler]:
-    """The gateway of a run's configuration over a live module; it has room for two rounds of rollouts."""
+    """Returns the gateway of a run's configuration over a live module, with slots for two rounds of rollouts."""
     sampling, slots = Sampling.of(config), 2 * config.concurrency
     if config.vllm_python is None:
         return gateway_over(model, chat, config.model, sampling, config.context, slots)
@@ -64,5 +67,5 @@ def chat_of(model: str, tokenizer: Any, dialect: DialectName, thinking: bool) ->
 
 
 def room_of(model: Any, context: int | None) -> int:
-    """The tokens of the longest conversation: those that were asked for, or fewer where the model has no more."""
+    """Returns the maximum number of tokens of a conversation: `context`, or the model's own limit if that is lower."""
     return min(context or model.config.max_position_embeddings, model.config.max_position_embeddings)

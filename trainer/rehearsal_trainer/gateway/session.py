@@ -1,8 +1,8 @@
-"""One conversation with the model, kept as token ids: what a gateway session is. Torch-free.
+"""A session of the gateway: one conversation with the model, kept as token ids. Torch-free.
 
-The next prompt is the row so far plus the ids of the messages that are new. Messages that were seen before are
-compared, never tokenised again; the model's own are matched by their id and never read again. A row ends where the
-client changes the messages, and where the chat template itself renders earlier turns differently from now on.
+The next prompt is the row so far plus the ids of the new messages. Messages that were seen before are compared, never
+tokenised again. The model's own messages are matched by their id and never parsed again. A row ends when the client
+changes earlier messages, or when the chat template renders earlier turns differently.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from rehearsal_trainer.values.messages import Json, Message, Tool, ToolCall
 
 @dataclass
 class SessionRow:
-    """A row with what a trainer wants to know about it."""
+    """A row with the data about it that a trainer needs."""
 
     row: Row = field(default_factory=Row)
     prompt_length: int = 0
-    """Ids before the first sampled one."""
+    """The number of ids before the first sampled one."""
     finish_reasons: list[str] = field(default_factory=list)
     sampled: list[Sampled] = field(default_factory=list)
-    """The answers of the model, as it gave them."""
+    """The answers of the model, as it sampled them."""
 
     def check_mask(self) -> None:
-        """TrainingError where mask 1 and log-probabilities are not exactly on the ids that the model sampled."""
+        """Raises TrainingError unless exactly the sampled ids have mask 1 and a log-probability."""
         row = self.row
         check_trained(trained_ids(row.ids, row.mask), self.sampled)
         scored = [int(value is not None) for value in row.logprobs]
         check_trained(trained_ids(row.ids, scored), self.sampled, "the list of log-probabilities")
 
     def completion(self, prompt_length: int) -> CompletionRow:
-        """The row up to its last sampled id, cut into prompt and completion. TrainingError as for `check_mask`."""
+        """Returns the row up to its last sampled id as prompt and completion. TrainingError as for `check_mask`."""
         row = split_at(without_tail(self.row), prompt_length)
         ids, mask = row["prompt_ids"] + row["completion_ids"], [0] * len(row["prompt_ids"]) + row["env_mask"]
         check_trained(trained_ids(ids, mask), self.sampled)
         return row
 
     def as_json(self) -> dict[str, Json]:
-        """The row of a trace, as docs/training-protocol.md describes it."""
+        """Returns the row for a trace, in the format of docs/training-protocol.md."""
         row = without_tail(self.row)
         return {
             "ids": row.ids,
@@ -58,7 +58,7 @@ class SessionRow:
 
 
 class Session:
-    """Token ids, mask and log-probabilities of one conversation, in one row or more."""
+    """The token ids, mask and log-probabilities of one conversation, in one or more rows."""
 
     def __init__(self, chat: Chat, sampling: Sampling, seed: str) -> None:
         self.chat = chat
@@ -70,18 +70,18 @@ class Session:
         self.changed_histories = 0
         self.malformed_calls = 0
         self.answered: tuple[str, dict[str, Json]] | None = None
-        """The id that the client gave its last request, and the completion that answers it."""
+        """The client's id of its last request, and the completion that answered it."""
         self._turn = 0
         self._head: Hashable = None
         self._tools: Sequence[Tool] = ()
         self._seen: list[Hashable] = []
         self._messages: list[Message] = []
-        """What the current row holds, the system prompt first: the model's own messages with their reasoning."""
+        """The messages of the current row, starting with the system prompt; the model's own include their reasoning."""
         self._reply_of_call: dict[str, str] = {}
         self._replies: dict[str, Message] = {}
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
-        """The ids to continue from; appends only what is new to the current row, or starts a new one."""
+        """Returns the ids of the next prompt; adds the new messages to the current row, or starts a new row."""
         system, spoken = split_system(messages)
         head = (system, _tools_key(tools))
         keys = [self._key_of(message) for message in spoken]
@@ -114,7 +114,7 @@ class Session:
         return current.row.ids
 
     def reply(self, ids: list[int], logprobs: list[float], finish_reason: str) -> Message:
-        """Takes what was sampled into the row and reads it as a message with its own ids."""
+        """Appends sampled ids to the row, and returns them as a message with new ids for itself and its calls."""
         current = self.rows[-1]
         parsed = self.chat.parse(ids, current.row.ids, self._tools)
         current.sampled.append(Sampled(len(current.row.ids), ids))
@@ -133,16 +133,16 @@ class Session:
 
     @property
     def answers(self) -> list[str]:
-        """The ids of all answers that were sampled, in order."""
+        """The ids of all sampled answers, in order."""
         return list(self._replies)
 
     def turn_seed(self) -> int:
-        """The seed of the next sampling, from the session's seed and the turn."""
+        """Returns the seed of the next answer, derived from the session's seed and the turn."""
         digest = hashlib.sha256(f"{self.seed}\n{self._turn}".encode()).digest()
         return int.from_bytes(digest[:8], "big")
 
     def trace(self) -> dict[str, Json]:
-        """All rows that hold something sampled, and what was counted."""
+        """Returns all rows that contain an answer, and the session's counters."""
         return {
             "id": self.id,
             "rows": [row.as_json() for row in self.rows if row.finish_reasons],
@@ -160,14 +160,14 @@ class Session:
         return ("foreign", message.content, calls)
 
     def _identity_of(self, message: Message) -> str | None:
-        """Returns the id under which a message of the model was sampled here; None where it says none."""
+        """Returns the id that this session gave to a message of the model; None if the message has no id."""
         if message.rehearsal_id is None and message.tool_calls:
             return self._reply_of_call.get(message.tool_calls[0].id)
         return message.rehearsal_id
 
 
 def split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
-    """The system prompt of a conversation, and the messages after it."""
+    """Returns the system prompt of a conversation and its other messages."""
     system = [message.content or "" for message in messages if message.role == "system"]
     return "\n\n".join(system), [message for message in messages if message.role != "system"]
 

@@ -1,1 +1,1 @@
-"""What GRPO depends on, and what an optimizer step of it plays and learns from."""
+"""The configuration of GRPO, its task sets, and the rollouts and rows of its optimizer steps."""

@@ -1,4 +1,4 @@
-"""What a GRPO run depends on: MUA-RL's recipe, the profiles below it, and the algorithms that change it. Torch-free."""
+"""The configuration of a GRPO run: MUA-RL's recipe, smaller profiles, and algorithms that change it. Torch-free."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rehearsal_trainer.values.failures import ConfigurationError
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that a GRPO run depends on; MUA-RL's by default. keys.py says what each key does."""
+    """The configuration of a GRPO run; the defaults are those of MUA-RL. keys.py describes each key."""
 
     domain: rollout_keys.Domains
     run: keys.Run
@@ -94,7 +94,7 @@ _CPU = {
     "save_every": 5,
 }
 
-# A quarter of the tasks of a step, which is what one GPU has time for.
+# A quarter of the tasks of a step, because one GPU does not have time for more.
 _GPU = {**profiles.TRAINED_ON_GPU, "tasks_per_step": 8, "learning_rate": 1e-5, "skip_dead_groups": True}
 
 PROFILES = {
@@ -113,11 +113,14 @@ ALGORITHMS = {
     # Zheng et al. 2025 (arXiv 2507.18071), section 5.1: clipping ranges of a sequence-level ratio, without a KL term.
     "gspo": {"beta": 0.0, "epsilon": 3e-4, "epsilon_high": 4e-4},
 }
-"""What an algorithm's own paper asks for, above the profile and below what a person says. The first is the default."""
+"""The values from each algorithm's paper; they override the profile, and the user's own values override them.
+
+The first algorithm is the default.
+"""
 
 
 def check(config: Config) -> None:
-    """Refuses what does not fit together."""
+    """Refuses values that do not fit together."""
     if rows_per_step(config) % config.micro_batch:
         raise ConfigurationError(
             f"micro_batch: {config.micro_batch} does not divide tasks_per_step x group_size = {rows_per_step(config)}"
@@ -126,7 +129,7 @@ def check(config: Config) -> None:
 
 
 def check_purpose(config: Config) -> None:
-    """Refuses trackers, domains, splits and lengths that do not fit together, however rows are computed."""
+    """Refuses trackers, domains, splits and lengths that do not fit together, with either backend."""
     trackers.check(config.report_to)
     if max(config.processes, distributed.count()) > 1:
         raise ConfigurationError(
@@ -170,10 +173,10 @@ def check_purpose(config: Config) -> None:
 
 
 def rows_per_step(config: Config) -> int:
-    """Rollouts of one optimizer step."""
+    """Returns the number of rollouts of one optimizer step."""
     return config.tasks_per_step * config.group_size
 
 
 def shares_of(config: Config) -> list[rollout_keys.DomainShare]:
-    """The domains that a run learns from."""
+    """Returns the domains that a run learns from."""
     return [rollout_keys.DomainShare(config.domain)] if isinstance(config.domain, str) else config.domain

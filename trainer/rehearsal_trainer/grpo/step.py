@@ -1,4 +1,4 @@
-"""Holds what a step of GRPO learns from: its rollouts, their results, and a row of tokens for each. Torch-free."""
+"""Plays the rollouts of a GRPO step, and builds the rows of tokens and rewards that it learns from. Torch-free."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ Group = list[PlayedRollout]
 
 @dataclass(frozen=True)
 class IntermediateRewards:
-    """What is added to a reward before GRPO learns from it: nothing, but in an experiment."""
+    """Amounts that are added to a reward before GRPO learns from it: 0 except in experiments."""
 
     format: float = 0.0
-    """For a rollout whose calls were all well formed."""
+    """Added for a rollout whose calls were all well formed."""
     tools: float = 0.0
-    """For one that called the tools of all gold actions; in proportion for fewer."""
+    """Added for a rollout that called the tools of all gold actions; proportionally less for fewer."""
 
     def of(self, rollout: PlayedRollout) -> float | None:
-        """The reward that is learned from; None for a rollout that says nothing about the model."""
+        """Returns the reward to learn from; None for a rollout that says nothing about the model."""
         reward = rollout.result.reward
         if reward is None:
             return None
@@ -49,21 +49,21 @@ class IntermediateRewards:
 
 @dataclass(frozen=True)
 class StepRows:
-    """The rows of an optimizer step, and the rollout that each belongs to."""
+    """The rows of an optimizer step, and the rollouts that they belong to."""
 
     rows: list[CompletionRow]
     owners: list[int]
-    """By row, the number of its rollout; rollouts without a row that can be learned from have none."""
+    """For each row, the number of its rollout; rollouts that cannot be learned from do not have rows."""
     sampled: list[Sequence[Sampled]]
-    """By row, the answers of the model in it."""
+    """For each row, the answers of the model in it."""
     rewards: list[float | None]
-    """By rollout. None leaves a rollout out of its group's mean, as one that could not be scored."""
+    """For each rollout. None leaves a rollout that could not be scored out of its group's mean."""
 
 
 class StepPlayer:
-    """Plays an optimizer step: called with its prompts, it gives the rows of their rollouts and a reward for each.
+    """Plays the rollouts of an optimizer step for its prompts, and returns their rows and rewards.
 
-    A prompt is the label of a task, once for each rollout of its group. Adds the step's measurements to `measured`.
+    A prompt is the label of a task, repeated for each rollout of its group. Adds the step's metrics to `measured`.
     """
 
     def __init__(
@@ -98,7 +98,10 @@ class StepPlayer:
         return step_rows
 
     def _refilled(self, prompts: Sequence[str], step: int) -> tuple[list[Group], list[Group]]:
-        """The groups to learn from, dead ones replaced as often as DAPO may; and all that were played."""
+        """Plays the groups of a step, and replaces dead ones in up to `refills` rounds.
+
+        Returns the groups to learn from, and all groups that were played.
+        """
         config, members = self._config, Members()
         groups = self._groups(prompts, step, members)
         every = list(groups)
@@ -136,7 +139,7 @@ class StepPlayer:
 
 
 def refuse_small_context(played: Sequence[PlayedRollout], step: int, context: int) -> None:
-    """TrainingError where no rollout of a step has a row, because not even the first request fits into the context."""
+    """Raises TrainingError if no rollout of a step has a row because the first request exceeds the context."""
     shortest = min(rollout.prompt_length for rollout in played)
     if shortest < context or any(map(is_learnable, played)):
         return
@@ -147,7 +150,7 @@ def refuse_small_context(played: Sequence[PlayedRollout], step: int, context: in
 
 
 def refuse_unscored(played: Sequence[PlayedRollout], step: int, summary: Path) -> None:
-    """TrainingError, with a reason, where no rollout of a step says anything about the model."""
+    """Raises TrainingError, with a reason, if no rollout of a step could be scored."""
     if any(rollout.result.reward is not None for rollout in played):
         return
     failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
@@ -160,7 +163,7 @@ def refuse_unscored(played: Sequence[PlayedRollout], step: int, summary: Path) -
 
 
 def refuse_unlearnable(played: Sequence[PlayedRollout], step: int) -> None:
-    """TrainingError where a step has scored rollouts and none of them has a row to learn from."""
+    """Raises TrainingError if none of a step's scored rollouts has a row to learn from."""
     scored = [rollout for rollout in played if rollout.result.reward is not None]
     if not any(map(is_learnable, scored)):
         raise TrainingError(
@@ -169,19 +172,19 @@ def refuse_unlearnable(played: Sequence[PlayedRollout], step: int) -> None:
 
 
 def is_learnable(rollout: PlayedRollout) -> bool:
-    """Returns whether the model answered in a rollout: without an answer there is no row of tokens."""
+    """Returns whether a rollout has rows, which requires that the model answered at least once."""
     return len(rollout.rows) > 0
 
 
 def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
-    """What the tokens of the model in the user's seat cost."""
+    """Returns the cost of the tokens of the model that plays the user; prices are per million tokens."""
     return sum(used.get(f"user_{kind}_tokens", 0.0) * price for kind, price in prices.items()) / 1e6
 
 
 def measured_in(
     groups: Sequence[Sequence[PlayedRollout]], trained: Sequence[TaskSet], user_prices: Mapping[str, float]
 ) -> dict[str, float]:
-    """Returns the results of a step's rollouts, and of each domain where there are several; the cost with prices."""
+    """Returns the metrics of a step's rollouts, those of each domain if there are several, and with prices the cost."""
     played = [rollout for group in groups for rollout in group]
     values = measure(played) | {"dead_groups": sum(map(is_dead, groups)) / len(groups)}
     if user_prices:
@@ -193,13 +196,13 @@ def measured_in(
 
 
 class Members:
-    """Numbers each task's rollouts of a step from 0, also when a task is in two of its groups."""
+    """Numbers the rollouts of each task in a step from 0, even if the task is in two groups."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
     def number(self, labels: Sequence[str]) -> list[tuple[str, int]]:
-        """Each with a number that no earlier rollout of its task has."""
+        """Returns each label with a number that no earlier rollout of its task has."""
         numbered = []
         for label in labels:
             self._counts[label] = self._counts.get(label, -1) + 1
@@ -208,10 +211,10 @@ class Members:
 
 
 def training_rows(played: Sequence[PlayedRollout], intermediate: IntermediateRewards) -> StepRows:
-    """Every row of every scored rollout: one whose history was rewritten has several, with the reward of the rollout.
+    """Returns every row of every scored rollout with the rollout's reward; a rewritten history adds rows to a rollout.
 
-    The prompt is what all rows begin with: policy and tools, the same ids for the whole domain. The first user message
-    is in the completion with mask 0, like every later one.
+    The prompt is the common prefix of all rows: policy and tools, the same ids for the whole domain. The first user
+    message is in the completion with mask 0, like every later one.
     """
     kept_rows: list[SessionRow] = []
     owners: list[int] = []
@@ -233,6 +236,6 @@ def training_rows(played: Sequence[PlayedRollout], intermediate: IntermediateRew
 
 
 def shared_start(prompts: Sequence[Sequence[int]]) -> int:
-    """Returns how many ids all prompts begin with, at least 1: TRL takes no empty prompt."""
+    """Returns the length of the prefix that all prompts share, at least 1: TRL refuses an empty prompt."""
     columns = zip(*prompts, strict=False)
     return max(1, sum(1 for _ in itertools.takewhile(lambda column: len(set(column)) == 1, columns)))

@@ -1,4 +1,4 @@
-"""The tasks that a GRPO run learns from and those that it is evaluated on, by domain. Torch-free."""
+"""Builds the task sets of a GRPO run, for training and for evaluation, by domain. Torch-free."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def trained_sets(config: Config, lister: TaskLister) -> list[TaskSet]:
-    """The tasks that a run learns from, by domain."""
+    """Returns the tasks that a run learns from, by domain."""
     return [
         TaskSet(
             name_of(share),
@@ -30,7 +30,7 @@ def trained_sets(config: Config, lister: TaskLister) -> list[TaskSet]:
 
 
 def evaluated_sets(config: Config, run: RunFolder, lister: TaskLister) -> list[TaskSet]:
-    """The tasks that a run is evaluated on, by domain; warns of a domain that has none."""
+    """Returns the tasks that a run is evaluated on, by domain; warns of a domain without tasks in the split."""
     if not config.evaluate_every:
         return []
     sets = []
@@ -50,7 +50,7 @@ def evaluated_sets(config: Config, run: RunFolder, lister: TaskLister) -> list[T
 
 
 def refuse_overlap(trained: Sequence[TaskSet], evaluated: Sequence[TaskSet]) -> None:
-    """ConfigurationError where a task is both trained on and evaluated on."""
+    """Raises ConfigurationError if a task is both trained on and evaluated on."""
     learned = {(each.settings.domain, task) for each in trained for task in each.tasks}
     both = [task for each in evaluated for task in each.tasks if (each.settings.domain, task) in learned]
     if both:

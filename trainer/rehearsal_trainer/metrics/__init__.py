@@ -1,1 +1,1 @@
-"""What a run measures, and the alarms, which are conditions on it."""
+"""The metrics of a run, and the alarms, which are conditions on metrics."""

@@ -1,4 +1,4 @@
-"""What one kind of alarm is: a condition on rows of `metrics.jsonl`, and what conditions are made of. Pure."""
+"""Defines a kind of alarm, which is a condition on rows of `metrics.jsonl`, and helpers for conditions. Pure."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ Facts = Mapping[str, Json]
 """A line of a step's `rollouts.jsonl`."""
 
 RunKind = Literal["sft", "grpo", "evaluate"]
-"""What a run of the trainer does."""
+"""The commands of the trainer that write a run's folder."""
 
 Finding = tuple[str, dict[str, float]]
-"""The message of a condition that is met, and the numbers that show it."""
+"""The message of a condition that is met, and the values that are evidence of it."""
 
 FEW = 3
-"""Optimizer steps before which there is nothing to compare with."""
+"""The minimum number of earlier values that a comparison needs."""
 
 LOOP = 4
-"""The same call, with the same values, this many times in a row is a loop."""
+"""The number of identical consecutive calls that counts as a loop."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A number that an alarm compares with; a run's `alarms` sets another one."""
+    """A threshold of an alarm; a run's `alarms` can override it."""
 
     default: float
     about: str
     ge: float = 0
-    """Smaller ones are refused; 0 is, too."""
+    """Smaller values are refused, and so is 0."""
 
 
 @dataclass(frozen=True)
 class AlarmKind:
-    """One kind of alarm. `condition` gives the message and the evidence where the last row is bad, else None."""
+    """A kind of alarm. `condition` returns the message and the evidence if the last row meets it, else None."""
 
     condition: Callable[[Sequence[Row], Limits], Finding | None]
     about: str
-    """When it is raised; a limit is written there as `{name}`."""
+    """Describes when it is raised; `{name}` refers to a limit."""
     advice: str
-    """What helps, with the keys of a configuration as `{name}`."""
+    """Advice for the user; `{name}` refers to a key of the configuration."""
     shows: Callable[[Facts], bool] = lambda _facts: False
-    """Whether a rollout shows it, so that its recording is evidence."""
+    """Returns whether a rollout shows the problem, so that its recording is evidence."""
     runs: Sequence[RunKind] = ("grpo",)
-    """The kinds of runs that it is looked for in: entropy, say, is to fall in SFT."""
+    """The kinds of run that it applies to. For example, a fall of the entropy is expected in SFT."""
     advice_with_verl: str | None = None
-    """What helps where verl trains, if that is something else."""
+    """Advice for runs that verl trains, if it differs."""
 
     def advice_by(self, backend: Backend, names: Mapping[str, str]) -> str:
-        """Returns the advice for a run of a backend, with these names for the keys; other keys keep their own."""
+        """Returns the advice for a run of a backend, with these names for keys; other keys keep their own names."""
         words = self.advice_with_verl if backend == "verl" else None
         return (words or self.advice).format_map(_Names(names))
 
@@ -68,7 +68,7 @@ class _Names(dict[str, str]):
 def at_least(
     metric: str, limit: str, said: str, lasting: bool = False
 ) -> Callable[[Sequence[Row], Limits], Finding | None]:
-    """A metric at its limit or above, in the last row or for as many rows as patience says."""
+    """Returns a condition: a metric is at its limit or above, in the last row or in the last `patience` rows."""
 
     def look(rows: Sequence[Row], limits: Limits) -> Finding | None:
         count = int(limits["patience"]) if lasting else 1
@@ -84,11 +84,11 @@ def at_least(
 
 
 def compared(rows: Sequence[Row], metric: str, limits: Limits) -> tuple[float | None, float | None]:
-    """The last row's value and the median of the window before it, where there are enough to compare with."""
+    """Returns the last row's value, and the median of the window before it if that has at least `FEW` values."""
     before = values_of(rows[:-1], metric)[-int(limits["window"]) :]
     return rows[-1].get(metric), median(before) if len(before) >= FEW else None
 
 
 def values_of(rows: Sequence[Row], metric: str) -> list[float]:
-    """The values of a metric, of the rows that have it."""
+    """Returns the values of a metric in the rows that have it."""
     return [row[metric] for row in rows if metric in row]

@@ -1,8 +1,8 @@
-"""Alarms: what goes wrong in a run, by which numbers, and what helps. Pure and torch-free.
+"""Defines the alarms of a run: their conditions, and advice for each. Pure and torch-free.
 
-An alarm is a condition on rows of `metrics.jsonl`, so it says the same live, after a resume, and years later. It is
-raised at the optimizer step at which its condition becomes true, and again only after it was false. What goes wrong in
-only one kind of run is in grpo_alarms.py and sft_alarms.py.
+An alarm is a condition on rows of `metrics.jsonl`, so it gives the same result live, after a resume, and years later.
+It is raised at the optimizer step at which its condition becomes true, and again only after the condition was false.
+Alarms of only one kind of run are in grpo_alarms.py and sft_alarms.py.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Alarm:
 
 
 def completed(limits: Limits) -> dict[str, float]:
-    """All limits: those that are given, and the others' defaults; ConfigurationError names one that does not exist."""
+    """Returns all limits: the given ones, and defaults for the others; ConfigurationError for an invalid limit."""
     for name, value in limits.items():
         if name not in LIMITS:
             raise ConfigurationError(f"alarms: there is no limit {name}; known are {', '.join(LIMITS)}")
@@ -60,12 +60,12 @@ def completed(limits: Limits) -> dict[str, float]:
 
 
 def when_raised(kind: AlarmKind) -> str:
-    """When an alarm is raised, by the limits' defaults."""
+    """Returns the description of when an alarm is raised, with the default limits."""
     return kind.about.format(**completed({}))
 
 
 def advice(name: str, run: RunKind, config: type[Any] | None = None, backend: Backend = "trl") -> str:
-    """Returns what helps against an alarm, in the keys of a configuration and the options of what trains."""
+    """Returns the advice for an alarm, with the keys of a configuration and the options of the backend."""
     options = option_names(config, backend, run == "sft") if config else {}
     names = {
         key: f"{key} ({option} in {'TRL' if backend == 'trl' else backend})"
@@ -76,7 +76,7 @@ def advice(name: str, run: RunKind, config: type[Any] | None = None, backend: Ba
 
 
 def known(names: Sequence[str], run: RunKind) -> list[str]:
-    """The names of alarms as they are; ConfigurationError names one that such a run does not have."""
+    """Returns the names of alarms unchanged; ConfigurationError for an alarm that this kind of run does not have."""
     for name in names:
         if name not in kinds_of(run):
             raise ConfigurationError(f"pause_on: {run} has no alarm {name}; known are {', '.join(kinds_of(run))}")
@@ -84,12 +84,12 @@ def known(names: Sequence[str], run: RunKind) -> list[str]:
 
 
 def kinds_of(run: RunKind) -> dict[str, AlarmKind]:
-    """The alarms of a kind of run by name."""
+    """Returns the alarms of a kind of run by name."""
     return {name: kind for name, kind in KINDS.items() if run in kind.runs}
 
 
 def raised(rows: Sequence[Row], limits: Limits, run: RunKind) -> list[Alarm]:
-    """The alarms of the last row that the row before it did not have; rows ascend by their `step`."""
+    """Returns the alarms of the last row that the row before it does not have; rows must ascend by `step`."""
     found = []
     for name, kind in kinds_of(run).items():
         bad = kind.condition(rows, limits) if rows else None
@@ -100,7 +100,7 @@ def raised(rows: Sequence[Row], limits: Limits, run: RunKind) -> list[Alarm]:
 
 
 def stalled(step: int, open_rollouts: int, limits: Limits) -> Alarm:
-    """The alarm of a step whose rollouts hang at this moment, before it has any numbers."""
+    """Returns the alarm of a step whose rollouts are stalled now, before the step has metrics."""
     seconds = limits["idle_s"]
     return Alarm(
         "stalled-rollouts",
@@ -111,7 +111,7 @@ def stalled(step: int, open_rollouts: int, limits: Limits) -> Alarm:
 
 
 def recordings_of(alarm: Alarm, rollouts: Sequence[Facts]) -> list[str]:
-    """Names of recordings that show an alarm, of the rollouts of its step."""
+    """Returns the names of recordings that show an alarm, from the rollouts of its step."""
     shows = KINDS[alarm.name].shows
     return [str(facts["recording"]) for facts in rollouts if facts.get("recording") and shows(facts)][:MOST_RECORDINGS]
 

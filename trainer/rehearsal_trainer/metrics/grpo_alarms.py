@@ -1,4 +1,4 @@
-"""The alarms that GRPO alone has: what goes wrong where a model learns from rollouts. Pure."""
+"""The alarms that only GRPO has: problems of a model that learns from rollouts. Pure."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ GRPO_LIMITS: Mapping[str, Limit] = {
     "idle_s": Limit(600, "seconds in which no rollout of an optimizer step ends; told while it still waits"),
     "stall_least_s": Limit(120, "seconds of an optimizer step's rollouts below which their growth means nothing"),
 }
-"""What they compare with."""
+"""The limits of these alarms, by name."""
 
 
 def _kl_explosion(rows: Sequence[Row], limits: Limits) -> Finding | None:
     now = rows[-1].get("kl")
     if now is None:
         return None
-    # It begins at 0 and may rise for a whole run: only a leap above all that was before is an explosion.
+    # KL begins at 0 and may rise during a whole run, so only a jump above all earlier values is an explosion.
     earlier = values_of(rows[:-1], "kl")[-int(limits["window"]) :]
     before = max(earlier) if len(earlier) >= FEW else None
     if now >= limits["kl"]:
@@ -162,4 +162,4 @@ GRPO_KINDS: Mapping[str, AlarmKind] = {
         lambda facts: _failed(facts, "infrastructure", "timeout"),
     ),
 }
-"""Those alarms by name."""
+"""The alarms that only GRPO has, by name."""

@@ -1,4 +1,4 @@
-"""What is measured in an optimizer step beside the log of the trainer that computes it, and when. Torch-free."""
+"""Measurements of an optimizer step that the trainer's own log does not have, and their schedule. Torch-free."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 Evaluate = Callable[[int], Mapping[str, float]]
-"""Evaluates after an optimizer step (0: before the first) where one is due; what it measured, or nothing."""
+"""Evaluates after an optimizer step (0: before the first) if it is due; returns the metrics, or an empty mapping."""
 
 
 @dataclass(frozen=True)
 class Cadence:
-    """When something of a run is measured: before it, every so many optimizer steps, and after its last."""
+    """A schedule of measurements: before the run, every `every` optimizer steps, and after the last step."""
 
     every: int
     steps: int
 
     def is_due(self, step: int) -> bool:
-        """Whether it is measured after this optimizer step."""
+        """Returns whether a measurement is due after this optimizer step."""
         return step % self.every == 0 or step == self.steps
 
 
 @dataclass(frozen=True)
 class Drift:
-    """How far sampler and trainer disagree about the sampled tokens of a micro-batch.
+    """The disagreement of sampler and trainer about the sampled tokens of a micro-batch.
 
-    `mean` and `largest` are of the absolute differences of their log-probabilities, in nats; the ratios are those of
-    the trainer's probability to the sampler's. `truncated` is the share of tokens whose ratio is above
-    `importance_sampling_cap`, or None without a cap.
+    `mean` and `largest` are the mean and the maximum of the absolute differences of their log-probabilities, in nats.
+    The ratios are the trainer's probability divided by the sampler's. `truncated` is the share of tokens whose ratio is
+    above `importance_sampling_cap`, or None without a cap.
     """
 
     mean: float
@@ -39,14 +39,14 @@ class Drift:
 
 @dataclass
 class Measurements:
-    """What was measured and waits for the optimizer step's line."""
+    """Collects measurements until the line of the optimizer step is written."""
 
     values: dict[str, float] = field(default_factory=dict)
     drifts: list[Drift] = field(default_factory=list)
-    """Holds the drift of each micro-batch."""
+    """The drift of each micro-batch."""
 
     def taken(self) -> dict[str, float]:
-        """What was measured since the last call."""
+        """Returns the measurements since the last call, and clears them."""
         values = self.values
         if count := len(self.drifts):
             values = {

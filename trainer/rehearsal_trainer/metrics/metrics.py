@@ -1,7 +1,7 @@
-"""The metrics of a run, said once: the dashboard and the documentation read this table out of keys.json. Torch-free.
+"""The table of all metrics of a run. The dashboard and the documentation read it from keys.json. Torch-free.
 
-A name may hold `<tool>`, `<domain>` or `<name>`, which mean words of the run, and `<metric>`, which means
-another metric of the table.
+A name can contain `<tool>`, `<domain>` or `<name>`, which are replaced by names from the run, and `<metric>`, which is
+replaced by another metric of the table.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class Metric:
     about: str
     unit: str | None = None
     decimals: int | None = None
-    """Decimal places that it is shown with; without it, four significant digits."""
+    """The number of decimal places to show; None shows four significant digits."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of the dashboard: one metric, or several that are read together."""
+    """A chart of the dashboard, with one metric or several related ones."""
 
     color: Literal["green", "red", "purple", "blue"]
     metrics: Sequence[str]
     label: str | None = None
-    """None: that of its one metric, and so with `about`."""
+    """None uses the label of its only metric; `about` works the same way."""
     about: str | None = None
     least: float | None = 0
-    """What its axis shows at least goes from here; None goes with the numbers."""
+    """The lower end of the smallest range that the y axis shows; None fits it to the data. `most` is the upper end."""
     most: float | None = None
     is_lead: bool = False
-    """Drawn from a run's beginning, before anything is measured."""
+    """Whether the chart is shown from the start of a run, before anything is measured."""
 
 
 METRICS: Sequence[Metric] = (

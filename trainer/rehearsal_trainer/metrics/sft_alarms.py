@@ -1,4 +1,4 @@
-"""The alarms that SFT alone has: what goes wrong where a model learns from recordings. Pure."""
+"""The alarms that only SFT has: problems of a model that learns from recordings. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SFT_LIMITS: Mapping[str, Limit] = {
         0.05, "share by which the validation loss must be above its lowest, patience measurements in a row"
     ),
 }
-"""What they compare with."""
+"""The limits of these alarms, by name."""
 
 
 def _loss_divergence(rows: Sequence[Row], limits: Limits) -> Finding | None:
@@ -44,7 +44,7 @@ def _loss_divergence(rows: Sequence[Row], limits: Limits) -> Finding | None:
             "before": first,
             "limit": limits["loss_growth"] * first,
         }
-    # Against the median of a window: one easy batch is not progress that could be lost.
+    # Compared with the median of a window, because one easy batch is not progress that could be lost.
     ends = range(FEW, len(values) - patience + 1)
     best = min(median(values[max(0, end - window) : end]) for end in ends)
     most = best + limits["loss_share"] * (first - best)
@@ -118,4 +118,4 @@ SFT_KINDS: Mapping[str, AlarmKind] = {
         runs=("sft",),
     ),
 }
-"""Those alarms by name."""
+"""The alarms that only SFT has, by name."""

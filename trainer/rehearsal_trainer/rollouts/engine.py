@@ -1,4 +1,4 @@
-"""The engine channel: asks a child process for tasks and rollouts, in JSON lines. docs/training-protocol.md.
+"""Requests tasks and rollouts from the engine, a child process, in JSON lines. See docs/training-protocol.md.
 
 Torch-free.
 """
@@ -23,13 +23,13 @@ from rehearsal_trainer.values.messages import Json
 PROTOCOL = 1
 MAX_LINE = 64 * 2**20
 HELLO_S = 60
-"""Seconds that an engine has to begin."""
+"""Seconds that an engine has to start."""
 _OTHER_ENGINE = "engine_command must start `rehearsal serve --stdio` of the version that this trainer belongs to"
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Who failed in a rollout, and how."""
+    """The failure of a rollout: `who` caused it, and a message."""
 
     who: str
     message: str
@@ -38,7 +38,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class RolloutResult:
-    """The engine's result of a rollout; reward None says nothing about the model."""
+    """The engine's result of a rollout. A reward of None means that the rollout says nothing about the model."""
 
     reward: float | None
     end_reason: str
@@ -48,30 +48,30 @@ class RolloutResult:
     failure: Failure | None = None
     facts: RolloutFacts = field(default_factory=lambda: RolloutFacts())
     answers: Sequence[str] | None = None
-    """The ids of the gateway's answers that the rollout took; None where the engine does not say."""
+    """The ids of the gateway's answers that the rollout used; None if the engine does not report them."""
 
 
 @dataclass(frozen=True)
 class RolloutFacts:
-    """What happened in a rollout, for metrics and alarms; None where the engine does not say."""
+    """Facts about a rollout for metrics and alarms; a field is None if the engine does not report it."""
 
     calls: Mapping[str, float] | None = None
-    """The agent's calls by tool; those of tools that do not exist are counted under `unknown`."""
+    """The number of the agent's calls by tool; calls of tools that do not exist are counted as `unknown`."""
     generic_calls: float | None = None
-    """Calls of generic tools: think, calculate, transfer to human."""
+    """The number of calls of generic tools: think, calculate, transfer to human."""
     longest_repeat: float | None = None
-    """The longest row of one call with the same values."""
+    """The length of the longest sequence of identical calls."""
     handed_off: float | None = None
     completion: float | None = None
-    """Share of the task's declared checks that were met."""
+    """The share of the task's declared checks that were met."""
     matched_tools: float | None = None
-    """Share of the gold actions whose tool the agent called."""
+    """The share of the gold actions whose tool the agent called."""
     user_input_tokens: float | None = None
     user_output_tokens: float | None = None
 
 
 class Engine:
-    """A running engine. Made by `running`; all calls belong to one event loop."""
+    """A running engine. `running` creates it; all methods must be called in one event loop."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: Callable[[str, str], None]) -> None:
         self._process = process
@@ -82,7 +82,7 @@ class Engine:
         self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._read_errors())]
 
     async def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
-        """The tasks of a domain's split, in the domain's order; at least one, or EngineError."""
+        """Returns the tasks of a domain's split, in the domain's order; EngineError if there are none."""
         found = await self.request("tasks", {"domain": domain, "split": split})
         if not isinstance(found, list) or not all(
             isinstance(task, dict) and isinstance(task.get("id"), str) for task in found
@@ -93,7 +93,7 @@ class Engine:
         return found
 
     async def rollout(self, params: Mapping[str, Json], timeout: float) -> RolloutResult:
-        """Plays one rollout; an engine that does not answer within `timeout` seconds is an infrastructure failure."""
+        """Plays one rollout; no answer within `timeout` seconds is an infrastructure failure."""
         try:
             result = await asyncio.wait_for(self.request("rollout", params), timeout)
         except TimeoutError:
@@ -115,7 +115,7 @@ class Engine:
             await self._process.stdin.drain()
             return await future
         except (BrokenPipeError, ConnectionResetError) as error:
-            with contextlib.suppress(TimeoutError):  # its input is closed a moment before it is gone
+            with contextlib.suppress(TimeoutError):  # its input closes shortly before the process ends
                 await asyncio.wait_for(self._process.wait(), 10)
             raise self.end() from error
         except asyncio.CancelledError:
@@ -132,7 +132,7 @@ class Engine:
             self._process.stdin.write(json.dumps(line).encode() + b"\n")
 
     async def close(self) -> None:
-        """Closes its input, gives it ten seconds to finish, then ends it."""
+        """Closes the engine's input, and kills it if it does not end within ten seconds."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
@@ -150,7 +150,7 @@ class Engine:
         try:
             async for line in stdout:
                 self._take(line)
-        except ValueError:  # a line beyond MAX_LINE: what follows can't be separated
+        except ValueError:  # a line beyond MAX_LINE: the lines after it can't be separated
             self._errors.append(f"it wrote a line of more than {MAX_LINE} bytes")
             self._process.kill()
         await self._process.wait()
@@ -187,15 +187,15 @@ class Engine:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process is gone and it can no longer be used."""
+        """Whether the process has ended, so that the engine can no longer be used."""
         return self._process.returncode is not None
 
     def end(self) -> EngineError:
-        """How it ended, with its last words."""
+        """Returns the error that reports the exit code and the end of standard error."""
         return EngineError(f"the engine ended with code {self._process.returncode}{self.last_words()}", "ended")
 
     def last_words(self) -> str:
-        """The end of its standard error, to append to a message; empty where it wrote nothing."""
+        """Returns the end of standard error, to append to a message; empty if there is no output."""
         return ":\n" + "\n".join(self._errors) if self._errors else ""
 
 
@@ -203,7 +203,7 @@ class Engine:
 async def running(
     command: Sequence[str], cwd: str, log: Callable[[str, str], None] = lambda _level, _message: None
 ) -> AsyncIterator[Engine]:
-    """Starts an engine and agrees on the protocol; EngineError if there is none to start."""
+    """Starts an engine and checks its protocol; EngineError if it cannot start or the protocol differs."""
     process = await _started(command, cwd)
     engine = Engine(process, log)
     try:
@@ -292,7 +292,7 @@ def _facts_of(value: dict[str, Json]) -> RolloutFacts:
 
 
 def _numbers(values: Json) -> dict[str, float]:
-    """The numbers of an object; anything else in it is left out."""
+    """Returns the numbers of an object, without its other values."""
     if not isinstance(values, dict):
         return {}
     return {k: float(v) for k, v in values.items() if isinstance(v, int | float) and not isinstance(v, bool)}

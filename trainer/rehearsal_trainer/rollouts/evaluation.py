@@ -1,7 +1,7 @@
-"""Evaluates a model while it trains, on tasks that it does not train on, with its own user and basis.
+"""Evaluates a model while it trains, on tasks that it does not train on, with a separate user and basis.
 
-The metrics have the results as `evaluate/reward` and so on over all trained domains, and as
-`evaluate/<domain>/reward` for each where there are several or where it is held out. Torch-free.
+The results are metrics such as `evaluate/reward` over all trained domains, and `evaluate/<domain>/reward` for each
+domain if there are several or if it is held out. Torch-free.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Evaluation:
         sets: Sequence[TaskSet],
         steps: int,
     ) -> Self:
-        """Those that a run of so many optimizer steps is configured to have."""
+        """Returns the evaluations of a run with this configuration and this many optimizer steps."""
         batch = EvaluationBatch("evaluate", Sampling.of(config), config.evaluate_trials)
         return cls(run, worker, sets, Cadence(config.evaluate_every, steps), config.seed, batch)
 
     def __call__(self, step: int) -> dict[str, float]:
-        """Evaluates if it is due after this optimizer step; what was measured, or nothing."""
+        """Evaluates if it is due after this optimizer step, and returns the metrics or an empty mapping."""
         is_known = step == 0 and bool(self._before)
         return {} if is_known or not self._cadence.is_due(step) else self._measured(step)
 
@@ -87,7 +87,7 @@ class Evaluation:
 def report_evaluation(
     run: RunFolder, step: int, one: TaskSet, played: Sequence[PlayedRollout]
 ) -> Mapping[str, Json] | None:
-    """Writes the result of a domain as an event; None, with a warning, where nothing could be scored."""
+    """Writes the result of a domain as an event and returns it; None, with a warning, if nothing could be scored."""
     found = success_rate(played)
     fields = {name: value for name, value in found.items() if name != "by_kind"}
     run.event("evaluated", step=step, domain=one.name, held_out=one.is_held_out, **fields)
@@ -100,14 +100,14 @@ def report_evaluation(
 
 
 def prefixed_metrics(prefix: str, played: Sequence[PlayedRollout], kept: Sequence[str] = ()) -> dict[str, float]:
-    """Metrics of rollouts, all or those that are kept, as `<prefix>/<metric>`, and the interval of their success."""
+    """Returns the metrics of rollouts (all, or those in `kept`) as `<prefix>/<metric>`, and their success interval."""
     low, high = success_rate(played)["interval"]
     values = {f"{prefix}/{name}": value for name, value in measure(played).items() if name in kept or not kept}
     return {**values, f"{prefix}/success_low": low, f"{prefix}/success_high": high} if played else {}
 
 
 def regression_warning(name: str, step: int, before: Mapping[str, Json], now: Mapping[str, Json]) -> str | None:
-    """A warning where success has fallen below the interval that it had before training."""
+    """Returns a warning if the success rate has fallen below the interval that it had before training."""
     low = before["interval"][0]
     if before["success"] is None or now["success"] is None or now["success"] >= low:
         return None
@@ -120,7 +120,7 @@ def regression_warning(name: str, step: int, before: Mapping[str, Json], now: Ma
 
 
 def first_evaluations(events: Path) -> dict[str, Mapping[str, Json]]:
-    """The first evaluation of each domain that a run's events hold."""
+    """Returns the first evaluation of each domain in a run's events."""
     found: dict[str, Mapping[str, Json]] = {}
     for event in read_lines(events):
         if event.get("type") == "evaluated":

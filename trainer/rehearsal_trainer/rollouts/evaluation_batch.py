@@ -1,4 +1,4 @@
-"""One batch of an evaluation: rollouts of every task with one way of sampling. Torch-free."""
+"""Plays one batch of an evaluation: rollouts of every task with the same sampling. Torch-free."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def play_batch(
     resumes: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[PlayedRollout]:
-    """Plays one batch of an evaluation; its recordings and their summary lie in the folder.
+    """Plays one batch of an evaluation, and writes its recordings and their summary to the folder.
 
-    A rollout's line is written when it ends, so that a batch that `resumes` plays none again that an earlier process
-    has finished. Rollouts that were not begun when `should_stop` says so are left out.
+    A rollout's line is written when it ends, so a batch that `resumes` does not repeat rollouts that an earlier process
+    has finished. Rollouts that have not begun when `should_stop` returns True are left out.
     """
     folder.mkdir(parents=True, exist_ok=True)
     requests = [

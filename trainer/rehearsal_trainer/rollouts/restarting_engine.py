@@ -1,4 +1,4 @@
-"""An engine that is started again when it has ended, and plays again what it was playing. Torch-free."""
+"""Restarts an engine that has ended, and repeats the rollouts that it was playing. Torch-free."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest, p
 from rehearsal_trainer.values.failures import EngineError, TrainingError
 
 ENDS = 3
-"""Ends of the engine under one rollout after which the rollout is what ends it."""
+"""The number of times the engine may end during one rollout before the rollout is considered the cause."""
 
 
 class RestartingEngine:
-    """Starts an engine with its first use; all calls belong to one event loop."""
+    """Starts an engine on first use; all methods must be called in one event loop."""
 
     def __init__(self, command: Sequence[str], cwd: str, log: Callable[[str, str], None]) -> None:
         self._command, self._cwd, self._log = command, cwd, log
@@ -26,7 +26,7 @@ class RestartingEngine:
         self._is_closed = False
 
     async def engine(self) -> Engine:
-        """The engine: started where there is none, and where the last one ended. EngineError if it can't be."""
+        """Returns the running engine, and starts one if none is running. EngineError if it can't be started."""
         async with self._starting:
             ended = self._engine
             if self._is_closed:
@@ -40,7 +40,7 @@ class RestartingEngine:
             return self._engine
 
     async def play(self, gateway: Any, request: RolloutRequest) -> PlayedRollout:
-        """Plays one rollout, from its beginning again where the engine ended under it."""
+        """Plays one rollout, and restarts it from the beginning if the engine ends meanwhile."""
         for attempt in range(1, ENDS + 1):
             engine = await self.engine()
             try:
@@ -51,6 +51,6 @@ class RestartingEngine:
         raise AssertionError("the last attempt returns or raises")
 
     async def close(self) -> None:
-        """Ends the engine; it is not started again."""
+        """Ends the engine, which is not restarted afterwards."""
         self._is_closed = True
         await self._stack.aclose()

@@ -1,4 +1,4 @@
-"""Rollouts as lines of `rollouts.jsonl`, beside their recordings: written when they end, read to resume. Torch-free."""
+"""Writes finished rollouts as lines of `rollouts.jsonl`, and reads the lines to resume. Torch-free."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rehearsal_trainer.values.messages import Json
 
 
 def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
-    """Writes `rollouts.jsonl` beside the recordings: one line per rollout; one that is there is replaced whole."""
+    """Writes `rollouts.jsonl` next to the recordings, one line per rollout; replaces an existing file atomically."""
     whole = folder / f"{run_files.ROLLOUTS}.new"
     text = "".join(json.dumps(line_of(rollout), ensure_ascii=False) + "\n" for rollout in played)
     whole.write_text(text, encoding="utf-8")
@@ -24,7 +24,7 @@ def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
 
 
 def line_of(rollout: PlayedRollout) -> dict[str, Json]:
-    """What the summary has about a rollout."""
+    """Returns the line of a rollout in the summary."""
     result = rollout.result
     return {
         "task": rollout.request.task,
@@ -46,9 +46,9 @@ def line_of(rollout: PlayedRollout) -> dict[str, Json]:
 
 
 def finished_before(folder: Path, requests: Sequence[RolloutRequest]) -> list[PlayedRollout]:
-    """Those of the requests that an earlier process has finished, as far as their lines are whole; each once.
+    """Returns the requested rollouts that an earlier process finished and whose lines are complete, each once.
 
-    One that was cancelled, as when the engine is closed, is not finished.
+    A cancelled rollout, for example because the engine was closed, is not finished.
     """
     wanted = {(request.task, request.member): request for request in requests}
     found = []

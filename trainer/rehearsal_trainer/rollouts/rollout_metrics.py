@@ -10,17 +10,17 @@ from rehearsal_trainer.rollouts.engine import RolloutFacts
 from rehearsal_trainer.rollouts.rollouts import PlayedRollout, groups_of
 
 PERCENTILES = (10, 50, 90, 100)
-"""Of the sampled tokens of a rollout."""
+"""The percentiles of the number of sampled tokens of a rollout."""
 
 OF_A_DOMAIN = ("reward", "all_correct", "all_wrong", "turns", "failed")
-"""What is measured of each domain where a run has several."""
+"""The metrics that are also measured for each domain if a run has several."""
 
 
 def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
-    """Means over the rollouts that say something about the model; `failed` counts the others.
+    """Returns means over the rollouts that have a reward; `failed` counts the others.
 
-    all_correct and all_wrong are shares of the groups whose rewarded rollouts all got 1, or all 0; a group that none
-    was rewarded of is left out. What was used, and who broke a rollout, is of all of them.
+    all_correct and all_wrong are the shares of groups whose rewarded rollouts all got 1, or all got 0; groups without a
+    rewarded rollout are left out. Token use and the causes of failures are measured over all rollouts.
     """
     scored = [rollout for rollout in played if rollout.result.reward is not None]
     values: dict[str, float] = {"failed": len(played) - len(scored), **_of_all(played)}
@@ -56,10 +56,10 @@ def _of_rewards(rewards: Sequence[float]) -> dict[str, float]:
 
 
 def _of_trials(groups: Sequence[Sequence[float]]) -> dict[str, float]:
-    """pass@k and pass^k for the powers of two from 2, over the groups with at least k rewarded rollouts.
+    """Returns pass@k and pass^k for the powers of two from 2, over the groups with at least k rewarded rollouts.
 
-    A rollout succeeds with a reward of 1. Both are the unbiased estimators over n rollouts of which c succeed: of
-    Chen et al. 2021 (arXiv 2107.03374), and of Yao et al. 2024 (arXiv 2406.12045).
+    A rollout succeeds with a reward of 1. Both are unbiased estimators over n rollouts of which c succeed: from Chen et
+    al. 2021 (arXiv 2107.03374), and from Yao et al. 2024 (arXiv 2406.12045).
     """
     values: dict[str, float] = {}
     most, k = max(map(len, groups), default=0), 2
@@ -72,7 +72,7 @@ def _of_trials(groups: Sequence[Sequence[float]]) -> dict[str, float]:
 
 
 def _percentile(ordered: Sequence[float], share: int) -> float:
-    """The smallest value that at least `share` percent of the values do not exceed (the nearest rank)."""
+    """Returns the smallest value that at least `share` percent of the values do not exceed (the nearest rank)."""
     return ordered[max(0, math.ceil(len(ordered) * share / 100) - 1)]
 
 

@@ -23,17 +23,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Idle:
-    """Told once of rollouts that hang: `say` gets how many are open when none has ended for so many seconds."""
+    """A notification about stalled rollouts: `say` receives the number of open ones if none ended for `seconds`."""
 
     seconds: float
     say: Callable[[int], None]
 
 
 class RolloutWorker:
-    """A running gateway and a lasting engine with their own event loop, for a caller that has none.
+    """A running gateway and a restarting engine with their own event loop, for a synchronous caller.
 
-    A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does. `concurrency` is how
-    many rollouts are open at once.
+    A trainer calls it from its own thread and waits, so it does not run at the same time as the optimizer.
+    `concurrency` is the number of rollouts that are open at once.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class RolloutWorker:
 
     @classmethod
     def of(cls, config: Any, gateway: Gateway[Sampler], log: Callable[[str, str], None]) -> Self:
-        """That of a script's configuration, over its gateway."""
+        """Returns the worker of a command's configuration, over its gateway."""
         return cls(gateway, config.engine_command, config.engine_cwd, log, config.concurrency)
 
     def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
-        """The tasks of a domain's split."""
+        """Returns the tasks of a domain's split."""
         return self._wait(self._tasks(domain, split))
 
     def play(
@@ -73,11 +73,11 @@ class RolloutWorker:
         idle: Idle | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[PlayedRollout]:
-        """Plays all of them; results are in the order of the requests.
+        """Plays all requests, and returns the results in the order of the requests.
 
-        Once `should_stop` says so, no more begin, and those that were not are left out.
+        Once `should_stop` returns True, no more rollouts begin, and the result leaves out those that have not begun.
         """
-        release_threads()  # nothing is computed here while it waits
+        release_threads()  # this thread does not compute while it waits
         return self._wait(self._play(requests, each, idle, should_stop))
 
     def __enter__(self) -> Self:
@@ -143,7 +143,7 @@ class RolloutWorker:
             played = await asyncio.gather(*tasks)
             return [rollout for rollout in played if rollout is not None]
         finally:
-            for task in tasks:  # where one has failed, the others need not finish
+            for task in tasks:  # if one has failed, the others do not have to finish
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             if watching:

@@ -1,6 +1,6 @@
-"""Plays a rollout: a gateway session, and an engine's answer. The same path for GRPO and evaluation.
+"""Plays a rollout with a gateway session and the engine, for GRPO as well as for evaluation.
 
-A group is what a task's rollouts of one optimizer step are played in. Torch-free.
+A group consists of the rollouts of a task in one optimizer step. Torch-free.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RolloutSettings:
-    """What all rollouts of one set of tasks share."""
+    """The settings that all rollouts of a task set share."""
 
     domain: str
     user: Json = "agenda"
@@ -30,17 +30,17 @@ class RolloutSettings:
     turn_cap: int | None = None
     rollout_timeout_s: float = 600
     agent: str | None = None
-    """The file of an agent that takes the seat, with the gateway as its model; without one the model does."""
+    """The file of a custom agent that uses the gateway as its model; None lets the model itself be the agent."""
 
     @classmethod
     def of(cls, config: object) -> Self:
-        """Those of a script's configuration, which calls them the same."""
+        """Returns the settings of a command's configuration, whose fields have the same names."""
         return cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
 
 
 @dataclass(frozen=True)
 class RolloutRequest:
-    """One rollout to play. `seed` is the source of all its randomness, the gateway's and the engine's."""
+    """A rollout to play. All randomness of the gateway and the engine derives from `seed`."""
 
     task: str
     member: int
@@ -49,13 +49,15 @@ class RolloutRequest:
     settings: RolloutSettings
     recording: str | None = None
     group: int = 0
-    """Which of its task's groups it belongs to, where several are played together."""
+    """The number of its group among the groups of its task that are played together."""
 
 
 @dataclass(frozen=True)
 class PlayedRollout:
-    """A rollout with what the gateway kept of it; `rows` is empty when the model was never asked, and when an earlier
-    process played it."""
+    """A rollout with its rows from the gateway.
+
+    `rows` is empty if the model was never asked, or if an earlier process played the rollout.
+    """
 
     request: RolloutRequest
     result: RolloutResult
@@ -66,20 +68,20 @@ class PlayedRollout:
     session: str = ""
     """The id of its session at the gateway."""
     truncated: bool = False
-    """Whether an answer was cut off, by its own limit or by the context's."""
+    """Whether an answer was truncated, by its own limit or by the context."""
     sampled: int = 0
-    """Sampled tokens: the response length of MUA-RL."""
+    """The number of sampled tokens: the response length in MUA-RL."""
     prompt_length: int = 0
-    """Tokens before the model's first answer: policy, tools, and what the user said first."""
+    """The number of tokens before the model's first answer: policy, tools, and the user's first message."""
 
 
 def task_of(request: RolloutRequest) -> tuple[str, str]:
-    """What tells a task from all others: its domain and its id."""
+    """Returns what identifies a task: its domain and its id."""
     return request.settings.domain, request.task
 
 
 def groups_of(played: Sequence[PlayedRollout]) -> list[list[PlayedRollout]]:
-    """The groups that rollouts were played in: those of one task, and of one of its groups where it has several."""
+    """Returns the groups of rollouts: those with the same task and the same group number."""
     groups: dict[tuple[tuple[str, str], int], list[PlayedRollout]] = {}
     for rollout in played:
         groups.setdefault((task_of(rollout.request), rollout.request.group), []).append(rollout)
@@ -87,12 +89,12 @@ def groups_of(played: Sequence[PlayedRollout]) -> list[list[PlayedRollout]]:
 
 
 def is_dead(group: Sequence[PlayedRollout]) -> bool:
-    """Whether a group holds no difference, and so no gradient: all right, all wrong, or at most one that counts."""
+    """Returns whether the rewards of a group are all equal, so that it has no gradient; None is ignored."""
     return len({rollout.result.reward for rollout in group if rollout.result.reward is not None}) < 2
 
 
 async def play_rollout(gateway: Gateway[Any], engine: Engine, request: RolloutRequest) -> PlayedRollout:
-    """Plays one rollout: a session of the gateway, and the engine's answer for it."""
+    """Plays one rollout in a new session of the gateway."""
     settings = request.settings
     started = time.monotonic()
     session = gateway.open_session(request.seed, request.sampling)
@@ -113,12 +115,12 @@ async def play_rollout(gateway: Gateway[Any], engine: Engine, request: RolloutRe
     if settings.turn_cap is not None:
         params["turn_cap"] = settings.turn_cap
     try:
-        # The engine keeps the time; waiting a little longer only guards against an engine that hangs itself.
+        # The engine enforces the timeout; the longer wait here is for an engine that hangs.
         result = await engine.rollout(params, settings.rollout_timeout_s + 30)
     except EngineError as error:
         if error.code in ("ended", "unknown-domain", "bad-domain", "unknown-task", "bad-request", "unknown-method"):
             raise TrainingError(f"the engine cannot play task {request.task}: {error}") from error
-        # One that was cancelled has no failure: it is not finished, and a resumed run plays it again.
+        # A cancelled rollout does not have a failure: it is not finished, and a resumed run plays it again.
         failure = None if error.code == "cancelled" else Failure("infrastructure", str(error), error.code)
         result = RolloutResult(None, error.code, 0, failure=failure)
     finally:
@@ -136,9 +138,9 @@ async def play_rollout(gateway: Gateway[Any], engine: Engine, request: RolloutRe
 
 
 def refused_mix_up(result: RolloutResult, sampled: Sequence[str], is_plain: bool) -> RolloutResult:
-    """The result without its reward where the rollout took other answers than were sampled for it.
+    """Returns the result, without its reward if the rollout used other answers than were sampled for it.
 
-    A custom agent may leave answers out. In the plain seat each is one reply of the agent.
+    A custom agent may leave out answers. Without one, every answer is one reply of the agent.
     """
     taken = result.answers
     if taken is None or result.reward is None:

@@ -1,4 +1,4 @@
-"""How often the work of tasks was done, and how sure that is. Torch-free."""
+"""Computes how often tasks were completed, with a confidence interval. Torch-free."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _Z = 1.959964
 
 
 def success_rate(played: Sequence[PlayedRollout]) -> dict[str, Any]:
-    """The mean over tasks of how often each was done, with its 95 % interval, and what was right by kind of task.
+    """Returns the mean success rate over tasks with its 95 % interval, and the counts of successes by kind of task.
 
-    The kind of a task is its id up to the last dash. Rollouts without a reward count apart.
+    The kind of a task is its id up to the last dash. Rollouts without a reward are counted separately.
     """
     tasks: dict[tuple[str, str], list[int]] = {}
     kinds: dict[str, list[int]] = {}
@@ -37,9 +37,9 @@ def success_rate(played: Sequence[PlayedRollout]) -> dict[str, Any]:
 
 
 def wilson(values: Sequence[float]) -> tuple[float, float]:
-    """Wilson's 95 % interval of a mean of values between 0 and 1, one for each task; (0, 1) where there is none.
+    """Returns Wilson's 95 % interval of a mean of values between 0 and 1, one per task; (0, 1) without values.
 
-    Tasks are the unit, as in the engine's reports: the trials of one task are not independent.
+    The unit is the task, as in the engine's reports, because the trials of one task are not independent.
     """
     count = len(values)
     if count == 0:

@@ -1,4 +1,4 @@
-"""What a run learns from and what it is evaluated on: the tasks of each of its domains, and who plays their users.
+"""The tasks that a run trains or is evaluated on, by domain, and the models that play their users.
 
 Torch-free.
 """
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class TaskLister(Protocol):
-    """Who knows the tasks of a domain."""
+    """Lists the tasks of a domain."""
 
     def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
-        """Those of a split, as the engine lists them."""
+        """Returns the tasks of a split, as the engine lists them."""
         ...
 
 
 @dataclass(frozen=True)
 class TaskSet:
-    """The tasks of a domain that a run plays for one purpose, and how."""
+    """The tasks of a domain that a run plays for one purpose, and the settings of their rollouts."""
 
     name: str
     share: DomainShare
@@ -38,7 +38,7 @@ class TaskSet:
 
 
 def report_task_sets(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet], steps: int) -> None:
-    """Says in an event what is trained on and what is evaluated on, and warns of a model that plays both users."""
+    """Writes an event with the task sets, and warns of a model that plays the user in training and in evaluation."""
     both = sorted(_simulators(trained) & _simulators(evaluated))
     run.event(
         "data", train=[_said(each) for each in trained], evaluate=[_said(each) for each in evaluated],
@@ -50,12 +50,12 @@ def report_task_sets(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequ
 
 
 def labels_of(one: TaskSet, every: Sequence[TaskSet]) -> dict[str, str]:
-    """What a run calls the tasks of a domain: their ids, and behind the domain's name where there are several."""
+    """Returns the ids of a domain's tasks by their labels: the id, after the domain's name if there are several."""
     return {f"{one.name}/{task}" if len(every) > 1 else task: task for task in one.tasks}
 
 
 def draw_order(sets: Sequence[TaskSet], length: int, seed: int | str) -> list[str]:
-    """The groups of the whole run: domains are drawn by weight, their tasks come one shuffled pass after the other."""
+    """Returns the labels of the run's groups: domains are drawn by weight, and their tasks in shuffled passes."""
     stream = random.Random(f"domain-order/{seed}")
     drawn = stream.choices(range(len(sets)), [each.share.weight for each in sets], k=length)
     counts = [drawn.count(index) for index in range(len(sets))]
@@ -64,7 +64,7 @@ def draw_order(sets: Sequence[TaskSet], length: int, seed: int | str) -> list[st
 
 
 def task_order(tasks: Sequence[str], length: int, seed: int | str) -> list[str]:
-    """The tasks of the whole run: one shuffled pass after the other, the same for the same seed."""
+    """Returns the tasks of the whole run in shuffled passes, the same for the same seed."""
     order: list[str] = []
     stream = random.Random(f"task-order/{seed}")
     while len(order) < length:

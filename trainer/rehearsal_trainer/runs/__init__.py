@@ -1,1 +1,1 @@
-"""A run's folder, its trackers, and what it needs before it starts."""
+"""The folder of a run, its trackers, and its preflight."""

@@ -1,8 +1,9 @@
-"""What a run needs beside its configuration: a model that is available and can chat, memory, and room on the disk.
+"""Checks the requirements of a run: a model that is available and has a chat template, memory, and disk space.
 
-`--check` answers with it, so that who starts a run knows before anything is played or written. Torch-free for the
-models that Rehearsal brings; any other is laid out without its weights. What it leaves out: the room for recordings
-beyond a lump sum, the download of a model's weights, and the memory of activations, keys and values.
+`--check` prints the result, so that a user knows it before anything is played or written. Torch-free for the models
+that Rehearsal brings; other models are built without their weights. The disk space includes a fixed amount for
+recordings, and not the download of the weights, which is reported separately. The memory does not include activations,
+keys and values.
 """
 
 from __future__ import annotations
@@ -36,25 +37,28 @@ from rehearsal_trainer.values.messages import Json
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 REST = 2**28
-"""Recordings, logs and tokenizers."""
+"""The bytes that recordings, logs and tokenizers are assumed to take."""
 LOOK_S = 60
 BYTES_IN_4BIT = (4 + 8 / 64 + 32 / (64 * 256)) / 8
-"""Of a weight in NF4 with double quantization: 4 bits, a constant of 8 bits for 64 weights, and one of 32 for 256 of
-these constants (QLoRA, arXiv 2305.14314, section 3)."""
+"""The bytes of a weight in NF4 with double quantization.
+
+A weight has 4 bits, 64 weights share a constant of 8 bits, and 256 of these constants share one of 32 bits (QLoRA,
+arXiv 2305.14314, section 3).
+"""
 OLDEST_CAPABILITY = (6, 0)
-"""Of an NVIDIA GPU: bitsandbytes' own requirement for NF4."""
+"""The lowest compute capability of an NVIDIA GPU for which bitsandbytes supports NF4."""
 BITSANDBYTES = Path(__file__).resolve().parents[2] / "requirements" / "bitsandbytes.txt"
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many numbers a model has."""
+    """The numbers of a model's parameters."""
 
     parameters: int
     ends: int
-    """The inputs and outputs of all layers that an adapter is applied to, counted together."""
+    """The total number of inputs and outputs of all layers that an adapter is applied to."""
     linear: int
-    """The weights of these layers."""
+    """The number of weights of these layers."""
     own_rank: int = 0
     """The rank of the adapter that the model brings."""
 
@@ -63,10 +67,10 @@ NAMED = {SMOLLM2: Size(134_515_008, 305_280, 106_168_320), TINY: Size(2_814_616,
 
 
 def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: bool = True) -> dict[str, Json]:
-    """Returns the bytes that a run will write, and those that are free for it.
+    """Returns the requirements of a run, including the bytes that it will write and the free bytes on the disk.
 
     ConfigurationError for a model or a vLLM that is not available, and for a model that does not fit into the memory of
-    this machine's device. Files of an earlier start count as written: a resumed run replaces its checkpoints.
+    this machine's device. Checkpoints of an earlier start are subtracted, because a resumed run replaces them.
     """
     check_vllm(config.vllm_python)
     try:
@@ -92,7 +96,7 @@ def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: 
 
 
 def download_of(name: str) -> int:
-    """Returns the bytes of the weights that the hub still has to send for a model; 0 where they are on this machine."""
+    """Returns the bytes of a model's weights that have to be downloaded from the hub; 0 if they are on this machine."""
     name = adapter_base(Path(name)) or name
     if name in NAMED or Path(name).is_dir():
         return 0
@@ -102,7 +106,7 @@ def download_of(name: str) -> int:
         return 0
     try:
         files = HfApi().model_info(name, files_metadata=True, timeout=10).siblings or []
-    except Exception:  # the hub answered a moment ago; the download itself reports what is wrong
+    except Exception:  # the hub has just answered; the download itself reports an error
         return 0
     sizes = {each.rfilename: each.size or 0 for each in files}
     safe = sum(size for file, size in sizes.items() if file.endswith(".safetensors"))
@@ -110,13 +114,13 @@ def download_of(name: str) -> int:
 
 
 def _handed_to_vllm(config: Any, size: Size) -> int:
-    """The bytes of the files that vLLM reads: the newest adapter and the one before, or all weights."""
+    """Returns the bytes of the files that vLLM reads: the newest adapter and the previous one, or all weights."""
     rank = size.own_rank or getattr(config, "lora_rank", 0)
     return 2 * 4 * rank * size.ends if rank else 4 * size.parameters
 
 
 def check_chat(config: Any) -> None:
-    """ModelError for a model whose chat template cannot be trained with; its weights are not loaded."""
+    """Raises ModelError for a model whose chat template cannot be trained with; does not load its weights."""
     if config.dialect != "template" and _is_named(config.model):
         return
     from rehearsal_trainer.gateway.serving import chat_of
@@ -126,7 +130,7 @@ def check_chat(config: Any) -> None:
 
 
 def check_quantization(config: Any) -> None:
-    """ConfigurationError where 4-bit weights are asked for and cannot be loaded here, or cannot be trained."""
+    """Raises ConfigurationError if 4-bit weights are requested and cannot be loaded here or cannot be trained."""
     if quantization_of(config.model, config.quantization) == "none":
         return
     if getattr(config, "lora_rank", 1) == 0 and adapter_base(Path(config.model)) is None:
@@ -159,12 +163,12 @@ def check_quantization(config: Any) -> None:
 
 
 def check_memory(config: Any, size: Size) -> dict[str, Json]:
-    """Returns the bytes that weights, gradients, optimizer and reference take, and those that the device has.
+    """Returns the bytes that weights, gradients, optimizer and reference need, and the bytes that the device has.
 
-    ConfigurationError where the first are more than the second.
+    ConfigurationError if the run needs more than the device has.
     """
     copy = reference(config, size)
-    changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two averages
+    changed = 3 * trained(config, size) if hasattr(config, "lora_rank") else 0  # the gradient and Adam's two moments
     needed = in_memory(config, size) + changed + copy
     device, room = device_memory(config.model)
     if needed <= room:
@@ -183,19 +187,19 @@ def check_memory(config: Any, size: Size) -> dict[str, Json]:
 
 
 def device_memory(model: str) -> tuple[str, int]:
-    """Returns the device that a model runs on, for people, and the bytes of its memory."""
-    if not _is_named(model):  # those fit anywhere, and are checked without torch
+    """Returns the name of the device that a model runs on, for display, and the bytes of its memory."""
+    if not _is_named(model):  # named models fit anywhere, and are checked without torch
         import torch
 
         if torch.cuda.is_available():
             return f"the GPU ({torch.cuda.get_device_name(0)})", torch.cuda.get_device_properties(0).total_memory
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         return "this machine's CPU", os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return "this machine's CPU", sys.maxsize  # Windows reports no memory to the standard library
+    return "this machine's CPU", sys.maxsize  # the standard library does not report the memory on Windows
 
 
 def check_vllm(python: str | None) -> None:
-    """ConfigurationError where the path for vLLM is not a Python, or has no vLLM."""
+    """Raises ConfigurationError if the path for vLLM is not a Python or does not have vLLM."""
     if python is None:
         return
     look = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
@@ -214,9 +218,9 @@ def check_vllm(python: str | None) -> None:
 
 
 def checkpoints(config: Any, size: Size) -> int:
-    """The bytes of a run's checkpoints at their most: the newest is written before the oldest is deleted.
+    """Returns the maximum bytes of a run's checkpoints: the newest is written before the oldest is deleted.
 
-    Each holds what is trained and Adam's two averages of it.
+    Each has the trained weights and Adam's two moments of them.
     """
     count = config.keep_checkpoints + 1
     if config.steps:
@@ -225,24 +229,24 @@ def checkpoints(config: Any, size: Size) -> int:
 
 
 def trained(config: Any, size: Size) -> int:
-    """The bytes of the weights that a run changes: those of an adapter are float32."""
+    """Returns the bytes of the weights that a run changes; those of an adapter are float32."""
     rank = size.own_rank or config.lora_rank
     return 4 * rank * size.ends if rank else whole(config, size)
 
 
 def can_merge(config: Any, size: Size) -> bool:
-    """Whether SFT merges its adapter into the weights at the end, as `can_merge` of models does for a model."""
+    """Returns whether SFT merges its adapter into the weights at the end, as `can_merge` does for a loaded model."""
     is_quantized = quantization_of(config.model, config.quantization) != "none"
     return not is_quantized and _bytes_of(config.dtype, size.own_rank or config.lora_rank) == 4
 
 
 def whole(config: Any, size: Size) -> int:
-    """The bytes of all weights of a model, in the numbers that they are trained in."""
+    """Returns the bytes of all weights of a model, in the type that they are trained in."""
     return size.parameters * _bytes_of(config.dtype, size.own_rank or config.lora_rank)
 
 
 def in_memory(config: Any, size: Size) -> int:
-    """The bytes of all weights of a model as they are loaded, without those of an adapter."""
+    """Returns the bytes of all weights of a model as they are loaded, without those of an adapter."""
     rank = size.own_rank or getattr(config, "lora_rank", 1)
     each = _bytes_of(config.dtype, rank) if hasattr(config, "lora_rank") else 4
     if quantization_of(config.model, config.quantization) == "none":
@@ -251,7 +255,7 @@ def in_memory(config: Any, size: Size) -> int:
 
 
 def reference(config: Any, size: Size) -> int:
-    """Returns the bytes of what TRL computes the KL term against: a copy of an adapter or of all weights in float32.
+    """Returns the bytes of TRL's reference for the KL term: a copy of an adapter or of all weights in float32.
 
     None are needed for a new adapter: there the reference is the model without it.
     """
@@ -271,7 +275,7 @@ def _bytes_of(dtype: str, rank: int) -> int:
 
 
 def size_of(name: str) -> Size:
-    """The size of a model by its name; ModelError says why it is not available."""
+    """Returns the size of a model by its name; ModelError if it is not available."""
     if name in NAMED:
         if not (cache_folder() / "models" / CACHED[name] / "config.json").exists():
             smollm2_package()
@@ -291,12 +295,12 @@ def size_of(name: str) -> Size:
 
 
 def _is_named(model: str) -> bool:
-    """Whether a model, or the base model of an adapter, comes with Rehearsal."""
+    """Returns whether a model, or the base model of an adapter, comes with Rehearsal."""
     return (adapter_base(Path(model)) or model) in NAMED
 
 
 def _hub_has(name: str) -> bool:
-    """Whether the hub hands out a model; False where only its cache here has it. ModelError for neither."""
+    """Returns whether the hub provides a model; False if only the local cache has it, ModelError if neither does."""
     from huggingface_hub import HfApi, errors, hf_hub_download, try_to_load_from_cache
 
     unknown = ModelError(
@@ -304,7 +308,7 @@ def _hub_has(name: str) -> bool:
         "knows: check the name; one that is not public needs HF_TOKEN"
     )
     try:
-        HfApi().model_info(name, timeout=10)  # the one call that says at once that the hub can't be reached
+        HfApi().model_info(name, timeout=10)  # the only call that fails at once if the hub can't be reached
         hf_hub_download(name, "config.json")
     except errors.HFValidationError:
         raise unknown from None
@@ -316,7 +320,7 @@ def _hub_has(name: str) -> bool:
         ) from None
     except errors.RepositoryNotFoundError:
         raise unknown from None
-    except Exception as error:  # whatever the network has, the run would meet it, too
+    except Exception as error:  # the run would meet the same network error
         if any(isinstance(try_to_load_from_cache(name, file), str) for file in WEIGHTS):
             return False
         raise ModelError(

@@ -1,6 +1,6 @@
-"""The run folder: what every target produces and the dashboard reads. docs/training-protocol.md, section 3.
+"""Writes the folder of a run, which every target produces and the dashboard reads.
 
-Torch-free.
+docs/training-protocol.md, section 3, specifies it. Torch-free.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from rehearsal_trainer.values.messages import Json
 
 
 class RunFolder:
-    """One training run on disk. Opening it writes `config.json` and says started or resumed.
+    """The folder of one run. Opening it writes `config.json` and the event `started` or `resumed`.
 
-    As a context it says the error that ends it, and is closed at its end. `reached` is the optimizer step of the
-    checkpoint that a resumed run continues from; None for the folder's highest `checkpoint-<step>`. `backend` is
-    what trains, in whose options alarms give advice.
+    As a context manager it writes an event for an error, and closes the folder. `reached` is the optimizer step of the
+    checkpoint that a resumed run continues from; None means the folder's highest `checkpoint-<step>`. The advice of
+    alarms names the options of `backend`.
 
-    Of several processes that train together only the first writes: the others read the folder, and what they receive
-    to write is dropped.
+    Of several processes that train together, only the first writes; the others read the folder, and their writes are
+    dropped.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class RunFolder:
         (self.path / run_files.PID).write_text(str(os.getpid()))
         values = {"kind": kind, **dataclasses.asdict(config)}
         (self.path / run_files.CONFIG).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-        # What was measured after the checkpoint is void: a reader needs to know where the run continues.
+        # Metrics after the checkpoint are void, so a reader needs to know where the run continues.
         self._reached = (self._latest_step() or 0) if reached is None else reached
         after = {"step": self._reached} if resume else {}
         self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt, **after)
@@ -97,24 +97,24 @@ class RunFolder:
 
     @property
     def checkpoints(self) -> Path:
-        """Where checkpoint-<step> and final lie."""
+        """The folder of `checkpoint-<step>` and `final`."""
         return self.path / run_files.CHECKPOINTS
 
     def latest_checkpoint(self) -> Path | None:
-        """The complete checkpoint with the highest step, or None."""
+        """Returns the complete checkpoint with the highest step, or None."""
         step = self._latest_step()
         return None if step is None else self.checkpoints / run_files.checkpoint_name(step)
 
     def trajectories(self, step: int) -> Path:
-        """The folder of an optimizer step's recordings."""
+        """Creates and returns the folder of an optimizer step's recordings."""
         folder = self.path / run_files.step_folder(step)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def metrics(self, step: int, values: Mapping[str, float | None]) -> None:
-        """Appends what was measured in a step; what is missing or not a number stays away.
+        """Appends the metrics of a step, without values that are missing or not finite numbers.
 
-        Where the loss or its gradient is not a number, `not_finite` reports it.
+        If the loss or its gradient is not finite, `not_finite` reports it.
         """
         if not self._writes:
             return
@@ -133,9 +133,9 @@ class RunFolder:
             self._look({"step": step, **measured}, self._limits)
 
     def watch(self, limits: alarms.Limits, pause_on: Sequence[str]) -> None:
-        """From now on looks at every optimizer step for alarms, and asks for a stop where one is to pause the run.
+        """Starts checking every optimizer step for alarms; an alarm in `pause_on` requests a stop.
 
-        What earlier attempts measured counts up to where the run continues from it.
+        Metrics of earlier attempts count up to the step at which the run continues.
         """
         last = self._reached if self.attempt > 1 else 0
         known = {int(line["step"]): line for line in self._lines(run_files.METRICS) if int(line["step"]) <= last}
@@ -143,9 +143,9 @@ class RunFolder:
         self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on, self.kind)
 
     def report_to(self, names: Sequence[str]) -> None:
-        """From now on every metric also goes to these trackers: as a new run of theirs for each attempt.
+        """Starts sending every metric to these trackers, as a new run of the tracker for each attempt.
 
-        ConfigurationError where one of them cannot begin.
+        ConfigurationError if one of them cannot start.
         """
         if not self._writes:
             return
@@ -154,7 +154,7 @@ class RunFolder:
         self._reports = Reports(names, self.path, name, settings, lambda words: self.log("warn", words))
 
     def raise_alarm(self, alarm: alarms.Alarm) -> None:
-        """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
+        """Writes an alarm with the recordings that show it, and requests a stop if the alarm pauses the run."""
         folder = run_files.step_folder(alarm.step)
         shown = alarms.recordings_of(alarm, self._lines(f"{folder}/{run_files.ROLLOUTS}"))
         pauses = alarm.name in self._pause_on
@@ -172,7 +172,7 @@ class RunFolder:
             self.raise_alarm(alarm)
 
     def ended_early(self, step: int) -> None:
-        """Says why the run ends before its last optimizer step: an alarm paused it, or a person stopped it."""
+        """Writes why the run ends before its last optimizer step: an alarm paused it, or a user stopped it."""
         if self._paused is None:
             self.event("stopped", step=step)
         else:
@@ -183,12 +183,12 @@ class RunFolder:
         self._append(run_files.EVENTS, {"time": time.time(), "type": kind, **fields})
 
     def log(self, level: str, message: str) -> None:
-        """Keeps what the engine warns of."""
+        """Writes warnings and errors of the engine as events."""
         if level in ("warn", "error"):
             self.event("warning", message=message)
 
     def stop_on_signals(self) -> None:
-        """From now on SIGTERM and SIGINT ask for a stop, like the file `stop`."""
+        """Makes SIGTERM and SIGINT request a stop, like the file `stop`."""
 
         def ask(_signal: int, _frame: object) -> None:
             self._stopped = True
@@ -197,11 +197,11 @@ class RunFolder:
         signal.signal(signal.SIGINT, ask)
 
     def should_stop(self) -> bool:
-        """Whether a person, or an alarm, asked for the end of the run."""
+        """Returns whether a user or an alarm has requested a stop."""
         return self._stopped or self._paused is not None or self.stop_file.exists()
 
     def close(self) -> None:
-        """The process is done with the folder."""
+        """Closes the trackers, and removes the files `pid` and `stop`."""
         if self._reports is not None:
             self._reports.close()
         if not self._writes:
@@ -227,7 +227,7 @@ class RunFolder:
 
 
 def _is_whole(checkpoint: Path) -> bool:
-    """Returns whether a checkpoint is complete: a trainer of an older version could leave part of one."""
+    """Returns whether a checkpoint is complete: an older version of the trainer could leave a partial one."""
     try:
         json.loads((checkpoint / run_files.CHECKPOINT_STATE).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
 """Exports the metrics of a run to experiment trackers, each through its own interface. Torch-free.
 
-Every line of metrics.jsonl goes to every tracker that `report_to` names, wherever the run trains. Each attempt of a run
-is a run of the tracker, because trackers refuse steps that go back.
+Every line of metrics.jsonl goes to every tracker in `report_to`, on every target. Each attempt of a run is a separate
+run of the tracker, because trackers refuse steps that decrease.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
 
 PROJECT = "rehearsal"
-"""What trackers that group runs call the group, where their own variables name none."""
+"""The default name of the project in trackers that group runs; their own environment variables override it."""
 
 
 class Tracker(Protocol):
-    """Takes what a run measures."""
+    """Receives the metrics of a run."""
 
     def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
         """Reports an optimizer step; `time` is in seconds since the epoch."""
         ...
 
     def close(self) -> None:
-        """Writes what is left and ends the run of the tracker."""
+        """Writes the remaining metrics, and ends the run of the tracker."""
         ...
 
 
@@ -43,7 +43,7 @@ class TensorBoard:
         from tensorboard.compat.proto import event_pb2, summary_pb2
         from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-        # Protocol buffers make their classes at run time, where no type checker sees them.
+        # Protocol buffers create their classes at run time, so type checkers do not know them.
         self._event: Any = vars(event_pb2)["Event"]
         self._summary: Any = vars(summary_pb2)["Summary"]
         self._writer = EventFileWriter(str(run / run_files.TENSORBOARD))
@@ -121,11 +121,11 @@ TRACKERS: Mapping[str, tuple[str, Callable[[Path, str, Mapping[str, Json]], Trac
     "trackio": ("trackio", Trackio),
     "wandb": ("wandb", Wandb),
 }
-"""The package of each tracker, which has its name on the package index, and how a run is reported to it."""
+"""The package of each tracker, by its name on the package index, and the class that reports a run to it."""
 
 
 def check(names: Sequence[str]) -> None:
-    """ConfigurationError for a tracker that there is not, or whose package is not installed."""
+    """Raises ConfigurationError for an unknown tracker, or one whose package is not installed."""
     for name in names:
         if name not in TRACKERS:
             raise ConfigurationError(f"report_to: there is no tracker {name}; known are {', '.join(TRACKERS)}")
@@ -138,7 +138,7 @@ def check(names: Sequence[str]) -> None:
 
 
 class Reports:
-    """The trackers of a run. One that fails is reported once and left out: training continues."""
+    """The trackers of a run. If one fails, it is reported once and removed, and training continues."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Reports:
         settings: Mapping[str, Json],
         warn: Callable[[str], None],
     ) -> None:
-        """ConfigurationError where a tracker cannot begin a run. `settings` are written without keys."""
+        """Starts the trackers; ConfigurationError if one cannot start a run. Removes keys from `settings`."""
         check(names)
         self._warn = warn
         self._trackers: dict[str, Tracker] = {}
@@ -185,7 +185,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _without_keys(value: Json) -> Json:
-    """The same value without secrets: those of the environment, and passwords in addresses."""
+    """Returns a value without secrets of the environment and without passwords in URLs."""
     if isinstance(value, str):
         return _redacted(value)
     if isinstance(value, list):
@@ -196,7 +196,7 @@ def _without_keys(value: Json) -> Json:
 
 
 _SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
-"""The end of the name of a variable or an option that holds a secret; `api_key_env` is only the name of one."""
+"""Matches the name of a variable or an option that holds a secret; `api_key_env` holds only the name of one."""
 
 
 def _redacted(text: str) -> str:

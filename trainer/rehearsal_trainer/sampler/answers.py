@@ -1,4 +1,4 @@
-"""An answer of a model as it is sampled, and what gives one: a live model here, or a cluster's servers. Torch-free."""
+"""The answer of a model, and the protocols of samplers: a live model here, or a cluster's servers. Torch-free."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 
 @dataclass(frozen=True)
 class Sampling:
-    """How answers are sampled, owned by the gateway whatever a client sends. Temperature 0 is greedy."""
+    """The sampling of answers, which the gateway decides in a session. Temperature 0 is greedy."""
 
     temperature: float = 1.0
     top_p: float = 1.0
@@ -18,13 +18,13 @@ class Sampling:
 
     @classmethod
     def of(cls, config: object) -> Self:
-        """That of a script's configuration, which calls the fields the same."""
+        """Returns the sampling of a command's configuration, whose fields have the same names."""
         return cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
 
 
 @dataclass(frozen=True)
 class Generated:
-    """Sampled ids (the end mark included, if it was reached) with one log-probability each."""
+    """Sampled ids (including the end token, if it was reached) with one log-probability each."""
 
     ids: list[int]
     logprobs: list[float]
@@ -33,38 +33,38 @@ class Generated:
 
 
 class ContextExceededError(Exception):
-    """The prompt leaves no room in the model's context; the message says how long both are."""
+    """The prompt leaves no room in the model's context; the message has the length of both."""
 
 
 class Answerer(Protocol):
-    """What a gateway asks for answers."""
+    """Gives a gateway the answers of a model."""
 
     def submit(self, session: str, prompt: Sequence[int], sampling: Sampling, seed: int) -> Future[Generated]:
         """Samples an answer to `prompt` (the whole row so far); the future fails with ContextExceededError."""
         ...
 
     def release(self, session: str) -> None:
-        """Forgets what is kept for a session."""
+        """Releases the state of a session."""
         ...
 
 
 class Sampler(Answerer, Protocol):
-    """What answers with the weights of a live module."""
+    """Answers with the weights of a live module."""
 
     sampled_tokens: int
 
     def refresh(self) -> None:
-        """Takes over the live weights, and answers from now on."""
+        """Takes over the live weights, and accepts requests again."""
         ...
 
     def suspend(self) -> None:
-        """Frees the memory that an update can use; nothing may be submitted until the next `refresh`."""
+        """Frees memory for an update; no request may be submitted until the next `refresh`."""
         ...
 
     def adopt(self, model: Any) -> None:
-        """Samples for another module from now on, for instance the same one with a LoRA adapter around it."""
+        """Replaces the module to sample from, for example by the same one with a LoRA adapter around it."""
         ...
 
     def close(self) -> None:
-        """Ends it; open requests fail."""
+        """Ends the sampler; open requests fail."""
         ...

@@ -1,8 +1,8 @@
-"""PyTorch's flash attention for the continuous batching of transformers.
+"""Registers PyTorch's flash attention for the continuous batching of transformers.
 
-transformers' `sdpa` puts the keys of all conversations of a batch side by side and masks those of the others: time and
+transformers' `sdpa` concatenates the keys of all conversations of a batch and masks those of the others: time and
 memory grow with the product of conversations and keys. Its flash variants need the package flash-attn, or `kernels`,
-which downloads one. PyTorch has such a kernel itself (torch.nn.attention.varlen), and this module registers it.
+which downloads one. This module registers PyTorch's own kernel instead (torch.nn.attention.varlen).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from torch.nn.attention.varlen import varlen_attn
 from transformers import AttentionInterface, PreTrainedModel
 
 NAME = "torch_flash"
-"""Its name in transformers, where "flash" means that it needs the ends of conversations but not a mask."""
+"""The name of this attention in transformers; "flash" means that it needs the ends of conversations and not a mask."""
 
 LARGEST_HEAD = 256
-"""The largest head that the kernel takes."""
+"""The largest head size that the kernel supports."""
 
 SHARED_HEADS: dict[str, Any] = {"enable_gqa": True} if "enable_gqa" in signature(varlen_attn).parameters else {}
-"""Tells the kernel that several heads of a query share keys. PyTorch 2.11 sees that itself."""
+"""Tells the kernel that several query heads share keys. PyTorch 2.11 detects this itself."""
 
 
 def can_use_kernel(model: Any) -> bool:
-    """Whether the kernel takes every layer of a model: on a GPU, with `sdpa` until now, and in 16 bits.
+    """Returns whether the kernel supports every layer of a model: on a GPU, currently with `sdpa`, and in 16 bits.
 
-    Latent attention has heads of two sizes, which the kernel does not take. accelerate lets float32 weights compute in
-    bfloat16 (the profile `paper`), and keeps the forward that it replaces.
+    Latent attention has heads of two sizes, which the kernel does not support. accelerate makes float32 weights compute
+    in bfloat16 (the profile `paper`), and keeps the forward that it replaces in `_original_forward`.
     """
     is_half = model.dtype.itemsize == 2 or hasattr(model, "_original_forward")
     largest = max(getattr(module, "head_dim", 0) for module in model.modules())
@@ -39,7 +39,7 @@ def can_use_kernel(model: Any) -> bool:
 def set_attention(model: Any, name: str) -> None:
     """Sets the attention of a model and of the models in it.
 
-    transformers' own `set_attn_implementation` looks for a package behind every name with "flash" in it.
+    transformers' own `set_attn_implementation` looks for a package for every name that contains "flash".
     """
     for module in model.modules():
         if isinstance(module, PreTrainedModel):
@@ -57,11 +57,11 @@ def paged_attention(
     cache: Any = None,
     **batch: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Stores the new keys and values, and attends from each token to those before it in its own conversation.
+    """Stores the new keys and values, and attends from each token to the earlier ones in its conversation.
 
-    query, key, value: [1, heads, tokens of all conversations, head size], with fewer heads for key and value where
-    several of the query share one. batch: what transformers passes with a batch, such as the ends of its conversations.
-    Returns [1, tokens, heads, head size].
+    query, key, value: [1, heads, tokens of all conversations, head size], with fewer heads for key and value if several
+    query heads share one. batch: the arguments that transformers passes with a batch, such as the ends of its
+    conversations. Returns [1, tokens, heads, head size].
     """
     keys, values = cache.update(key_states=key, value_states=value, layer_idx=module.layer_idx, kwargs=batch)
     device = query.device.type

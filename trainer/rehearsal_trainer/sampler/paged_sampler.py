@@ -1,12 +1,12 @@
-"""The continuous batching of transformers in the place of a generator: it samples from the live model on a GPU.
+"""Samples from the live model on a GPU with the continuous batching of transformers.
 
-A manager of transformers answers all requests of one temperature and top-p together, with keys and values in pages
-that conversations share as far as they begin alike. It starts with the first request after `refresh` and ends with
-`suspend`, which frees its pages and gives the model back its attention and its mode.
+A manager of transformers answers all requests with the same temperature and top-p together. It keeps keys and values in
+pages, which conversations share as far as they have a common prefix. It starts with the first request after `refresh`
+and ends with `suspend`, which frees its pages and restores the model's attention and mode.
 
-What it leaves out: a seed for each request, which transformers does not have. A manager is seeded with the first
-request that it answers, and which random number a token gets depends on what is answered beside it: on a GPU the same
-seed need not give the same answers. On a CPU it does, where cpu_decoder/ samples.
+transformers does not support a seed per request. A manager is seeded with the first request that it answers, and the
+random number of a token depends on the other requests that are being answered. So on a GPU, the same seed can give
+different answers. On a CPU, where cpu_decoder/ samples, it gives the same answers.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from rehearsal_trainer.sampler.paged_attention import NAME as PAGED_ATTENTION
 from rehearsal_trainer.sampler.paged_attention import can_use_kernel, set_attention
 
 PAGED = ("full_attention", "sliding_attention")
-"""The attention whose keys and values transformers keeps in pages."""
+"""The kinds of attention whose keys and values transformers keeps in pages."""
 
 
 def can_page(model: Any) -> bool:
-    """Whether transformers answers for a model in this way: not where it has linear attention."""
+    """Returns whether transformers supports continuous batching for a model, which excludes linear attention."""
     kinds = getattr(model.config.get_text_config(), "layer_types", None) or []
     return all(kind in PAGED for kind in kinds) and hasattr(without_adapters(model), "init_continuous_batching")
 
 
 def _keep_cache_dtype(manager: Any) -> None:
-    """Lets a manager store keys and values in the dtype of its cache, which is that of the weights.
+    """Makes a manager store keys and values in the dtype of its cache, which is that of the weights.
 
-    Where float32 weights compute in bfloat16 (autocast, the profile `paper`), the values arrive in bfloat16 and the
-    keys, after the rotation, in float32. transformers 5.23 copies them as they are, and torch refuses that.
+    If float32 weights compute in bfloat16 (autocast, the profile `paper`), the values arrive in bfloat16, and the keys,
+    after the rotation, in float32. transformers 5.23 copies them without a cast, which torch refuses.
     """
     create = manager._create_batch_processor
 
@@ -58,10 +58,10 @@ def _keep_cache_dtype(manager: Any) -> None:
 
 
 class PagedSampler:
-    """Samples by transformers' continuous batching.
+    """Samples with transformers' continuous batching.
 
-    options: of transformers' ContinuousBatchingConfig, such as `num_blocks`, the pages of keys and values; by default
-    they take most of the memory that is free.
+    options: options of transformers' ContinuousBatchingConfig, such as `num_blocks`, the number of pages of keys and
+    values. By default the pages take most of the free memory.
     """
 
     def __init__(self, model: Any, stop_ids: Collection[int], context: int, **options: Any) -> None:
@@ -83,7 +83,7 @@ class PagedSampler:
         self._model = model
 
     def refresh(self) -> None:
-        """Takes over the live weights: what was computed with the old ones is forgotten."""
+        """Takes over the live weights, and drops everything that was computed with the old ones."""
         self.suspend()
 
     def suspend(self) -> None:
@@ -97,13 +97,13 @@ class PagedSampler:
             self._model.train(self._was_training)
 
     def close(self) -> None:
-        """Ends it; open requests fail."""
+        """Ends the sampler; open requests fail."""
         self.suspend()
 
     def submit(self, session: str, prompt: Sequence[int], sampling: Sampling, seed: int) -> Future[Generated]:
         """Samples an answer to `prompt` (the whole row so far); the future fails with ContextExceededError."""
         answer: Future[Generated] = Future()
-        answer.set_running_or_notify_cancel()  # what is sampled alone settles it, so no caller can cancel it
+        answer.set_running_or_notify_cancel()  # only the sampled answer completes it, so a caller cannot cancel it
         room = self.context - len(prompt)
         if room <= 0:
             words = f"the conversation has {len(prompt)} tokens; the context holds {self.context}"
@@ -114,12 +114,12 @@ class PagedSampler:
             name = f"{session} {next(self._numbers)}"
             self._open[name] = answer
             manager.add_request(list(prompt), name, min(sampling.max_tokens, room), eos_token_id=sorted(self.stop_ids))
-            if not manager.is_running():  # it ended before it could take the request, so nothing will settle it
+            if not manager.is_running():  # it ended before it could take the request, so it will not answer
                 self._fail(self._open.keys() & {name}, manager)
         return answer
 
     def release(self, session: str) -> None:
-        """Ends what is being sampled for a session; only an answer that it waits for fails."""
+        """Cancels the open requests of a session, whose answers fail."""
         with self._lock:
             names = [name for name in self._open if name.rpartition(" ")[0] == session]
             answers = [(name, self._open.pop(name)) for name in names]
@@ -130,7 +130,7 @@ class PagedSampler:
             answer.set_exception(RuntimeError("the session was closed"))
 
     def _manager_of(self, sampling: Sampling, seed: int) -> Any:
-        """Returns the manager that samples in this way; another one is ended first, with what it is answering."""
+        """Returns the manager for this sampling; ends a manager for another sampling first, with its open requests."""
         kind = sampling.temperature, sampling.top_p
         if self._manager is not None and (kind != self._kind or not self._manager.is_running()):
             self.suspend()
@@ -158,7 +158,7 @@ class PagedSampler:
             self._settle(output)
         while (output := manager.get_result(timeout=0)) is not None:
             self._settle(output)
-        # Another manager starts only after this thread has ended, so all that is open was asked of this one.
+        # Another manager starts only after this thread has ended, so all open requests belong to this one.
         self._fail(set(self._open), manager)
 
     def _settle(self, output: Any) -> None:

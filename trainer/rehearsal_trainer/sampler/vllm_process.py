@@ -1,4 +1,4 @@
-"""A process with vLLM's engine (`vllm_worker.py`), asked in JSON lines from any thread."""
+"""Runs vLLM's engine in a process (`vllm_worker.py`), which any thread can send requests to as JSON lines."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ START_S = 900
 """The longest that vLLM may take to load a model and to look at the memory."""
 END_S = 30
 LAST_WORDS = 20
-"""Lines of its log that follow a message."""
+"""The number of lines of vLLM's log that are appended to an error message."""
 
 
 class VllmProcess:
-    """Starts with its making, which takes as long as vLLM needs; TrainingError where it does not start.
+    """A process that the constructor starts and waits for; TrainingError if it does not start.
 
-    What it says for people goes to the file `log`.
+    Its standard error goes to `log_file`.
     """
 
     def __init__(self, python: str, model: str, options: dict[str, Json], log_file: Path) -> None:
@@ -52,11 +52,11 @@ class VllmProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it can no longer be used."""
+        """Whether the process has ended, so that it can no longer be used."""
         return self._process.poll() is not None
 
     def ask(self, line: dict[str, Json]) -> tuple[int, Future[dict[str, Json]]]:
-        """Sends a line; its number, and what is answered. The future fails with a RuntimeError."""
+        """Sends a line, and returns its number and the future answer, which can fail with a RuntimeError."""
         future: Future[dict[str, Json]] = Future()
         with self._lock:
             number = next(self._numbers)
@@ -65,17 +65,17 @@ class VllmProcess:
                 return number, future
             self._waiting[number] = future
             assert self._process.stdin is not None
-            with contextlib.suppress(OSError, ValueError):  # where it is just ending, its reader says so
+            with contextlib.suppress(OSError, ValueError):  # if the process is ending, `_read` fails the future
                 self._process.stdin.write(json.dumps({"id": number, **line}) + "\n")
                 self._process.stdin.flush()
         return number, future
 
     def is_asked(self, number: int) -> bool:
-        """Whether a line waits for its answer."""
+        """Returns whether a line still waits for its answer."""
         return number in self._waiting
 
     def close(self) -> None:
-        """Ends it; what was not answered fails."""
+        """Ends the process; open requests fail."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -101,7 +101,7 @@ class VllmProcess:
             else:
                 future.set_result(line)
         self._process.wait()
-        with self._lock:  # from now on nothing is asked of it
+        with self._lock:  # `ask` does not add requests from here on
             left = list(self._waiting.values())
             self._waiting.clear()
         for future in left:

@@ -1,12 +1,12 @@
-"""Samples with vLLM in place of a generator, in a separate process, from the weights that are trained.
+"""Samples with vLLM, in a separate process, from the weights that are trained.
 
-`refresh` hands the live weights over, so that all rollouts of an optimizer step come from the weights that the step
-begins with. Where an adapter is trained, vLLM loads the base once from where the trainer did, and each time the adapter
-alone: it is never merged, which would round small updates away. Where all weights are trained, they are written into a
-folder and vLLM reads them. `suspend` puts vLLM to sleep on a GPU: the update has its memory.
+`refresh` hands over the live weights, so that all rollouts of an optimizer step come from the weights that the step
+begins with. If an adapter is trained, vLLM loads the base once from the same place as the trainer, and afterwards only
+the adapter. The adapter is never merged, which would round small updates away. If all weights are trained, they are
+written to a folder and vLLM reads them. `suspend` puts vLLM to sleep on a GPU, so that the update can use its memory.
 
-The process runs in the Python that has vLLM, which is another one than the trainer's: vLLM asks for a PyTorch of its
-own version. What it leaves out: several GPUs for one model.
+The process runs in a separate Python that has vLLM, because vLLM requires its own version of PyTorch. Several GPUs for
+one model are not supported.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from rehearsal_trainer.values.messages import Json
 
 HAND_OVER_S = 600
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-"""What vLLM takes as max_lora_rank."""
+"""The values that vLLM accepts for max_lora_rank."""
 ON_GPU = {"enable_sleep_mode": True}
 ON_CPU = {"enforce_eager": True, "enable_chunked_prefill": False}
-"""Without graphs to compile a CPU is ready sooner; and vLLM 0.32 ends where a seeded prompt comes in parts there."""
+"""Without compiled graphs vLLM starts faster on a CPU. vLLM 0.32 exits there if a seeded prompt arrives in parts."""
 
 
 class VllmSampler:
-    """Samples by vLLM, which starts with the first `refresh`.
+    """Samples with vLLM, which starts with the first `refresh`.
 
-    python: one that has vLLM. memory: the part of a GPU's memory, or of a machine's without one, that it may take.
-    folder: for the adapter, or a copy of all weights; deleted in the end.
+    python: a Python that has vLLM. memory: the share of the GPU's memory, or of the machine's without a GPU, that it
+    may use. folder: the folder for the adapter or for a copy of all weights; deleted at the end.
     """
 
     def __init__(
@@ -52,18 +52,18 @@ class VllmSampler:
         self._python, self._memory = python, memory
         self._process: VllmProcess | None = None
         self._adapters = 0
-        """Adapters that were handed over."""
+        """The number of adapters that were handed over."""
         self._asked: dict[str, int] = {}
-        """By session, the number of the last request to the process."""
+        """For each session, the number of the last request to the process."""
 
     def adopt(self, model: Any) -> None:
-        """Samples for another module from now on, for instance the same one with a LoRA adapter around it."""
+        """Replaces the module to sample from, for example by the same one with a LoRA adapter around it."""
         self._model = model
 
     def refresh(self) -> None:
-        """Takes over the live weights; starts vLLM where it does not run. TrainingError where it can't."""
+        """Takes over the live weights, and starts vLLM if it is not running. TrainingError if that fails."""
         if torch.cuda.is_available():
-            torch.cuda.empty_cache()  # what the update has left over is vLLM's to take
+            torch.cuda.empty_cache()  # makes the memory that the update has freed available to vLLM
         is_running = self._process is not None and not self._process.has_ended
         if hasattr(self._model, "peft_config"):
             adapter = self._write_adapter()
@@ -79,17 +79,17 @@ class VllmSampler:
                 self._start(str(self._folder), self._model, {})
 
     def suspend(self) -> None:
-        """Puts vLLM to sleep, with whatever it is answering, until the next `refresh`; on a GPU that frees its memory.
+        """Puts vLLM to sleep until the next `refresh`, even if requests are open; on a GPU this frees its memory.
 
-        TrainingError where it can't.
+        TrainingError if that fails.
         """
         if self._process is None:
             return
         try:
-            # Weights that a refresh rereads need not be kept.
+            # Weights that `refresh` loads again do not have to be kept.
             self._hand_over({"suspend": 1 if hasattr(self._model, "peft_config") else 2})
         except TrainingError:
-            if not self._process.has_ended:  # one that has ended is started again by the next `refresh`
+            if not self._process.has_ended:  # the next `refresh` restarts a process that has ended
                 raise
 
     def submit(self, session: str, prompt: Sequence[int], sampling: Sampling, seed: int) -> Future[Generated]:
@@ -105,14 +105,14 @@ class VllmSampler:
             {
                 "prompt": list(prompt), "max_tokens": min(sampling.max_tokens, room), "stop": sorted(self.stop_ids),
                 "temperature": sampling.temperature, "top_p": sampling.top_p,
-                "seed": seed >> 1,  # those of vLLM are signed
+                "seed": seed >> 1,  # vLLM's seeds are signed
             }
         )  # fmt: skip
         said.add_done_callback(lambda done: self._take(done, answer))
         return answer
 
     def release(self, session: str) -> None:
-        """Ends what is being sampled for a session; keys and values are vLLM's own matter."""
+        """Cancels the request of a session; vLLM manages its keys and values itself."""
         number = self._asked.pop(session, None)
         if self._process is not None and number is not None and self._process.is_asked(number):
             self._process.ask({"drop": number})
@@ -150,12 +150,12 @@ class VllmSampler:
             raise TrainingError(f"vLLM did not take {next(iter(line))}: {error}") from error
 
     def _rank(self) -> int:
-        """The least of the ranks that vLLM reserves room for which the adapter fits."""
+        """Returns the lowest rank in `RANKS` that fits the adapter."""
         rank = max(config.r for config in self._model.peft_config.values())
         return next((each for each in RANKS if each >= rank), rank)
 
     def _write_adapter(self) -> Path:
-        """Writes the adapter into a separate folder, and deletes the one before."""
+        """Writes the adapter to a new folder, and deletes the previous one."""
         before = self._folder / f"adapter-{self._adapters}"
         self._adapters += 1
         adapter = self._folder / f"adapter-{self._adapters}"

@@ -1,20 +1,20 @@
-"""vLLM's engine, asked in JSON lines. It runs in the Python that has vLLM, and knows nothing else of the trainer.
+"""Serves vLLM's engine over JSON lines. It runs in the Python that has vLLM, and does not import the trainer.
 
     python vllm_worker.py MODEL OPTIONS
 
 MODEL is a folder with a model or its id on the Hugging Face hub, OPTIONS a JSON object of vLLM's engine arguments. The
-first line of standard output is {"ready": true}; then each line of standard input is answered by one with its id:
+first line of standard output is {"ready": true}. Then each line of standard input is answered by a line with its id:
 
     {"id": 1, "prompt": [...], "max_tokens": 8, "temperature": 1, "top_p": 1, "seed": 7, "stop": [2]}
                         {"id": 1, "ids": [...], "logprobs": [...], "cached": 64}
-    {"id": 2, "reload": true}    the folder's weights are new: {"id": 2}
-    {"id": 3, "adapter": "/a/folder", "number": 5}    answers come from the model with this LoRA adapter: {"id": 3}
-    {"id": 4, "suspend": 1}      nothing is asked until a reload or an adapter, and the GPU's memory is given back.
-                                 1 keeps the weights in the machine's memory, 2 drops them: {"id": 4}
-    {"id": 5, "drop": 1}         the answer 1 is no longer wanted: {"id": 5}
-    what fails                   {"id": 1, "error": "..."}
+    {"id": 2, "reload": true}    loads the new weights of the folder: {"id": 2}
+    {"id": 3, "adapter": "/a/folder", "number": 5}    answers with this LoRA adapter from now on: {"id": 3}
+    {"id": 4, "suspend": 1}      frees the GPU's memory until the next reload or adapter. 1 keeps the weights in the
+                                 machine's memory, 2 drops them: {"id": 4}
+    {"id": 5, "drop": 1}         cancels request 1: {"id": 5}
+    a request that fails         {"id": 1, "error": "..."}
 
-The end of standard input ends it. What it leaves out: everything about text.
+The worker exits at the end of standard input. It handles only token ids, not text.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -23,7 +23,7 @@ import json
 import os
 import sys
 
-# vLLM and its own processes print to standard output: that goes to standard error, and the answers have it alone.
+# vLLM and its processes print to standard output. Their output goes to standard error, so that only answers are in it.
 ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
 os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
@@ -51,7 +51,7 @@ async def main(model, options):
     is_suspended = False
 
     async def wake(*tags):
-        # Weights before keys and values, so that both copies of the weights are never there beside all of those.
+        # Weights first, so that the keys and values are not in memory together with both copies of the weights.
         if is_suspended:
             await engine.wake_up(list(tags))
 
@@ -61,7 +61,7 @@ async def main(model, options):
         is_suspended = False
         if adapter is not None:
             await engine.remove_lora(adapter.lora_int_id)
-        # Cached prefixes belong to an adapter by its name, so each has its own.
+        # vLLM caches prefixes by the name of the adapter, so each adapter has a new name.
         adapter = LoRARequest(f"adapter-{number}", number, path)
         await engine.add_lora(adapter)
 

@@ -1,1 +1,1 @@
-"""The keys of a configuration: declaration, description, profiles, validation."""
+"""Declares and describes the keys of a configuration, and validates their values and profiles."""

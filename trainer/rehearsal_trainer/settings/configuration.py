@@ -1,4 +1,4 @@
-"""A configuration is a JSON object over the defaults of a dataclass, refined by a profile. Torch-free."""
+"""Reads a configuration: a JSON object that overrides a profile, which overrides a dataclass's defaults. Torch-free."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ def read_config(
     algorithms: Profiles | None = None,
     needs: Callable[[Config], Mapping[str, Json]] | None = None,
 ) -> tuple[Config, bool]:
-    """Reads `--config FILE`, `--set name=value` and `--resume`; ConfigurationError names the field that is wrong.
+    """Reads `--config FILE`, `--set name=value` and `--resume`; ConfigurationError names an invalid field.
 
-    `profile` in the file picks a set of defaults; what the file or --set says goes above them. `check` refuses fields
-    that do not fit together. With `--check` that is all: what the run `needs` is printed as JSON, and the process ends
-    with exit code 0.
+    `profile` in the file chooses a set of defaults, which the file and --set override. `check` refuses fields that do
+    not fit together. With `--check`, the result of `needs` is printed as JSON, and the process exits with code 0.
     """
     parser = argparse.ArgumentParser(
         prog=f"rehearsal_trainer {kind.__module__.removesuffix('.config').rsplit('.', 1)[-1]}", description=about
@@ -68,7 +67,7 @@ def read_config(
 def from_values(
     kind: type[Config], profiles: Profiles, values: Mapping[str, Json], algorithms: Profiles | None = None
 ) -> Config:
-    """A dataclass from plain values over the defaults of its algorithm and its profile; every field is checked."""
+    """Builds a dataclass from values that override its algorithm and its profile; checks every field."""
     keys = keys_of(kind)
     if unknown := sorted(set(values) - set(keys)):
         raise ConfigurationError(f"{unknown[0]}: there is no such field; known are {', '.join(sorted(keys))}")
@@ -79,7 +78,7 @@ def from_values(
         algorithm = {**chosen, **values}.get("algorithm", next(iter(algorithms)))
         chosen |= _named("algorithm", algorithm, algorithms)
     if "epochs" in values:
-        chosen.pop("steps", None)  # a person who counts epochs means no profile's number of steps
+        chosen.pop("steps", None)  # a user who sets epochs does not want the profile's number of steps
     merged = {**chosen, **values, "profile": profile}
     return _built(kind, keys, merged, "")
 

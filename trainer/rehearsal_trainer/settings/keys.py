@@ -1,6 +1,6 @@
-"""The keys of models and their training: type and description of each, in one place. The defaults are in each `Config`.
+"""The keys of models and training, with their types and descriptions. The defaults are in each `Config`.
 
-`paper` is what MUA-RL (arXiv 2508.18669) or its script `examples/sglang_multiturn/mua_grpo.sh` says. Torch-free.
+`paper` is the value in MUA-RL (arXiv 2508.18669) or its script `examples/sglang_multiturn/mua_grpo.sh`. Torch-free.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from rehearsal_trainer.settings.setting import Setting
 
-# What is trained, and where.
+# The model and the run.
 Profile = Annotated[
     Literal["cpu", "gpu", "paper", "trial"],
     Setting(
@@ -39,7 +39,7 @@ Model = Annotated[
     ),
 ]
 DialectName = Literal["auto", "template", "compact"]
-"""`template`: the model's own chat template. `compact`: compact.jinja. `auto`: the first, where it shows tools."""
+"""`template`: the model's own chat template. `compact`: compact.jinja. `auto`: the template if it shows tools."""
 
 Dialect = Annotated[
     DialectName,

@@ -1,7 +1,7 @@
-"""What a machine asks of every kind of run, where that is not MUA-RL's recipe. Torch-free.
+"""The values that the profiles of smaller machines change for every kind of run. Torch-free.
 
-`paper` is the recipe, the defaults of each configuration; sft/config.py, grpo/config.py and commands/evaluate.py
-add to the others what each has for itself.
+The profile `paper` is MUA-RL's recipe, which is in the defaults of each configuration. sft/config.py, grpo/config.py
+and commands/evaluate.py add their own values to the other profiles.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PLAYED_ON_GPU: Mapping[str, Json] = {"context": 16384}
 """Rollouts on one GPU."""
 
 TRAINED_ON_GPU: Mapping[str, Json] = {**PLAYED_ON_GPU, "micro_batch": 2, "lora_rank": 32}
-"""An adapter in place of all weights, which is what one GPU has room for."""
+"""Trains an adapter instead of all weights, because one GPU has room for that."""
 
 TRIAL: Mapping[str, Json] = {"max_tokens": 32}
-"""What makes a CPU's run one of seconds, to see that everything works."""
+"""Shortens a run on a CPU to seconds, to check that everything works."""

@@ -1,4 +1,4 @@
-"""The keys of rollouts and of evaluations, as keys.py has those of models and their training. Torch-free."""
+"""The keys of rollouts and evaluations; keys.py has those of models and training. Torch-free."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rehearsal_trainer.settings.setting import Setting
 
 Endpoint = str | dict[str, Any]
 ENGINE = ("node", "dist/rehearsal.mjs", "serve", "--stdio")
-"""How the engine is started from the root of the repository."""
+"""The command that starts the engine from the root of the repository."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class DomainShare:
 
 
 def name_of(share: DomainShare) -> str:
-    """What metrics call a domain."""
+    """Returns the name of a domain in metrics."""
     return share.name or share.folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""What a key of a configuration is, said once where it is declared. Torch-free."""
+"""Describes the keys of a configuration, and derives their schemas and checks. Torch-free."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from rehearsal_trainer.values.messages import Json
 
 @dataclass(frozen=True)
 class Setting:
-    """What a key does, for the person who edits it: `learning_rate: Annotated[float, Setting(...)] = 1e-6`."""
+    """The description of a key for its users: `learning_rate: Annotated[float, Setting(...)] = 1e-6`."""
 
     about: str
     unit: str | None = None
     paper: str | None = None
-    """What MUA-RL (arXiv 2508.18669) or its training script says about it."""
+    """The value in MUA-RL (arXiv 2508.18669) or its training script."""
     trl: str | None = None
     """Its name in TRL."""
     verl: str | None = None
-    """Its name in verl, in GRPO where the two differ."""
+    """Its name in verl; the one in GRPO if GRPO and SFT differ."""
     verl_sft: str | None = None
-    """Its name in verl's SFT where that is another one."""
+    """Its name in verl's SFT, if it differs."""
     ge: float | None = None
     gt: float | None = None
     le: float | None = None
-    """The bounds of a number: at least, more than, at most."""
+    """The bounds of a number: `ge` at least, `gt` more than, `le` at most."""
     is_path: bool = False
-    """It names files, relative to the file that it is written in."""
+    """Whether it holds paths, relative to the configuration file."""
     is_given: bool = False
-    """The command line fills it in: no file of a person holds it."""
+    """Whether the command line sets it, so that users do not write it into their files."""
     names: Literal["alarms", "limits"] | None = None
-    """What its values, or the keys of its value, are names of."""
+    """The kind of names that its values, or the keys of its value, are."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Key:
 
 
 Backend = Literal["trl", "verl"]
-"""What trains."""
+"""The library that trains."""
 
 
 def option_names(kind: type[Any], backend: Backend, is_sft: bool) -> dict[str, str]:
@@ -64,7 +64,7 @@ def option_names(kind: type[Any], backend: Backend, is_sft: bool) -> dict[str, s
 
 
 def keys_of(kind: type[Any]) -> dict[str, Key]:
-    """The keys of a configuration by name; one without a Setting is a mistake in the program."""
+    """Returns the keys of a configuration by name; a field without a Setting is a programming error."""
     hints = typing.get_type_hints(kind, include_extras=True)
     keys = {}
     for each in dataclasses.fields(kind):
@@ -76,7 +76,7 @@ def keys_of(kind: type[Any]) -> dict[str, Key]:
 
 
 def fault_of(key: Key, value: Json) -> str | None:
-    """What a value should be instead, or None if it fits."""
+    """Returns the expectation that a value does not meet, or None if it is valid."""
     if not _fits(value, key.hint):
         return f"expected {spelled(key.hint)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -93,7 +93,7 @@ def fault_of(key: Key, value: Json) -> str | None:
 
 
 def spelled(hint: Any) -> str:
-    """A type for a reader."""
+    """Returns the name of a type for display."""
     if typing.get_origin(hint) is typing.Literal:
         return f"one of {', '.join(typing.get_args(hint))}"
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
@@ -103,7 +103,7 @@ def spelled(hint: Any) -> str:
 
 
 def schema_of(key: Key) -> dict[str, Json]:
-    """The JSON Schema of a key's value."""
+    """Returns the JSON Schema of a key's value."""
     setting = key.setting
     bounds: Mapping[str, Json] = {
         "minimum": setting.ge,

@@ -1,1 +1,1 @@
-"""What SFT depends on and learns from."""
+"""The configuration of SFT, and the conversations that it learns from."""

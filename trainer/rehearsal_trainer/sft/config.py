@@ -1,4 +1,4 @@
-"""What an SFT run depends on: MUA-RL's cold start, the profiles below it, and the checks of both. Torch-free."""
+"""The configuration of an SFT run: MUA-RL's cold start, smaller profiles, and checks. Torch-free."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that an SFT run depends on; MUA-RL's cold start by default. keys.py says what each key does."""
+    """The configuration of an SFT run; the defaults are MUA-RL's cold start. keys.py describes each key."""
 
     recordings: keys.Recordings
     run: keys.Run
@@ -89,7 +89,7 @@ PROFILES = {
 
 
 def check(config: Config) -> None:
-    """Refuses what does not fit together."""
+    """Refuses values that do not fit together."""
     trackers.check(config.report_to)
     if config.batch % (micro_batch_of(config) * config.processes):
         together = f" x processes = {config.processes}" if config.processes > 1 else ""
@@ -115,7 +115,7 @@ def check_recordings(config: Config) -> None:
 
 
 def steps_of(config: Config, rows: int) -> int:
-    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    """Returns the number of optimizer steps: `steps`, or else those of the epochs."""
     return config.steps or max(1, round(config.epochs * rows / config.batch))
 
 

@@ -1,4 +1,4 @@
-"""What SFT learns from: rows of token ids of recordings that went well, and those it is validated on. Torch-free."""
+"""Builds the rows of token ids that SFT learns from and those that it is validated on. Torch-free."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Examples:
-    """The rows of a run. No task has rows of both kinds. Every row fits `context`."""
+    """The rows of a run. A task is either for training or for validation. Every row fits into `context`."""
 
     rows: Sequence[Row]
-    """Those that are learned from, at least one."""
+    """The rows to learn from, at least one."""
     validation: Sequence[Row]
-    """Those that the loss is only measured on; none without `validation_share`."""
+    """The rows on which the loss is only measured; empty without `validation_share`."""
     too_long: int
-    """Rows that are left out, since they are longer than `context`."""
+    """The number of rows that are left out because they are longer than `context`."""
     files: int
-    """All recordings that were read."""
+    """The number of recordings that were read."""
 
     @classmethod
     def of(cls, config: Config, chat: Chat) -> Self:
-        """Those of a configuration, in the order of the recordings' files.
+        """Returns the rows of a configuration's recordings, in the order of the files.
 
-        TrainingError where nothing is left to learn from or to validate on, ConfigurationError for recordings of
-        tasks that a model is evaluated on.
+        TrainingError if no rows are left for training or validation, ConfigurationError for recordings of tasks that a
+        model is evaluated on.
         """
         files = find_recordings(config.recordings)
         conversations = successful(map(read_recording, files), config.least_reward)
@@ -63,11 +63,11 @@ class Examples:
 
     @property
     def too_long_share(self) -> float:
-        """The share of the rows of successful recordings that is left out, from 0 to 1."""
+        """The share of the rows of successful recordings that are too long, from 0 to 1."""
         return self.too_long / (len(self.rows) + len(self.validation) + self.too_long)
 
     def counts(self) -> dict[str, Json]:
-        """Returns the summary for the event `examples`; `tokens` and `trained_tokens` are of the rows to learn from."""
+        """Returns the summary for the event `examples`; `tokens` and `trained_tokens` count the rows to learn from."""
         return {
             "recordings": self.files,
             "rows": len(self.rows),
@@ -79,7 +79,7 @@ class Examples:
 
 
 def validation_tasks(conversations: Sequence[Conversation], share: float, seed: int) -> set[str]:
-    """The tasks that are not learned from. Whole tasks: another recording of a task would tell its answer."""
+    """Returns the tasks for validation. Tasks are not split, because another recording of a task reveals its answer."""
     tasks = sorted({each.task for each in conversations})
     if share == 0:
         return set()
@@ -90,7 +90,7 @@ def validation_tasks(conversations: Sequence[Conversation], share: float, seed: 
 
 
 def refuse_evaluated(conversations: Sequence[Conversation], split: str | None) -> None:
-    """ConfigurationError for recordings of tasks that a model is evaluated on."""
+    """Raises ConfigurationError for recordings of tasks that a model is evaluated on."""
     found = [each for each in conversations if split is not None and each.split == split]
     if found:
         raise ConfigurationError(

@@ -1,6 +1,6 @@
-"""The selection of a cold-start synthesis (`rehearsal synth`): which of its rollouts are learned from. Torch-free.
+"""Reads which rollouts of a cold-start synthesis (`rehearsal synth`) are selected for training. Torch-free.
 
-A synthesis is a folder with `selection.jsonl`, a line for each rollout, and the recordings two folders below it.
+A synthesis is a folder with `selection.jsonl`, which has a line per rollout, and the recordings two folders below it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Selection = Mapping[Path, frozenset[int]]
 
 
 def selection_in(folder: Path) -> Selection | None:
-    """The selection of a folder, None where it is not a synthesis; TrainingError names the line that is broken."""
+    """Returns the selection of a folder; None if it is not a synthesis, TrainingError for an invalid line."""
     path = (folder / NAME).resolve()
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else None
 
 
 def selection_over(recording: Path) -> Selection | None:
-    """The selection of the synthesis that a recording lies in."""
+    """Returns the selection of the synthesis that a recording belongs to, or None."""
     folders = recording.resolve().parents
     return selection_in(folders[2]) if len(folders) > 2 else None
 

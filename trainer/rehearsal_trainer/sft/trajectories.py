@@ -1,7 +1,7 @@
-"""Recordings to conversations: what SFT learns from. Torch-free.
+"""Reads recordings as the conversations that SFT learns from. Torch-free.
 
-A recording is JSON lines of {"n", "event", "state", "chain"}; only the events that the agent's model saw or said
-are read. What it leaves out: chains and hashes are not checked here (`rehearsal verify` does that).
+A recording is JSON lines of {"n", "event", "state", "chain"}. Only the events that the agent's model received or wrote
+are read. Chains and hashes are not checked here (`rehearsal verify` does that).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ FORMAT = 1
 
 
 def find_recordings(places: Iterable[str]) -> list[Path]:
-    """All recordings at these files and under these folders, in a stable order; TrainingError if there are none.
+    """Returns all recordings in these files and folders, in a stable order; TrainingError if there are none.
 
-    Of a synthesis of cold-start data it is those that its selection accepts.
+    From a synthesis of cold-start data, it returns only the accepted recordings.
     """
     found: set[Path] = set()
     for place in places:
@@ -43,7 +43,7 @@ def find_recordings(places: Iterable[str]) -> list[Path]:
 
 
 def read_recording(path: Path) -> Conversation:
-    """One recording as a conversation with its reward; TrainingError names the file and line that is broken."""
+    """Reads a recording as a conversation with its reward; TrainingError names an invalid file and line."""
     conversation: Conversation | None = None
     messages: list[Message] = []
     reward: float | None = None
@@ -71,8 +71,11 @@ def read_recording(path: Path) -> Conversation:
 
 
 def successful(conversations: Iterable[Conversation], min_reward: float = 1.0) -> list[Conversation]:
-    """Those worth learning from: rewarded with at least `min_reward` or selected by a synthesis, with something that
-    the agent said and is to be learned, without previews."""
+    """Returns the conversations to learn from.
+
+    They have a reward of at least `min_reward` or are selected by a synthesis, and have an agent's message to learn.
+    Previews are left out.
+    """
     return [
         conversation
         for conversation in conversations
@@ -96,7 +99,7 @@ def _started(event: Mapping[str, Json], path: Path) -> Conversation:
     if event.get("format", FORMAT) != FORMAT:
         raise TrainingError(f"{path}:1: recording format {event['format']}; this trainer reads format {FORMAT}")
     tools = [Tool(tool["name"], tool.get("description", ""), tool.get("parameters", {})) for tool in event["tools"]]
-    # What an editor's language model is asked differs from what is recorded: it takes no system prompt, for one.
+    # The prompt of an editor's language model differs from the recording; for example, it has no system prompt.
     is_preview = any(str(seat).startswith("editor:") for seat in event.get("seats", {}).values())
     task = event["task"]
     greeting = (Message("assistant", event["greeting"], trained=False),) if event.get("greeting") else ()

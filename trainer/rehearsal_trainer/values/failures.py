@@ -1,4 +1,4 @@
-"""Known failures become one clear message and an exit code; unknown ones keep their trace. Torch-free."""
+"""Reports known failures as one message and an exit code; other exceptions keep their traceback. Torch-free."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 REPORTING_S = 60
-"""How long other processes of a training stay when it fails: the first to exit ends all, and rank 0 reports why."""
+"""Seconds that other processes wait after a failure: the first to exit ends all, and rank 0 has to report why."""
 
 
 class ConfigurationError(Exception):
@@ -25,7 +25,7 @@ class ModelError(Exception):
 
 
 class EngineError(Exception):
-    """The engine is missing, broken, or refused; the message says which and what to do."""
+    """The engine is missing or broken, or refused a request; the message says why and what to do."""
 
     def __init__(self, message: str, code: str = "internal") -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""The JSON lines of a run's folder: an object a line, appended whole and read however it ended. Torch-free."""
+"""Reads and appends the JSON lines of a run's folder, one object per line, even after a crash. Torch-free."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rehearsal_trainer.values.messages import Json
 
 
 def read_lines(file: Path) -> list[dict[str, Json]]:
-    """The objects of a file, none where it does not exist.
+    """Returns the objects of a file; an empty list if it does not exist.
 
-    A last line that was torn when the machine went down is left out; TrainingError for any other that is not an object.
+    An incomplete last line, for example after a power failure, is left out; TrainingError for any other invalid line.
     """
     if not file.exists():
         return []
@@ -31,7 +31,7 @@ def read_lines(file: Path) -> list[dict[str, Json]]:
 
 
 def append_line(file: Path, value: Mapping[str, Json]) -> None:
-    """Appends a line of JSON to a file of a run, whole or not at all, in the place of one that was torn."""
+    """Appends a line of JSON to a file of a run, completely or not at all, and replaces an incomplete last line."""
     try:
         _append_whole(file, (json.dumps(value, ensure_ascii=False) + "\n").encode())
     except OSError as error:
@@ -65,7 +65,7 @@ def _append_whole(path: Path, data: bytes) -> None:
 
 
 def _end_lines(path: Path, file: IO[bytes]) -> None:
-    """Lets the file end with a line break: a torn line goes, and a whole one gets its own."""
+    """Makes the file end with a line break: removes an incomplete last line, or ends a complete one."""
     with path.open("rb") as before:
         size = file.tell()
         if size == 0 or (before.seek(size - 1) and before.read(1) == b"\n"):

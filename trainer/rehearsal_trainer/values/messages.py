@@ -1,4 +1,4 @@
-"""The conversation as the model's side knows it: frozen data, torch-free."""
+"""The messages, tools and calls of a conversation as the model receives them: frozen data, torch-free."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call; `arguments` is the parsed object, or the raw text where the model wrote something else."""
+    """A call; `arguments` is the parsed object, or the raw text if the model wrote something else."""
 
     id: str
     name: str
@@ -37,14 +37,14 @@ class Message:
     call_id: str | None = None
     rehearsal_id: str | None = None
     reasoning: str | None = None
-    """What the model thought before it answered: only its own template sees it, no user and no tool does."""
+    """The reasoning of the model before its answer; only its chat template receives it, not the user or tools."""
     trained: bool = True
-    """Whether SFT learns it, of an assistant's: a greeting is given, and a near-miss has a step that is not learned."""
+    """Whether SFT learns an assistant's message. It does not learn greetings and the wrong step of a near-miss."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What SFT learns from: the system prompt, the tools, and the messages after it."""
+    """A conversation that SFT learns from: the system prompt, the tools, and the other messages."""
 
     system: str
     tools: Sequence[Tool]
@@ -54,6 +54,6 @@ class Conversation:
     source: str = ""
     is_preview: bool = False
     split: str | None = None
-    """The split of the task, where its domain has splits."""
+    """The split of the task, if its domain has splits."""
     is_selected: bool = False
-    """A synthesis of cold-start data accepted it, whatever its reward."""
+    """Whether a synthesis of cold-start data accepted it, regardless of its reward."""

@@ -1,7 +1,7 @@
-"""What lies in the folder of a training run; docs/training-protocol.md says what each holds. Torch-free.
+"""The names of the files in a training run's folder; docs/training-protocol.md describes them. Torch-free.
 
-src/engine/shell/records/runFiles.ts names them for the engine. remote_agent.py and verl's
-checkpoint.py run alone, so they name theirs themselves.
+src/engine/shell/records/runFiles.ts has the same names for the engine. remote_agent.py and verl's checkpoint.py run
+alone, so they have their own copies.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ STOP = "stop"
 CHECKPOINTS = "checkpoints"
 FINAL = "final"
 UNFINISHED = "unfinished"
-"""Where a checkpoint is written, within `checkpoints`; it is renamed when it is complete."""
+"""The folder within `checkpoints` that a checkpoint is written to before it is complete and moved to its place."""
 TRAJECTORIES = "trajectories"
 ROLLOUTS = "rollouts.jsonl"
 RESULT = "result.json"
@@ -23,33 +23,33 @@ TENSORBOARD = "tensorboard"
 SERVING = "serving"
 VLLM_LOG = "vllm.txt"
 RECORDING = ".traj.jsonl"
-"""How the name of a recording ends."""
+"""The suffix of a recording's name."""
 CHECKPOINT_STATE = "trainer_state.json"
 """The last file that is written into a checkpoint."""
 _CHECKPOINT = "checkpoint-"
 
 
 def checkpoint_name(step: int) -> str:
-    """The folder of the weights after an optimizer step, within `checkpoints`."""
+    """Returns the folder of the weights after an optimizer step, within `checkpoints`."""
     return f"{_CHECKPOINT}{step}"
 
 
 def checkpoint_step(name: str) -> int | None:
-    """Returns the optimizer step after which a checkpoint was written; None for other names, as `final`."""
+    """Returns the optimizer step after which a checkpoint was written; None for other names, such as `final`."""
     step = name.removeprefix(_CHECKPOINT)
     return int(step) if step != name and step.isdigit() else None
 
 
 def recording_name(label: str, member: int) -> str:
-    """The file of a rollout's recording: its task's label, and its number among the rollouts of that task."""
+    """Returns the file name of a rollout's recording: its task's label, and its number among the task's rollouts."""
     return f"{label}.{member}{RECORDING}"
 
 
 def step_folder(step: int) -> str:
-    """The folder of an optimizer step's recordings, within a run's folder."""
+    """Returns the folder of an optimizer step's recordings, within a run's folder."""
     return f"{TRAJECTORIES}/step-{step:06d}"
 
 
 def evaluation_folder(step: int, domain: str) -> str:
-    """The folder of the recordings of an evaluation on a domain after an optimizer step, within a run's folder."""
+    """Returns the folder of the recordings of a domain's evaluation after an optimizer step, within a run's folder."""
     return f"{TRAJECTORIES}/evaluate-{step:06d}/{domain}"

@@ -1,4 +1,4 @@
-"""verl on a Ray cluster: rollouts of the engine as an agent loop, and what starts and watches a run there.
+"""Trains with verl on a Ray cluster: plays the engine's rollouts in an agent loop, and starts and watches a run.
 
-The only folder that says verl. `cluster_config.py`, `rollout_plan.py` and `verl_settings.py` need neither verl nor Ray.
+No other folder uses verl. `cluster_config.py`, `rollout_plan.py` and `verl_settings.py` need neither verl nor Ray.
 """

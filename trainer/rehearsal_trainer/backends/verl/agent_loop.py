@@ -1,7 +1,8 @@
-"""A rollout of the engine as verl's agent loop: our session keeps ids, mask and log-probabilities, the engine rewards.
+"""Plays the engine's rollouts in verl's agent loop.
 
-The next prompt is what was there, what was sampled, and the ids of the new messages; nothing is tokenised twice, so
-verl's own building of tokens is not used.
+Our session keeps the ids, the mask and the log-probabilities, and the engine gives the reward. The next prompt consists
+of the previous ids, the sampled ids and the ids of the new messages. Nothing is tokenised twice, so verl's own code
+that builds token ids is not used.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class EngineAgentLoop(AgentLoopBase):
     async def run(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, sampling_params: dict[str, Any], **row: Any
     ) -> AgentLoopOutput | list[AgentLoopOutput]:
-        """The rows of a rollout, one but where the agent changed its history; none where it could not be scored."""
+        """Returns the rows of a rollout: one, several if the agent changed its history, none if it was not scored."""
         plan = plan_in(self.data_config.rehearsal)
         rollout_worker = await rollout_worker_here(plan, self.server_manager, self.tokenizer)
         told = row["extra_info"]
@@ -53,7 +54,7 @@ class EngineAgentLoop(AgentLoopBase):
 
 
 def request_of(plan: RolloutPlan, told: Any, row: Any, sampling_params: dict[str, Any]) -> RolloutRequest:
-    """The rollout of a row; its seed is the same when it is played again, on whatever worker."""
+    """Returns the rollout to play for a row; its seed is the same when another worker plays it again."""
     member, step = int(row.get("session_id", 0)), int(row.get("global_steps", 0))
     kind = "step" if told["split"] == "train" else "evaluation"
     return RolloutRequest(
@@ -66,7 +67,7 @@ def request_of(plan: RolloutPlan, told: Any, row: Any, sampling_params: dict[str
 
 
 def outputs_of(rollout_worker: ClusterRolloutWorker, played: PlayedRollout, step: int) -> list[AgentLoopOutput]:
-    """The rows as verl has them: the prompt is what was given before the first sampled id."""
+    """Returns the rows in verl's format: the prompt is everything before the first sampled id."""
     versions = rollout_worker.model.versions.pop(played.session, [])
     shared = {
         "reward_extra_info": {},
@@ -96,7 +97,7 @@ def _output(plan: RolloutPlan, kept: SessionRow, played: PlayedRollout, shared: 
 
 
 def packed(played: PlayedRollout) -> tuple[PlayedRollout, bytes | None]:
-    """A rollout without its rows, which the store has no use for, and its recording."""
+    """Returns a rollout without its rows, which the store does not use, and its recording, whose file is deleted."""
     from dataclasses import replace
     from pathlib import Path
 

@@ -1,10 +1,11 @@
-"""Makes a checkpoint of verl a model folder, beside it on the cluster, and tells its files in the log of a job.
+"""Converts a checkpoint of verl to a model folder next to it on the cluster, and writes its files to a job's log.
 
 python checkpoint.py FOLDER_OF_THE_RUN STEP MOST_BYTES    (STEP 0: the newest)
 
-One line `@checkpoint {...}` says what there is: name, folder, size and SHA-256 of each file. Where all of them are at
-most so many bytes, the files follow in lines of `@rehearsal`, as a run's folder does. An adapter is sent without the
-weights of its base. Runs alone, with Python's own library and verl's merger.
+One line `@checkpoint {...}` describes the checkpoint: its name, its folder, and the size and SHA-256 of each file. If
+the files have at most MOST_BYTES bytes in total, they follow in lines that start with `@rehearsal`, as the files of a
+run's folder do. An adapter is sent without the weights of its base. This program runs alone, with the standard library
+and verl's merger.
 """
 
 import base64
@@ -22,7 +23,7 @@ OF_THE_BASE = ("config.json", "generation_config.json")
 
 
 def tell(run: Path, step: int, most: int) -> None:
-    """Merges, and tells what came of it."""
+    """Merges the checkpoint of a step, and prints its description and its files."""
     known = steps_of(run / "checkpoints")
     chosen = step or max(known, default=0)
     if chosen not in known:
@@ -43,7 +44,7 @@ def tell(run: Path, step: int, most: int) -> None:
 
 
 def steps_of(checkpoints: Path) -> "list[int]":
-    """The optimizer steps whose checkpoints are whole, ascending: verl writes down the last one when it is."""
+    """Returns the steps of complete checkpoints, ascending: verl records the latest one once it is complete."""
     latest = checkpoints / "latest_checkpointed_iteration.txt"
     text = latest.read_text().strip() if latest.exists() else ""
     whole = [path.name for path in checkpoints.glob("global_step_*") if (shards_in(path) / "fsdp_config.json").exists()]
@@ -52,12 +53,12 @@ def steps_of(checkpoints: Path) -> "list[int]":
 
 
 def shards_in(place: Path) -> Path:
-    """Where the shards of a checkpoint lie: GRPO has a folder for its actor, SFT has one model."""
+    """Returns the folder with the shards of a checkpoint: GRPO has a folder for its actor, SFT has only one model."""
     return place / "actor" if (place / "actor").is_dir() else place
 
 
 def merge(shards: Path, part: Path, model: Path) -> "str | None":
-    """Writes shards as one model, whole or not at all; what verl's merger said where it failed."""
+    """Merges shards into one complete model; returns the last line of verl's merger if it fails, else None."""
     shutil.rmtree(part, ignore_errors=True)
     command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
     # Sent alone to a cluster, so it cannot use `without_keys`. Merging needs no key.
@@ -77,12 +78,12 @@ def merge(shards: Path, part: Path, model: Path) -> "str | None":
 
 
 def is_adapter(model: Path) -> bool:
-    """Whether a merged model is an adapter over a base that stays where it is."""
+    """Returns whether a merged model is an adapter, whose base stays on the cluster."""
     return (model / "lora_adapter").is_dir()
 
 
 def files_of(model: Path) -> "dict[str, Path]":
-    """What is brought, by its name in the checkpoint's folder: an adapter with the tokenizer, or the whole model."""
+    """Returns the files to send, by their names in the checkpoint's folder: adapter and tokenizer, or all files."""
     whole = {path.relative_to(model).as_posix(): path for path in sorted(model.rglob("*")) if path.is_file()}
     if not is_adapter(model):
         return whole
@@ -96,7 +97,7 @@ def files_of(model: Path) -> "dict[str, Path]":
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, read in pieces."""
+    """Returns the SHA-256 of a file, which is read in chunks."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while data := file.read(CHUNK):
@@ -105,7 +106,7 @@ def digest_of(path: Path) -> str:
 
 
 def pieces_of(name: str, path: Path) -> "list[str]":
-    """A file in pieces, as mirror.py tells them."""
+    """Returns a file in pieces, in the format of mirror.py."""
     data = path.read_bytes()
     return [
         json.dumps(
@@ -120,7 +121,7 @@ def pieces_of(name: str, path: Path) -> "list[str]":
 
 
 def say(found: "dict[str, object]") -> None:
-    """Prints the one line that answers: what there is, or why it is not there."""
+    """Prints the line that describes the checkpoint or says why it is not available."""
     sys.stdout.write(f"@checkpoint {json.dumps(found)}\n")
     sys.stdout.flush()
 

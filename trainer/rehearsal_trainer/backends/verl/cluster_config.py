@@ -1,6 +1,6 @@
-"""What a run on a cluster depends on: that of every run of its kind, and machines with verl on them.
+"""Configurations of runs on a cluster: those of GRPO and SFT, and the settings of the machines that run verl.
 
-Torch-free, and without verl and Ray.
+Torch-free. Needs neither verl nor Ray.
 """
 
 from __future__ import annotations
@@ -141,11 +141,11 @@ SFT_PROFILES: Mapping[str, Mapping[str, Json]] = {
         if name != "paper"
     },
 }
-"""The same for SFT; verl lowers no learning rate linearly."""
+"""The profiles of SFT; verl does not support a linear decay of the learning rate."""
 
 
 def check_cluster(config: ClusterConfig) -> None:
-    """Refuses what verl can't run, before a machine is taken."""
+    """Refuses configurations that verl can't run, before machines are allocated."""
     check_purpose(config)
     if not isinstance(config.domain, str) or config.held_out:
         raise ConfigurationError(
@@ -167,7 +167,7 @@ def check_cluster(config: ClusterConfig) -> None:
 
 
 def check_sft_cluster(config: SftClusterConfig) -> None:
-    """Refuses what verl's SFT can't run, before a machine is taken."""
+    """Refuses configurations that verl's SFT can't run, before machines are allocated."""
     sft.check_recordings(config)
     _check_machines(config, ("sequence_parallel",))
     if config.evaluate_every:
@@ -189,7 +189,7 @@ def check_sft_cluster(config: SftClusterConfig) -> None:
 
 
 def check_rows(config: SftClusterConfig, rows: int, validation: int) -> None:
-    """ConfigurationError for fewer rows than a batch has, to learn from or to validate on."""
+    """Raises ConfigurationError if there are too few rows for a batch of training or validation."""
     if config.batch > rows:
         raise ConfigurationError(
             f"batch: a batch of {config.batch} rows cannot be filled from {rows} rows to learn from. Lower batch, or "
@@ -203,7 +203,7 @@ def check_rows(config: SftClusterConfig, rows: int, validation: int) -> None:
 
 
 def rows_at_once(config: SftClusterConfig) -> int:
-    """The number of rows that all GPUs together compute at once."""
+    """Returns the number of rows that all GPUs together compute at once."""
     return config.nodes * config.gpus_per_node // config.sequence_parallel
 
 
@@ -226,13 +226,13 @@ def _check_machines(config: ClusterConfig | SftClusterConfig, divisors: Sequence
 
 
 def epochs_of(config: ClusterConfig, tasks: int) -> int:
-    """Passes over the training tasks, enough for all optimizer steps where those are counted."""
+    """Returns the passes over the training tasks: enough for `steps` if that is set, else `epochs` rounded up."""
     of_one = _steps_of_epoch(config, tasks)
     return -(-config.steps // of_one) if config.steps else math.ceil(config.epochs)
 
 
 def steps_of(config: ClusterConfig, tasks: int) -> int:
-    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    """Returns the number of optimizer steps: `steps`, or else those of the epochs."""
     return config.steps or epochs_of(config, tasks) * _steps_of_epoch(config, tasks)
 
 

@@ -1,4 +1,4 @@
-"""What a cluster has that a run needs, as one line of JSON. Runs alone, with Python's own library and Ray.
+"""Prints the packages, GPUs and nodes of a cluster as one line of JSON. Runs alone, with the standard library and Ray.
 
 python cluster_status.py NAME_OF_A_VARIABLE ...
 """

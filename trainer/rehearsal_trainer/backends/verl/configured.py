@@ -1,4 +1,4 @@
-"""verl's own configuration with our settings in it."""
+"""Composes verl's configuration with our settings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
 
 GROUPS: Mapping[str, Sequence[str]] = {"ppo_trainer": ("model_engine",), "sft_trainer_engine": ("engine", "optim")}
-"""By trainer, the options that choose files of verl's configuration, such as Megatron's in the place of FSDP's."""
+"""The options of each trainer that choose files of verl's configuration, such as Megatron's instead of FSDP's."""
 
 
 def configured(settings: Mapping[str, Json], trainer: str = "ppo_trainer") -> Any:
-    """The defaults of a trainer of verl with these keys changed.
+    """Returns the defaults of one of verl's trainers with these keys changed.
 
     ConfigurationError for a key that verl lacks, and for a value that chooses no file; `+` adds a key.
     """

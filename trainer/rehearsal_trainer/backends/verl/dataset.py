@@ -1,4 +1,4 @@
-"""verl's data set of a domain's tasks, and the file that verl reads it from."""
+"""verl's data set of a domain's tasks, and the file from which verl reads it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rehearsal_trainer.values.messages import Json
 
 
 def rows_of(domain: str, tasks: Sequence[str], split: str) -> list[dict[str, Json]]:
-    """verl's data set of a split. The conversation begins in the engine, so the prompt only names the task."""
+    """Returns verl's data set of a split. The engine starts the conversation, so the prompt only names the task."""
     return [
         {
             "prompt": [{"role": "user", "content": f"{domain}: {task}"}],
@@ -27,6 +27,6 @@ def rows_of(domain: str, tasks: Sequence[str], split: str) -> list[dict[str, Jso
 
 
 def write_rows(rows: Sequence[Mapping[str, Json]], path: str) -> None:
-    """One line per task, in the domain's order."""
+    """Returns one row per task, in the domain's order."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist([dict(row) for row in rows]), path)

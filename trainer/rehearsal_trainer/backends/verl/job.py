@@ -1,10 +1,10 @@
-"""What a Ray job runs: a GRPO run of verl whose rollouts come from the engine.
+"""The entry point of a Ray job that trains GRPO with verl on rollouts of the engine.
 
     python -m rehearsal_trainer.backends.verl.job --config grpo.json [--resume]
 
-It starts in the folder that Ray unpacked on the cluster, with the engine, this package and the domain in it. The run's
-folder and verl's checkpoints lie in `storage`/<name of the run>; what belongs to a run's folder is sent in the job's
-log, too (mirror.py). A resumed run finds its checkpoints there.
+It starts in the folder that Ray unpacked on the cluster, which holds the engine, this package and the domain. The run's
+folder and verl's checkpoints are in `storage`/<name of the run>, where a resumed run finds its checkpoints. The files
+of the run's folder are also sent in the job's log (mirror.py).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from rehearsal_trainer.values.failures import ConfigurationError, TrainingError,
 from rehearsal_trainer.values.messages import Json
 
 STORE = "rehearsal-store"
-"""The name of the actor that keeps what was played."""
+"""The name of the actor that keeps the rollouts."""
 LOOK_S = 1.0
-"""Seconds between two looks at what was written."""
+"""Seconds between two checks for new metrics and checkpoints."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
-    """Starts verl and follows it."""
+    """Starts verl and follows it until it ends."""
     tell(mirror)
     [trained], evaluated = sets_of(config, run)
     verl = verl_config(config, run.path, trained, evaluated)
@@ -92,17 +92,17 @@ def connect(verl: Any, run: RunFolder) -> Path:
     import ray
 
     ray.init(address="auto", log_to_driver=True, runtime_env={"env_vars": environment_of(verl, run.path)})
-    run.stop_on_signals()  # again: Ray takes SIGTERM for itself when it connects
+    run.stop_on_signals()  # again: Ray replaces the handler of SIGTERM when it connects
     logged = run.path / "verl.jsonl"
-    logged.unlink(missing_ok=True)  # of the attempt before
+    logged.unlink(missing_ok=True)  # of the previous attempt
     return logged
 
 
 def follow(ending: Any, run: RunFolder, mirror: Mirror, look: Callable[[], None]) -> None:
-    """Follows verl until it ends or the run should stop, and writes each checkpoint and the end as events.
+    """Follows verl until it ends or the run should stop, and writes events for each checkpoint and the end.
 
-    `ending` is the reference of verl's task. `look` is called every `LOOK_S` seconds and writes the metrics that are
-    new. TrainingError where verl ends with an error.
+    `ending` is the reference of verl's task. `look` is called every `LOOK_S` seconds and writes the new metrics.
+    TrainingError if verl ends with an error.
     """
     import ray
     from ray.exceptions import RayTaskError
@@ -128,14 +128,14 @@ def follow(ending: Any, run: RunFolder, mirror: Mirror, look: Callable[[], None]
 
 
 class EngineTasks:
-    """The tasks of domains, as an engine lists them that is started to be asked."""
+    """Lists the tasks of domains with an engine that is started for each request."""
 
     def __init__(self, config: ClusterConfig) -> None:
         self.config = config
         os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
 
     def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
-        """The tasks of a domain's split."""
+        """Returns the tasks of a domain's split."""
         return asyncio.run(self._ask(domain, split))
 
     async def _ask(self, domain: str, split: str | None) -> list[dict[str, Json]]:
@@ -144,7 +144,10 @@ class EngineTasks:
 
 
 def sets_of(config: ClusterConfig, run: RunFolder) -> tuple[list[TaskSet], list[TaskSet]]:
-    """The tasks to train on and those to evaluate on, recorded in the run's events; none is in both."""
+    """Returns the tasks to train on and those to evaluate on, and records them in the run's events.
+
+    ConfigurationError if a task is in both.
+    """
     lister = EngineTasks(config)
     trained, evaluated = trained_sets(config, lister), evaluated_sets(config, run, lister)
     refuse_overlap(trained, evaluated)
@@ -153,7 +156,7 @@ def sets_of(config: ClusterConfig, run: RunFolder) -> tuple[list[TaskSet], list[
 
 
 def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated: Sequence[TaskSet]) -> Any:
-    """verl's configuration of the run, with its data sets written."""
+    """Writes the data sets of the run, and returns verl's configuration."""
     from rehearsal_trainer.backends.verl.configured import configured
     from rehearsal_trainer.backends.verl.dataset import rows_of, write_rows
     from rehearsal_trainer.models.loading import model_folder
@@ -171,7 +174,7 @@ def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated
 
 
 def folder_of(config: ClusterConfig | SftClusterConfig, resume: bool = False) -> Path:
-    """Where the run's folder lies on the cluster; ConfigurationError for one to resume without a checkpoint."""
+    """Returns the run's folder on the cluster; ConfigurationError if a run to resume has no checkpoint there."""
     folder = Path(config.storage).expanduser() / Path(config.run).name
     if resume and not newest_of(folder).exists():
         raise ConfigurationError(
@@ -181,9 +184,9 @@ def folder_of(config: ClusterConfig | SftClusterConfig, resume: bool = False) ->
 
 
 def needs(config: ClusterConfig | SftClusterConfig, trainer: str = "ppo_trainer") -> dict[str, Json]:
-    """Returns what the run writes. Each checkpoint of verl has the weights of the base and those that are trained.
+    """Returns the requirements of the run. Each checkpoint of verl holds the weights of the base and the trained ones.
 
-    ConfigurationError for an option that the trainer of verl does not take.
+    ConfigurationError for an option that this trainer of verl does not have.
     """
 
     def disk(size: preflight.Size) -> int:
@@ -205,7 +208,7 @@ def _example_of(config: ClusterConfig | SftClusterConfig) -> dict[str, Json]:
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:
-    """What every process of the run finds in its environment."""
+    """Returns the environment variables of every process of the run."""
     from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
 
     ours = {"TRANSFER_QUEUE_ENABLE": "1", "VERL_FILE_LOGGER_PATH": str(folder / "verl.jsonl")}
@@ -213,13 +216,13 @@ def environment_of(verl: Any, folder: Path) -> dict[str, str]:
 
 
 def check_here(config: ClusterConfig) -> None:
-    """Refuses a run that verl can't train, or that wants more GPUs than the cluster has, before verl waits in vain."""
+    """Refuses a run that verl can't train, or that needs more GPUs than the cluster has: verl would wait forever."""
     check_cluster(config)
     check_gpus(config)
 
 
 def check_gpus(config: ClusterConfig | SftClusterConfig) -> None:
-    """ConfigurationError for a run that wants more GPUs than the cluster has."""
+    """Raises ConfigurationError for a run that needs more GPUs than the cluster has."""
     import ray
 
     with ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR):
@@ -233,7 +236,7 @@ def check_gpus(config: ClusterConfig | SftClusterConfig) -> None:
 
 
 def start(verl: Any, folder: Path, domain: str) -> tuple[Any, Any]:
-    """verl's runner and our store, both on this machine, where the run's folder lies."""
+    """Starts verl's runner and our store on this machine, which has the run's folder, and returns both."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
     from verl.trainer.main_ppo import TaskRunnerV1
@@ -248,26 +251,26 @@ def start(verl: Any, folder: Path, domain: str) -> tuple[Any, Any]:
 
 
 def newest_of(folder: Path) -> Path:
-    """The file in which verl says which checkpoint is the newest that is whole."""
+    """Returns the file in which verl records the newest complete checkpoint."""
     return folder / run_files.CHECKPOINTS / "latest_checkpointed_iteration.txt"
 
 
 def reached(folder: Path) -> int:
-    """The optimizer step of verl's last checkpoint; 0 for none."""
+    """Returns the optimizer step of verl's last checkpoint; 0 if there is none."""
     file = newest_of(folder)
     text = file.read_text().strip() if file.exists() else ""
     return int(text) if text.isdigit() else 0
 
 
 def tell(mirror: Mirror) -> None:
-    """Writes what is new in the run's folder into the job's log."""
+    """Writes new data of the run's folder into the job's log."""
     for line in mirror.lines():
-        sys.stdout.write(f"{line}\n")  # in one piece: the words of workers are printed between lines, too
+        sys.stdout.write(f"{line}\n")  # one write: the output of workers can appear between two writes
     sys.stdout.flush()
 
 
 def last_line(text: str) -> str:
-    """What an error says at its end."""
+    """Returns the last line of an error's text."""
     return text.strip().splitlines()[-1] if text.strip() else "no reason given"
 
 

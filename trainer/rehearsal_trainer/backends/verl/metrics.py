@@ -1,4 +1,4 @@
-"""verl's metrics by the names of ours."""
+"""Renames verl's metrics to ours."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def in_our_names(data: Mapping[str, object]) -> dict[str, float]:
 
 
 class MetricsFile:
-    """The lines that verl's file logger writes, as they come."""
+    """The file that verl's file logger writes, read while it grows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._read = 0
 
     def fresh(self) -> Iterator[tuple[int, dict[str, float]]]:
-        """Whole lines that were added: optimizer step and measurements."""
+        """Returns the complete lines that were added since the last call: optimizer step and metrics."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:

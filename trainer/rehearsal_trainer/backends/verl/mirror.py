@@ -1,6 +1,6 @@
-"""A run's folder as lines of a job's log, which is how it comes back: `@rehearsal {"path", "offset", "data"}`.
+"""Sends a run's folder back as lines of a job's log: `@rehearsal {"path", "offset", "data"}`.
 
-Ray gives a job's log to every follower of the job, from its beginning, so nothing else has to be reached.
+Ray sends the log of a job to every follower from its beginning, so no other connection is needed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ MIRRORED = (CONFIG, METRICS, EVENTS, f"{TRAJECTORIES}/**/*.jsonl", f"{TENSORBOAR
 
 
 class Mirror:
-    """Tells what was added to a folder since it was asked before."""
+    """Reports what was added to a folder since the last call of `lines`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._told: dict[str, tuple[int, int]] = {}
 
     def lines(self) -> Iterator[str]:
-        """One line for each piece of a file that is new; a file that was rewritten is sent from its start."""
+        """Yields one line for each new piece of a file; a file that was rewritten is sent from its start."""
         for pattern in MIRRORED:
             for path in sorted(self.folder.glob(pattern)):
                 yield from self._lines_of(path)

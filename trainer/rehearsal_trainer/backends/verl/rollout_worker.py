@@ -1,4 +1,4 @@
-"""Runs next to every rollout worker: one engine, and one gateway over verl's model servers."""
+"""Plays rollouts next to each of verl's workers, with one engine and one gateway over verl's model servers."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from rehearsal_trainer.values import run_files
 from rehearsal_trainer.values.failures import ConfigurationError
 
 FAILURES = 3
-"""How often a rollout is begun that ends in a failure which says nothing about the model."""
+"""The number of attempts at a rollout that fails for a reason that says nothing about the model."""
 
 
 def plan_in(values: Any) -> RolloutPlan:
-    """What travelled in verl's configuration."""
+    """Returns the plan that verl's configuration holds."""
     from omegaconf import OmegaConf
 
     return RolloutPlan(**OmegaConf.to_container(values, resolve=True))  # pyright: ignore
 
 
 class ClusterRolloutWorker:
-    """A gateway and an engine that is started again when it is gone."""
+    """A gateway, and an engine that is restarted when it has ended."""
 
     def __init__(self, plan: RolloutPlan, server: Any, tokenizer: Any) -> None:
         self.plan = plan
@@ -62,7 +62,7 @@ class ClusterRolloutWorker:
         shutil.rmtree(self.recordings, ignore_errors=True)
 
     async def play(self, request: RolloutRequest) -> PlayedRollout:
-        """Plays a rollout, again where it failed for a reason that says nothing about the model."""
+        """Plays a rollout, and repeats it if it fails for a reason that says nothing about the model."""
         recording = self.recordings / f"{request.seed.replace('/', '.')}{run_files.RECORDING}"
         request = replace(request, recording=str(recording))
         for attempt in range(1, FAILURES + 1):
@@ -84,7 +84,7 @@ _rollout_workers: dict[asyncio.AbstractEventLoop, asyncio.Task[ClusterRolloutWor
 
 
 async def rollout_worker_here(plan: RolloutPlan, server: Any, tokenizer: Any) -> ClusterRolloutWorker:
-    """The rollout worker of this process, made with the first rollout that it plays."""
+    """Returns the rollout worker of this process; the first call creates it."""
     loop = asyncio.get_running_loop()
     if loop not in _rollout_workers:
         _rollout_workers[loop] = loop.create_task(ClusterRolloutWorker(plan, server, tokenizer).open())
@@ -92,5 +92,5 @@ async def rollout_worker_here(plan: RolloutPlan, server: Any, tokenizer: Any) ->
 
 
 def say(words: str) -> None:
-    """For the log of the worker."""
+    """Writes a line to the log of the worker."""
     print(f"rehearsal: {words}", file=sys.stderr, flush=True)

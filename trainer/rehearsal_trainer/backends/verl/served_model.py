@@ -1,4 +1,4 @@
-"""verl's model servers in the place of a generator: ids in, sampled ids with their log-probabilities out."""
+"""Samples from verl's model servers: takes ids, and returns sampled ids with their log-probabilities."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rehearsal_trainer.sampler.answers import ContextExceededError, Generated, S
 
 
 class ServedModel:
-    """What a gateway asks for answers. Its calls belong to one event loop.
+    """Gives a gateway answers from verl's model servers. Its methods must be called in one event loop.
 
-    `began` says how many ids a session's row had before the first sampled one: verl cuts the row there, and both
-    parts have to fit what its buffers hold.
+    `began` returns the number of ids in a session's row before the first sampled one: verl cuts the row there, and both
+    parts have to fit into its buffers.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ServedModel:
         return asyncio.run_coroutine_threadsafe(self._generate(session, list(prompt), sampling, seed), loop)
 
     def release(self, session: str) -> None:
-        """Keys and values belong to the servers, which drop them by themselves."""
+        """Does nothing: the servers hold the keys and values, and drop them themselves."""
 
     async def _generate(self, session: str, prompt: list[int], sampling: Sampling, seed: int) -> Generated:
         began = self._began(session)

@@ -1,8 +1,8 @@
-"""What a Ray job runs: an SFT run of verl over the rows that our own SFT trains on.
+"""The entry point of a Ray job that runs verl's SFT on the rows that our own SFT trains on.
 
     python -m rehearsal_trainer.backends.verl.sft_job --config sft.json [--resume]
 
-Where it starts and what comes back is as in job.py.
+It starts in the same folder and sends back the same files as job.py.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check_here(config: SftClusterConfig) -> None:
     """Refuses a run that verl can't train on this cluster, or whose rows do not fill a batch."""
     check_sft_cluster(config)
     job.check_gpus(config)
-    if all(Path(each).exists() for each in config.recordings):  # the others are played before the run begins
+    if all(Path(each).exists() for each in config.recordings):  # missing ones are recorded before the run begins
         try:
             examples_of(config)
         except (TrainingError, ModelError) as error:
@@ -67,12 +67,12 @@ def check_here(config: SftClusterConfig) -> None:
 
 
 def needs(config: SftClusterConfig) -> dict[str, Json]:
-    """What the run writes; ConfigurationError for an option that verl's SFT does not take."""
+    """Returns the requirements of the run; ConfigurationError for an option that verl's SFT does not have."""
     return job.needs(config, TRAINER)
 
 
 def examples_of(config: SftClusterConfig) -> tuple[Any, Examples]:
-    """The tokenizer with the chat template of the run, and the rows; ConfigurationError where they fill no batch."""
+    """Returns the tokenizer with the run's chat template, and the rows; ConfigurationError for too few rows."""
     from rehearsal_trainer.gateway.serving import chat_of
     from rehearsal_trainer.models.loading import load_tokenizer
 
@@ -83,7 +83,7 @@ def examples_of(config: SftClusterConfig) -> tuple[Any, Examples]:
 
 
 def verl_config(config: SftClusterConfig, folder: Path, tokenizer: Any, examples: Examples, steps: int) -> Any:
-    """verl's configuration of the run, with its rows and its tokenizer written."""
+    """Writes the rows and the tokenizer of the run, and returns verl's configuration."""
     from rehearsal_trainer.backends.verl.configured import configured
     from rehearsal_trainer.backends.verl.sft_rows import write_rows
     from rehearsal_trainer.models.loading import model_folder
@@ -100,7 +100,7 @@ def verl_config(config: SftClusterConfig, folder: Path, tokenizer: Any, examples
 
 
 def train(run: RunFolder, mirror: Mirror, verl: Any, examples: Examples) -> None:
-    """Starts verl and follows it."""
+    """Starts verl and follows it until it ends."""
     job.tell(mirror)
     logged = job.connect(verl, run)
     ending = start(verl)
@@ -115,20 +115,20 @@ def train(run: RunFolder, mirror: Mirror, verl: Any, examples: Examples) -> None
 
 
 def start(verl: Any) -> Any:
-    """verl's trainer on this machine, where the run's folder lies; returns what ends with it."""
+    """Starts verl's trainer on this machine, which has the run's folder; returns the reference of its task."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     from rehearsal_trainer.backends.verl.sft_trainer import SftRunner
 
     here = NodeAffinitySchedulingStrategy(node_id=ray.get_runtime_context().get_node_id(), soft=False)
-    # It waits for the workers most of the time, so it takes no core from them.
+    # It mostly waits for the workers, so it does not reserve a core.
     runner: Any = ray.remote(SftRunner).options(num_cpus=0, scheduling_strategy=here).remote()
     return runner.run.remote(verl)
 
 
 class StepLines:
-    """verl's metrics, one line for each optimizer step: verl writes the validation loss of a step on its own."""
+    """Joins verl's metrics into one line per optimizer step: verl writes the validation loss on a separate line."""
 
     def __init__(self, path: Path, steps: int, validates: bool) -> None:
         self._file = MetricsFile(path)
@@ -136,7 +136,7 @@ class StepLines:
         self._open: tuple[int, dict[str, float]] | None = None
 
     def fresh(self) -> list[tuple[int, dict[str, float]]]:
-        """The steps that are complete: number and measurements."""
+        """Returns the steps that are complete: number and metrics."""
         complete = []
         for step, values in self._file.fresh():
             if self._open and self._open[0] == step:

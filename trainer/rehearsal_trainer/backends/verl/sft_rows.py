@@ -1,4 +1,4 @@
-"""The rows of an SFT run as a file, and as the data set that verl trains on: no text, so nothing is tokenised again."""
+"""Writes the rows of an SFT run to a file, and reads them as verl's data set. They are ids: verl tokenises nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rehearsal_trainer.chat.masks import Row
 
 
 def write_rows(rows: Sequence[Row], path: str) -> None:
-    """Writes token ids and loss masks, a line a row."""
+    """Writes token ids and loss masks to a Parquet file."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     table = {"input_ids": [row.ids for row in rows], "loss_mask": [row.mask for row in rows]}
     pq.write_table(pa.Table.from_pydict(table), path)
@@ -41,10 +41,10 @@ class RenderedRows(Dataset[dict[str, Tensor]]):
 
 
 class Passes(Sampler[int]):
-    """The order of all rows of a run: one shuffled pass after the other, so a batch can end in the next pass."""
+    """The order of all rows of a run: consecutive shuffled passes, so a batch can end in the next pass."""
 
     def __init__(self, rows: int, wanted: int, seed: int) -> None:
-        """`rows` in a pass; `wanted` in the run."""
+        """`rows`: the number of rows in a pass; `wanted`: the number in the run."""
         self._rows, self._wanted = rows, wanted
         self._generator = torch.Generator()
         self._seed = seed
@@ -59,4 +59,4 @@ class Passes(Sampler[int]):
         return self._wanted
 
     def set_epoch(self, epoch: int) -> None:
-        """verl calls this before a pass; here the whole run is one."""
+        """Does nothing: verl calls this before each pass, and here the whole run is one pass."""

@@ -1,4 +1,4 @@
-"""An SFT run on a cluster in verl's words. Torch-free, and without verl and Ray."""
+"""Translates the configuration of an SFT run to verl's. Torch-free. Needs neither verl nor Ray."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rehearsal_trainer.backends.verl.cluster_config import SftClusterConfig
 from rehearsal_trainer.values.messages import Json
 
 TRAINER = "sft_trainer_engine"
-"""What verl calls the configuration of its SFT."""
+"""verl's name for the configuration of its SFT."""
 TYPES = {"auto": "fp32", "float32": "fp32", "bfloat16": "bf16"}
-"""The numbers in which weights lie, in verl's words. As elsewhere, `auto` only computes in bfloat16."""
+"""verl's names for the types of the weights. As elsewhere, `auto` only computes in bfloat16."""
 
 
 @dataclass(frozen=True)
 class SftPlaces:
-    """Where the job keeps what verl reads and writes."""
+    """The paths of the files that verl reads and writes."""
 
     rows: str
     validation: str | None
@@ -27,7 +27,7 @@ class SftPlaces:
 
 
 def sft_settings(config: SftClusterConfig, places: SftPlaces, steps: int) -> dict[str, Json]:
-    """Returns our configuration as verl's SFT has it, by the dotted names of its keys."""
+    """Returns the settings of verl's SFT for our configuration, by their dotted names."""
     computed = {"+engine.mixed_precision": dict.fromkeys(("param_dtype", "reduce_dtype", "buffer_dtype"), "fp32")}
     return {
         # The model and the machines.
@@ -43,22 +43,22 @@ def sft_settings(config: SftClusterConfig, places: SftPlaces, steps: int) -> dic
         "engine.ulysses_sequence_parallel_size": config.sequence_parallel,
         "trainer.nnodes": config.nodes,
         "trainer.n_gpus_per_node": config.gpus_per_node,
-        # The process that drives the GPUs has none itself.
+        # The process that controls the workers does not have a GPU.
         "trainer.device": "cpu",
-        # The optimizer, as that of this machine.
+        # The optimizer, with the same settings as on one machine.
         "optim.lr": config.learning_rate,
         "optim.lr_warmup_steps": config.warmup_steps,
         "optim.lr_scheduler_type": "constant",
         "optim.weight_decay": 0.0,
         "optim.clip_grad": 1.0,
-        # The rows, which are token ids already.
+        # The rows, which are already token ids.
         "data.train_files": places.rows,
         "data.val_files": places.validation,
         "data.train_batch_size": config.batch,
         "data.max_length": config.context,
         "data.use_dynamic_bsz": True,
         "data.max_token_len_per_gpu": -(-config.context // config.sequence_parallel),
-        # The run, which is one long pass to verl: the order of the rows has all epochs.
+        # The run, which is one long pass for verl: the order of the rows contains all epochs.
         "trainer.total_epochs": 1,
         "trainer.total_training_steps": steps,
         "trainer.seed": config.seed,
@@ -74,5 +74,5 @@ def sft_settings(config: SftClusterConfig, places: SftPlaces, steps: int) -> dic
 
 
 def validates_every(steps: int) -> int:
-    """Optimizer steps between measurements of the validation loss: up to 20 in a run."""
+    """Returns the number of optimizer steps between measurements of the validation loss: up to 20 in a run."""
     return math.ceil(steps / 20)

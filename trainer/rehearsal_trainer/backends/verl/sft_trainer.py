@@ -1,4 +1,4 @@
-"""verl's SFT trainer over rows that are token ids already; each process that trains needs one core and one GPU."""
+"""Runs verl's SFT trainer on rows of token ids; each training process needs one core and one GPU."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RenderedTrainer(SFTTrainer):
 
 
 class SftRunner:
-    """Trains, as an actor beside the job."""
+    """Trains in an actor next to the job."""
 
     def run(self, config: Any) -> None:
         """Trains to the last optimizer step; `config` is verl's."""

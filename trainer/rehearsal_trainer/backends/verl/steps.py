@@ -1,4 +1,4 @@
-"""What the rollouts of a cluster's optimizer steps say of a run: the measures, events and alarms of every target.
+"""Derives metrics, events and alarms from the rollouts of a cluster's optimizer steps, as on every other target.
 
 Torch-free.
 """
@@ -17,7 +17,7 @@ from rehearsal_trainer.runs.run_folder import RunFolder
 
 
 class Steps:
-    """Measures what was played, and watches what is being played."""
+    """Measures finished rollouts, and watches those that are running."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Steps:
         self._stalled: int | None = None
 
     def measured(self, step: int, played: Sequence[PlayedRollout], tested: Sequence[PlayedRollout]) -> dict[str, float]:
-        """Returns the results of a step's rollouts, and of an evaluation after it."""
+        """Returns the metrics of a step's rollouts, and of an evaluation after the step."""
         values = measured_in(groups_of(played), self._trained, self._user_prices) if played else {}
         for each in self._evaluated if tested else []:
             if report_evaluation(self._run, step, each, tested):
@@ -40,7 +40,7 @@ class Steps:
         return values
 
     def watch(self, waiting: Waiting | None) -> None:
-        """Raises the alarm of rollouts that hang, once in a step."""
+        """Raises the alarm for stalled rollouts, once per step."""
         if waiting is None or waiting.seconds < self._limits["idle_s"] or waiting.step == self._stalled:
             return
         self._stalled = waiting.step

@@ -1,4 +1,4 @@
-"""Keeps what the workers played, on the machine of the run's folder: recordings, and the rollouts of each step.
+"""Keeps the recordings and the rollouts of each step on the machine that has the run's folder.
 
 Torch-free.
 """
@@ -17,7 +17,7 @@ from rehearsal_trainer.values import run_files
 
 @dataclass(frozen=True)
 class Waiting:
-    """Rollouts of an optimizer step that have begun and not ended, and for how long none began or ended."""
+    """The unfinished rollouts of an optimizer step, and the seconds since a rollout last began or ended."""
 
     step: int
     rollouts: int
@@ -25,7 +25,7 @@ class Waiting:
 
 
 class RolloutStore:
-    """The rollouts of each step by task and member, so that one which is played again takes its own place."""
+    """The rollouts of each step by task and member, so that a repeated rollout replaces the first one."""
 
     def __init__(self, run: str, domain: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.run = Path(run)
@@ -36,7 +36,7 @@ class RolloutStore:
         self._played: dict[tuple[int, bool], dict[tuple[str, int], PlayedRollout]] = {}
 
     def begin(self, step: int, is_evaluation: bool, task: str, member: int) -> None:
-        """A rollout is played from now on."""
+        """Records that a rollout has started."""
         self._news = self._clock()
         self._open.setdefault((step, is_evaluation), set()).add((task, member))
 
@@ -46,7 +46,7 @@ class RolloutStore:
         self._open.get((step, is_evaluation), set()).discard((task, member))
 
     def take(self, step: int, is_evaluation: bool, played: PlayedRollout, recording: bytes | None) -> None:
-        """Keeps a rollout; its recording lies in the step's folder when this returns."""
+        """Keeps a rollout, and writes its recording to the step's folder before it returns."""
         request = played.request
         path = self._folder(step, is_evaluation) / run_files.recording_name(request.task, request.member)
         if recording is not None:
@@ -58,13 +58,13 @@ class RolloutStore:
         self._played.setdefault((step, is_evaluation), {})[request.task, request.member] = kept
 
     def waiting(self) -> Waiting | None:
-        """What is waited for in training; None where nothing is."""
+        """Returns the unfinished rollouts of training; None if there are none."""
         left = {step: len(rollouts) for (step, is_evaluation), rollouts in self._open.items() if not is_evaluation}
         step = max((step for step, count in left.items() if count), default=None)
         return None if step is None else Waiting(step, left[step], self._clock() - self._news)
 
     def finish(self, step: int, is_evaluation: bool) -> list[PlayedRollout]:
-        """The rollouts of a step, with their summary written; the step is forgotten."""
+        """Writes the summary of a step, returns its rollouts, and forgets the step."""
         self._open.pop((step, is_evaluation), None)
         played = [rollout for _, rollout in sorted(self._played.pop((step, is_evaluation), {}).items())]
         if played:

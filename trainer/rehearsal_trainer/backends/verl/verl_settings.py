@@ -1,4 +1,4 @@
-"""A run on a cluster in verl's words. Torch-free, and without verl and Ray."""
+"""Translates the configuration of a GRPO run to verl's. Torch-free. Needs neither verl nor Ray."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
 
 AGENT_LOOP = "rehearsal"
-"""What the data set calls our agent loop."""
+"""The name of our agent loop in the data set."""
 WORKERS = "rehearsal_trainer.backends.verl.workers.WatchedAgentLoops"
-"""Where verl finds the class that keeps the rollout workers."""
+"""The import path of the class that manages the rollout workers, for verl."""
 
 TUNABLE = (
     "actor_rollout_ref.actor.fsdp_config.",
@@ -28,7 +28,7 @@ TUNABLE = (
     "trainer.experiment_name",
     "algorithm.rollout_correction.rollout_is",
 )
-"""Of what is set here, the options that a person may set otherwise: rollouts do not depend on them."""
+"""The options set here that a user may override, because rollouts do not depend on them."""
 
 TUNABLE_SFT = (
     "data.use_dynamic_bsz",
@@ -40,20 +40,20 @@ TUNABLE_SFT = (
     "trainer.project_name",
     "trainer.experiment_name",
 )
-"""The same of verl's SFT."""
+"""The options of verl's SFT that a user may override."""
 
 FSDP = (
     "actor_rollout_ref.actor.fsdp_config.",
     "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
     "actor_rollout_ref.ref.fsdp_config.",
 )
-"""What is set here for FSDP alone, and left out where the option `model_engine` chooses another engine."""
+"""The options that only FSDP has; they are left out if the option `model_engine` chooses another engine."""
 
 FSDP_SFT = ("engine.", "optim.lr_scheduler_type")
-"""The same of verl's SFT, where the option is `engine`."""
+"""The options that only FSDP has in verl's SFT, where the option `engine` chooses the engine."""
 
-# An algorithm in verl's words: how tokens are averaged, whether advantages are divided by their deviation, and the
-# ratio that is clipped.
+# verl's settings of each algorithm: how tokens are averaged, whether advantages are divided by their standard
+# deviation, and the ratio that is clipped.
 _WORDS_OF_VERL = {
     "grpo": ("token-mean", True, "vanilla"),
     "dapo": ("token-mean", True, "vanilla"),
@@ -64,7 +64,7 @@ _WORDS_OF_VERL = {
 
 @dataclass(frozen=True)
 class Places:
-    """Where the job keeps what verl reads and writes."""
+    """The paths of the files that verl reads and writes."""
 
     train_file: str
     test_file: str
@@ -73,9 +73,9 @@ class Places:
 
 
 def with_options(config: ClusterConfig | SftClusterConfig, settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns settings with the options that a configuration passes through to verl, by their dotted names.
+    """Returns the settings and the options that a configuration passes through to verl, by their dotted names.
 
-    ConfigurationError for an option that a key of the configuration sets, or that the data of a run depends on.
+    ConfigurationError for an option that a key of the configuration sets, or that our rollouts or rows depend on.
     """
     is_sft = isinstance(config, SftClusterConfig)
     tunable, depending = (TUNABLE_SFT, "rows") if is_sft else (TUNABLE, "rollouts")
@@ -97,7 +97,7 @@ def with_options(config: ClusterConfig | SftClusterConfig, settings: Mapping[str
 def _without_fsdp(
     config: ClusterConfig | SftClusterConfig, settings: Mapping[str, Json], engine: Json
 ) -> Mapping[str, Json]:
-    """Returns the settings that another engine of verl has, too; ConfigurationError for keys that FSDP alone has."""
+    """Returns the settings that other engines of verl also have; ConfigurationError for keys that only FSDP has."""
     if engine in (None, "dp", "fsdp"):
         return settings
     if config.sequence_parallel > 1:
@@ -128,9 +128,9 @@ def _correction(config: ClusterConfig) -> dict[str, Json]:
 
 
 def verl_settings(config: ClusterConfig, places: Places, rollout_plan: RolloutPlan, tasks: int) -> dict[str, Json]:
-    """Returns our configuration as verl has it for this many training tasks, by the dotted names of its keys.
+    """Returns verl's settings for our configuration and this many training tasks, by their dotted names.
 
-    `rollout_plan` travels with the data's settings.
+    The settings of the data include `rollout_plan`.
     """
     mean, is_divided, ratio = _WORDS_OF_VERL[config.algorithm]
     gpus = config.nodes * config.gpus_per_node
@@ -151,7 +151,7 @@ def verl_settings(config: ClusterConfig, places: Places, rollout_plan: RolloutPl
         f"{actor}.loss_agg_mode": mean,
         f"{actor}.policy_loss.loss_mode": ratio,
         **_correction(config),
-        # verl sets no limit on replacements; `PromptBudget` does.
+        # verl does not limit replacements; `PromptBudget` does.
         "algorithm.filter_groups.enable": config.refills > 0,
         f"{actor}.ppo_epochs": 1,
         # The optimizer: every batch of rollouts is one update.

@@ -1,4 +1,4 @@
-"""verl's rollout workers, watched: what a worker that died has left open is played again, and counts once."""
+"""Watches verl's rollout workers, and repeats the unfinished rollouts of a worker that died; each counts once."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from rehearsal_trainer.backends.verl.rollout_plan import PromptBudget
 from rehearsal_trainer.backends.verl.rollout_worker import plan_in, say
 
 PATIENCE_S = 1.0
-"""Seconds between two looks at the workers."""
+"""Seconds between two checks of the workers."""
 
 
 class _Worker(AgentLoopWorkerTQ.__ray_metadata__.modified_class):  # pyright: ignore
-    """verl's worker in a process that knows our agent loop, because this module was imported there."""
+    """verl's worker in a process where our agent loop is registered, because this module is imported there."""
 
 
 class WatchedAgentLoops(AgentLoopManagerTQ):
-    """Hands prompts to workers, as verl does, and looks after the workers until it is closed."""
+    """Hands prompts to workers, as verl does, and watches the workers until it is closed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -39,7 +39,7 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
     @classmethod
     @auto_await
     async def create(cls, *args: Any, **kwargs: Any) -> WatchedAgentLoops:
-        """Starts the workers, and the watch over them."""
+        """Starts the workers and the watch."""
         instance = cls(*args, **kwargs)
         await instance._init_agent_loop_workers()
         threading.Thread(target=instance._watch, name="workers", daemon=True).start()
@@ -50,9 +50,9 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
         self._closed.set()
 
     def generate_sequences(self, prompts: Any) -> None:
-        """Hands the prompts out and returns; their rows come into the TransferQueue by themselves.
+        """Hands out the prompts and returns; the workers put the rows into the TransferQueue.
 
-        TrainingError where an optimizer step would play more groups than it may.
+        TrainingError if an optimizer step would exceed its limit of groups.
         """
         if _partition(prompts) == "train":
             self._budget.spend(int(prompts["global_steps"]), len(prompts))
@@ -61,7 +61,7 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
             for index, chunk in enumerate(chunks):
                 open_ones = [batch for batch in self._given.get(index, []) if self._unfinished(batch)]
                 self._given[index] = [*open_ones, chunk]
-            # A worker that is dead by now is found by the watch, which hands its prompts to another.
+            # If the worker has died, the watch finds out and hands its prompts to another worker.
             for index, chunk in enumerate(chunks):
                 self._hand(index, chunk)
 
@@ -83,7 +83,7 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
                         self._replace(index)
 
     def _replace(self, index: int) -> None:
-        """Puts a new worker in the place of a dead one and gives it the prompts that were not finished."""
+        """Replaces a dead worker, and gives the new one the prompts that were not finished."""
         self.replaced += 1
         self.agent_loop_workers[index] = self.agent_loop_workers_class.options(
             name=f"agent_loop_worker_{index}_{uuid4().hex[:8]}"
@@ -106,7 +106,7 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
 
     @staticmethod
     def _forget_rows(uids: set[str], partition: str) -> None:
-        """A member that was finished is played again with its group, so its first row must not stay."""
+        """Removes the rows of finished members, because they are played again with their group."""
         known = (tq.kv_list(partition) or {}).get(partition, {})
         rows = [key for key in known if key not in uids and key.split("_")[0] in uids]
         if rows:

@@ -1,20 +1,20 @@
 """Samples from the live model on a CPU, for many sessions at once. On a GPU transformers does (paged_sampler.py).
 
-Training on a laptop spends most of its time here, so the loop is written for that machine:
+Training on a laptop spends most of its time here, so the loop is optimized for that machine:
 
-- `generation.py` is what a gateway asks. One thread owns the decoding; each of its passes takes the next token of every
-  answer and the new tokens of those that just asked (continuous batching). A session keeps its keys and values between
-  turns, and a new one copies the longest beginning that another already has.
-- `decoders.py` chooses how a model is computed, behind the protocol of `decoder.py`. `LlamaDecoder` has the families
-  Llama, Qwen 2 and Qwen 3. `ModuleDecoder` has every other model through its own forward, one session after the other:
-  right, and slow. It also has quantized models, and on a GPU those that transformers cannot page.
-- `attention_batch.py` says which new tokens are attended together, `linear.py` lays weights out once per optimizer step
+- `generation.py` has the sampler that a gateway uses. One thread does all decoding; each of its passes takes the next
+  token of every answer and the new tokens of new requests (continuous batching). A session keeps its keys and values
+  between turns, and a new one copies the longest prefix that another session already has.
+- `decoders.py` chooses the decoder of a model, which implements the protocol in `decoder.py`. `LlamaDecoder` decodes
+  the families Llama, Qwen 2 and Qwen 3. `ModuleDecoder` decodes every other model through its own forward, one session
+  after the other: correct, but slow. It also decodes quantized models, and on a GPU models that transformers cannot
+  page.
+- `attention_batch.py` groups new tokens for attention, `linear.py` lays weights out once per optimizer step
   for products of a few rows, `ngram_speculation.py` guesses tokens that are computed in one pass with the
   given ones, and `release_threads` of devices.py lets optimizer and sampler use the cores in turn.
 
-Each request has its own seed and its own stream of random numbers: the same seed, weights and prompt give the
-same ids, whatever is answered beside it, as far as rounding in another batch allows. transformers has one stream for
-all requests.
+Each request has its own seed and its own stream of random numbers: the same seed, weights and prompt give the same ids,
+independent of the other requests, except for rounding in another batch. transformers has one stream for all requests.
 
 `npm run bench -- --only training` compares it with transformers on the same conversations; the figures and the method
 are in docs/training-targets.md, "On a CPU".

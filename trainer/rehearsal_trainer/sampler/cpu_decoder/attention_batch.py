@@ -1,4 +1,4 @@
-"""Which of the new tokens of a pass are attended together: few of many sessions at once, a prompt by itself."""
+"""Groups the new tokens of a pass for attention: few tokens of many sessions at once, a long prompt by itself."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import torch
 from torch import Tensor
 
 MAX_BATCHED_TOKENS = 8
-"""New tokens of a session up to which its attention is computed with that of others; more are a prompt."""
+"""The maximum number of new tokens of a session whose attention is computed together with that of other sessions."""
 
 
 @dataclass
 class Span:
-    """The sessions with few new tokens, in the slots low..high: their rows of the batch, and their places when all
-    slots of the span have `new` of them.
+    """The sessions with few new tokens, in the slots low..high.
 
-    The first `shared` tokens of all of them are those of the slot `low`.
-
-    `is_all` where these are all places of the span and all rows of the batch, so that nothing has to be picked out.
+    `rows` are the rows of their tokens in the batch. `places` are the indices of their tokens if every slot of the span
+    has `new` tokens. The first `shared` tokens of all sessions are those of the slot `low`. `is_all` means that these
+    are all places of the span and all rows of the batch, so that no selection is needed.
     """
 
     slots: list[int]
@@ -36,8 +35,11 @@ class Span:
 
 @dataclass
 class SingleSession:
-    """A session whose attention is computed by itself: its rows of the batch, its slot, its length afterwards, and what
-    each of its new tokens sees (None: all of it)."""
+    """A session whose attention is computed by itself.
+
+    It has the rows start..end of the batch, a slot, the length of the session afterwards, and the mask of the tokens
+    that each new token sees (None: all tokens).
+    """
 
     start: int
     end: int
@@ -47,7 +49,7 @@ class SingleSession:
 
 
 class AttentionBatch:
-    """The position of each new token: computed once per pass, used by every layer."""
+    """The positions and groups of the new tokens, computed once per pass and used by every layer."""
 
     def __init__(
         self, slots: list[int], lengths: list[int], counts: list[int], group: int, device: Any, dtype: Any
@@ -73,7 +75,7 @@ class AttentionBatch:
             ends = torch.ones(span, new, dtype=torch.long)
             for i in few:
                 ends[slots[i] - low] = lengths[i] + 1 + torch.arange(new)
-            if new > 1:  # a single token's row holds for all query heads
+            if new > 1:  # the mask of a single token holds for all query heads
                 ends = ends.repeat_interleave(group, 1)
             seen = torch.arange(length) < ends[..., None]
             bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None]

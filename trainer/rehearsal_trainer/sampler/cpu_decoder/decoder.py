@@ -1,4 +1,4 @@
-"""What computes the next logits: keys and values per session, over the live module's weights."""
+"""The protocol of decoders, which compute the next logits from the live weights and a session's keys and values."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Protocol
 from torch import Tensor
 
 Entry = tuple[str, list[int], int]
-"""A session, the new ids it continues with, and after how many of them, counted from the last, logits are wanted."""
+"""A session, its new ids, and the number of its last ids whose logits are wanted."""
 
 
 class Decoder(Protocol):
-    """Keys and values of many sessions; every method is called with the model locked."""
+    """Holds the keys and values of many sessions; every method is called with the model locked."""
 
     def extend(self, entries: Sequence[Entry]) -> Tensor:
-        """Computes the new ids and returns the logits that are wanted, entry after entry: (wanted, vocabulary)."""
+        """Computes the new ids and returns the wanted logits, entry after entry: (wanted, vocabulary)."""
         ...
 
     def truncate(self, session: str, length: int) -> None:
@@ -23,11 +23,11 @@ class Decoder(Protocol):
         ...
 
     def copy(self, source: str | None, target: str, length: int) -> None:
-        """Starts `target` with the first `length` tokens of `source`, or empty."""
+        """Starts `target` with the first `length` tokens of `source`, or empty if `source` is None."""
         ...
 
     def drop(self, session: str) -> None:
-        """Forgets a session, if it is there."""
+        """Removes a session, if it exists."""
         ...
 
     def refresh(self) -> None:
@@ -35,5 +35,5 @@ class Decoder(Protocol):
         ...
 
     def adopt(self, model: Any) -> None:
-        """Decodes for another module from now on, for instance the same one with a LoRA adapter around it."""
+        """Replaces the module to decode with, for example by the same one with a LoRA adapter around it."""
         ...

@@ -1,7 +1,7 @@
-"""Which decoder a model gets, and the one that is right for every causal model of transformers.
+"""Chooses the decoder of a model, and implements the one that works for every causal model of transformers.
 
 `LlamaDecoder` covers the Llama family. `ModuleDecoder` covers every other model through its own forward, one session
-after the other: right, and slow.
+after the other: correct, but slow.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from rehearsal_trainer.sampler.cpu_decoder.llama_decoder import LlamaDecoder
 
 
 def is_llama_like(model: Any) -> bool:
-    """Whether a model is built as Llama is: the same layers, in the same order, under the same names."""
+    """Returns whether a model has Llama's architecture: the same layers in the same order, with the same names."""
     return model.config.model_type in ("llama", "qwen2", "qwen3")
 
 
 def decoder_for(model: Any) -> Decoder:
-    """The fastest decoder that is right for this model."""
+    """Returns the fastest decoder that is correct for this model."""
     config = model.config
     windowed = getattr(config, "use_sliding_window", False) or any(
         kind != "full_attention" for kind in getattr(config, "layer_types", None) or []
@@ -37,17 +37,17 @@ def decoder_for(model: Any) -> Decoder:
 
 @dataclass
 class _Computed:
-    """What is computed of a session. `cache` covers the first ids; None where it must be computed again."""
+    """The computed state of a session. `cache` covers `ids`; None if it must be computed again."""
 
     ids: list[int] = field(default_factory=list)
     cache: Any = None
 
 
 class ModuleDecoder:
-    """Any causal model of transformers, through its own forward.
+    """Decodes any causal model of transformers through its own forward.
 
-    Caches of linear attention and of sliding windows cannot be cut to fewer tokens: such a session is computed again
-    from its ids.
+    Caches of linear attention and of sliding windows cannot be truncated: such a session is computed again from its
+    ids.
     """
 
     def __init__(self, model: Any) -> None:
@@ -89,7 +89,7 @@ class ModuleDecoder:
         self._sessions.pop(session, None)
 
     def refresh(self) -> None:
-        """The module itself is asked, so its weights are always the live ones."""
+        """Does nothing: the module itself computes, so its weights are always the live ones."""
 
     def adopt(self, model: Any) -> None:
         self.model = model

@@ -1,13 +1,13 @@
 """Samples from the live model for many sessions at once, in this process.
 
-One thread owns the decoding. Each of its passes takes the next token of every conversation that is being
-answered and the new tokens of those that just asked (continuous batching), so no request waits for the longest
-answer. A session keeps its keys and values between turns; a new session copies the longest prefix that another
-already holds, so the policy and tools of a domain are computed once per weights. Which tokens are kept is
-decided by comparing ids, never by trusting the caller.
+One thread does all decoding. Each of its passes takes the next token of every conversation that is being answered and
+the new tokens of new requests (continuous batching), so no request waits for the longest answer. A session keeps its
+keys and values between turns. A new session copies the longest prefix that another already holds, so the policy and the
+tools of a domain are computed once per update of the weights. Kept tokens are always compared with the ids of the
+request.
 
-What it leaves out: bitwise equality between batch sizes (a different batch rounds differently), beam search,
-repetition penalties, and anything about text.
+Not supported: bitwise equality between batch sizes (a different batch rounds differently), beam search, repetition
+penalties, and text.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rehearsal_trainer.sampler.cpu_decoder.decoder import Decoder
 from rehearsal_trainer.sampler.cpu_decoder.ngram_speculation import NgramSpeculator
 
 SHARED_PREFILL = 64
-"""New tokens above which a prompt is computed alone, so that others can copy its prefix in the next pass."""
+"""A prompt with more new tokens is computed alone, so that others can copy its prefix in the next pass."""
 
 
 ROWS = 16
-"""Tokens that one pass takes in all where some are guessed: about as many as the time of reading the weights covers."""
+"""The maximum number of tokens of a pass with guesses: about as many as the time of reading the weights covers."""
 
 
 @dataclass(eq=False)
@@ -49,13 +49,13 @@ class _Request:
     _draws: list[float] = field(default_factory=list)
 
     def draw(self, token: int) -> float:
-        """The random number that decides a token of the answer, whichever pass it is sampled in."""
+        """Returns the random number that decides a token of the answer, regardless of the pass that samples it."""
         while len(self._draws) <= token:
             self._draws.append(self.random.random())
         return self._draws[token]
 
     def left(self, context: int) -> int:
-        """Tokens that the answer may still have."""
+        """Returns the number of tokens that the answer may still have."""
         return min(self.sampling.max_tokens, context - len(self.prompt)) - len(self.ids)
 
 
@@ -66,7 +66,10 @@ class _Cache:
 
 
 class Generator:
-    """Batched sampling. `slots` conversations keep their keys and values; the least recently used makes room."""
+    """Samples in batches of up to `slots` requests.
+
+    It keeps the keys and values of up to `2 * slots` sessions, and evicts the least recently used.
+    """
 
     def __init__(self, decoder: Decoder, stop_ids: Collection[int], context: int, slots: int = 32) -> None:
         self.decoder = decoder
@@ -168,11 +171,11 @@ class Generator:
             return not self._closed
 
     def _fail(self, request: _Request, error: Exception) -> None:
-        """Ends a request with an error, and drops what was computed for its session: it may be incomplete."""
+        """Ends a request with an error, and drops the state of its session, which may be incomplete."""
         if request in self._active:
             self._active.remove(request)
         request.future.set_exception(error)
-        with contextlib.suppress(Exception):  # the decoder may be what failed
+        with contextlib.suppress(Exception):  # the decoder itself may have failed
             self._forget(request.session)
 
     def _forget(self, session: str) -> None:
@@ -181,7 +184,7 @@ class Generator:
 
     def _pass(self) -> None:
         most = ROWS // max(1, len(self._active)) - 1
-        # What is given, and what of its continuation is guessed.
+        # For each request, the given tokens and the guessed continuation.
         entries: list[tuple[_Request, list[int], list[int]]] = []
         for request in self._active:
             draft = self._speculator.propose([*request.prompt, *request.ids], min(most, request.left(self.context) - 1))
@@ -208,7 +211,7 @@ class Generator:
             at = end
 
     def _take(self, request: _Request, ids: list[int], logprobs: list[float], draft: list[int]) -> int:
-        """Takes what was sampled, up to the first token that the next ones were not computed after; how many."""
+        """Appends the sampled tokens up to the first one that differs from the draft, and returns their number."""
         taken = 0
         for token, logprob in zip(ids, logprobs, strict=True):
             request.ids.append(token)
@@ -293,7 +296,7 @@ class Generator:
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int], limit: int) -> int:
-    """How many ids two rows share at their start, at most `limit`."""
+    """Returns the length of the common prefix of two rows, at most `limit`."""
     end = min(len(left), len(right), limit)
     if list(left[:end]) == list(right[:end]):
         return end
@@ -301,10 +304,10 @@ def common_prefix(left: Sequence[int], right: Sequence[int], limit: int) -> int:
 
 
 def pick(draws: Sequence[tuple[_Request, int]], logits: torch.Tensor) -> tuple[list[int], list[float]]:
-    """One id for each row with its log-probability, under the temperature and top-p of the row's request.
+    """Samples one id with its log-probability for each row, with the temperature and top-p of the row's request.
 
-    draws: a request for each row, and which token of its answer the row decides. logits: (rows, vocabulary), float32.
-    Each request draws from its own stream, so its neighbours in the batch do not change which number it gets.
+    draws: for each row, its request and the index of the token in its answer. logits: (rows, vocabulary), float32.
+    Each request draws from its own stream, so the other rows of the batch do not change its random numbers.
     """
     samplings = [request.sampling for request, _ in draws]
     greedy = torch.tensor([sampling.temperature == 0 for sampling in samplings])

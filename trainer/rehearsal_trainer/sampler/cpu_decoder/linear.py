@@ -1,4 +1,4 @@
-"""Products of a few rows with a weight that stays the same for many passes.
+"""Multiplies a few rows with a weight that stays the same for many passes.
 
 On a CPU, BLAS lays the weight out again for every call, which takes longer than multiplying when there are only a few
 rows. oneDNN takes a weight that was laid out once (`torch.compile` freezes weights through the same two operators).
@@ -17,7 +17,7 @@ Product = Callable[[Tensor], Tensor]
 
 
 def product_of(weight: Tensor) -> Product:
-    """The product with a weight of (outputs, inputs), which must not change afterwards."""
+    """Returns the product with a weight of (outputs, inputs), which must not change afterwards."""
     if not _can_be_packed(weight):
         return lambda rows: F.linear(rows, weight)
     packed = torch.ops.mkldnn._reorder_linear_weight(weight)

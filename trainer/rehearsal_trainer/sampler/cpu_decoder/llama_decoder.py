@@ -1,10 +1,10 @@
 """A decoder for the Llama family (SmolLM2, Llama, Qwen 2 and 3).
 
-It takes the weights out of the module, laid out once per optimizer step for products of a few rows (`linear.py`), and
-runs all sessions through each product together. A LoRA adapter is merged into weights in float32; weights in fewer bits
-would lose most of a small update, so there the adapter has a separate product.
+It copies the weights from the module once per optimizer step, in a layout for products of a few rows (`linear.py`), and
+computes each product for all sessions together. A LoRA adapter is merged into weights in float32. Weights with fewer
+bits would lose most of a small update, so the adapter has a separate product there.
 
-What it leaves out: sliding windows, quantised weights, multimodal input.
+Not supported: sliding windows, quantised weights, multimodal input.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class _Layer:
 
 
 class LlamaDecoder:
-    """The Llama family.
+    """Decodes models of the Llama family.
 
-    `store` holds all sessions' keys and values: (layers, 2, slots, key heads, capacity, head size). Sessions
-    take the lowest free slot, so those that decode together lie side by side and share one attention call. What they
-    all begin with, the policy and the tools for instance, they read from one of them.
+    `store` holds the keys and values of all sessions: (layers, 2, slots, key heads, capacity, head size). Sessions take
+    the lowest free slot, so sessions that decode together are adjacent and share one attention call. Their common
+    prefix, such as the policy and the tools, is read from only one of them.
     """
 
     def __init__(self, model: Any) -> None:
@@ -57,8 +57,8 @@ class LlamaDecoder:
         self.size = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.epsilon = config.rms_norm_eps
         self._slots: dict[str, int] = {}
-        self._tokens: list[list[int]] = []  # by slot; none where the slot is free or empty
-        self._beginnings: dict[tuple[int, ...], int] = {}  # slots to how many tokens all of them begin with
+        self._tokens: list[list[int]] = []  # by slot; empty if the slot is free
+        self._beginnings: dict[tuple[int, ...], int] = {}  # the length of the common prefix by slots
         self.refresh()
         self.store = self._room(0, 0)
 
@@ -149,9 +149,9 @@ class LlamaDecoder:
         return result
 
     def _together(self, queries: Tensor, store: Tensor, span: Span) -> Tensor:
-        """Attention of many sessions' few new tokens each: (new tokens, heads * size).
+        """Returns the attention of the few new tokens of many sessions: (new tokens, heads * size).
 
-        A key head's query heads, and the new tokens of a session, are query positions.
+        The query heads of a key head and the new tokens of a session are treated as query positions.
         """
         slots, new, group = span.high - span.low, span.new, self.heads // self.key_heads
         if span.is_all:
@@ -170,9 +170,9 @@ class LlamaDecoder:
         return attended if span.is_all else attended[span.places]
 
     def _with_shared(self, queries: Tensor, shared: Tensor, window: Tensor, span: Span) -> Tensor:
-        """Attention of queries (slots, key heads, group, size) to the beginning that all share, and to their own rest.
+        """Returns the attention of queries (slots, key heads, group, size) to a shared prefix and to their own tokens.
 
-        The beginning is read once for all of them: reading keys and values is what attention to a few queries costs.
+        The prefix is read once for all of them, because reading keys and values dominates the cost for a few queries.
         """
         slots, key_heads, group, size = queries.shape
         queries = queries * size**-0.5
@@ -186,10 +186,11 @@ class LlamaDecoder:
         return mixed + weights[..., span.shared :] @ own[1]
 
     def _beginning(self, slots: list[int]) -> int:
-        """How many tokens the sessions of these slots all begin with; 0 where too few to be worth a product."""
+        """Returns the length of the prefix that the sessions of these slots share; 0 if it is below `LEAST_SHARED`."""
         key = tuple(slots)
         if key not in self._beginnings:
-            # All have in common what the first and the last of them in order have; it only grows while they continue.
+            # The common prefix of all is that of the lexicographically first and last. It does not shrink while they
+            # continue.
             held = [self._tokens[slot] for slot in slots]
             least, most = min(held), max(held)
             pairs = zip(least, most, strict=False)
@@ -198,7 +199,7 @@ class LlamaDecoder:
         return self._beginnings[key]
 
     def _alone(self, queries: Tensor, store: Tensor, alone: SingleSession) -> Tensor:
-        """Attention of one session's new tokens over all its tokens: (new tokens, heads * size)."""
+        """Returns the attention of one session's new tokens to all its tokens: (new tokens, heads * size)."""
         keys, values = store[:, alone.slot, None, :, : alone.length]
         attended = F.scaled_dot_product_attention(
             queries.transpose(0, 1)[None], keys, values, attn_mask=alone.seen, enable_gqa=self.heads > self.key_heads
@@ -223,7 +224,7 @@ class LlamaDecoder:
         self.store = grown
 
     def _room(self, slots: int, capacity: int) -> Tensor:
-        # Zeros, since attention over a free slot must not meet a NaN that was left in memory.
+        # Zeros, because attention over a free slot must not read a NaN that was left in memory.
         shape = (len(self.layers), 2, slots, self.key_heads, capacity, self.size)
         return torch.zeros(shape, dtype=self.embedding.dtype, device=self.embedding.device)
 
@@ -265,7 +266,7 @@ def _joined(linears: list[Any]) -> Product:
 
 
 def _stacked(weights: list[Tensor]) -> Tensor:
-    """Returns the weights as one: (all outputs, inputs). A single one is not copied."""
+    """Returns the weights as one tensor: (all outputs, inputs). A single weight is not copied."""
     return weights[0] if len(weights) == 1 else torch.cat(weights)
 
 

@@ -1,8 +1,8 @@
-"""What a model probably says next, so that several of its tokens can be computed in one pass. Torch-free.
+"""Guesses the next tokens of an answer, so that several of them can be computed in one pass. Torch-free.
 
-A pass over few rows takes hardly longer for twice as many, since its time goes into reading the weights. So an answer
-is continued with what came after the same words before, and the pass says which of those tokens are sampled indeed: a
-guess decides what is computed together, never what is sampled.
+A pass over a few rows takes hardly longer with twice as many rows, because it spends its time on reading the weights.
+So the pass also computes the tokens that followed the same tokens earlier, and then samples: a guess changes which
+tokens are computed together, never which ones are sampled.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 _LENGTHS = (3, 2)
-"""Tokens that a guess looks back at: as many as are known."""
+"""The lengths of the contexts that a guess looks up, the longest first."""
 
 _MAX_KNOWN = 500_000
 
 
 class NgramSpeculator:
-    """Remembers which token came last after each few. No draft reaches one of `stop_ids`, which end an answer."""
+    """Remembers the token that last followed each context. A draft ends before a token of `stop_ids`."""
 
     def __init__(self, stop_ids: Collection[int]) -> None:
         self._ends = frozenset(stop_ids)
         self._next: dict[tuple[int, ...], int] = {}
 
     def learn(self, row: Sequence[int]) -> None:
-        """Remembers a conversation."""
+        """Remembers the contexts of a conversation."""
         if len(self._next) > _MAX_KNOWN:
             self._next.clear()
         for length in _LENGTHS:
@@ -31,7 +31,7 @@ class NgramSpeculator:
                 self._next[tuple(row[at - length : at])] = row[at]
 
     def propose(self, row: Sequence[int], limit: int) -> list[int]:
-        """At most so many tokens that may follow; none where nothing is known."""
+        """Returns up to `limit` tokens that may follow; an empty list if the context is unknown."""
         before = list(row[-max(_LENGTHS) :])
         draft: list[int] = []
         while len(draft) < limit and (token := self._next_token(before)) is not None and token not in self._ends:
