@@ -4,7 +4,9 @@ import { nearest } from '../../engine/shell/source/nearest.ts';
 import { withBatchAnswers } from './batchAnswers.ts';
 import type { ImportProblem, ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
+import type { PlacedValue } from './jsonValues.ts';
 import { type LogFile, readLogFile } from './logFile.ts';
+import { isMessageRow } from './messageRows.ts';
 import { alpaca } from './readers/alpaca.ts';
 import { anthropicMessages } from './readers/anthropicMessages.ts';
 import { chatGpt } from './readers/chatGpt.ts';
@@ -59,7 +61,7 @@ export const formatNames = (source: Source): readonly string[] =>
 const looked = 200;
 
 /**
- * Reads the conversations in some files, each by the reader of its format.
+ * Reads the conversations in some files, each value by the reader of its format.
  * @param format the name of the format of all files; without it, their shape decides
  */
 export function readConversations(files: readonly string[], source: Source, format?: string): ReadConversations {
@@ -100,11 +102,13 @@ const turnMs = 50;
 function conversationsOf(read: readonly LogFile[], source: Source, format: string | undefined): ReadConversations {
   const logs = withBatchAnswers(read);
   const named = readers.find((each) => each.name === format && each.source === source);
-  const chosen = logs.map((log) => ({ log, reader: named ?? readerOf(log) }));
-  const problems = chosen.flatMap(({ log, reader }): readonly ImportProblem[] => [
-    ...log.problems,
-    ...(log.values.length === 0 ? [] : problemsOf(log, reader, source)),
-  ]);
+  const chosen = logs.flatMap((log): readonly Chosen[] =>
+    named ? fittingOf({ log, reader: named }) : partsOf(log).flatMap(fittingOf),
+  );
+  const problems = [
+    ...logs.flatMap((log) => log.problems),
+    ...chosen.flatMap(({ log, reader, problem }) => (problem ? [problem] : problemsOf(log, reader, source))),
+  ];
   const taken = readers.filter((each) => each.source === source);
   const own = taken.map((reader) => ({ reader, logs: logsOf(chosen, reader) })).filter((each) => each.logs.length > 0);
   const joined = joinedReads(own.map((each) => each.reader.read(each.logs)));
@@ -112,10 +116,50 @@ function conversationsOf(read: readonly LogFile[], source: Source, format: strin
   return { ...joined, problems: [...problems, ...joined.problems], formats };
 }
 
-type Chosen = { readonly log: LogFile; readonly reader: ConversationReader | undefined };
+/** Values of a file with the reader of their format, or why none of them is read. */
+type Chosen = {
+  readonly log: LogFile;
+  readonly reader: ConversationReader | undefined;
+  readonly problem?: ImportProblem;
+};
 
 function logsOf(chosen: readonly Chosen[], reader: ConversationReader): readonly LogFile[] {
-  return chosen.flatMap((each) => (each.reader === reader && each.log.values.length > 0 ? [each.log] : []));
+  return chosen.flatMap((each) => (each.reader === reader && !each.problem ? [each.log] : []));
+}
+
+/**
+ * Returns the values of a file by their format: each goes to the first reader that it fits, those of one message each
+ * together, and what fits none to the reader of most. Tables stay whole.
+ */
+function partsOf(log: LogFile): readonly Chosen[] {
+  if (log.values.length === 0) return [];
+  const main = readerOf(log);
+  if (!main || log.isTable) return [{ log, reader: main }];
+  const own = readers.filter(({ source }) => source === main.source);
+  const firstOf = (values: readonly PlacedValue[]) =>
+    [...own, ...readers].find((reader) => values.some(({ value }) => reader.matches(value, log)));
+  const ofRows = firstOf(log.values.filter(({ value }) => isMessageRow(value)));
+  const byReader = Map.groupBy(log.values, (each) => (isMessageRow(each.value) ? ofRows : firstOf([each])) ?? main);
+  return [...byReader].map(([reader, values]) => ({ log: { ...log, values }, reader }));
+}
+
+/** Sets values apart that lack the shape and all keys of their format: they are a problem, and no empty conversation. */
+function fittingOf({ log, reader }: Chosen): readonly Chosen[] {
+  if (!reader || log.values.length === 0) return log.values.length === 0 ? [] : [{ log, reader }];
+  const fits = log.values.map(({ value }) => reader.matches(value, log));
+  const isOfFormat = ({ value }: PlacedValue, at: number) =>
+    fits[at] === true || keysIn(value).some((key) => reader.keys.includes(key));
+  const isWhole = reader.isWhole === true && fits.includes(true);
+  const isKept = log.values.map((each, at) => isWhole || isOfFormat(each, at));
+  const values = log.values.filter((_, at) => isKept[at]);
+  const others = log.values.filter((_, at) => !isKept[at]);
+  return [
+    ...(values.length > 0 ? [{ log: { ...log, values }, reader }] : []),
+    ...others.map(({ value, line }) => {
+      const message = `is not of the format ${reader.label} (${described(value, keysIn(value))}); it is left out`;
+      return { log, reader, problem: { file: log.path, line, message } };
+    }),
+  ];
 }
 
 /** Returns the reader that most of the values of a file fit; undefined where they fit none. */

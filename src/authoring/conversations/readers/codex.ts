@@ -12,6 +12,7 @@ export const codex: ConversationReader = {
   label: 'Codex session',
   source: 'chats',
   keys: ['timestamp', 'type', 'payload'],
+  isWhole: true,
   matches: (value, { values }) => {
     const { type, payload } = objectOf(value);
     return lineTypes.has(textOf(type) ?? '') && payload !== undefined ? true : isBareSession(values[0]?.value);

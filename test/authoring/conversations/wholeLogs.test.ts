@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { shown } from '../../support/conversationLines.ts';
+import { lines as jsonl, readLog as read } from '../../support/readLog.ts';
+
+const user = { role: 'user', content: 'Where is W1?' };
+const closing = { role: 'assistant', content: 'It has shipped.' };
+const [asked, answered] = ['u Where is W1?', 'a It has shipped.'];
+const whole = [asked, answered];
+const chat = { messages: [user, closing] };
+const anthropic = {
+  ...{ system: 'Be brief.', messages: [user] },
+  response: { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'It has shipped.' }] },
+};
+const shareGpt = { conversations: [{ from: 'human', value: 'Where is W1?' }] };
+const row = (content: string, more: object = {}) => ({ session_id: 's', role: 'user', content, ...more });
+
+test.each<readonly [string, readonly object[], readonly string[], readonly (readonly string[])[]]>([
+  [
+    'two formats in one file',
+    [chat, shareGpt, shareGpt],
+    ['ShareGPT', 'OpenAI chat completions'],
+    [[asked], [asked], whole],
+  ],
+  [
+    'two formats of which one has the keys of the other',
+    [anthropic, chat, anthropic],
+    ['Anthropic Messages', 'OpenAI chat completions'],
+    [['s Be brief.', ...whole], ['s Be brief.', ...whole], whole],
+  ],
+  [
+    'rows of a conversation with and without parts',
+    [row('a'), { ...row('b'), parts: [{ type: 'text', text: 'b' }] }],
+    ['Vercel UI messages'],
+    [['u a', 'u b']],
+  ],
+])('%s are all read, and each is announced', (_, values, formats, expected) => {
+  const found = read(jsonl(...values));
+  expect([found.problems, found.notes]).toEqual([[], []]);
+  expect(found.formats.map(({ format }) => format)).toEqual(formats);
+  expect(found.conversations.map(shown)).toEqual(expected);
+});
+
+test.each(['sharegpt', 'claude-code'])(
+  'values that are not of the format %s, which was named, are problems',
+  (name) => {
+    const { problems, notes, conversations } = read(jsonl(chat), name);
+    expect(problems.map(({ message }) => message)).toMatchObject([
+      expect.stringMatching(/^is not of the format .* \(objects with messages\); it is left out$/),
+    ]);
+    expect([notes, conversations]).toEqual([[], []]);
+  },
+);
+
+test.each<readonly [string, readonly string[], string]>([
+  ['dates that can be read in two ways', ['02/01/2026', '01/02/2026', '01/03/2026'], 'abc'],
+  ['days first, newest first', ['13/01/2026 10:00', '12/01/2026 09:00', '11/12/2025'], 'cba'],
+  ['months first, newest first', ['01/14/2026', '01/13/2026', '12/01/2025'], 'cba'],
+  ['days first with dots', ['13.01.2026', '02.02.2026', '01.03.2026'], 'abc'],
+  ['names of months', ['14 Jan 2026', 'Jan 13, 2026', 'Mon, 12 Jan 2026 10:00:00 GMT'], 'cba'],
+  ['texts with a number', ['row 3', 'row 2', 'row 1'], 'abc'],
+])('rows with %s are in order', (_, dates, expected) => {
+  const rows = dates.map((date, index) => row('abc'[index] ?? '', { date }));
+  const [found] = read(jsonl(...rows)).conversations;
+  expect(found?.messages.map(({ content }) => content).join('')).toBe(expected);
+});
