@@ -100,7 +100,7 @@ export async function readManyConversations(
 const turnMs = 50;
 
 function conversationsOf(read: readonly LogFile[], source: Source, format: string | undefined): ReadConversations {
-  const logs = withBatchAnswers(read);
+  const { logs, notes } = withBatchAnswers(read);
   const named = readers.find((each) => each.name === format && each.source === source);
   const chosen = logs.flatMap((log): readonly Chosen[] =>
     named ? fittingOf({ log, reader: named }) : partsOf(log).flatMap(fittingOf),
@@ -113,7 +113,7 @@ function conversationsOf(read: readonly LogFile[], source: Source, format: strin
   const own = taken.map((reader) => ({ reader, logs: logsOf(chosen, reader) })).filter((each) => each.logs.length > 0);
   const joined = joinedReads(own.map((each) => each.reader.read(each.logs)));
   const formats = own.flatMap(({ reader, logs: all }) => all.map(({ path }) => ({ file: path, format: reader.label })));
-  return { ...joined, problems: [...problems, ...joined.problems], formats };
+  return { ...joined, problems: [...problems, ...joined.problems], notes: [...notes, ...joined.notes], formats };
 }
 
 /** Values of a file with the reader of their format, or why none of them is read. */

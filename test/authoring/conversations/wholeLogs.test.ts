@@ -63,3 +63,59 @@ test.each<readonly [string, readonly string[], string]>([
   const [found] = read(jsonl(...rows)).conversations;
   expect(found?.messages.map(({ content }) => content).join('')).toBe(expected);
 });
+
+const [asks, answers] = [{ messages: [user] }, 'It has shipped.'];
+
+test.each([
+  { response: answers },
+  { answer: answers },
+  { output: answers },
+  { completion: answers },
+  { response: closing },
+  { response: { message: closing } },
+  { response: { choices: [{ text: answers }] } },
+  { response: { content: [{ type: 'text', text: answers }] } },
+  { output: [closing] },
+])('an answer beside the messages as %j is read', (more) => {
+  const [found] = read(jsonl({ ...asks, ...more })).conversations;
+  expect([found && shown(found), found?.lost]).toEqual([whole, []]);
+  const [repeated] = read(jsonl({ ...chat, ...more })).conversations;
+  expect(repeated?.messages).toHaveLength(2);
+});
+
+test.each([
+  [{ error: { message: 'No credit' } }, 'error: the request has no answer: No credit'],
+  [{ response: { error: 'No credit' } }, 'error: the request has no answer: No credit'],
+  [{ response: { score: 1 } }, 'response: is no answer that can be read (its fields are score)'],
+  [{ ...chat, answer: 'Tomorrow.' }, 'answer: is a second answer; it is left out'],
+])('what is beside the messages and no answer is named: %j', (more, message) => {
+  expect(read(jsonl({ ...asks, ...more })).conversations[0]?.lost).toMatchObject([{ line: 1, message }]);
+});
+
+const ofResponses = {
+  ...{ custom_id: 'r1', method: 'POST', url: '/v1/responses' },
+  body: { instructions: 'Be brief.', input: 'Where is W1?', tools: [{ type: 'function', name: 'get_order' }] },
+};
+const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It has shipped.' }] }];
+const ofMessages = { custom_id: 'r1', params: { system: 'Be brief.', messages: [user] } };
+const failed = { status_code: 400, body: { error: { message: 'Too long' } } };
+
+test.each<readonly [string, object, object, readonly string[], readonly string[]]>([
+  ['of responses', ofResponses, { id: 'b', response: { body: { id: 'x', output } } }, whole, []],
+  ['that is refused', ofResponses, { id: 'b', response: failed }, [asked], ['Too long']],
+  ['that expired', ofResponses, { response: null, error: { code: 'batch_expired' } }, [asked], ['batch_expired']],
+  ['of Anthropic that expired', ofMessages, { result: { type: 'expired' } }, [asked], ['expired']],
+  [
+    'of Anthropic that failed',
+    ofMessages,
+    { result: { type: 'errored', error: { type: 'error', error: { type: 'x', message: 'Too long' } } } },
+    [asked],
+    ['Too long'],
+  ],
+])('a request of a batch %s', (_, request, answer, said, notes) => {
+  const found = read(jsonl(request, { custom_id: 'r1', ...answer }));
+  expect(found.conversations.map((each) => [each.id, ...shown(each)])).toEqual([['r1', 's Be brief.', ...said]]);
+  const not = notes.map((cause) => `the request "r1" of a batch was not answered: ${cause}`);
+  expect([found.problems, found.notes.map(({ message }) => message)]).toEqual([[], not]);
+  if (request === ofResponses) expect(found.conversations[0]?.tools).toMatchObject([{ name: 'get_order' }]);
+});
