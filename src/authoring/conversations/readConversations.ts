@@ -4,6 +4,7 @@ import { nearest } from '../../engine/shell/source/nearest.ts';
 import { withBatchAnswers } from './batchAnswers.ts';
 import type { ImportProblem, ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
+import { longestOf } from './history.ts';
 import type { PlacedValue } from './jsonValues.ts';
 import { type LogFile, readLogFile } from './logFile.ts';
 import { isMessageRow } from './messageRows.ts';
@@ -111,7 +112,7 @@ function conversationsOf(read: readonly LogFile[], source: Source, format: strin
   ];
   const taken = readers.filter((each) => each.source === source);
   const own = taken.map((reader) => ({ reader, logs: logsOf(chosen, reader) })).filter((each) => each.logs.length > 0);
-  const joined = joinedReads(own.map((each) => each.reader.read(each.logs)));
+  const joined = longestOf(joinedReads(own.map((each) => each.reader.read(each.logs))));
   const formats = own.flatMap(({ reader, logs: all }) => all.map(({ path }) => ({ file: path, format: reader.label })));
   return { ...joined, problems: [...problems, ...joined.problems], notes: [...notes, ...joined.notes], formats };
 }
@@ -173,17 +174,20 @@ function readerOf(log: LogFile): ConversationReader | undefined {
   return most === 0 ? undefined : counted.find(({ count }) => count === most)?.reader;
 }
 
-/** Takes the list out of an object that holds nothing else of the kind, such as `{"data": [...]}`. */
+/** Takes the list out of an object that has one of a known format, such as `{"data": [...]}`. */
 function unwrapped(log: LogFile): LogFile {
   const [only, ...others] = log.values;
   if (!only || others.length > 0 || !isObject(only.value as Json) || readerOf(log)) return log;
   const lists = Object.values(only.value as object).filter(
-    (each) => Array.isArray(each) && each.length > 0 && each.every((item) => isObject(item as Json)),
+    (each): each is readonly unknown[] => Array.isArray(each) && each.length > 0 && each.every(isObject),
   );
-  const [list] = lists as (readonly unknown[])[];
-  if (!list || lists.length > 1) return log;
-  const inner = { ...log, values: list.map((value) => ({ value, line: only.line })) };
-  return readerOf(inner) ? inner : log;
+  const inner = lists
+    .map((list) => ({ ...log, values: list.map((value) => ({ value, line: only.line })) }))
+    .filter((each) => readerOf(each));
+  // The people of a help desk have a role as messages do.
+  const whole = inner.filter(({ values }) => !values.every(({ value }) => isMessageRow(value)));
+  const found = whole.length > 0 ? whole : inner;
+  return found.length === 1 ? (found[0] ?? log) : log;
 }
 
 function problemsOf(log: LogFile, reader: ConversationReader | undefined, source: Source): readonly ImportProblem[] {

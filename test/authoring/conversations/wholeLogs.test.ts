@@ -119,3 +119,81 @@ test.each<readonly [string, object, object, readonly string[], readonly string[]
   expect([found.problems, found.notes.map(({ message }) => message)]).toEqual([[], not]);
   if (request === ofResponses) expect(found.conversations[0]?.tools).toMatchObject([{ name: 'get_order' }]);
 });
+
+test('of the lines of a proxy with one session, the longest history is the conversation', () => {
+  const more = [user, closing, { role: 'user', content: 'Thanks.' }];
+  const line = (messages: readonly object[], session_id: string) => ({ session_id, messages, response: closing });
+  const found = read(jsonl(line([user], 's1'), line(more, 's1'), line([user], 's2'), line([user], 's2')));
+  expect(found.conversations.map((each) => [each.id, ...shown(each)])).toEqual([
+    ['s1', ...whole, 'u Thanks.', answered],
+    ['s2', ...whole],
+    ['s2', ...whole],
+  ]);
+});
+
+const codex = (id: string, more: object) => [
+  { timestamp: 't', type: 'session_meta', payload: { id, ...more } },
+  { timestamp: 't', type: 'response_item', payload: { type: 'message', ...user } },
+];
+const bare = (id: string) => [
+  { id, timestamp: 't', instructions: null },
+  { type: 'message', ...user },
+];
+
+test.each([
+  ['two sessions of Codex', [...codex('x', {}), ...codex('y', {})], ['x', 'y']],
+  ['two bare sessions of Codex', [...bare('x'), ...bare('y')], ['x', 'y']],
+  ['a session of Codex that goes on from another', [codex('x', {})[0], ...codex('y', {})], ['x']],
+])('%s in one file', (_, values, ids) => {
+  const { conversations } = read(jsonl(...values));
+  expect(conversations.map((each) => [each.id, ...shown(each)])).toEqual(ids.map((id) => [id, asked]));
+});
+
+const order = (id: string) => ({ name: 'get_order', arguments: { order_id: id } });
+const spoken = { type: 'input_audio', transcript: 'Where is W1?' };
+
+test.each<readonly [string, object, readonly string[], readonly string[]]>([
+  [
+    'a result whose call cannot be read',
+    {
+      conversations: [
+        { from: 'function_call', value: JSON.stringify([order('W1'), order('W2')]) },
+        { from: 'observation', value: 'shipped' },
+        { from: 'function_call', value: '{"name": "get_' },
+        { from: 'observation', value: 'failed' },
+      ],
+    },
+    ['a> get_order{"order_id":"W1"}', 'a> get_order{"order_id":"W2"}', 't< get_order{"order_id":"W1"} shipped'],
+    [
+      'conversations.2: is no call as JSON; it is left out',
+      'conversations.3: is the result of a call that cannot be read; it is left out',
+    ],
+  ],
+  [
+    'tickets beside the people of a help desk, and plain text with signs of HTML',
+    {
+      tickets: [{ requester_id: 1, comments: [{ author_id: 1, plain_body: 'Is <b> &lt; 3?' }] }],
+      users: [{ id: 1, role: 'end-user', name: 'A' }],
+    },
+    ['u Is <b> &lt; 3?'],
+    [],
+  ],
+  [
+    'what was spoken, and a refusal beside an empty text',
+    {
+      messages: [
+        { role: 'user', content: [spoken] },
+        { role: 'assistant', content: null, audio: { id: 'a', transcript: 'It has shipped.' } },
+        { role: 'assistant', content: '', refusal: 'No.' },
+      ],
+    },
+    [...whole, 'a No.'],
+    [],
+  ],
+])('%s', (_, value, expected, lost) => {
+  const found = read(jsonl(value));
+  expect(found.conversations.flatMap(shown)).toEqual(expected);
+  expect(
+    [...found.problems, ...found.conversations.flatMap((each) => each.lost)].map(({ message }) => message),
+  ).toEqual(lost);
+});

@@ -1,7 +1,6 @@
-import { contentHash } from '../../../engine/core/values/hash.ts';
-import { canonicalJson, isObject, type Json } from '../../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem, Read } from '../conversation.ts';
 import { readOf } from '../conversationReader.ts';
+import { keyOf, prefixesOf } from '../history.ts';
 import { objectOf, type Said } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { byTime } from './otlp.ts';
@@ -152,13 +151,6 @@ function takeLast(lists: readonly number[][], fits: (each: number) => boolean): 
 const noTime = { time: '' };
 const firstOf = ({ steps }: Pick<Group, 'steps'>) => steps[0] ?? noTime;
 
-/** Hashes of the first message, of the first two, and so on to the whole history. */
-function prefixesOf(said: readonly Said[]): readonly string[] {
-  const found: string[] = [];
-  for (const each of said) found.push(contentHash([found.at(-1) ?? '', keyOf(each)]));
-  return found;
-}
-
 const isSystem = ({ role }: Said) => role === 'system';
 const hasWords = ({ input, output }: Step) => [...input, ...output].some((each) => !isSystem(each));
 
@@ -265,25 +257,6 @@ function overlapOf(one: readonly Said[], other: readonly Said[]): number {
 
 const isSame = (one: Said | undefined, other: Said | undefined) =>
   one !== undefined && other !== undefined && keyOf(one) === keyOf(other);
-
-const keys = new WeakMap<Said, string>();
-
-/** Equal for messages that say the same: a message that is repeated often lacks its ids and reasoning. */
-function keyOf(said: Said): string {
-  const known = keys.get(said);
-  if (known !== undefined) return known;
-  const words = (said.content ?? '').trim();
-  const calls =
-    said.role !== 'agent'
-      ? []
-      : said.calls.map(({ name, arguments: given }) => [
-          name,
-          isObject(given as Json) ? canonicalJson(given as Json) : given,
-        ]);
-  const key = JSON.stringify([said.role, words, calls]);
-  keys.set(said, key);
-  return key;
-}
 
 /** Adds a call to the history that it continues, or begins another history with it. */
 function withCall(threads: readonly Thread[], call: Call): readonly Thread[] {
