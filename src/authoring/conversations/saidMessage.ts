@@ -307,7 +307,8 @@ function resultOf(message: JsonObject, content: Json | undefined): Said {
   };
 }
 
-const soundsFailed = (text: string) => /^Error: /.test(text);
+/** Returns whether a result is an error by its words, as this engine and many programs write it. */
+export const soundsFailed = (text: string) => /^Error: /.test(text);
 
 /** Returns a result as the text that a model was shown. */
 export function resultText(value: Json): string {

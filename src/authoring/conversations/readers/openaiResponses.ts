@@ -4,7 +4,16 @@ import { type ConversationReader, joinedReads, readOf } from '../conversationRea
 import type { PlacedValue } from '../jsonValues.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { callOf, listIn, objectOf, type ReadMessage, readMessage, resultText, textOf } from '../saidMessage.ts';
+import {
+  callOf,
+  listIn,
+  objectOf,
+  type ReadMessage,
+  readMessage,
+  resultText,
+  soundsFailed,
+  textOf,
+} from '../saidMessage.ts';
 import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
 
 /** Reads requests and answers of OpenAI's Responses API, and lists of its items. */
@@ -111,9 +120,7 @@ export function readItem(value: Json): ReadMessage {
   if (resultTypes.has(type)) {
     const content = resultText(item['output'] ?? '');
     return {
-      said: [
-        { role: 'tool', callId: textOf(item['call_id'] ?? item['id']), content, isError: /^Error: /.test(content) },
-      ],
+      said: [{ role: 'tool', callId: textOf(item['call_id'] ?? item['id']), content, isError: soundsFailed(content) }],
       lost: [],
     };
   }
