@@ -37,7 +37,7 @@ const fieldsOf = (content: Json) => (isObject(content) ? ` (its fields are ${Obj
 
 /** Returns the messages of an answer; undefined where it has none. */
 function messagesIn(answer: Json): readonly Json[] | undefined {
-  if (typeof answer === 'string') return [{ role: 'assistant', content: answer }];
+  if (typeof answer === 'string') return isStream(answer) ? undefined : [{ role: 'assistant', content: answer }];
   if (Array.isArray(answer)) return messagesOfAll(answer);
   const { choices, body, message, content, tool_calls, role, text } = objectOf(answer);
   if (Array.isArray(choices)) return messagesOfAll(choices);
@@ -47,6 +47,9 @@ function messagesIn(answer: Json): readonly Json[] | undefined {
     return [{ ...objectOf(answer), role: role ?? 'assistant' }];
   return typeof text === 'string' ? [{ role: 'assistant', content: text }] : undefined;
 }
+
+/** Whether a text is the events of a stream, as an endpoint sends them. */
+const isStream = (text: string) => /^(?:event: .*\n)?data: \{/.test(text);
 
 /** Of several choices the first one was taken; parts are one message. */
 function messagesOfAll(list: readonly Json[]): readonly Json[] | undefined {

@@ -87,6 +87,7 @@ test.each([
   [{ error: { message: 'No credit' } }, 'error: the request has no answer: No credit'],
   [{ response: { error: 'No credit' } }, 'error: the request has no answer: No credit'],
   [{ response: { score: 1 } }, 'response: is no answer that can be read (its fields are score)'],
+  [{ response: 'data: {"choices": []}\n\ndata: [DONE]' }, 'response: is no answer that can be read'],
   [{ ...chat, answer: 'Tomorrow.' }, 'answer: is a second answer; it is left out'],
 ])('what is beside the messages and no answer is named: %j', (more, message) => {
   expect(read(jsonl({ ...asks, ...more })).conversations[0]?.lost).toMatchObject([{ line: 1, message }]);
