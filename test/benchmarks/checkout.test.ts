@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commitOf } from '../../src/benchmarks/checkout.ts';
-import { fixture } from '../authoring/conversations/tau2Copy.ts';
 import { expectRefused, scratch, spoiledCopy } from '../support/benchmarkCopy.ts';
+import { fixture } from './tau2Copy.ts';
 
 const git = (folder: string, ...argv: readonly string[]) =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], {

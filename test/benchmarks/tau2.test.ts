@@ -7,13 +7,13 @@ import { simulatorPrompt } from '../../src/engine/core/simulator/prompt.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { BridgeProcess } from '../../src/engine/shell/tools/bridgeProcess.ts';
-import { fixture, spoiled } from '../authoring/conversations/tau2Copy.ts';
 import { approveDomain } from '../support/approval.ts';
 import { expectRefused, scratch } from '../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../support/rehearsed.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal } from '../support/terminal.ts';
+import { fixture, spoiled } from './tau2Copy.ts';
 
 const out = join(temporaryFolder('rehearsal-tau2-domains'), 'domains');
 const [shed, lamp] = [join(out, 'mock'), join(out, 'telecom')];

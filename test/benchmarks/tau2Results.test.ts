@@ -2,11 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changedResult } from '../../src/benchmarks/officialSimulation.ts';
-import { fixture, resultsFile, type Told, type Turn } from '../authoring/conversations/tau2Copy.ts';
 import { scratch } from '../support/benchmarkCopy.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal } from '../support/terminal.ts';
+import { fixture, resultsFile, type Told, type Turn } from './tau2Copy.ts';
 
 const out = join(temporaryFolder('rehearsal-tau2-results'), 'domains');
 const shed = join(out, 'mock');

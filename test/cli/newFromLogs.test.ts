@@ -173,6 +173,15 @@ test('files can follow the folder, and a line that can not be read leaves the ot
   ]);
 });
 
+test('messages that can not be read are named', async () => {
+  const cwd = withLog({ messages: [...greets.messages, { role: 'robot', content: 'Beep' }] });
+  const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', '--yes');
+  expect(made).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('log.jsonl:1: messages.3: role: "robot" is unknown'),
+  });
+});
+
 test('a domain from spans', async () => {
   const cwd = fresh();
   const attribute = (key: string, value: unknown) => ({ key, value: { stringValue: JSON.stringify(value) } });

@@ -258,3 +258,21 @@ test('for a person it is a table', async () => {
   expect(code).toBe(0);
   await expect(out.replaceAll(run, 'RUN')).toMatchFileSnapshot('golden/shadow.txt');
 });
+
+test('a folder of chats is read in the format that is named, and what is left out has its place', async () => {
+  const folder = fresh();
+  const shareGpt = [
+    {
+      conversations: [
+        { from: 'human', value: 'Hello' },
+        { from: 'gpt', value: 'Bye.' },
+      ],
+    },
+    chat,
+  ];
+  writeFileSync(join(folder, 'log.jsonl'), shareGpt.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  const { url } = await modelServer(() => 'Bye.');
+  const found = await shadowed(folder, '--format', 'sharegpt', '--agent', `openai:m@${url}`);
+  expect(found.agreement).toMatchObject({ turns: 1, sameWords: 1 });
+  expect(found.problems).toMatchObject([expect.stringMatching(/log\.jsonl:2: is not of the format ShareGPT/)]);
+});

@@ -136,7 +136,10 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['shadow', parcels], message: /name the traffic/ },
   { argv: ['shadow', parcels, 'nothing'], message: /nothing: there is no such traffic/ },
   { argv: ['shadow', parcels, scratch], message: /this folder has no recordings/ },
-  { argv: ['shadow', parcels, parcels, '--gate', 'high'], message: /this folder has no recordings/ },
+  {
+    argv: ['shadow', parcels, parcels, '--gate', 'high'],
+    message: /--gate is a share of the turns from 0 to 1, not "high"/,
+  },
   { argv: ['serve'], message: /say --stdio/ },
   { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
   { argv: ['train', 'resume'], message: /say which run: npx rehearsal train resume RUN/ },

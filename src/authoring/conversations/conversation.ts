@@ -58,6 +58,10 @@ export type PlacedEvent = { readonly event: RolloutEvent; readonly place: number
 
 /** The events of a conversation. A call that was never answered is called and has no result. */
 export function eventsOf({ messages }: Conversation): readonly PlacedEvent[] {
+  const answers = Map.groupBy(
+    messages.flatMap((each, index) => (each.role === 'tool' ? [{ ...each, index }] : [])),
+    ({ callId }) => callId,
+  );
   return messages.flatMap((message, index): readonly PlacedEvent[] => {
     const { number: place } = message;
     if (message.role === 'user')
@@ -69,14 +73,21 @@ export function eventsOf({ messages }: Conversation): readonly PlacedEvent[] {
     const reasoning = [message.reasoning, spoken.thoughts].filter(Boolean).join('\n\n');
     const said = { type: 'agentReplied' as const, content, toolCalls: calls as ToolCall[] };
     const replied = { ...said, ...(reasoning === '' ? {} : { reasoning }) } as RolloutEvent;
-    return [{ place, event: replied }, ...calls.flatMap((call) => eventsOfCall(call, place, messages.slice(index)))];
+    return [
+      { place, event: replied },
+      ...calls.flatMap((call) => {
+        const answer = answers.get(call.id)?.find((each) => each.index > index);
+        return eventsOfCall(call, place, answer);
+      }),
+    ];
   });
 }
 
-function eventsOfCall(call: ToolCall, place: number, rest: readonly SpokenMessage[]): readonly PlacedEvent[] {
+type Answer = SpokenMessage & { readonly role: 'tool' };
+
+function eventsOfCall(call: ToolCall, place: number, answer: Answer | undefined): readonly PlacedEvent[] {
   const called: PlacedEvent = { place, event: { type: 'toolCalled', call: call as never } };
-  const answer = rest.find((each) => each.role === 'tool' && each.callId === call.id);
-  if (answer?.role !== 'tool') return [called];
+  if (!answer) return [called];
   const { callId, content, isError } = answer;
   return [called, { place: answer.number, event: { type: 'toolReturned', callId, content, isError } }];
 }
@@ -87,8 +98,10 @@ export function gapsIn({ file, messages }: Conversation): readonly ImportProblem
     each.role === 'agent' ? each.calls.map((call) => ({ ...call, line: each.line, index })) : [],
   );
   const results = messages.flatMap((each, index) => (each.role === 'tool' ? [{ ...each, index }] : []));
-  const open = calls.filter(({ id, index }) => !results.some((each) => each.callId === id && each.index > index));
-  const stray = results.filter(({ callId, index }) => !calls.some((each) => each.id === callId && each.index < index));
+  const resultsOf = Map.groupBy(results, ({ callId }) => callId);
+  const callsOf = Map.groupBy(calls, ({ id }) => id);
+  const open = calls.filter(({ id, index }) => !resultsOf.get(id)?.some((each) => each.index > index));
+  const stray = results.filter(({ callId, index }) => !callsOf.get(callId)?.some((each) => each.index < index));
   return [
     ...open.map(({ line, name }) => ({ file, line, message: `the call of ${name} has no result in the log` })),
     ...stray.map(({ line, number }) => ({

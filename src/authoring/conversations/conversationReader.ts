@@ -15,6 +15,8 @@ export type ConversationReader = {
   readonly keys: readonly string[];
   /** Returns whether a value of a file has the shape of this format. */
   readonly matches: (value: unknown, log: LogFile) => boolean;
+  /** Whether a file of it also has values of another shape, such as lines about the session or rows of plain text. */
+  readonly isWhole?: boolean;
   /** Reads all files of this format that are imported together. */
   readonly read: (logs: readonly LogFile[]) => Read;
 };

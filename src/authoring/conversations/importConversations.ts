@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import { systemPrompt } from '../../engine/core/domain/policy.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import { taskHash } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/underPersona.ts';
 import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
@@ -21,7 +20,6 @@ import { recordingName, rolloutName } from '../../engine/shell/records/recording
 import type { RunFile } from '../../engine/shell/records/runFile.ts';
 import { baseHashOf, settingOf } from '../../engine/shell/replay.ts';
 import { openRunOf } from '../../engine/shell/runs/batch.ts';
-import { startOf } from '../../engine/shell/start.ts';
 import type { Supervisor } from '../../engine/shell/supervisor.ts';
 import { keptBy, knownFrom } from '../masking/database.ts';
 import type { PersonalKind } from '../masking/kind.ts';
@@ -33,12 +31,12 @@ import {
   gapsIn,
   type ImportProblem,
   type ReadConversations,
-  type SpokenMessage,
   systemOf,
 } from './conversation.ts';
 import { withoutLogEnding } from './logFolder.ts';
 import { maskedConversation, maskedProblems, piecesOf } from './maskedConversation.ts';
 import type { RecognisedNames } from './recogniser.ts';
+import { noTask, recorded, startOfConversation, withoutGreeting } from './recordedStart.ts';
 import { refusal, throwIfStopped } from './refusal.ts';
 
 export type ConversationsOptions = {
@@ -80,8 +78,6 @@ export type ConversationsReport = {
   readonly masked: Readonly<Partial<Record<PersonalKind, number>>> | null;
 };
 
-/** The name of both seats in a conversation that was not rehearsed. */
-const recorded = 'recorded';
 const seed = 'imported';
 
 /**
@@ -105,6 +101,7 @@ export async function importConversations(
   const { folder, signal, onProgress } = options;
   if (existsSync(join(folder, 'run.json')))
     throw refusal('there', `${folder} holds a run already. Choose another --out`);
+  const before = existsSync(folder) ? readdirSync(folder) : null;
   const masker = maskerFor(supervisor, options);
   const pause = breaks(turnMs);
   const pieces: (readonly Piece[])[] = [];
@@ -134,7 +131,8 @@ export async function importConversations(
   const recordings: ConversationsReport['recordings'][number][] = [];
   const told = [...problems];
   for (const each of named) {
-    if (signal.aborted) break;
+    if (signal.aborted) remove(folder, before);
+    throwIfStopped(signal);
     const written = writtenOf(each);
     const { conversation, id, trial } = written;
     const start = startFor(supervisor, written, options);
@@ -157,6 +155,12 @@ export async function importConversations(
   }
   run.finish();
   return { folder, domain: domain.name, recordings, problems: told, notes, system, masked: masker?.counts() ?? null };
+}
+
+/** Removes what an import has written to a folder, and the folder where it was not there before. */
+function remove(folder: string, before: readonly string[] | null): void {
+  const written = before ? readdirSync(folder).filter((name) => !before.includes(name)) : [''];
+  for (const name of written) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 /** The time that an import runs before it checks for a signal, in milliseconds. */
@@ -263,40 +267,12 @@ function comparedSystem(domain: Domain, { conversation, id, ofTask }: Written): 
 
 function startFor(
   { domain, loaded }: Supervisor,
-  { conversation, id, trial, ofTask: task }: Written,
+  { conversation, id, trial, ofTask }: Written,
   options: ConversationsOptions,
 ): RolloutStarted {
-  const { messages, tools, file, line } = conversation;
-  const placeholder = { ...noTask, id };
-  const seats = { agent: { type: 'human' }, user: { type: 'human' } } as const;
-  const started = startOf(domain, baseHashOf(loaded), task ?? placeholder, {
-    seed,
-    trial,
-    basis: 'evaluate',
-    ...seats,
-  });
-  const {
-    callCap: _,
-    callsPerResponse: __,
-    messageCap: ___,
-    closing: ____,
-    greeting: _____,
-    unreadableCalls: ______,
-    ...rest
-  } = started;
-  const greeting = greetingOf(messages);
-  return {
-    ...rest,
-    task: { id, hash: task ? taskHash(task) : '', split: task?.split ?? 'train' },
-    // Nothing that the domain limits is to cut a conversation that continued.
-    turnCap: messages.length + 1,
-    toolErrorCap: messages.length + 1,
-    seats: { agent: recorded, user: recorded },
-    system: systemOf(conversation) ?? systemPrompt(domain, placeholder),
-    ...(greeting === '' ? {} : { greeting }),
-    ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
-    imported: { from: options.from, file, line, ...markOf(options) },
-  };
+  const { file, line } = conversation;
+  const started = startOfConversation(domain, baseHashOf(loaded), conversation, { id, trial, task: ofTask, seed });
+  return { ...started, imported: { from: options.from, file, line, ...markOf(options) } };
 }
 
 /** Returns how far personal data is masked. */
@@ -304,44 +280,15 @@ function markOf({ seed: standIns, recognised }: ConversationsOptions): MaskingMa
   return { masked: standIns !== null, ...(recognised ? { recogniser: recognised.recogniser } : {}) };
 }
 
-const noTask: Task = {
-  id: 'none',
-  split: 'train',
-  persona: '',
-  user: { goal: '', known: {}, unknown: [] },
-  state: [],
-  actions: [],
-  assertions: [],
-  communicate: [],
-  evaluate: ['database'],
-  train: ['database'],
-};
-
-const isGreeting = (message: SpokenMessage) => message.role === 'agent' && message.calls.length === 0;
-
-/** Returns how many messages the agent speaks first with, system messages aside. */
-function greetingEnd(messages: readonly SpokenMessage[]): number {
-  const end = messages.findIndex((each) => each.role !== 'system' && !isGreeting(each));
-  return end < 0 || messages[end]?.role !== 'user' ? 0 : end;
-}
-
-function greetingOf(messages: readonly SpokenMessage[]): string {
-  return messages
-    .slice(0, greetingEnd(messages))
-    .flatMap((each) => (each.role === 'agent' ? [each.content ?? ''] : []))
-    .join('\n\n');
-}
-
 /** Returns what was said and done, with ids of calls that no one outside knows. */
 function conversationEvents({ conversation }: Written, domain: Domain): readonly RolloutEvent[] {
-  const { messages } = conversation;
   const ids = new Map<string, string>();
   const idOf = (id: string) => {
     const found = ids.get(id) ?? `call_${ids.size}`;
     ids.set(id, found);
     return found;
   };
-  const events = eventsOf({ ...conversation, messages: messages.slice(greetingEnd(messages)) });
+  const events = eventsOf(withoutGreeting(conversation));
   const said = events.map(({ event }) => withCallIds(event, idOf));
   const last = said.findLast(({ type }) => type === 'toolCalled');
   const handsOff = (call: ToolCall) =>

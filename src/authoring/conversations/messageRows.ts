@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../engine/core/values/j
 import type { Conversation, ImportProblem } from './conversation.ts';
 import type { PlacedValue } from './jsonValues.ts';
 import { objectOf, readMessage, roleNamed, textOf } from './saidMessage.ts';
-import { conversationOf, type PlacedRead, plainKey, timeOf } from './transcript.ts';
+import { conversationOf, type PlacedRead, plainKey, timesOf } from './transcript.ts';
 
 /** Names under which logs keep the conversation that a row is of. */
 const idNames = new Set(
@@ -32,7 +32,10 @@ export function readRows(
   rows: readonly PlacedValue[],
   hasOthers = false,
 ): readonly (Conversation | ImportProblem)[] {
-  const given = rows.map(({ value, line }) => ({ value: value as Json, line, id: conversationIdOf(objectOf(value)) }));
+  const times = timesOf(rows.map(({ value }) => value as Json));
+  const given = rows.map(({ value, line }, at) => {
+    return { value: value as Json, line, id: conversationIdOf(objectOf(value)), time: times[at] };
+  });
   const isOne = !hasOthers && given.every(({ id }) => id === undefined);
   const groups = new Map<string, typeof given>();
   const problems: ImportProblem[] = [];
@@ -48,8 +51,8 @@ export function readRows(
     else groups.set(row.id ?? '', [row]);
   }
   const found = [...groups.values()].map((group) => {
-    const messages = group.map(({ value, line }, index): PlacedRead => {
-      return { ...readMessage(value), line, path: `message ${index + 1}`, time: timeOf(value) };
+    const messages = group.map(({ value, line, time }, index): PlacedRead => {
+      return { ...readMessage(value), line, path: `message ${index + 1}`, time };
     });
     return conversationOf({ file, line: group[0]?.line ?? 1, id: group[0]?.id }, messages);
   });

@@ -4,7 +4,10 @@ import { nearest } from '../../engine/shell/source/nearest.ts';
 import { withBatchAnswers } from './batchAnswers.ts';
 import type { ImportProblem, ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
+import { longestOf } from './history.ts';
+import type { PlacedValue } from './jsonValues.ts';
 import { type LogFile, readLogFile } from './logFile.ts';
+import { isMessageRow } from './messageRows.ts';
 import { alpaca } from './readers/alpaca.ts';
 import { anthropicMessages } from './readers/anthropicMessages.ts';
 import { chatGpt } from './readers/chatGpt.ts';
@@ -59,7 +62,7 @@ export const formatNames = (source: Source): readonly string[] =>
 const looked = 200;
 
 /**
- * Reads the conversations in some files, each by the reader of its format.
+ * Reads the conversations in some files, each value by the reader of its format.
  * @param format the name of the format of all files; without it, their shape decides
  */
 export function readConversations(files: readonly string[], source: Source, format?: string): ReadConversations {
@@ -98,24 +101,66 @@ export async function readManyConversations(
 const turnMs = 50;
 
 function conversationsOf(read: readonly LogFile[], source: Source, format: string | undefined): ReadConversations {
-  const logs = withBatchAnswers(read);
+  const { logs, notes } = withBatchAnswers(read);
   const named = readers.find((each) => each.name === format && each.source === source);
-  const chosen = logs.map((log) => ({ log, reader: named ?? readerOf(log) }));
-  const problems = chosen.flatMap(({ log, reader }): readonly ImportProblem[] => [
-    ...log.problems,
-    ...(log.values.length === 0 ? [] : problemsOf(log, reader, source)),
-  ]);
+  const chosen = logs.flatMap((log): readonly Chosen[] =>
+    named ? fittingOf({ log, reader: named }) : partsOf(log).flatMap(fittingOf),
+  );
+  const problems = [
+    ...logs.flatMap((log) => log.problems),
+    ...chosen.flatMap(({ log, reader, problem }) => (problem ? [problem] : problemsOf(log, reader, source))),
+  ];
   const taken = readers.filter((each) => each.source === source);
   const own = taken.map((reader) => ({ reader, logs: logsOf(chosen, reader) })).filter((each) => each.logs.length > 0);
-  const joined = joinedReads(own.map((each) => each.reader.read(each.logs)));
+  const joined = longestOf(joinedReads(own.map((each) => each.reader.read(each.logs))));
   const formats = own.flatMap(({ reader, logs: all }) => all.map(({ path }) => ({ file: path, format: reader.label })));
-  return { ...joined, problems: [...problems, ...joined.problems], formats };
+  return { ...joined, problems: [...problems, ...joined.problems], notes: [...notes, ...joined.notes], formats };
 }
 
-type Chosen = { readonly log: LogFile; readonly reader: ConversationReader | undefined };
+/** Values of a file with the reader of their format, or why none of them is read. */
+type Chosen = {
+  readonly log: LogFile;
+  readonly reader: ConversationReader | undefined;
+  readonly problem?: ImportProblem;
+};
 
 function logsOf(chosen: readonly Chosen[], reader: ConversationReader): readonly LogFile[] {
-  return chosen.flatMap((each) => (each.reader === reader && each.log.values.length > 0 ? [each.log] : []));
+  return chosen.flatMap((each) => (each.reader === reader && !each.problem ? [each.log] : []));
+}
+
+/**
+ * Returns the values of a file by their format: each goes to the first reader that it fits, those of one message each
+ * together, and what fits none to the reader of most. Tables stay whole.
+ */
+function partsOf(log: LogFile): readonly Chosen[] {
+  if (log.values.length === 0) return [];
+  const main = readerOf(log);
+  if (!main || log.isTable) return [{ log, reader: main }];
+  const own = readers.filter(({ source }) => source === main.source);
+  const firstOf = (values: readonly PlacedValue[]) =>
+    [...own, ...readers].find((reader) => values.some(({ value }) => reader.matches(value, log)));
+  const ofRows = firstOf(log.values.filter(({ value }) => isMessageRow(value)));
+  const byReader = Map.groupBy(log.values, (each) => (isMessageRow(each.value) ? ofRows : firstOf([each])) ?? main);
+  return [...byReader].map(([reader, values]) => ({ log: { ...log, values }, reader }));
+}
+
+/** Sets values apart that lack the shape and all keys of their format: they are a problem, and no empty conversation. */
+function fittingOf({ log, reader }: Chosen): readonly Chosen[] {
+  if (!reader || log.values.length === 0) return log.values.length === 0 ? [] : [{ log, reader }];
+  const fits = log.values.map(({ value }) => reader.matches(value, log));
+  const isOfFormat = ({ value }: PlacedValue, at: number) =>
+    fits[at] === true || keysIn(value).some((key) => reader.keys.includes(key));
+  const isWhole = reader.isWhole === true && fits.includes(true);
+  const isKept = log.values.map((each, at) => isWhole || isOfFormat(each, at));
+  const values = log.values.filter((_, at) => isKept[at]);
+  const others = log.values.filter((_, at) => !isKept[at]);
+  return [
+    ...(values.length > 0 ? [{ log: { ...log, values }, reader }] : []),
+    ...others.map(({ value, line }) => {
+      const message = `is not of the format ${reader.label} (${described(value, keysIn(value))}); it is left out`;
+      return { log, reader, problem: { file: log.path, line, message } };
+    }),
+  ];
 }
 
 /** Returns the reader that most of the values of a file fit; undefined where they fit none. */
@@ -129,17 +174,20 @@ function readerOf(log: LogFile): ConversationReader | undefined {
   return most === 0 ? undefined : counted.find(({ count }) => count === most)?.reader;
 }
 
-/** Takes the list out of an object that holds nothing else of the kind, such as `{"data": [...]}`. */
+/** Takes the list out of an object that has one of a known format, such as `{"data": [...]}`. */
 function unwrapped(log: LogFile): LogFile {
   const [only, ...others] = log.values;
   if (!only || others.length > 0 || !isObject(only.value as Json) || readerOf(log)) return log;
   const lists = Object.values(only.value as object).filter(
-    (each) => Array.isArray(each) && each.length > 0 && each.every((item) => isObject(item as Json)),
+    (each): each is readonly unknown[] => Array.isArray(each) && each.length > 0 && each.every(isObject),
   );
-  const [list] = lists as (readonly unknown[])[];
-  if (!list || lists.length > 1) return log;
-  const inner = { ...log, values: list.map((value) => ({ value, line: only.line })) };
-  return readerOf(inner) ? inner : log;
+  const inner = lists
+    .map((list) => ({ ...log, values: list.map((value) => ({ value, line: only.line })) }))
+    .filter((each) => readerOf(each));
+  // The people of a help desk have a role as messages do.
+  const whole = inner.filter(({ values }) => !values.every(({ value }) => isMessageRow(value)));
+  const found = whole.length > 0 ? whole : inner;
+  return found.length === 1 ? (found[0] ?? log) : log;
 }
 
 function problemsOf(log: LogFile, reader: ConversationReader | undefined, source: Source): readonly ImportProblem[] {

@@ -6,6 +6,7 @@ import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import type { Span } from '../masking/valueIndex.ts';
+import { stopped } from './refusal.ts';
 
 /** Names of persons that a recogniser found in texts. */
 export type RecognisedNames = {
@@ -83,7 +84,11 @@ function outputOf([program = '', ...args]: readonly string[], input: string, sig
       parts.err = (parts.err + text).slice(-4000);
     });
     child.on('error', (error) =>
-      reject(failure(`${program} cannot be started (${error.message}). Name an interpreter with --python`)),
+      reject(
+        signal.aborted
+          ? stopped()
+          : failure(`${program} cannot be started (${error.message}). Name an interpreter with --python`),
+      ),
     );
     child.on('close', () => resolve(parts));
     // A program that ends early reads no more of it, and its output says why.

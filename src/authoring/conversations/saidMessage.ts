@@ -207,8 +207,10 @@ function contentOf(message: JsonObject): Json | undefined {
   const { parts, content } = message;
   const listed = listIn(parts);
   if (listed.length > 0) return listed;
-  const own = content === '' ? firstOf(message, 'text', 'value', 'body') : undefined;
-  return own ?? firstOf(message, 'content', 'text', 'value', 'body', 'message', 'refusal');
+  const own = content === '' ? firstOf(message, 'text', 'value', 'body', 'refusal') : undefined;
+  const spoken = objectOf(message['audio'])['transcript'];
+  const said = content === '' && typeof spoken === 'string' ? spoken : undefined;
+  return own ?? said ?? firstOf(message, 'content', 'text', 'value', 'body', 'message', 'refusal') ?? spoken;
 }
 
 function partsOf(content: Json | undefined): readonly Json[] {
@@ -305,7 +307,8 @@ function resultOf(message: JsonObject, content: Json | undefined): Said {
   };
 }
 
-const soundsFailed = (text: string) => /^Error: /.test(text);
+/** Returns whether a result is an error by its words, as this engine and many programs write it. */
+export const soundsFailed = (text: string) => /^Error: /.test(text);
 
 /** Returns a result as the text that a model was shown. */
 export function resultText(value: Json): string {
@@ -368,6 +371,9 @@ function unreadPart(type: string | undefined): string {
 
 /** The words of a part; undefined for a part of another kind. */
 function textIn(part: JsonObject, type: string | undefined): string | undefined {
+  // Of what was spoken only the words are kept.
+  if (type !== undefined && /^(?:(?:in|out)put_)?audio$/.test(type))
+    return textOf(firstOf(part, 'transcript') ?? objectOf(part[type])['transcript']);
   if (type !== undefined && !['text', 'input_text', 'output_text', 'refusal'].includes(type)) return undefined;
   const text = firstOf(part, 'text', 'content', 'refusal');
   return textOf(text) ?? textOf(objectOf(text)['value']);

@@ -1,11 +1,16 @@
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/underPersona.ts';
-import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
+import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
-import { startOf } from '../../engine/shell/start.ts';
-import { type Conversation, eventsOf, type ImportProblem, type PlacedEvent, systemOf } from './conversation.ts';
-import { readConversations } from './readConversations.ts';
+import {
+  type Conversation,
+  eventsOf,
+  type ImportProblem,
+  type PlacedEvent,
+  type ReadConversations,
+} from './conversation.ts';
+import { startOfConversation, withoutGreeting } from './recordedStart.ts';
 
 /** A recorded conversation as another agent is shown it, turn by turn. */
 export type Traffic = {
@@ -49,17 +54,19 @@ export function trafficOfRecording(path: string, { domain, database }: Stage): T
 }
 
 /**
- * Reads a file of chats as traffic. A chat that has messages which cannot be read is a sentence with its line, as is
- * everything else that cannot be read.
+ * Returns chats as traffic. A chat that has messages which cannot be read is a sentence with its line, as is everything
+ * else that cannot be read.
  */
-export function trafficOfChats(path: string, stage: Stage): readonly (Traffic | string)[] {
-  const { conversations, problems } = readConversations([path], 'chats');
+export function trafficOfChats(
+  { conversations, problems }: ReadConversations,
+  stage: Stage,
+): readonly (Traffic | string)[] {
   const sentence = ({ file, line, message }: ImportProblem) => `${file}:${line}: ${message}`;
   return [...conversations.map((each) => trafficOfChat(each, stage)), ...problems.map(sentence)];
 }
 
 function trafficOfChat(conversation: Conversation, { domain, database }: Stage): Traffic | string {
-  const { file, line, task, messages, tools, lost } = conversation;
+  const { file, line, task, lost } = conversation;
   const at = `${file}:${line}`;
   const [problem] = lost;
   // An agent that is shown less than the recorded one was is not compared with it.
@@ -70,18 +77,11 @@ function trafficOfChat(conversation: Conversation, { domain, database }: Stage):
   // A start names a task; models and agents are never shown which.
   const under = named ?? domain.tasks[0];
   if (!under) return `${at}: the domain has no task to lay the conversation over`;
-  const system = systemOf(conversation);
-  const seats = { agent: { type: 'human' }, user: { type: 'human' } } as const;
-  const started = startOf(domain, database, under, { seed: id, trial: 0, basis: 'evaluate', ...seats });
-  const begun: RolloutStarted = {
-    ...started,
-    turnCap: messages.length + 1,
-    toolErrorCap: messages.length + 1,
-    seats: { agent: 'recorded', user: 'recorded' },
-    ...(system === null ? {} : { system }),
-    ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
-  };
-  const placed = answered(eventsOf(conversation));
+  const begun = startOfConversation(domain, database, conversation, {
+    ...{ id: named?.id ?? id, trial: 0, seed: id },
+    task: named ?? null,
+  });
+  const placed = answered(eventsOf(withoutGreeting(conversation)));
   return {
     name: id,
     task: named?.id ?? null,

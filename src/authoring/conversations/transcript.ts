@@ -29,7 +29,8 @@ export function transcriptOf(file: string, given: readonly PlacedRead[], tools?:
   const lost: ImportProblem[] = [];
   const used = new Set(given.flatMap(({ said }) => said.flatMap(idsOf)));
   const taken = new Set<string>();
-  let open: readonly OpenCall[] = [];
+  const numbers = new Map<string, number>();
+  const open = new OpenCalls();
   let block = 0;
   for (const [index, { said, lost: unread, line, path }] of inOrder(given).entries()) {
     lost.push(...unread.map((what) => ({ file, line, message: `${path}: ${what}` })));
@@ -38,15 +39,14 @@ export function transcriptOf(file: string, given: readonly PlacedRead[], tools?:
       if (each.role === 'agent') {
         if (messages.at(-1)?.role !== 'agent') block += 1;
         const calls = each.calls.map((call, place) => {
-          const id = idFor(call, `call_${at.number}_${place}`, used, taken);
-          open = [...open, { id, given: call.id, name: call.name, block }];
+          const id = idFor(call, `call_${at.number}_${place}`, { used, taken, numbers });
+          open.add({ id, given: call.id, name: call.name, block });
           return { ...call, id, arguments: givenArguments(call, tools) };
         });
         messages.push({ ...at, ...each, calls });
       } else if (each.role !== 'tool') messages.push({ ...at, ...each });
       else {
-        const call = callFor(each, open);
-        open = open.filter((other) => other !== call);
+        const call = open.take(each);
         const { callId = undefined, content, isError } = each;
         if (call) messages.push({ ...at, role: 'tool', callId: call.id, content, isError });
         else if (callId === undefined || taken.has(callId))
@@ -66,24 +66,74 @@ function unpaired({ callId, name }: Said & { readonly role: 'tool' }): string {
   return `a result needs the id of its call (tool_call_id): no call${of} before it is without a result; it is left out`;
 }
 
+type Ids = {
+  /** Ids that calls have in the log. */
+  readonly used: ReadonlySet<string>;
+  /** Ids that calls have got. */
+  readonly taken: Set<string>;
+  /** The number behind the last id of those that are alike. */
+  readonly numbers: Map<string, number>;
+};
+
 /** Returns the id of a call: its own, unless an earlier call has the same. */
-function idFor({ id }: SaidCall, otherwise: string, used: ReadonlySet<string>, taken: Set<string>): string {
-  let found = id ?? otherwise;
-  for (let number = 2; taken.has(found) || (found !== id && used.has(found)); number++)
-    found = `${id ?? otherwise}_${number}`;
+function idFor({ id }: SaidCall, otherwise: string, { used, taken, numbers }: Ids): string {
+  const base = id ?? otherwise;
+  let [found, number] = [base, numbers.get(base) ?? 1];
+  while (taken.has(found) || (found !== id && used.has(found))) {
+    number += 1;
+    found = `${base}_${number}`;
+  }
+  numbers.set(base, number);
   taken.add(found);
   return found;
 }
 
-function callFor({ callId, name }: Said & { readonly role: 'tool' }, open: readonly OpenCall[]): OpenCall | undefined {
-  if (callId !== undefined) {
-    const own = open.find(({ given }) => given === callId);
-    if (own) return own;
+/** Calls of one message of the agent. */
+type Block = { readonly block: number; readonly calls: OpenCall[] };
+
+/** Calls that have no result yet. */
+class OpenCalls {
+  readonly #ofId = new Map<string, OpenCall[]>();
+  /** The calls of each name and of any, and of these those without an id. */
+  readonly #of = new Map<string, Block[]>();
+  readonly #closed = new Set<OpenCall>();
+
+  add(call: OpenCall): void {
+    const { given, name, block } = call;
+    if (given !== undefined) listAt(this.#ofId, given).push(call);
+    const keys = [keyOf(false), keyOf(false, name), ...(given === undefined ? [keyOf(true), keyOf(true, name)] : [])];
+    for (const blocks of keys.map((key) => listAt(this.#of, key))) {
+      const last = blocks.at(-1);
+      if (last?.block === block) last.calls.push(call);
+      else blocks.push({ block, calls: [call] });
+    }
   }
-  const loose = callId === undefined ? open : open.filter(({ given }) => given === undefined);
-  const named = name === undefined ? loose : loose.filter((call) => call.name === name);
-  const last = Math.max(...named.map(({ block }) => block));
-  return named.find(({ block }) => block === last);
+
+  /** Takes the call of a result: that of its id, else the first of the last message that has one of its name. */
+  take({ callId, name }: Said & { readonly role: 'tool' }): OpenCall | undefined {
+    const own = callId === undefined ? undefined : this.#first(this.#ofId.get(callId) ?? []);
+    const blocks = this.#of.get(keyOf(callId !== undefined, name)) ?? [];
+    let call = own;
+    while (call === undefined && blocks.length > 0) {
+      call = this.#first(blocks.at(-1)?.calls ?? []);
+      if (call === undefined) blocks.pop();
+    }
+    if (call) this.#closed.add(call);
+    return call;
+  }
+
+  #first(calls: OpenCall[]): OpenCall | undefined {
+    while (calls[0] && this.#closed.has(calls[0])) calls.shift();
+    return calls[0];
+  }
+}
+
+const keyOf = (isLoose: boolean, name?: string) => `${isLoose} ${name ?? ''}${name === undefined ? '*' : ' '}`;
+
+function listAt<Each>(lists: Map<string, Each[]>, key: string): Each[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 /** Leaves out the nulls that a table of rows puts into arguments which a tool does not have. */
@@ -148,7 +198,7 @@ export function conversationOf({ file, line, id, task, tools }: Outline, given: 
 /** Reads a list of messages that has one line, and turns it where the newest is first. */
 export function readMessages(list: readonly Json[], line: number, path = 'messages'): readonly PlacedRead[] {
   const read = list.map((each, index) => ({ ...readMessage(each), line, path: `${path}.${index}` }));
-  const times = list.map(timeOf);
+  const times = timesOf(list);
   const isNewestFirst =
     times.length > 1 &&
     times[0] !== times.at(-1) &&
@@ -169,21 +219,38 @@ const timeNames = new Set([
   'starttime',
 ]);
 
-/** Returns the milliseconds of a message's time under the names that logs give it. */
-export function timeOf(message: Json): number | undefined {
-  const found = Object.entries(objectOf(message)).find(
-    ([key, value]) => timeNames.has(plainKey(key)) && value !== null,
+/**
+ * Returns the milliseconds of the times of messages, under the names that logs give them. Whether the day or the month of
+ * a date such as 13/01/2026 is first, all of them decide together.
+ */
+export function timesOf(messages: readonly Json[]): readonly (number | undefined)[] {
+  const found = messages.map(
+    (message) =>
+      Object.entries(objectOf(message)).find(([key, value]) => timeNames.has(plainKey(key)) && value !== null)?.[1],
   );
-  return found === undefined ? undefined : timeIn(found[1]);
+  const parts = found.map((value) => dayPattern.exec(textOf(value)?.trim() ?? '')?.groups);
+  const [first, second] = ['one', 'other'].map((name) => parts.some((groups) => Number(groups?.[name]) > 12));
+  const order = first === second ? undefined : first ? 'day' : 'month';
+  return found.map((value) => (value === undefined ? undefined : timeIn(value, order)));
 }
 
-/** Returns a time in milliseconds: a date as text, or a number of seconds, milliseconds, microseconds or nanoseconds. */
-export function timeIn(value: Json): number | undefined {
+const dayPattern = /^(?<one>\d{1,2})[/.-](?<other>\d{1,2})[/.-](?<year>\d{4})(?!\d)(?<rest>.*)$/;
+const monthName = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
+
+/**
+ * Returns a time in milliseconds: a date as text, or a number of seconds, milliseconds, microseconds or nanoseconds;
+ * undefined for a date that can be read in two ways.
+ * @param order which part of a date such as 13/01/2026 is first, where that is known
+ */
+export function timeIn(value: Json, order?: 'day' | 'month'): number | undefined {
   const text = textOf(value)?.trim() ?? '';
   if (text === '') return undefined;
   const number = Number(text);
   if (Number.isNaN(number)) {
-    const date = Date.parse(text);
+    const { one, other, year, rest } = dayPattern.exec(text)?.groups ?? {};
+    const days = order === 'day' ? [other, one] : [one, other];
+    const isClear = one !== undefined ? order !== undefined : /^\d{4}[-/.]/.test(text) || monthName.test(text);
+    const date = isClear ? Date.parse(one === undefined ? text : `${days.join('/')}/${year}${rest}`) : Number.NaN;
     return Number.isNaN(date) ? undefined : date;
   }
   const digits = Math.trunc(Math.abs(number)).toString().length;

@@ -80,7 +80,10 @@ export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
     misnamed: names.filter((name) => !isToolName(name)),
     policyOf: policy?.count ?? null,
     masked: masker?.counts() ?? null,
-    problems: maskedProblems(read.problems, masker?.conversation([])),
+    problems: [
+      ...maskedProblems(read.problems, masker?.conversation([])),
+      ...conversations.flatMap(({ lost }) => lost),
+    ],
     notes: maskedProblems(read.notes, masker?.conversation([])),
   };
 }

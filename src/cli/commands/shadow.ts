@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { logsInFolder } from '../../authoring/conversations/logFolder.ts';
 import { shadow } from '../../authoring/conversations/shadow.ts';
 import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '../../authoring/conversations/traffic.ts';
 import { type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
@@ -19,6 +20,7 @@ import { outsideOf } from '../../engine/shell/outside.ts';
 import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { formatLines, readLogs } from '../conversations/conversations.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
 import { type Command, type Given, text } from '../options/command.ts';
 import { setHelp, settingOptions } from '../options/modelSettings.ts';
@@ -47,12 +49,13 @@ export const shadowCommand: Command = {
   help: `rehearsal shadow DOMAIN TRAFFIC... --agent SEAT [options]
 
 At each turn of the agent in recorded conversations, the seat is given the conversation up to there and proposes what it
-would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file of chats
-(*.jsonl, in any format that \`npx rehearsal import chats\` reads).
+would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file or folder of
+chats (in any format that \`npx rehearsal import chats\` reads).
 
   --agent SEAT       gold, openai:MODEL[@BASE_URL], or agent:FILE, a custom agent (default: the domain's)
   --reads            in recordings, execute reads that the agent calls first, on the recorded state
   --gate SHARE       exit with 1 when the agent agrees in a smaller share of the turns, from 0 to 1
+  --format NAME      the format of the chats (default: by their shape)
   --concurrency N    turns at once (default: 8)
 ${setHelp}  --json             machine-readable output, with every turn
 
@@ -62,6 +65,7 @@ Exit code 0: done. 1: the gate was missed. 2: cancelled, or no turn could be com
     agent: { type: 'string' },
     reads: { type: 'boolean' },
     gate: { type: 'string' },
+    format: { type: 'string' },
     concurrency: { type: 'string' },
     ...settingOptions,
   },
@@ -97,7 +101,7 @@ async function compareAll(
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const stage = { domain: supervisor.domain, database: baseHashOf(supervisor.loaded) };
-    const read = files.flatMap((file) => readTraffic(file, stage));
+    const read = await readTraffic(files, stage, given, io);
     const traffic = read.filter((each): each is Traffic => typeof each !== 'string');
     const show = given.values['json'] === true ? () => undefined : progress(io);
     const { rollouts, planned } = await shadow(supervisor, traffic, {
@@ -121,8 +125,22 @@ async function compareAll(
   }
 }
 
-function readTraffic(file: string, stage: Stage): readonly (Traffic | string)[] {
-  return isRecording(file) ? [trafficOfRecording(file, stage)] : trafficOfChats(file, stage);
+/** Reads recordings, and the other files as logs of chats. */
+async function readTraffic(
+  files: readonly string[],
+  stage: Stage,
+  given: Given,
+  io: Io,
+): Promise<readonly (Traffic | string)[]> {
+  const logs = files.filter((file) => !isRecording(file));
+  if (logs.length === 0 && text(given, 'format') !== undefined)
+    throw new UsageError('--format is that of files of chats, and only recordings are named');
+  const recordings = files.filter(isRecording).map((file) => trafficOfRecording(file, stage));
+  if (logs.length === 0) return recordings;
+  const read = await readLogs('chats', { files: logs, folders: [] }, given, io);
+  if (given.values['json'] !== true) for (const line of formatLines(read, io)) io.err(`${line}\n`);
+  const left = read.notes.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  return [...recordings, ...trafficOfChats(read, stage), ...left];
 }
 
 /** The files that a person named, those of a folder in their order. */
@@ -134,8 +152,10 @@ function trafficFiles(io: Io, named: readonly string[]): readonly string[] {
     if (!statSync(path).isDirectory()) return [path];
     const inside = readdirSync(path, { recursive: true, encoding: 'utf8' });
     const found = inside.filter((name) => isRecording(name) && !isForkName(name)).sort();
-    if (found.length === 0) throw new UsageError(`${given}: this folder has no recordings`);
-    return found.map((name) => join(path, name));
+    if (found.length > 0) return found.map((name) => join(path, name));
+    const logs = logsInFolder(path).files;
+    if (logs.length === 0) throw new UsageError(`${given}: this folder has no recordings and no logs of chats`);
+    return logs;
   });
 }
 

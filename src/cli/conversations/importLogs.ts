@@ -112,7 +112,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
     if (seed === null) io.err(`${unmasked}\n`);
     if (given.values['json'] === true) io.out(`${JSON.stringify({ ...report, formats: read.formats })}\n`);
     else io.out(reportText(report, read, io, recognised?.recogniser));
-    return report.problems.length > 0 || io.signal.aborted ? 1 : 0;
+    return report.problems.length > 0 ? 1 : 0;
   } finally {
     await supervisor.close();
   }

@@ -85,11 +85,72 @@ const last = chat('b', [user, calling, result], closing, { at: 9, parent: 'r' })
 const followUp = words('user', 'Thanks.');
 const bye = words('assistant', 'Bye.');
 
+const answered = ['s Be brief.', 'u Where is W1?', 'a It has shipped.'];
+const named = { 'gen_ai.conversation.id': 'cv1' };
+const callOf = (id: string) => ({ type: 'tool_call', name: 'get_order', arguments: { order_id: id } });
+const executed = (id: string, orderId: string, result: string, at: number): Given => ({
+  ...{ id, at, name: 'execute_tool get_order' },
+  attributes: {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'get_order',
+    'gen_ai.tool.call.arguments': `{"order_id": "${orderId}"}`,
+    'gen_ai.tool.call.result': result,
+  },
+});
+
 const trees: readonly (readonly [string, readonly Given[], readonly (readonly string[])[], readonly RegExp[]])[] = [
   [
     'the span of an agent tells nothing twice',
     [agent('r', { attributes: { 'gen_ai.input.messages': [user], 'gen_ai.output.messages': [closing] } }), last, first],
     [whole],
+    [],
+  ],
+  [
+    'text that is added to the last message of the user of one call',
+    [
+      chat('a', [words('user', 'Where is W1?\n<time>10:00</time>')], closing, { at: 1, attributes: named }),
+      chat('b', [user, closing, words('user', '<found>None</found>\nThanks.')], bye, { at: 2, attributes: named }),
+      chat('c', [user, closing, followUp, bye, user], closing, { at: 3, attributes: named }),
+    ],
+    [[...answered, 'u Thanks.', 'a Bye.', ...answered.slice(1)]],
+    [],
+  ],
+  [
+    'runs of an agent of one conversation in one trace, whose calls have only what is new',
+    [
+      agent('r', { attributes: named }),
+      chat('a', [user], closing, { at: 1, parent: 'r', attributes: named }),
+      agent('q', { at: 2, attributes: named }),
+      chat('b', [followUp], bye, { at: 3, parent: 'q', attributes: named }),
+    ],
+    [[...answered, 'u Thanks.', 'a Bye.']],
+    [],
+  ],
+  [
+    'calls of one conversation in one trace, which have only what is new, without an agent',
+    [
+      chat('a', [user], closing, { at: 1, attributes: { ...named, 'gen_ai.system_instructions': '' } }),
+      chat('b', [followUp], bye, { at: 3, attributes: { ...named, 'gen_ai.system_instructions': '' } }),
+    ],
+    [[...answered.slice(1), 'u Thanks.', 'a Bye.']],
+    [],
+  ],
+  ['spans that were exported twice', [first, last, first, last], [whole], []],
+  [
+    'parallel calls without ids, whose tools end in another order',
+    [
+      chat('a', [user], { role: 'assistant', parts: [callOf('W1'), callOf('W10')] }, { at: 1 }),
+      executed('x', 'W10', 'open', 2),
+      executed('y', 'W1', 'shipped', 3),
+    ],
+    [
+      [
+        ...whole.slice(0, 3),
+        'a> get_order{"order_id":"W10"}',
+        't< get_order{"order_id":"W1"} shipped',
+        't< get_order{"order_id":"W10"} open',
+      ],
+    ],
     [],
   ],
   [
@@ -555,4 +616,23 @@ test('a result without an id in the span of its tool is paired by name', () => {
     't< get_order{"number":1} shipped',
     't< get_order{"number":2} open',
   ]);
+});
+
+test.each([
+  ['Python', (trace_id: string) => ({ context: { trace_id, span_id: '0x1' } })],
+  ['Node', (traceId: string) => ({ context: { traceId, spanId: '1' }, attributes: {} })],
+])('links of spans as the SDK of %s prints them join their traces', (_, linkTo) => {
+  const printed = (trace: string, at: number, input: readonly object[], output: object, links: readonly object[]) => ({
+    ...{ name: 'chat m', context: { trace_id: trace, span_id: `0x${at}` }, parent_id: null, links },
+    start_time: `2026-01-01T00:00:0${at}.000000Z`,
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.tool.definitions': JSON.stringify([{ name: 'get_order' }]),
+      'gen_ai.input.messages': JSON.stringify(input),
+      'gen_ai.output.messages': JSON.stringify([output]),
+    },
+  });
+  const spans = [printed('0xa', 1, [user], closing, []), printed('0xb', 2, [followUp], bye, [linkTo('0xa')])];
+  const { conversations } = readLog(lines(...spans), undefined, 'spans');
+  expect(conversations.map(shown)).toEqual([[...answered.slice(1), 'u Thanks.', 'a Bye.']]);
 });

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { readAnswer } from '../loggedAnswer.ts';
 import { conversationIdOf, hasBlocks } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { listIn, objectOf, textOf } from '../saidMessage.ts';
@@ -31,10 +32,14 @@ export const anthropicMessages: ConversationReader = {
               {
                 file,
                 line,
-                id: conversationIdOf(objectOf(value)) ?? textOf(id) ?? textOf(objectOf(value)['custom_id']),
+                id: textOf(objectOf(value)['custom_id']) ?? conversationIdOf(objectOf(value)) ?? textOf(id),
                 tools: toolsIn(tools),
               },
-              [...readMessages(opening, line, 'system'), ...readMessages(withAnswer(listIn(messages), answer), line)],
+              [
+                ...readMessages(opening, line, 'system'),
+                ...readMessages(withAnswer(listIn(messages), answer), line),
+                ...(isAnswer(answer) ? [] : readAnswer(value, listIn(messages), line)),
+              ],
             );
           }),
           [],

@@ -21,6 +21,7 @@ export const claudeCode: ConversationReader = {
   label: 'Claude Code session',
   source: 'chats',
   keys: ['type', 'sessionId', 'uuid', 'message'],
+  isWhole: true,
   matches: (value) => {
     const { type, sessionId, session_id, message, uuid, subtype } = objectOf(value);
     if (sessionId !== undefined) return uuid !== undefined && (message !== undefined || type === 'system');

@@ -12,11 +12,12 @@ export const codex: ConversationReader = {
   label: 'Codex session',
   source: 'chats',
   keys: ['timestamp', 'type', 'payload'],
+  isWhole: true,
   matches: (value, { values }) => {
     const { type, payload } = objectOf(value);
     return lineTypes.has(textOf(type) ?? '') && payload !== undefined ? true : isBareSession(values[0]?.value);
   },
-  read: (logs) => joinedReads(logs.map(readSession)),
+  read: (logs) => joinedReads(logs.flatMap(sessionsIn).map(readSession)),
 };
 
 const lineTypes = new Set(['session_meta', 'response_item', 'event_msg', 'turn_context', 'compacted']);
@@ -25,6 +26,19 @@ const isBareSession = (first: unknown) => {
   const { id, timestamp, instructions, type } = objectOf(first);
   return id !== undefined && timestamp !== undefined && instructions !== undefined && type === undefined;
 };
+
+/** The sessions of a file. One that goes on from another begins with the first lines of both. */
+function sessionsIn(log: LogFile): readonly LogFile[] {
+  const sessions: LogFile['values'][number][][] = [];
+  let hasItems = true;
+  for (const each of log.values) {
+    const isStart = isBareSession(each.value) || objectOf(each.value)['type'] === 'session_meta';
+    if (sessions.length === 0 || (isStart && hasItems)) sessions.push([]);
+    hasItems = !isStart;
+    sessions.at(-1)?.push(each);
+  }
+  return sessions.map((values) => ({ ...log, values }));
+}
 
 function readSession({ path: file, values }: LogFile): Read {
   const notes: ImportProblem[] = [];

@@ -14,6 +14,7 @@ export const csvRows: ConversationReader = {
   label: 'CSV rows',
   source: 'chats',
   keys: ['conversation_id', 'role', 'content'],
+  isWhole: true,
   matches: (value, { isTable }) => {
     const { role, content, prompt, completion, messages } = plainRow(objectOf(value));
     const all = [

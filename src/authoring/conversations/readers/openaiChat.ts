@@ -1,8 +1,9 @@
-import { isObject, type Json, type JsonObject } from '../../../engine/core/values/json.ts';
+import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import type { LogFile } from '../logFile.ts';
+import { readAnswer } from '../loggedAnswer.ts';
 import { conversationIdOf, isMessageRow, readRows } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { firstOf, listIn, objectOf, textOf } from '../saidMessage.ts';
@@ -57,17 +58,6 @@ function messageIn(value: Json): Json {
   return read !== undefined && textOf(objectOf(read)['role']) !== undefined ? read : value;
 }
 
-/** The answer of an endpoint that a line logs with its request; the first of several choices was taken. */
-function answerIn(value: unknown): readonly Json[] {
-  const { choices, response, completion, output } = objectOf(value);
-  const found = [
-    choices,
-    ...[response, objectOf(response)['body'], completion, output].map((each) => objectOf(each)['choices']),
-  ];
-  const first = objectOf(listIn(found.find((each) => Array.isArray(each)))[0]);
-  return isObject(first['message']) ? [first['message']] : [];
-}
-
 /** Reads a value that holds one conversation as a list of messages. */
 export function chatOf(file: string, { value, line }: PlacedValue): Conversation | ImportProblem {
   const given = messagesIn(value);
@@ -80,15 +70,14 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
     system === undefined || textOf(objectOf(given[0])['role']) === 'system'
       ? []
       : readMessages([{ role: 'system', content: system }], line, 'system');
-  const list = [...given, ...answerIn(value)];
   return conversationOf(
     {
       file,
       line,
-      id: textOf(id) ?? conversationIdOf(request) ?? textOf(request['custom_id']),
+      id: textOf(request['custom_id']) ?? textOf(id) ?? conversationIdOf(request),
       task: textOf(task),
       tools: toolsIn(tools ?? functions ?? request['tool_defs']),
     },
-    [...opening, ...readMessages(list, line)],
+    [...opening, ...readMessages(given, line), ...readAnswer(value, given, line)],
   );
 }

@@ -4,7 +4,16 @@ import { type ConversationReader, joinedReads, readOf } from '../conversationRea
 import type { PlacedValue } from '../jsonValues.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { callOf, listIn, objectOf, type ReadMessage, readMessage, resultText, textOf } from '../saidMessage.ts';
+import {
+  callOf,
+  listIn,
+  objectOf,
+  type ReadMessage,
+  readMessage,
+  resultText,
+  soundsFailed,
+  textOf,
+} from '../saidMessage.ts';
 import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
 
 /** Reads requests and answers of OpenAI's Responses API, and lists of its items. */
@@ -13,7 +22,7 @@ export const openaiResponses: ConversationReader = {
   label: 'OpenAI Responses',
   source: 'chats',
   keys: ['input', 'output'],
-  matches: (value) => itemsIn(value).some(isItem),
+  matches: (value) => itemsIn(value).some(isItem) || isBatched(value),
   read: (logs) =>
     joinedReads(
       logs.map(({ path, values }) =>
@@ -24,6 +33,8 @@ export const openaiResponses: ConversationReader = {
       ),
     ),
 };
+
+const isBatched = (value: unknown) => /\/responses$/.test(textOf(objectOf(value)['url']) ?? '');
 
 /** The answer that a line logs with its request, in an object of the batch API as in that of a proxy. */
 const answerIn = (value: unknown): JsonObject => {
@@ -37,9 +48,7 @@ function threadsOf(values: readonly PlacedValue[]): readonly (readonly PlacedVal
   const byId = new Map(values.map((each) => [textOf(answerIn(each.value)['id']), each] as const));
   const before = (each: PlacedValue) => {
     const object = objectOf(each.value);
-    const found = [object, objectOf(object['request']), answerIn(object)].map((part) =>
-      textOf(part['previous_response_id']),
-    );
+    const found = [object, requestIn(object), answerIn(object)].map((part) => textOf(part['previous_response_id']));
     const id = found.find((name) => name !== undefined);
     return id === undefined ? undefined : byId.get(id);
   };
@@ -67,21 +76,26 @@ function isItem(value: Json): boolean {
 /** Returns the items of a request and of its answer. The request of a lone answer is unknown. */
 function itemsIn(value: unknown): readonly Json[] {
   if (Array.isArray(value)) return value;
-  const { input, output, request, object, data } = objectOf(value);
+  const { output, object, data } = objectOf(value);
   // The API lists the items of a conversation with the newest first.
   if (object === 'list' && Array.isArray(data)) return data.toReversed();
-  const asked = input ?? objectOf(request)['input'];
+  const asked = requestIn(value)['input'];
   const answered = output ?? answerIn(value)['output'];
   if (asked === undefined && answered === undefined) return [];
   const opening = typeof asked === 'string' ? [{ role: 'user', content: asked }] : listIn(asked);
   return [...opening, ...(Array.isArray(answered) ? answered : [])];
 }
 
+/** The request that a line logs, in an object of the batch API as in that of a proxy. */
+function requestIn(value: unknown): JsonObject {
+  const object = objectOf(value);
+  return [object['request'], object['body']].map(objectOf).find((each) => 'input' in each) ?? object;
+}
+
 function responseOf(file: string, thread: readonly PlacedValue[]): Conversation {
   const [first] = thread;
   const object = objectOf(first?.value);
-  const request = isObject(object['request']) ? object['request'] : object;
-  const { instructions, tools, conversation } = request;
+  const { instructions, tools, conversation } = requestIn(object);
   const opening = textOf(instructions) ? [{ role: 'system', content: textOf(instructions) ?? '' }] : [];
   const line = first?.line ?? 1;
   const items = [
@@ -92,9 +106,9 @@ function responseOf(file: string, thread: readonly PlacedValue[]): Conversation 
     return { ...readItem(each.item), line: each.line, path: `item ${index}` };
   });
   const id =
+    textOf(object['custom_id']) ??
     conversationIdOf(object) ??
     textOf(objectOf(conversation)['id'] ?? conversation) ??
-    textOf(object['custom_id']) ??
     textOf(object['id'] ?? answerIn(object)['id']);
   return conversationOf({ file, line, id, tools: toolsIn(tools ?? answerIn(object)['tools']) }, joinedItems(read));
 }
@@ -106,9 +120,7 @@ export function readItem(value: Json): ReadMessage {
   if (resultTypes.has(type)) {
     const content = resultText(item['output'] ?? '');
     return {
-      said: [
-        { role: 'tool', callId: textOf(item['call_id'] ?? item['id']), content, isError: /^Error: /.test(content) },
-      ],
+      said: [{ role: 'tool', callId: textOf(item['call_id'] ?? item['id']), content, isError: soundsFailed(content) }],
       lost: [],
     };
   }

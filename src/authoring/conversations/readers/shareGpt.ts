@@ -25,8 +25,9 @@ export const shareGpt: ConversationReader = {
           values.map(({ value, line }) => {
             const { conversations, system, tools, id } = objectOf(value);
             const opening = textOf(system) ? [{ from: 'system', value: textOf(system) ?? '' }] : [];
-            const given = [...opening, ...listIn(conversations)].map((each, index): PlacedRead => {
-              return { ...readTurn(each), line, path: `conversations.${index}` };
+            const turns = [...opening, ...listIn(conversations)];
+            const given = turns.map((each, index): PlacedRead => {
+              return { ...readTurn(each, turns[index - 1]), line, path: `conversations.${index}` };
             });
             return conversationOf(
               { file, line, id: textOf(id) ?? conversationIdOf(objectOf(value)), tools: toolsIn(tools) },
@@ -41,12 +42,14 @@ export const shareGpt: ConversationReader = {
 };
 
 /** A turn of `function_call` has its call as JSON text. In the form of Hermes, calls and results are in tags of a text. */
-function readTurn(turn: Json): ReadMessage {
+function readTurn(turn: Json, before?: Json): ReadMessage {
   const { from, value } = objectOf(turn);
   const text = textOf(value) ?? '';
-  if (from === 'function_call' || from === 'tool_call')
-    return readMessage({ role: 'assistant', content: null, tool_calls: listIn(jsonOf(text)) });
+  if (isUnreadCall(turn)) return { said: [], lost: ['is no call as JSON; it is left out'] };
+  if (isCall(turn)) return readMessage({ role: 'assistant', content: null, tool_calls: listIn(jsonOf(text)) });
   const role = roleNamed(textOf(from) ?? '');
+  if (role === 'tool' && isUnreadCall(before))
+    return { said: [], lost: ['is the result of a call that cannot be read; it is left out'] };
   const [words, calls] = taggedIn(text, 'tool_call');
   if (role === 'agent' && calls.length > 0)
     return readMessage({ role: 'assistant', content: words === '' ? null : words, tool_calls: calls });
@@ -58,6 +61,11 @@ function readTurn(turn: Json): ReadMessage {
   });
   return { said, lost: [] };
 }
+
+const isCall = (turn: Json | undefined) => /^(?:function|tool)_call$/.test(textOf(objectOf(turn)['from']) ?? '');
+
+const isUnreadCall = (turn: Json | undefined) =>
+  isCall(turn) && listIn(jsonOf(textOf(objectOf(turn)['value']) ?? '')).length === 0;
 
 /** Returns what a text says besides the JSON values that are in tags, and these values; none where one is not JSON. */
 function taggedIn(text: string, tag: string): readonly [words: string, values: readonly Json[]] {

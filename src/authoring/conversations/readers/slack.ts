@@ -17,6 +17,7 @@ export const slack: ConversationReader = {
   label: 'Slack export',
   source: 'chats',
   keys: ['type', 'ts', 'user', 'text'],
+  isWhole: true,
   matches: (value) => {
     const { type, ts, text } = objectOf(value);
     return type === 'message' && /^\d+\.\d+$/.test(textOf(ts) ?? '') && typeof text === 'string';

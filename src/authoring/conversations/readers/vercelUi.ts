@@ -10,6 +10,7 @@ export const vercelUi: ConversationReader = {
   label: 'Vercel UI messages',
   source: 'chats',
   keys: ['messages', 'parts'],
+  isWhole: true,
   matches: (value) => {
     const messages = Array.isArray(value) ? value : [value, ...listIn(objectOf(value)['messages'])];
     return messages.some(isUiMessage);

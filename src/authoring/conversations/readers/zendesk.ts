@@ -37,7 +37,8 @@ function ticketOf(file: string, { value, line }: PlacedValue, notes: ImportProbl
     firstOf(ticket, 'requester_id', 'submitter_id') ?? objectOf(ticket['requester'])['id'] ?? shown[0]?.['author_id'],
   );
   const read = shown.map((comment, index): PlacedRead => {
-    const content = plainText(textOf(firstOf(comment, 'plain_body', 'body', 'html_body')) ?? '');
+    const content =
+      textOf(firstOf(comment, 'plain_body', 'body')) ?? plainText(textOf(comment['html_body'] ?? null) ?? '');
     const isUser = textOf(comment['author_id']) === requester;
     return {
       said: content === '' ? [] : isUser ? [{ role: 'user', content }] : [{ role: 'agent', content, calls: [] }],

@@ -1,7 +1,6 @@
-import { contentHash } from '../../../engine/core/values/hash.ts';
-import { canonicalJson, isObject, type Json } from '../../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem, Read } from '../conversation.ts';
 import { readOf } from '../conversationReader.ts';
+import { keyOf, prefixesOf } from '../history.ts';
 import { objectOf, type Said } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { byTime } from './otlp.ts';
@@ -28,7 +27,8 @@ type Thread = { readonly said: readonly Said[]; readonly calls: readonly Call[] 
  * written beside it, the work of an agent inside of a tool or an attempt that was abandoned, are notes.
  * @param silence says why the spans of a conversation hold no messages
  */
-export function conversationsIn(steps: readonly Step[], silence: (id: string, steps: readonly Step[]) => string): Read {
+export function conversationsIn(given: readonly Step[], silence: (id: string, steps: readonly Step[]) => string): Read {
+  const steps = withoutCopies(given);
   const tree = treeOf(steps);
   const conversations: Conversation[] = [];
   const problems: ImportProblem[] = [];
@@ -52,6 +52,18 @@ export function conversationsIn(steps: readonly Step[], silence: (id: string, st
     notes.push(...left);
   }
   return readOf(conversations, problems, notes);
+}
+
+/** Leaves out spans that were exported again: of each, the one with the most messages stays, and of such the last. */
+function withoutCopies(steps: readonly Step[]): readonly Step[] {
+  const kept = new Map<string, Step>();
+  const wordsOf = ({ input, output }: Step) => input.length + output.length;
+  for (const [at, step] of steps.entries()) {
+    const key = step.id === '' ? `${at}` : JSON.stringify([step.trace, step.id, step.conversation]);
+    const known = kept.get(key);
+    if (!known || wordsOf(step) >= wordsOf(known)) kept.set(key, step);
+  }
+  return [...kept.values()];
 }
 
 type Tree = {
@@ -116,12 +128,14 @@ function groupsOf(steps: readonly Step[], tree: Tree): readonly Group[] {
  */
 function withHistories(groups: readonly Rebuilt[], tree: Tree): readonly Rebuilt[] {
   const left: (Rebuilt | null)[] = [...groups];
+  const added = new Map<number, Step[]>();
   /** Places of groups in that list by their whole history. */
   const placesOf = new Map<string, number[]>();
   const order = groups.flatMap((group, place) => (group.isNamed ? [] : [{ group, place }]));
   for (const { group, place } of order.toSorted((a, b) => byTime(firstOf(a.group), firstOf(b.group)))) {
     const histories = prefixesOf(group.threads?.main.said ?? []);
-    const hasEnded = (other: number) => byTime(left[other]?.steps.at(-1) ?? noTime, firstOf(group)) <= 0;
+    const hasEnded = (other: number) =>
+      byTime((added.get(other) ?? left[other]?.steps)?.at(-1) ?? noTime, firstOf(group)) <= 0;
     const earlier = takeLast(
       histories.slice(0, -1).map((history) => placesOf.get(history) ?? []),
       hasEnded,
@@ -129,7 +143,8 @@ function withHistories(groups: readonly Rebuilt[], tree: Tree): readonly Rebuilt
     const begun = earlier === undefined ? null : left[earlier];
     if (earlier !== undefined && begun) {
       left[place] = null;
-      left[earlier] = rebuilt({ ...begun, steps: [...begun.steps, ...group.steps] }, tree);
+      added.set(earlier, added.get(earlier) ?? [...begun.steps]);
+      added.get(earlier)?.push(...group.steps);
     }
     const history = histories.at(-1);
     if (history === undefined) continue;
@@ -137,7 +152,10 @@ function withHistories(groups: readonly Rebuilt[], tree: Tree): readonly Rebuilt
     if (places) places.push(earlier ?? place);
     else placesOf.set(history, [earlier ?? place]);
   }
-  return left.filter((group) => group !== null);
+  return left.flatMap((group, place) => {
+    const steps = added.get(place);
+    return group === null ? [] : [steps ? rebuilt({ ...group, steps }, tree) : group];
+  });
 }
 
 /** Takes the last number that fits out of the last list that has one. */
@@ -151,13 +169,6 @@ function takeLast(lists: readonly number[][], fits: (each: number) => boolean): 
 
 const noTime = { time: '' };
 const firstOf = ({ steps }: Pick<Group, 'steps'>) => steps[0] ?? noTime;
-
-/** Hashes of the first message, of the first two, and so on to the whole history. */
-function prefixesOf(said: readonly Said[]): readonly string[] {
-  const found: string[] = [];
-  for (const each of said) found.push(contentHash([found.at(-1) ?? '', keyOf(each)]));
-  return found;
-}
 
 const isSystem = ({ role }: Said) => role === 'system';
 const hasWords = ({ input, output }: Step) => [...input, ...output].some((each) => !isSystem(each));
@@ -201,8 +212,9 @@ function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Thread
   const onLine = calls.filter((call) => !isBeside(call));
   let threads: readonly Thread[] = [];
   for (const call of onLine.length > 0 ? onLine : calls) threads = withCall(threads, call);
+  const ranks = new Map(threads.map((thread, at) => [thread, rankOf(thread, at, threads)]));
   const [best = { said: [], calls: [] }, ...rest] = threads.toSorted(
-    (a, b) => b.said.length - a.said.length || rankOf(b, threads) - rankOf(a, threads),
+    (a, b) => b.said.length - a.said.length || (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0),
   );
   const rootOf = (thread: Thread) => thread.calls[0] && tree.rootAgentOf(thread.calls[0].step);
   const taken = new Set(best.calls);
@@ -224,11 +236,11 @@ function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Thread
 const startOf = ({ calls: [first] }: Thread) => first?.step ?? noTime;
 
 /** Of histories that are as long, the one without an error, then the one of the first call's agent, then the later one. */
-function rankOf(thread: Thread, threads: readonly Thread[]): number {
+function rankOf(thread: Thread, at: number, threads: readonly Thread[]): number {
   const last = thread.calls.at(-1);
   const first = threads[0]?.calls[0];
   const isSame = last?.system === first?.system && last?.tools === first?.tools;
-  return (last?.step.isError ? 0 : 4 * threads.length) + (isSame ? 2 * threads.length : 0) + threads.indexOf(thread);
+  return (last?.step.isError ? 0 : 4 * threads.length) + (isSame ? 2 * threads.length : 0) + at;
 }
 
 /** Calls that the tree puts beside the conversation: inside of a tool, or outside of the agent that the others are in. */
@@ -266,25 +278,6 @@ function overlapOf(one: readonly Said[], other: readonly Said[]): number {
 const isSame = (one: Said | undefined, other: Said | undefined) =>
   one !== undefined && other !== undefined && keyOf(one) === keyOf(other);
 
-const keys = new WeakMap<Said, string>();
-
-/** Equal for messages that say the same: a message that is repeated often lacks its ids and reasoning. */
-function keyOf(said: Said): string {
-  const known = keys.get(said);
-  if (known !== undefined) return known;
-  const words = (said.content ?? '').trim();
-  const calls =
-    said.role !== 'agent'
-      ? []
-      : said.calls.map(({ name, arguments: given }) => [
-          name,
-          isObject(given as Json) ? canonicalJson(given as Json) : given,
-        ]);
-  const key = JSON.stringify([said.role, words, calls]);
-  keys.set(said, key);
-  return key;
-}
-
 /** Adds a call to the history that it continues, or begins another history with it. */
 function withCall(threads: readonly Thread[], call: Call): readonly Thread[] {
   const { asked, said } = call;
@@ -300,14 +293,26 @@ function withCall(threads: readonly Thread[], call: Call): readonly Thread[] {
     const { thread, from } = extended;
     return replaced(thread, [...thread.said, ...asked.slice(thread.said.length - from)]);
   }
-  const near = threads.toSorted((a, b) => overlapOf(b.said, asked) - overlapOf(a.said, asked))[0];
-  if (near && asked.length > 0 && overlapOf(near.said, asked) > 0) {
+  const decorated = threads.find((thread) => asked.length > 0 && isDecorated(thread.said, asked));
+  if (decorated) return replaced(decorated, asked);
+  const near = nearestOf(threads, asked);
+  if (near) {
     const shared = near.calls.filter((each) => isWithin(each, asked));
     return [...threads, { said: [...asked, ...said], calls: [...shared, call] }];
   }
   const next = threads.findLast((thread) => follows(thread, call));
   if (next) return replaced(next, [...next.said, ...asked]);
   return [...threads, { said: [...asked, ...said], calls: [call] }];
+}
+
+/** Returns the first of the histories that have the most messages in common with one; undefined where none has any. */
+function nearestOf(threads: readonly Thread[], asked: readonly Said[]): Thread | undefined {
+  let [nearest, most]: [Thread | undefined, number] = [undefined, 0];
+  for (const thread of threads) {
+    const overlap = overlapOf(thread.said, asked);
+    if (overlap > most) [nearest, most] = [thread, overlap];
+  }
+  return nearest;
 }
 
 /** Whether all that a call asked and said is at the start of a history. */
@@ -329,6 +334,20 @@ function joinOf(history: readonly Said[], asked: readonly Said[]): number | null
   return null;
 }
 
+/**
+ * Reports whether a history is the start of what a model was asked with, apart from lines that its messages of the user have in
+ * addition: programs add the time or what they found to the last one, for one call only.
+ */
+function isDecorated(history: readonly Said[], asked: readonly Said[]): boolean {
+  if (history.length > asked.length) return false;
+  return history.every((each, at) => {
+    const other = asked[at];
+    if (isSame(each, other)) return true;
+    if (each.role !== 'user' || other?.role !== 'user' || other.content.trim() === '') return false;
+    return each.content.startsWith(`${other.content.trim()}\n`) || each.content.endsWith(`\n${other.content.trim()}`);
+  });
+}
+
 /** Reports whether a call without earlier messages continues a history. */
 function follows(thread: Thread, { asked, system, tools, agent, step }: Call): boolean {
   const last = thread.calls.at(-1);
@@ -337,8 +356,15 @@ function follows(thread: Thread, { asked, system, tools, agent, step }: Call): b
   if (asked[0]?.role === 'tool') return true;
   const isSameTrace = last.step.trace === step.trace;
   if (!isSameTrace) return last.tools === tools && (last.system === system || tools !== '');
-  return last.agent === agent && last.system === system && last.tools === tools && system + tools !== '';
+  const isAlike = last.system === system && last.tools === tools;
+  if (last.agent === agent)
+    return isAlike && (system + tools !== '' || (areTurns(last.step, step) && agent === undefined));
+  return isAlike && agent !== undefined && last.agent?.name === agent.name && areTurns(last.agent, agent);
 }
+
+/** Whether two spans are turns of one conversation: they name it, and neither is inside of another span. */
+const areTurns = (one: Step, other: Step) =>
+  one.conversation !== undefined && one.conversation === other.conversation && one.parent === '' && other.parent === '';
 
 function conversationFrom(id: string, { said, calls }: Thread, steps: readonly Step[]): Conversation {
   const [first] = calls;
@@ -378,9 +404,11 @@ function withResults(said: readonly Said[], steps: readonly Step[]): readonly Sa
     const results = each.calls.flatMap(({ id, name, arguments: given }): readonly Said[] => {
       if (id !== undefined && told.has(id)) return [];
       const ofName = executed.filter((call) => call.name === name && (call.id === undefined || !idsTold.has(call.id)));
+      const whole = JSON.stringify(given);
       const words = Object.values(objectOf(given)).map((value) => JSON.stringify(value));
       const own =
         executed.find((call) => id !== undefined && call.id === id) ??
+        ofName.find((call) => call.given === whole) ??
         ofName.find((call) => words.every((word) => call.given?.includes(word))) ??
         ofName[0];
       if (!own?.result) return [];

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, jsonOf } from '../../../engine/core/values/json.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { listIn, objectOf, readMessage, resultText, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, readMessage, resultText, soundsFailed, textOf } from '../saidMessage.ts';
 import type { Dialect, DialectSpan } from './dialect.ts';
 import { byTime, type Span, type SpanEvent } from './otlp.ts';
 import { type CalledTool, type Exchange, exchangeIn, joined, nothing, type StepKind } from './step.ts';
@@ -129,6 +129,13 @@ function asParts(content: Json): Json {
   return isObject(content) ? JSON.stringify(content) : content;
 }
 
+/** Returns the arguments of a call as JSON text without spaces, or as the text that they are. */
+function argumentsIn(value: Json | undefined): string | undefined {
+  const text = textOf(value);
+  const read = text === undefined ? value : jsonOf(text);
+  return read === undefined ? text : JSON.stringify(read);
+}
+
 function calledIn({ attributes, events, isError }: Span, details: readonly JsonObject[]): CalledTool {
   const choice = events.find(({ name }) => name === 'gen_ai.choice')?.attributes;
   const answers = details.flatMap((each) => messagesIn(each['gen_ai.output.messages'], 'assistant').said);
@@ -138,6 +145,7 @@ function calledIn({ attributes, events, isError }: Span, details: readonly JsonO
   return {
     id: textOf(attributes['gen_ai.tool.call.id'] ?? choice?.['id']),
     name: textOf(attributes['gen_ai.tool.name']) ?? '',
-    result: content === undefined ? undefined : { content, isError: isError || /^Error: /.test(content) },
+    given: argumentsIn(attributes['gen_ai.tool.call.arguments']),
+    result: content === undefined ? undefined : { content, isError: isError || soundsFailed(content) },
   };
 }

@@ -135,6 +135,12 @@ function plainValue(value: Json): Json {
   return any;
 }
 
+/** The trace that a link is to: Python prints it as a number in base 16. */
+function traceOfLink(link: JsonObject): string {
+  const context = objectOf(link['context']);
+  return words(context['trace_id'] ?? either(context, 'traceId') ?? either(link, 'traceId'));
+}
+
 /** A span as the console exporters print it, or as a store of spans lists it. */
 function printedSpan(span: JsonObject): Span | null {
   const context = objectOf(span['context']);
@@ -146,6 +152,7 @@ function printedSpan(span: JsonObject): Span | null {
   const time =
     span['start_time'] ?? either(span, 'startTimeUnixNano') ?? span['startTime'] ?? span['timestamp'] ?? null;
   const events = Array.isArray(span['events']) ? span['events'].map(objectOf) : [];
+  const links = Array.isArray(span['links']) ? span['links'].map(objectOf) : [];
   const status = span['status_code'] ?? objectOf(span['status'])['status_code'] ?? objectOf(span['status'])['code'];
   return {
     trace,
@@ -157,7 +164,7 @@ function printedSpan(span: JsonObject): Span | null {
         span['id'],
     ),
     parent: words(span['parent_id'] ?? either(span, 'parentSpanId') ?? either(span, 'parentId')),
-    links: [],
+    links: links.map(traceOfLink).filter((other) => other !== ''),
     time: nanoseconds(time),
     name: words(span['name']),
     isError: status === 'ERROR' || status === 2,

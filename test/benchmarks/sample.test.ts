@@ -12,7 +12,7 @@ type Judged = {
 
 /** The conversations of each task, by the benchmark's part and the task's id. */
 function sampleOf(benchmark: string): ReadonlyMap<string, readonly Judged[]> {
-  const file = new URL(`../../fixtures/${benchmark}/conversations.json`, import.meta.url);
+  const file = new URL(`../fixtures/${benchmark}/conversations.json`, import.meta.url);
   const told = JSON.parse(readFileSync(file, 'utf8')) as readonly Judged[];
   return Map.groupBy(told, ({ domain, part, task }) => `${domain ?? part ?? ''} ${task}`);
 }

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Spoiling, scratch, spoiledCopy } from '../../support/benchmarkCopy.ts';
+import { type Spoiling, scratch, spoiledCopy } from '../support/benchmarkCopy.ts';
 
 /** A package laid out as tau2 is. */
-export const fixture = fileURLToPath(new URL('../../fixtures/tau2', import.meta.url));
+export const fixture = fileURLToPath(new URL('../fixtures/tau2', import.meta.url));
 
 /** A copy of the package that a test may spoil: `[file, from, to]`, and the whole of a file where `from` is null. */
 export function spoiled(...changes: readonly Spoiling[]): string {

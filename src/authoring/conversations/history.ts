@@ -1,0 +1,50 @@
+import { contentHash } from '../../engine/core/values/hash.ts';
+import { canonicalJson, isObject, type Json } from '../../engine/core/values/json.ts';
+import type { Conversation, ImportProblem, Read } from './conversation.ts';
+import type { Said } from './saidMessage.ts';
+
+const keys = new WeakMap<Said, string>();
+
+/** Equal for messages that say the same: a message that is repeated often lacks its ids and reasoning. */
+export function keyOf(said: Said): string {
+  const known = keys.get(said);
+  if (known !== undefined) return known;
+  const words = (said.content ?? '').trim();
+  const calls =
+    said.role !== 'agent'
+      ? []
+      : said.calls.map(({ name, arguments: given }) => [
+          name,
+          isObject(given as Json) ? canonicalJson(given as Json) : given,
+        ]);
+  const key = JSON.stringify([said.role, words, calls]);
+  keys.set(said, key);
+  return key;
+}
+
+/** Hashes of the first message, of the first two, and so on to the whole history. */
+export function prefixesOf(said: readonly Said[]): readonly string[] {
+  const found: string[] = [];
+  for (const each of said) found.push(contentHash([found.at(-1) ?? '', keyOf(each)]));
+  return found;
+}
+
+/**
+ * Leaves out conversations that are the start of a longer one with the same id: a log of a proxy has a line for each call
+ * of the model, each with the whole history. What was lost of them becomes a note.
+ */
+export function longestOf(read: Read): Read {
+  const ofId = Map.groupBy(read.conversations, ({ id }) => id);
+  const started = new Set<Conversation>();
+  for (const [id, own] of ofId) {
+    if (id === null || own.length === 1) continue;
+    const histories = own.map((each) => prefixesOf(each.messages.filter(({ role }) => role !== 'system')));
+    const starts = new Set(histories.flatMap((prefixes) => prefixes.slice(0, -1)));
+    for (const [at, each] of own.entries()) if (starts.has(histories[at]?.at(-1) ?? '')) started.add(each);
+  }
+  if (started.size === 0) return read;
+  const lost = [...started].flatMap((each): readonly ImportProblem[] => each.lost);
+  const conversations = read.conversations.filter((each) => !started.has(each));
+  const known = new Set(conversations.flatMap((each) => each.lost.map(({ message }) => message)));
+  return { ...read, conversations, notes: [...read.notes, ...lost.filter(({ message }) => !known.has(message))] };
+}
