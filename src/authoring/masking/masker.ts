@@ -12,7 +12,7 @@ import { patternsIn } from './patterns.ts';
 import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
-import { indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
+import { coverOf, indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -82,7 +82,8 @@ export function maskerOf(options: MaskOptions): Masker {
           return maskedText(text, book, keptNames);
         },
         json: (value) => {
-          for (const each of textsIn([value])) book.learn(each, keptNames);
+          // What its fields declare is known from the pieces. A number without its field could be a phone number.
+          for (const each of stringsIn(value)) book.learn(each, keptNames);
           return maskedJson(value, book, keptNames) as typeof value;
         },
       };
@@ -103,6 +104,13 @@ export function textsIn(values: readonly Json[]): readonly string[] {
   });
 }
 
+/** Returns the texts in a value as they are, keys included, without its numbers. */
+function stringsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value as JsonObject).flatMap(stringsIn)];
+}
+
 /** Somebody says a name that is written small: it is one where the other greets by it. */
 const smallIntroduction =
   /(?<![\p{L}\p{N}])(?:i['’]?m|i am|this is)[ \t]+(?<first>\p{Ll}{3,20})(?:[ \t]+(?<last>\p{Ll}[\p{Ll}'’-]{2,20}))?(?=[ \t]*(?:[.,!?;\n]|$|and\b|from\b))/gimu;
@@ -119,7 +127,7 @@ type ReadText = {
   readonly found: readonly Found[];
   readonly names: readonly string[];
   readonly eastAsianNames: readonly Span[];
-  /** The fields in which it was learned, and the names that stayed there. */
+  /** What its fields said it is, with the names that stayed there. */
   readonly learnedIn: Set<string>;
 };
 
@@ -259,10 +267,10 @@ class Book {
   /** Finds a known date of birth in a text, whatever its spelling, with its replacement. */
   birthDatesIn(text: string): readonly (Span & { readonly standIn: string })[] {
     if (this.#births.size === 0) return [];
-    const kept = this.keptIn(text);
+    const isKept = coverOf(this.keptIn(text));
     return datesIn(text).flatMap(({ start, end, readings, spell }) => {
       const found = readings.find((each) => this.#births.has(each));
-      if (found === undefined || kept.some((span) => span.start <= start && span.end >= end)) return [];
+      if (found === undefined || isKept({ start, end })) return [];
       const made = birthDateFor(readings[0] ?? found, this.#options.seed);
       for (const each of readings) this.#madeBirths.add(birthDateFor(each, this.#options.seed));
       return [{ start, end, standIn: spell(made) }];
@@ -290,10 +298,8 @@ class Book {
     const known = this.#own.get(text);
     if (known) return known;
     const whole = this.#options.kept?.(text) ?? [];
-    const told = whole.length === 0 ? [] : toldNamesIn(text);
-    const isOfName = (span: Span) =>
-      !/\s/.test(text.slice(span.start, span.end)) &&
-      told.some(({ start, end }) => start <= span.start && end >= span.end);
+    const isTold = coverOf(whole.length === 0 ? [] : toldNamesIn(text));
+    const isOfName = (span: Span) => !/\s/.test(text.slice(span.start, span.end)) && isTold(span);
     const own = { whole, besideNames: whole.filter((span) => !isOfName(span)) };
     this.#own.set(text, own);
     return own;
@@ -372,10 +378,10 @@ class Book {
 
   #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
     const read = this.#read(text);
-    const learned = [field, within, ...keptNames].join('\n');
+    const whole = this.#ofField(text, field, beside, within);
+    const learned = [whole, ...keptNames].join('\n');
     if (read.learnedIn.has(learned)) return;
     read.learnedIn.add(learned);
-    const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
     const all = [...found, ...this.#namedIn(text), ...read.found];
     if (all.length === 0 && read.eastAsianNames.length === 0) return;
@@ -383,9 +389,10 @@ class Book {
     for (const { start, end } of read.eastAsianNames)
       if (!kept.some((span) => span.start < end && span.end > start))
         this.#learnEastAsian(text.slice(start, end), keptNames);
+    const isKept = coverOf(kept);
+    const outer = outermost(all);
     for (const each of all) {
-      if (all.some((other) => isInside(each, other))) continue;
-      if (kept.some(({ start, end }) => start <= each.start && end >= each.end)) continue;
+      if (!outer.has(each) || isKept(each)) continue;
       const value = text.slice(each.start, each.end);
       if (each.kind !== 'name') this.#add(each.kind, value);
       else this.learnName(value, keptNames);
@@ -470,10 +477,17 @@ class Book {
   }
 }
 
-/** Whether something was found within something longer: the digits of an IBAN are not a separate number. */
-function isInside(one: Span, other: Span): boolean {
-  const isLonger = other.end - other.start > one.end - one.start;
-  return isLonger && other.start <= one.start && other.end >= one.end;
+/** Returns what is not within something longer: the digits of an IBAN are not a separate number. */
+function outermost(found: readonly Found[]): ReadonlySet<Found> {
+  const outer = new Set<Found>();
+  let last: Span | null = null;
+  for (const each of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const isWithin = last !== null && each.end <= last.end && (each.start > last.start || each.end < last.end);
+    if (isWithin) continue;
+    outer.add(each);
+    last = each;
+  }
+  return outer;
 }
 
 /** The JSON object or list that a text is; undefined for any other text, and for one that no one can go down into. */
@@ -529,12 +543,12 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
 }
 
 function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
-  const kept = book.keptBesideNames(text);
+  const isKept = coverOf(book.keptBesideNames(text));
   let [made, done] = ['', 0];
   for (const { word, index } of wordsIn(text)) {
     if (index < done) continue;
     const entry = longest(book.entriesAt(text, word, index), ({ start, end, known }) => {
-      if (start < done || kept.some((span) => span.start <= start && span.end >= end)) return false;
+      if (start < done || isKept({ start, end })) return false;
       if (known.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
       return isWhole(text, start, end);
     });

@@ -3,6 +3,22 @@ import { isEastAsian, isJoined, matchWords, wordPattern } from './script.ts';
 /** A piece of a text; the end is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
 
+/** Returns whether a piece is whole within one of the spans. It takes the same time for many spans as for a few. */
+export function coverOf(spans: readonly Span[]): (piece: Span) => boolean {
+  const sorted = spans.toSorted((a, b) => a.start - b.start);
+  const reaches: number[] = [];
+  for (const { end } of sorted) reaches.push(Math.max(reaches.at(-1) ?? 0, end));
+  return ({ start, end }) => {
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle]?.start ?? 0) <= start) low = middle + 1;
+      else high = middle;
+    }
+    return (reaches[low - 1] ?? -1) >= end;
+  };
+}
+
 /** Values of one length that begin as far before their first word, in lower case, with what is known of each. */
 type Group<Known> = { readonly lead: number; readonly length: number; readonly values: Map<string, Known> };
 

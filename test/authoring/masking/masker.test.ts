@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Conversation } from '../../../src/authoring/conversations/conversation.ts';
+import { maskedConversation, piecesOf } from '../../../src/authoring/conversations/maskedConversation.ts';
 import { keptBy, knownFrom } from '../../../src/authoring/masking/database.ts';
 import { kindOfField } from '../../../src/authoring/masking/fields.ts';
 import { maskerOf, type Piece } from '../../../src/authoring/masking/masker.ts';
 import { isLuhn } from '../../../src/authoring/masking/patterns.ts';
-import type { Json, JsonObject } from '../../../src/engine/core/values/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../../../src/engine/core/values/json.ts';
 import { runs } from '../../support/runs.ts';
 
 const pieces = (...values: readonly Json[]): readonly Piece[] => values.map((value) => ({ value }));
@@ -91,15 +93,50 @@ test.each(planted)('personal data is masked and the rest stays: $text', ({ text,
   if (stays) expect(made).toMatch(stays);
 });
 
-test.each([
+const ofNobody = [
   'On 2026-03-02 I paid 1,234,567.89 EUR, which is 12 % more than in 2024-2025.',
   'The refund arrives within 5 to 7 business days. Is there anything else?',
   'Shall I change the desk lamp to brass? The items of an order can be changed only once.',
   'hi, quick question here: is there a different way? Same problem here, long time user here.',
   'I’m sorry, I am looking for it. Thank you! Hello again.',
   '{"status":"pending","items":[{"name":"Desk Lamp","price":49.9,"amount":1234567890}]}',
-])('what is nobody’s stays: %s', (text) => {
+  '{"amount":1234567890,"created_at":1772445600,"quantity":1000000}',
+];
+
+test.each(ofNobody)('what is nobody’s stays: %s', (text) => {
   expect(masked([text])).toEqual([text]);
+});
+
+/** A conversation in which a tool returns a text. */
+const returning = (content: string, args: JsonObject = {}): Conversation => ({
+  ...{ id: null, file: 'chats.jsonl', line: 1, lost: [] },
+  messages: [
+    { role: 'agent', content: null, calls: [{ id: 'c1', name: 'search', arguments: args }], line: 1, number: 1 },
+    { role: 'tool', callId: 'c1', content, isError: false, line: 1, number: 2 },
+  ],
+});
+
+/** What an import makes of a conversation. */
+const imported = (conversation: Conversation): Conversation =>
+  maskedConversation(conversation, maskerOf({ seed: 'test' }).conversation(piecesOf(conversation)));
+
+test.each(ofNobody)('what is nobody’s stays in an import: %s', (text) => {
+  const value = jsonOf(text);
+  const conversation = returning(text, typeof value === 'object' ? (value as JsonObject) : {});
+  expect(imported(conversation)).toEqual(conversation);
+});
+
+test('a name of a result stays or goes whatever the order of the results', () => {
+  const results = ['{"name":"Orla Quennell","sku":1}', '{"name":"Orla Quennell","phone":"-"}'];
+  for (const texts of [results, results.toReversed()]) expect(masked(texts).join('')).not.toContain('Quennell');
+});
+
+test('a table of many rows is masked in a time that grows with its rows', () => {
+  const rows = Array.from({ length: 6000 }, (_, row) => `${row},+49 170 ${1_000_000 + row},late`);
+  const started = performance.now();
+  const [text = ''] = masked([`id,phone,note\n${rows.join('\n')}`]);
+  expect(text).not.toContain(' 1003000');
+  expect(performance.now() - started).toBeLessThan(3000);
 });
 
 test.each([
