@@ -4,7 +4,7 @@ import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { answersIn } from './answers.ts';
 import { datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
-import { isNamedPerson, isPersonName, kindOfField } from './fields.ts';
+import { isNamedPerson, isPersonName, isSecretField, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
@@ -13,6 +13,7 @@ import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './s
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
 import { coverOf, indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
+import { decoded, encodedIn, rowsOf, valuesWithin } from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -97,7 +98,7 @@ export function textsIn(values: readonly Json[]): readonly string[] {
   return values.flatMap((value): readonly string[] => {
     if (typeof value === 'string') {
       const inner = jsonIn(value);
-      return inner === undefined ? [value] : textsIn([inner]);
+      return inner === undefined ? [value.normalize('NFC')] : textsIn([inner]);
     }
     if (typeof value !== 'object' || value === null) return value === null ? [] : [String(value)];
     return [...(Array.isArray(value) ? [] : Object.keys(value)), ...textsIn(Object.values(value as JsonObject))];
@@ -108,7 +109,10 @@ export function textsIn(values: readonly Json[]): readonly string[] {
 function stringsIn(value: Json): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
-  return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value as JsonObject).flatMap(stringsIn)];
+  return [
+    ...(Array.isArray(value) ? [] : Object.keys(value)),
+    ...Object.values(value as JsonObject).flatMap(stringsIn),
+  ];
 }
 
 /** Somebody says a name that is written small: it is one where the other greets by it. */
@@ -167,7 +171,9 @@ class Book {
   masked(text: string, keptNames: ReadonlySet<string>): string {
     const known = keptNames.size === 0 ? this.#masked.get(text) : undefined;
     if (known !== undefined) return known;
-    const masked = plainText(text, this, keptNames);
+    const composed = text.normalize('NFC');
+    const made = plainText(composed, this, keptNames);
+    const masked = made === composed ? text : made;
     if (keptNames.size === 0) this.#masked.set(text, masked);
     return masked;
   }
@@ -176,10 +182,11 @@ class Book {
     if (typeof value === 'string') {
       const inner = jsonIn(value);
       if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
-      else this.#learnText(value, keptNames, field, beside, within);
+      else this.#learnSegments(value.normalize('NFC'), keptNames, field, beside, within);
     } else if (typeof value === 'number') this.#learnNumber(value, field);
     else if (Array.isArray(value)) for (const each of value) this.learn(each, keptNames, field, {}, within);
     else if (typeof value === 'object' && value !== null) {
+      for (const row of rowsOf(value as JsonObject)) this.learn(row, keptNames, field, {}, within);
       for (const [key, each] of Object.entries(value)) {
         this.#learnText(key, keptNames, '', {}, '');
         this.learn(
@@ -193,8 +200,30 @@ class Book {
     }
   }
 
+  /** Learns a text that may hold values of JSON or Python between its words. */
+  #learnSegments(
+    text: string,
+    keptNames: ReadonlySet<string>,
+    field: string,
+    beside: JsonObject,
+    within: string,
+  ): void {
+    const embedded = valuesWithin(text);
+    let done = 0;
+    for (const { start, end, value } of embedded) {
+      this.#learnText(text.slice(done, start), keptNames, '', {}, '');
+      this.learn(value, keptNames, field, beside, within);
+      done = end;
+    }
+    const rest = text.slice(done);
+    if (embedded.length > 0) this.#learnText(rest, keptNames, '', {}, '');
+    else this.#learnText(rest, keptNames, field, beside, within);
+    for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
+  }
+
   /** What a text tells because it was asked for. */
-  learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
+  learnAnswer(asked: string, answer: string, keptNames: ReadonlySet<string>): void {
+    const text = answer.normalize('NFC');
     for (const { kind, start, end } of answersIn(asked, text)) {
       if (this.keptIn(text).some((span) => span.start <= start && span.end >= end)) continue;
       const value = text.slice(start, end);
@@ -383,7 +412,8 @@ class Book {
     if (read.learnedIn.has(learned)) return;
     read.learnedIn.add(learned);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
-    const all = [...found, ...this.#namedIn(text), ...read.found];
+    this.#learnNamed(text, keptNames);
+    const all = [...found, ...read.found];
     if (all.length === 0 && read.eastAsianNames.length === 0) return;
     const kept = this.keptBesideNames(text);
     for (const { start, end } of read.eastAsianNames)
@@ -410,13 +440,16 @@ class Book {
     });
   }
 
-  /** Returns what a column of a table or an element declares. */
-  #namedIn(text: string): readonly Found[] {
-    return namedValuesIn(text).flatMap(({ start, end, field, within, beside }) => {
+  /** Learns what a column of a table, an element or a parameter declares. */
+  #learnNamed(text: string, keptNames: ReadonlySet<string>): void {
+    for (const { value: written, field, within, beside } of namedValuesIn(text)) {
+      const value = decoded(written.replaceAll('+', ' ')) ?? written;
       const others = Object.fromEntries(beside.map((each) => [each, null]));
-      const kind = this.#ofField(text.slice(start, end), field, others, within);
-      return kind === null ? [] : [{ kind, start, end }];
-    });
+      const kind = this.#ofField(value, field, others, within);
+      if (kind === null || coverOf(this.keptBesideNames(value))({ start: 0, end: value.length })) continue;
+      if (kind === 'name') this.learnName(value, keptNames);
+      else this.#add(kind, value);
+    }
   }
 
   /** Returns where a text spells a known name letter by letter, and its stand-in spelled alike. */
@@ -432,11 +465,11 @@ class Book {
 
   #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
     if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
+    if (isSecretField(field)) return text.length >= 3 && !/\s/.test(text) ? 'id' : null;
     const kind = kindOfField(field);
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
     if (kind !== null) return kind;
-    const isName = isNamedPerson(field, text) || (/^names?$/i.test(field) && isPersonName(text, beside, within));
-    return isName ? 'name' : null;
+    return isNamedPerson(field, text) || isPersonName(field, text, beside, within) ? 'name' : null;
   }
 
   #shapesIn(text: string): readonly Found[] {
@@ -519,9 +552,22 @@ function maskedJson(value: Json, book: Book, keptNames: ReadonlySet<string>): Js
 
 function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   const inner = jsonIn(text);
-  if (inner === undefined) return book.masked(text, keptNames);
+  if (inner === undefined) return withValues(text, book, keptNames);
   const masked = JSON.stringify(maskedJson(inner, book, keptNames));
   return masked === JSON.stringify(inner) ? text : masked;
+}
+
+/** Returns a text masked, in which values of JSON are masked as such where they have escapes. */
+function withValues(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  let [made, done] = ['', 0];
+  for (const { start, end, value } of valuesWithin(text)) {
+    const source = text.slice(start, end);
+    if (!source.includes('\\u') || jsonIn(source) === undefined) continue;
+    const masked = JSON.stringify(maskedJson(value, book, keptNames));
+    made += book.masked(text.slice(done, start), keptNames) + (masked === JSON.stringify(value) ? source : masked);
+    done = end;
+  }
+  return made + book.masked(text.slice(done), keptNames);
 }
 
 function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
@@ -530,7 +576,11 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     end,
     standIn: book.eastAsianStandIn(text.slice(start, end)),
   }));
-  const found = [...names, ...book.birthDatesIn(text), ...book.spelledIn(text)].toSorted(
+  const encoded = encodedIn(text).flatMap(({ start, end, plain }) => {
+    const masked = book.masked(plain, keptNames);
+    return masked === plain ? [] : [{ start, end, standIn: encodeURIComponent(masked) }];
+  });
+  const found = [...names, ...encoded, ...book.birthDatesIn(text), ...book.spelledIn(text)].toSorted(
     (a, b) => a.start - b.start || b.end - a.end,
   );
   let [made, done] = ['', 0];
