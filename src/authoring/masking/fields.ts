@@ -36,7 +36,7 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   [new RegExp(`postcode|postalcode|${begin}zip(?!p)|^plz$|^postleitzahl$|^codigopostal$`), 'postcode'],
   [
     new RegExp(
-      `^line[12]$|(?:^| |[a-z])address(?: ?line)? ?\\d?$|(?:^| )street$|^(?:(?:${ofAddress}) )?(?:city|town)$|(?:^| )(?:${addressesAbroad})$`,
+      `^line[12]$|(?:^| |[a-z])address(?: ?line)? ?\\d?$|(?:^| )street(?: name)?$|^(?:(?:${ofAddress}) )?(?:city|town)$|(?:^| )(?:${addressesAbroad})$`,
     ),
     'address',
   ],
@@ -107,6 +107,7 @@ const besideName = /birth|customer_?id|user_?id|address/i;
 export function isPersonName(field: string, value: string, beside: JsonObject, within: string): boolean {
   if (!nameOfAnything.test(wordsOf(field)) || !/^\p{L}[\p{L}'’.·・-]*(?:[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value))
     return false;
-  const isBeside = (key: string) => besideName.test(key) || besideKinds.includes(kindOfField(key));
+  const isBeside = (key: string) =>
+    besideName.test(key) || (besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key));
   return ofPerson.test(within) || Object.keys(beside).some(isBeside);
 }

@@ -13,7 +13,7 @@ import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './s
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
 import { coverOf, indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
-import { decoded, encodedIn, rowsOf, valuesWithin } from './valuesWithin.ts';
+import { encodedIn, rowsOf, valuesWithin } from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -131,7 +131,7 @@ type ReadText = {
   readonly found: readonly Found[];
   readonly names: readonly string[];
   readonly eastAsianNames: readonly Span[];
-  /** What its fields said it is, with the names that stayed there. */
+  /** The fields in which it was learned, with those beside them, and the names that stayed there. */
   readonly learnedIn: Set<string>;
 };
 
@@ -407,10 +407,10 @@ class Book {
 
   #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
     const read = this.#read(text);
-    const whole = this.#ofField(text, field, beside, within);
-    const learned = [whole, ...keptNames].join('\n');
+    const learned = [field, within, Object.keys(beside).join(' '), ...keptNames].join('\n');
     if (read.learnedIn.has(learned)) return;
     read.learnedIn.add(learned);
+    const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
     this.#learnNamed(text, keptNames);
     const all = [...found, ...read.found];
@@ -442,8 +442,7 @@ class Book {
 
   /** Learns what a column of a table, an element or a parameter declares. */
   #learnNamed(text: string, keptNames: ReadonlySet<string>): void {
-    for (const { value: written, field, within, beside } of namedValuesIn(text)) {
-      const value = decoded(written.replaceAll('+', ' ')) ?? written;
+    for (const { value, field, within, beside } of namedValuesIn(text)) {
       const others = Object.fromEntries(beside.map((each) => [each, null]));
       const kind = this.#ofField(value, field, others, within);
       if (kind === null || coverOf(this.keptBesideNames(value))({ start: 0, end: value.length })) continue;

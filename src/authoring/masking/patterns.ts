@@ -316,11 +316,9 @@ function numbersIn(text: string): readonly Found[] {
 
 const currency = /^\s*(?:\p{Sc}|(?:eur|usd|gbp|chf|czk|pln|sek|nok|dkk|huf|jpy|Kč|zł|kr|Ft)(?!\p{L}))/iu;
 
-/** Whether a number is grouped or has cents as an amount has; a phone number has other groups or a zero before it. */
+/** Whether a number has cents, or is round and grouped as an amount is; other groups of three may be an id of a person. */
 const isAmount = (value: string) =>
-  /^[1-9]\d*[.]\d\d$|^[1-9]\d?(?:[ \u00A0\u202F.]\d{3}){2,}(?:[.]\d\d)?$|^[1-9]\d\d(?:[ \u00A0\u202F.]\d{3})+[ \u00A0\u202F.]000$/u.test(
-    value,
-  );
+  /^[1-9]\d*[.]\d\d$|^[1-9]\d{0,2}(?:[ \u00A0\u202F.]\d{3})*[ \u00A0\u202F.]000$/u.test(value);
 
 /** Whether a number is that of a book, whose last digit checks the others (ISO 2108). */
 function isIsbn(value: string): boolean {

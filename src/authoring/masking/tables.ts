@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { decoded } from './valuesWithin.ts';
 
 /** A value that a column, an element or a parameter names, and what it is in. */
 export type NamedValue = {
@@ -63,8 +64,7 @@ function tableFrom(text: string, sign: string): { readonly values: readonly Name
     ...{ delimiter: sign, newline: '\n', fastMode: false },
     step: ({ data: cells, meta: { cursor } }, parser) => {
       if (columns === null && isHeading(cells)) columns = cells;
-      else if (columns !== null && isRow(cells, columns, values.length === 0))
-        values.push(...valuesOf(columns, cells));
+      else if (columns !== null && isRow(cells, columns, values.length === 0)) values.push(...valuesOf(columns, cells));
       else return parser.abort();
       length = cursor;
     },
@@ -94,16 +94,24 @@ function drawnIn(text: string): readonly NamedValue[] {
 }
 
 const assignment =
-  /(?<![^\s?&;,({[<])(?<field>[\p{L}_][\p{L}\p{N}_.:-]{0,60})=(?:"(?<double>[^"<>\n]{1,200})"|'(?<single>[^'<>\n]{1,200})'|(?<bare>[^\s&;"'<>#]{1,200}))/gu;
+  /(?<![^\s?&;,({[<])(?<field>[\p{L}_][\p{L}\p{N}_.:-]{0,60})=(?:"(?<double>[^"<>\n]{1,200})"|'(?<single>[^'<>\n]{1,200})'|(?<bare>[^\s&;,"'<>#]{1,200}))/gu;
 
 /** Returns the values of parameters of an address, of attributes of an element, and of fields of a log. */
 function assignedIn(text: string, within = ''): readonly NamedValue[] {
-  const all = [...text.matchAll(assignment)].map(({ groups: { field = '', double, single, bare = '' } = {} }) => ({
-    field,
-    value: double ?? single ?? bare,
-  }));
+  const all = [...text.matchAll(assignment)].flatMap(({ groups: { field = '', double, single, bare = '' } = {} }) =>
+    (double ?? single) === undefined
+      ? plainOf(bare).map((value) => ({ field, value }))
+      : [{ field, value: double ?? single ?? '' }],
+  );
   const fields = [...new Set(all.map(({ field }) => field))].slice(0, 100);
   return all.map((each) => ({ ...each, within, beside: fields.filter((field) => field !== each.field) }));
+}
+
+/** Returns what a parameter means. A plus may be a space, so that both readings are returned. */
+function plainOf(parameter: string): readonly string[] {
+  const value = decoded(parameter) ?? parameter;
+  const spaced = value.includes('@') ? value : value.replace(/(?<=\S)\+/g, ' ');
+  return [...new Set([spaced, value])];
 }
 
 function elementsIn(text: string): readonly NamedValue[] {
