@@ -216,8 +216,11 @@ class Book {
       done = end;
     }
     const rest = text.slice(done);
-    if (embedded.length > 0) this.#learnText(rest, keptNames, '', {}, '');
-    else this.#learnText(rest, keptNames, field, beside, within);
+    if (embedded.length > 0) {
+      this.#learnText(rest, keptNames, '', {}, '');
+      // A value may be in a cell of a table, whose other cells are on both sides of it.
+      this.#learnNamed(text, keptNames);
+    } else this.#learnText(rest, keptNames, field, beside, within);
     for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
   }
 

@@ -11,9 +11,7 @@ export function valuesWithin(text: string): readonly ValueWithin[] {
   const start = text.search(/[[{(]/);
   const end = Math.max(text.lastIndexOf(']'), text.lastIndexOf('}'), text.lastIndexOf(')')) + 1;
   if (start < 0 || !/[{]/.test(text) || end <= start) return [];
-  const whole =
-    valueIn(text, start, end) ??
-    valueIn(text, text.indexOf('{'), text.lastIndexOf('}') + 1);
+  const whole = valueIn(text, start, end) ?? valueIn(text, text.indexOf('{'), text.lastIndexOf('}') + 1);
   if (whole) return [whole];
   return [...text.matchAll(/^[ \t]*(?<value>[[{].*[\]}])[ \t]*$/gm)].flatMap(({ 0: line, index, groups }) => {
     const at = index + line.indexOf(groups?.['value'] ?? '');

@@ -114,6 +114,7 @@ test.each([
   'id,customer_name,note\n7,Orla Quennell,"late, angry"\n8,Odo Tamblyn,-',
   'id,customer_name,note\n7,Orla Quennell,late, angry\n8,Odo Tamblyn,-',
   'Here they are:\n\n"id";"customer_name"\n7;"Orla Quennell"\n8;"Odo\nTamblyn"\n\nDone, as you see.',
+  "id,tags,customer_name\n7,{'vip': True},Orla Quennell\n8,-,Odo Tamblyn",
   'id,customer.name\n7,Orla Quennell\n8,Odo Tamblyn',
   'id\tname (legal)\r\n7\tOrla Quennell\r\n8\tOdo Tamblyn\r\n',
   'customer_name\nOrla Quennell\nOdo Tamblyn',
