@@ -36,14 +36,11 @@ const valuesOf = (columns: readonly string[], cells: readonly string[]): readonl
 /** Returns the values of tables whose cells have a sign between them. Other text may be before and behind a table. */
 function separatedIn(text: string, sign: string): readonly NamedValue[] {
   const plain = text.replace(/\r\n?/g, '\n');
-  const line = new RegExp(
-    `^[ ]*(?:"${name}"|(?:${name})?)(?:${sign}[ ]*(?:"${name}"|(?:${name})?))+$`,
-    'gmu',
-  );
+  const line = new RegExp(`^[ ]*(?:"${name}"|(?:${name})?)(?:${sign}[ ]*(?:"${name}"|(?:${name})?))+$`, 'gmu');
   const found: NamedValue[] = [];
   for (let head = line.exec(plain); head; head = line.exec(plain)) {
     const table = tableFrom(plain.slice(head.index), sign);
-    found.push(...table.values);
+    for (const each of table.values) found.push(each);
     if (table.values.length > 0) line.lastIndex = head.index + table.length;
   }
   return found;
