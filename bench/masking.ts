@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type RecogniserOptions, recogniseNames } from '../src/authoring/conversations/recogniser.ts';
-import { maskerOf } from '../src/authoring/masking/masker.ts';
-import type { Span } from '../src/authoring/masking/valueIndex.ts';
+import { countsOf, replacedIn } from './maskingCounts.ts';
 import { type Labelled, labelledSentences } from './maskingSentences.ts';
 
 /*
@@ -15,33 +14,6 @@ import { type Labelled, labelledSentences } from './maskingSentences.ts';
  *                                          measures the import with Presidio; a language that is not named has the model
  *                                          of the first one
  */
-
-const words = (text: string): readonly string[] => text.match(/\p{L}[\p{L}\p{M}]*/gu) ?? [];
-
-/** Returns the words of a sentence that masking replaced. */
-function replacedIn(text: string, recognised?: (text: string) => readonly Span[]): readonly string[] {
-  const piece = { value: text };
-  const masker = maskerOf({ seed: 'bench', ...(recognised ? { recognised } : {}) });
-  const left = new Set(words(masker.conversation([piece]).text(text)));
-  return words(text).filter((word) => !left.has(word));
-}
-
-type Counts = { readonly found: number; readonly right: number; readonly labelled: number };
-
-function countsOf(sentences: readonly Labelled[], found: readonly (readonly string[])[]): Counts {
-  return sentences.reduce(
-    (sum, { names }, at) => {
-      const own = [...new Set(found[at])];
-      const labelled = new Set(names.flatMap(words));
-      return {
-        found: sum.found + own.length,
-        right: sum.right + own.filter((word) => labelled.has(word)).length,
-        labelled: sum.labelled + labelled.size,
-      };
-    },
-    { found: 0, right: 0, labelled: 0 },
-  );
-}
 
 const share = (part: number, whole: number) => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`);
 

@@ -85,7 +85,7 @@ const forms: readonly string[] = [
   '{"customer_name":"F L"}',
 ];
 
-/** Returns the labelled sentences: each template three times per language, with names drawn by the seed. */
+/** Returns the labelled sentences: each template four times per language, with names drawn by the seed, so that some repeat. */
 export function labelledSentences(): readonly Labelled[] {
   return Object.entries(languages).flatMap(([language, { firsts, lasts, sentences }]) =>
     [...sentences.split('|'), ...forms].flatMap((template, at) =>

@@ -146,6 +146,12 @@ class Collected {
   }
 }
 
+/** The sender of a message may be a person, whose name is not repeated: no one knows it yet when this is masked. */
+const unknownRole = (named: string) =>
+  /^[a-z][a-z\d_-]{0,30}$/.test(named)
+    ? `role: "${named}" is unknown`
+    : 'role: its value is unknown, and is not repeated here since it may be a name. Write who speaks as user, assistant, system or tool';
+
 /**
  * Reads one message in any form that chat formats share. Its content is text or parts, its calls are next to the
  * content or among the parts, and results are separate messages or part of a user's message. A message without readable
@@ -156,10 +162,7 @@ export function readMessage(given: Json, known?: Said['role']): ReadMessage {
   const named = roleNameOf(message);
   const role = known ?? (named === undefined ? undefined : roleNamed(named));
   if (role === undefined)
-    return {
-      said: [],
-      lost: [named === undefined ? `has no role (${keysOf(message)})` : `role: "${named}" is unknown`],
-    };
+    return { said: [], lost: [named === undefined ? `has no role (${keysOf(message)})` : unknownRole(named)] };
   const content = contentOf(message);
   if (role === 'tool' && !hasResultParts(content)) return { said: [resultOf(message, content)], lost: [] };
   const collected = new Collected(role);

@@ -3,26 +3,52 @@ import type { PersonalKind } from './kind.ts';
 import { isEastAsian } from './script.ts';
 
 const person =
-  'user|customer|passenger|guest|recipient|contact|holder|cardholder|client|patient|member|caller|owner|sender|buyer|account';
+  'user|customer|passenger|guest|recipient|contact|card ?holder|holder|client|patient|member|caller|owner|sender|buyer|account|driver|employee|spouse|travell?er|tenant|beneficiary|applicant|subscriber|attendee|payee|payer|student';
 /** Matches the start of a word: `examplemail` does not contain the word `email`, and `customeremail` does. */
 const begin = `(?:(?<![a-z])|${person}|home|work|business|private|billing|shipping|primary)`;
+const partOfName = 'first|last|full|given|family|middle|maiden|sur|fore|nick|display|legal|billing|shipping';
+const ofAddress = `${person}|home|work|billing|shipping|delivery|mailing|postal|residential`;
+
+/** The words of a field's name at its end, each after a space. Diacritics are gone from them. */
+const atEnd = (words: string) => new RegExp(`(?:^| |${person})(?:${words})$`);
+
+/*
+ * Words for fields in Czech, Dutch, French, German, Italian, Polish, Portuguese, Spanish and Swedish, without diacritics.
+ */
+const namesAbroad =
+  'vorname|nachname|familienname|zuname|kundenname|cognome|cognom|prenom|nom ?de ?famille|nom ?complet|voornaam|achternaam|klantnaam|imie|nazwisko|fornamn|efternamn|prijmeni|apellidos?|nombre ?completo|nome ?completo|sobrenome|apelido';
+const birthDatesAbroad =
+  'geburtsdatum|geburtstag|data ?di ?nascita|date ?de ?naissance|geboortedatum|data ?urodzenia|fodelsedatum|datum ?narozeni|fecha ?de ?nacimiento|data ?de ?nascimento';
+const addressesAbroad =
+  'adresse|anschrift|strasse|indirizzo|adres|adress|adresa|ulica|ulice|direccion|endereco|straat|calle';
+/** Matches names of people as of things, like `name`. */
+const nameOfAnything = /^(?:names?|nom|nombre|nome|naam|namn|jmeno)$/;
 
 /** By the name without its signs, or by its words with a space between them. */
 const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   [new RegExp(`^e?mail(address)?$|${begin}e ?mail`), 'email'],
+  [/^ip(address|v4|v6)?$|(?:^| )(?:ip|mac) ?address$|remoteaddr|clientip/, 'ip'],
   [new RegExp(`(?:${begin}|tele|cell|smart)phone|${begin}mobile|^tel$|^fax$|msisdn`), 'phone'],
+  [atEnd('telefon(?:o|e)?(?:nummer|ni cislo)?|telefoon(?:nummer)?|mobilnummer|handynummer'), 'phone'],
   [new RegExp(`(?:${begin}|bank)iban`), 'iban'],
   [/card(number|no)|creditcard|debitcard|^pan$|lastfour|last4/, 'card'],
-  [new RegExp(`^(first|last|full|given|family|middle|maiden|sur|nick|display|${person})names?$|^addressee$`), 'name'],
-  [new RegExp(`postcode|postalcode|${begin}zip(?!p)|^plz$`), 'postcode'],
+  [atEnd(`(?:${partOfName}|${person}) ?names?|surname|forename|addressee|name on card|${namesAbroad}`), 'name'],
+  [new RegExp(`postcode|postalcode|${begin}zip(?!p)|^plz$|^postleitzahl$|^codigopostal$`), 'postcode'],
   [
-    /^(address|street|addressline\d?|line[12]|shippingaddress|billingaddress|deliveryaddress|homeaddress|address[12]|city|town)$/,
+    new RegExp(
+      `^line[12]$|(?:^| |[a-z])address(?: ?line)? ?\\d?$|(?:^| )street(?: name)?$|^(?:(?:${ofAddress}) )?(?:city|town)$|(?:^| )(?:${addressesAbroad})$`,
+    ),
     'address',
   ],
-  [/^ip(address|v4|v6)?$|remoteaddr|clientip/, 'ip'],
-  [/^(dob|birthday|birthdate|dateofbirth)$/, 'birthDate'],
+  [atEnd(`dob|birthday|birth ?date|date ?of ?birth|${birthDatesAbroad}`), 'birthDate'],
   [/(^|[a-z])(id|ids|number|no|nr|ref|reference|uuid|guid|ssn|passport|iccid|imei|vin)$/, 'id'],
 ];
+
+const secret =
+  /(?:^| )(?:pass ?(?:word|code|phrase)|passwd|pwd|secret|pin(?: ?code)?|otp|(?:api|access|private|secret) ?key|(?:access|auth|bearer|refresh|session) ?token)$/;
+
+/** Returns whether the value of a field opens something, so that it is not shown whatever it looks like. */
+export const isSecretField = (name: string): boolean => secret.test(wordsOf(name));
 
 /** The same in Chinese, Japanese and Korean. */
 const eastAsianFields: readonly (readonly [RegExp, PersonalKind])[] = [
@@ -40,22 +66,29 @@ const measures = /amount|price|total|count|quantity|turn|step|page|size|version|
 /** Returns what the value of a field is by the field's name; null where the name says nothing. */
 export function kindOfField(name: string): PersonalKind | null {
   if (isEastAsian(name)) return eastAsianFields.find(([pattern]) => pattern.test(name.trim()))?.[1] ?? null;
-  const bare = name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
   const words = wordsOf(name);
+  if (nameOfAnything.test(words)) return null;
+  const bare = words.replaceAll(' ', '');
   const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(words))?.[1] ?? null;
   return found === 'id' && measures.test(bare) ? null : found;
 }
 
-/** The words of a field's name with a space between them, in lower case. */
+/** The words of a field's name with a space between them, in lower case and without diacritics: `Geburtsdatum`, `imie`. */
 const wordsOf = (name: string) =>
   name
+    // What is in brackets says which one is meant: `name (legal)`.
+    .replace(/^([^()]+)\(([^()]+)\)\s*$/, '$2 $1')
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[łŁ]/g, 'l')
+    .replace(/ß/g, 'ss')
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
     .replace(/[^A-Za-z0-9]+/g, ' ')
     .trim()
     .toLowerCase();
 
 const personField = new RegExp(
-  `^(?:${person}|booked ?(?:by|for)|reserved ?(?:by|for)|ordered ?by|assignee|requester)$`,
+  `(?:^| )(?:(?:${person})s?|emergency contact|(?:booked|reserved|ordered|signed|approved|requested) ?(?:by|for)|assignee|requester)$`,
 );
 
 /** Returns whether a field that is called by what a person is, such as `customer`, holds that person's full name. */
@@ -66,11 +99,15 @@ export function isNamedPerson(field: string, value: string): boolean {
 const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
 
 const ofPerson =
-  /customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|traveller|traveler|employee/i;
-const besideName = /mail|phone|first_?name|last_?name|surname|postcode|zip|birth|dob|customer_?id|user_?id|address/i;
+  /customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|travell?er|employee|kund|klant|klient/i;
+const besideKinds: readonly (PersonalKind | null)[] = ['email', 'phone', 'name', 'postcode', 'birthDate'];
+const besideName = /birth|customer_?id|user_?id|address/i;
 
 /** Whether a field that is called `name` alone is of a person: by what it is in, and by what is next to it. */
-export function isPersonName(value: string, beside: JsonObject, within: string): boolean {
-  if (!/^\p{L}[\p{L}'’.·・-]*(?:[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value)) return false;
-  return ofPerson.test(within) || Object.keys(beside).some((key) => besideName.test(key));
+export function isPersonName(field: string, value: string, beside: JsonObject, within: string): boolean {
+  if (!nameOfAnything.test(wordsOf(field)) || !/^\p{L}[\p{L}'’.·・-]*(?:[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value))
+    return false;
+  const isBeside = (key: string) =>
+    besideName.test(key) || (besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key));
+  return ofPerson.test(within) || Object.keys(beside).some(isBeside);
 }

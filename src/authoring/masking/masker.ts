@@ -4,7 +4,7 @@ import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { answersIn } from './answers.ts';
 import { datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
-import { isNamedPerson, isPersonName, kindOfField } from './fields.ts';
+import { isNamedPerson, isPersonName, isSecretField, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
@@ -12,7 +12,8 @@ import { patternsIn } from './patterns.ts';
 import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
-import { indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
+import { coverOf, indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
+import { encodedIn, rowsOf, valuesWithin } from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -82,7 +83,8 @@ export function maskerOf(options: MaskOptions): Masker {
           return maskedText(text, book, keptNames);
         },
         json: (value) => {
-          for (const each of textsIn([value])) book.learn(each, keptNames);
+          // What its fields declare is known from the pieces. A number without its field could be a phone number.
+          for (const each of stringsIn(value)) book.learn(each, keptNames);
           return maskedJson(value, book, keptNames) as typeof value;
         },
       };
@@ -96,11 +98,21 @@ export function textsIn(values: readonly Json[]): readonly string[] {
   return values.flatMap((value): readonly string[] => {
     if (typeof value === 'string') {
       const inner = jsonIn(value);
-      return inner === undefined ? [value] : textsIn([inner]);
+      return inner === undefined ? [value.normalize('NFC')] : textsIn([inner]);
     }
     if (typeof value !== 'object' || value === null) return value === null ? [] : [String(value)];
     return [...(Array.isArray(value) ? [] : Object.keys(value)), ...textsIn(Object.values(value as JsonObject))];
   });
+}
+
+/** Returns the texts in a value as they are, keys included, without its numbers. */
+function stringsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return [
+    ...(Array.isArray(value) ? [] : Object.keys(value)),
+    ...Object.values(value as JsonObject).flatMap(stringsIn),
+  ];
 }
 
 /** Somebody says a name that is written small: it is one where the other greets by it. */
@@ -119,7 +131,7 @@ type ReadText = {
   readonly found: readonly Found[];
   readonly names: readonly string[];
   readonly eastAsianNames: readonly Span[];
-  /** The fields in which it was learned, and the names that stayed there. */
+  /** The fields in which it was learned, with those beside them, and the names that stayed there. */
   readonly learnedIn: Set<string>;
 };
 
@@ -159,7 +171,9 @@ class Book {
   masked(text: string, keptNames: ReadonlySet<string>): string {
     const known = keptNames.size === 0 ? this.#masked.get(text) : undefined;
     if (known !== undefined) return known;
-    const masked = plainText(text, this, keptNames);
+    const composed = text.normalize('NFC');
+    const made = plainText(composed, this, keptNames);
+    const masked = made === composed ? text : made;
     if (keptNames.size === 0) this.#masked.set(text, masked);
     return masked;
   }
@@ -168,10 +182,11 @@ class Book {
     if (typeof value === 'string') {
       const inner = jsonIn(value);
       if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
-      else this.#learnText(value, keptNames, field, beside, within);
+      else this.#learnSegments(value.normalize('NFC'), keptNames, field, beside, within);
     } else if (typeof value === 'number') this.#learnNumber(value, field);
     else if (Array.isArray(value)) for (const each of value) this.learn(each, keptNames, field, {}, within);
     else if (typeof value === 'object' && value !== null) {
+      for (const row of rowsOf(value as JsonObject)) this.learn(row, keptNames, field, {}, within);
       for (const [key, each] of Object.entries(value)) {
         this.#learnText(key, keptNames, '', {}, '');
         this.learn(
@@ -185,8 +200,33 @@ class Book {
     }
   }
 
-  /** Learns the personal data in a text from the question that it answers. */
-  learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
+  /** Learns a text that may hold values of JSON or Python between its words. */
+  #learnSegments(
+    text: string,
+    keptNames: ReadonlySet<string>,
+    field: string,
+    beside: JsonObject,
+    within: string,
+  ): void {
+    const embedded = valuesWithin(text);
+    let done = 0;
+    for (const { start, end, value } of embedded) {
+      this.#learnText(text.slice(done, start), keptNames, '', {}, '');
+      this.learn(value, keptNames, field, beside, within);
+      done = end;
+    }
+    const rest = text.slice(done);
+    if (embedded.length > 0) {
+      this.#learnText(rest, keptNames, '', {}, '');
+      // A value may be in a cell of a table, whose other cells are on both sides of it.
+      this.#learnNamed(text, keptNames);
+    } else this.#learnText(rest, keptNames, field, beside, within);
+    for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
+  }
+
+  /** What a text tells because it was asked for. */
+  learnAnswer(asked: string, answer: string, keptNames: ReadonlySet<string>): void {
+    const text = answer.normalize('NFC');
     for (const { kind, start, end } of answersIn(asked, text)) {
       if (this.keptIn(text).some((span) => span.start <= start && span.end >= end)) continue;
       const value = text.slice(start, end);
@@ -262,10 +302,10 @@ class Book {
   /** Finds a known date of birth in a text, whatever its spelling, with its replacement. */
   birthDatesIn(text: string): readonly (Span & { readonly standIn: string })[] {
     if (this.#births.size === 0) return [];
-    const kept = this.keptIn(text);
+    const isKept = coverOf(this.keptIn(text));
     return datesIn(text).flatMap(({ start, end, readings, spell }) => {
       const found = readings.find((each) => this.#births.has(each));
-      if (found === undefined || kept.some((span) => span.start <= start && span.end >= end)) return [];
+      if (found === undefined || isKept({ start, end })) return [];
       const made = birthDateFor(readings[0] ?? found, this.#options.seed);
       for (const each of readings) this.#madeBirths.add(birthDateFor(each, this.#options.seed));
       return [{ start, end, standIn: spell(made) }];
@@ -293,10 +333,8 @@ class Book {
     const known = this.#own.get(text);
     if (known) return known;
     const whole = this.#options.kept?.(text) ?? [];
-    const told = whole.length === 0 ? [] : toldNamesIn(text);
-    const isOfName = (span: Span) =>
-      !/\s/.test(text.slice(span.start, span.end)) &&
-      told.some(({ start, end }) => start <= span.start && end >= span.end);
+    const isTold = coverOf(whole.length === 0 ? [] : toldNamesIn(text));
+    const isOfName = (span: Span) => !/\s/.test(text.slice(span.start, span.end)) && isTold(span);
     const own = { whole, besideNames: whole.filter((span) => !isOfName(span)) };
     this.#own.set(text, own);
     return own;
@@ -375,20 +413,22 @@ class Book {
 
   #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
     const read = this.#read(text);
-    const learned = [field, within, ...keptNames].join('\n');
+    const learned = [field, within, Object.keys(beside).join(' '), ...keptNames].join('\n');
     if (read.learnedIn.has(learned)) return;
     read.learnedIn.add(learned);
     const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
-    const all = [...found, ...this.#namedIn(text), ...read.found];
+    this.#learnNamed(text, keptNames);
+    const all = [...found, ...read.found];
     if (all.length === 0 && read.eastAsianNames.length === 0) return;
     const kept = this.keptBesideNames(text);
     for (const { start, end } of read.eastAsianNames)
       if (!kept.some((span) => span.start < end && span.end > start))
         this.#learnEastAsian(text.slice(start, end), keptNames);
+    const isKept = coverOf(kept);
+    const outer = outermost(all);
     for (const each of all) {
-      if (all.some((other) => isInside(each, other))) continue;
-      if (kept.some(({ start, end }) => start <= each.start && end >= each.end)) continue;
+      if (!outer.has(each) || isKept(each)) continue;
       const value = text.slice(each.start, each.end);
       if (each.kind !== 'name') this.#add(each.kind, value);
       else this.learnName(value, keptNames);
@@ -406,13 +446,15 @@ class Book {
     });
   }
 
-  /** Returns what a column of a table or an element declares. */
-  #namedIn(text: string): readonly Found[] {
-    return namedValuesIn(text).flatMap(({ start, end, field, within, beside }) => {
+  /** Learns what a column of a table, an element or a parameter declares. */
+  #learnNamed(text: string, keptNames: ReadonlySet<string>): void {
+    for (const { value, field, within, beside } of namedValuesIn(text)) {
       const others = Object.fromEntries(beside.map((each) => [each, null]));
-      const kind = this.#ofField(text.slice(start, end), field, others, within);
-      return kind === null ? [] : [{ kind, start, end }];
-    });
+      const kind = this.#ofField(value, field, others, within);
+      if (kind === null || coverOf(this.keptBesideNames(value))({ start: 0, end: value.length })) continue;
+      if (kind === 'name') this.learnName(value, keptNames);
+      else this.#add(kind, value);
+    }
   }
 
   /** Returns where a text spells a known name letter by letter, and its stand-in spelled alike. */
@@ -428,11 +470,11 @@ class Book {
 
   #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
     if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
+    if (isSecretField(field)) return text.length >= 3 && !/\s/.test(text) ? 'id' : null;
     const kind = kindOfField(field);
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
     if (kind !== null) return kind;
-    const isName = isNamedPerson(field, text) || (/^names?$/i.test(field) && isPersonName(text, beside, within));
-    return isName ? 'name' : null;
+    return isNamedPerson(field, text) || isPersonName(field, text, beside, within) ? 'name' : null;
   }
 
   #shapesIn(text: string): readonly Found[] {
@@ -473,10 +515,17 @@ class Book {
   }
 }
 
-/** Whether something was found within something longer: the digits of an IBAN are not a separate number. */
-function isInside(one: Span, other: Span): boolean {
-  const isLonger = other.end - other.start > one.end - one.start;
-  return isLonger && other.start <= one.start && other.end >= one.end;
+/** Returns what is not within something longer: the digits of an IBAN are not a separate number. */
+function outermost(found: readonly Found[]): ReadonlySet<Found> {
+  const outer = new Set<Found>();
+  let last: Span | null = null;
+  for (const each of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const isWithin = last !== null && each.end <= last.end && (each.start > last.start || each.end < last.end);
+    if (isWithin) continue;
+    outer.add(each);
+    last = each;
+  }
+  return outer;
 }
 
 /** The JSON object or list that a text is; undefined for any other text, and for one that no one can go down into. */
@@ -508,9 +557,22 @@ function maskedJson(value: Json, book: Book, keptNames: ReadonlySet<string>): Js
 
 function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   const inner = jsonIn(text);
-  if (inner === undefined) return book.masked(text, keptNames);
+  if (inner === undefined) return withValues(text, book, keptNames);
   const masked = JSON.stringify(maskedJson(inner, book, keptNames));
   return masked === JSON.stringify(inner) ? text : masked;
+}
+
+/** Returns a text masked, in which values of JSON are masked as such where they have escapes. */
+function withValues(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  let [made, done] = ['', 0];
+  for (const { start, end, value } of valuesWithin(text)) {
+    const source = text.slice(start, end);
+    if (!source.includes('\\u') || jsonIn(source) === undefined) continue;
+    const masked = JSON.stringify(maskedJson(value, book, keptNames));
+    made += book.masked(text.slice(done, start), keptNames) + (masked === JSON.stringify(value) ? source : masked);
+    done = end;
+  }
+  return made + book.masked(text.slice(done), keptNames);
 }
 
 function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
@@ -519,7 +581,11 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     end,
     standIn: book.eastAsianStandIn(text.slice(start, end)),
   }));
-  const found = [...names, ...book.birthDatesIn(text), ...book.spelledIn(text)].toSorted(
+  const encoded = encodedIn(text).flatMap(({ start, end, plain }) => {
+    const masked = book.masked(plain, keptNames);
+    return masked === plain ? [] : [{ start, end, standIn: encodeURIComponent(masked) }];
+  });
+  const found = [...names, ...encoded, ...book.birthDatesIn(text), ...book.spelledIn(text)].toSorted(
     (a, b) => a.start - b.start || b.end - a.end,
   );
   let [made, done] = ['', 0];
@@ -532,12 +598,12 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
 }
 
 function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
-  const kept = book.keptBesideNames(text);
+  const isKept = coverOf(book.keptBesideNames(text));
   let [made, done] = ['', 0];
   for (const { word, index } of wordsIn(text)) {
     if (index < done) continue;
     const entry = longest(book.entriesAt(text, word, index), ({ start, end, known }) => {
-      if (start < done || kept.some((span) => span.start <= start && span.end >= end)) return false;
+      if (start < done || isKept({ start, end })) return false;
       if (known.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
       return isWhole(text, start, end);
     });

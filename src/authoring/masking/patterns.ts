@@ -261,7 +261,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
 ];
 
 const numbers =
-  /(?<![\p{L}\p{N}.,$€£])(?:\+|\(\+?)?\d(?:[ \t\u00A0\u2009\u202F()./\u2010\u2011–-]{0,3}\d){6,}(?![\p{L}\p{N}]|[.,]\d)/gu;
+  /(?<![\p{L}\p{N}.,\p{Sc}])(?:\+|\(\+?)?\d(?:[ \t\u00A0\u2009\u202F()./\u2010\u2011–-]{0,3}\d){6,}(?![\p{L}\p{N}]|[.,]\d)/gu;
 const dates =
   /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
 const phoneWords = /(?:phone|mobile|cell|tel|call|ring|reach|text|fax|whatsapp|contact|sms)[^.!?\n]{0,40}$/i;
@@ -280,18 +280,51 @@ export function patternsIn(text: string): readonly Found[] {
       return { kind, start, end: start + value.length };
     }),
   );
-  return hasDigit ? [...found, ...numbersIn(text)] : found;
+  const checked = found.flatMap((each) => (each.kind === 'iban' ? (ibanOf(text, each) ?? []) : [each]));
+  return hasDigit ? [...checked, ...numbersIn(text)] : checked;
+}
+
+/** Returns the IBAN that a row of groups begins with; null where its check digits are of none and no one calls it one. */
+function ibanOf(text: string, { start, end }: Found): Found | null {
+  for (let value = text.slice(start, end); value.length >= 15; value = value.replace(/(?:[ -][^ -]*|[^ -])$/, ''))
+    if (isIban(value)) return { kind: 'iban', start, end: start + value.length };
+  return /iban[^\p{L}\p{N}]{0,4}(?:is )?$/iu.test(text.slice(Math.max(0, start - 12), start))
+    ? { kind: 'iban', start, end }
+    : null;
+}
+
+/** Whether the check digits of an IBAN are right (ISO 7064, MOD 97-10). */
+function isIban(value: string): boolean {
+  const plain = value.replace(/[ -]/g, '');
+  const digits = `${plain.slice(4)}${plain.slice(0, 4)}`.replace(/[A-Z]/g, (letter) =>
+    String(letter.charCodeAt(0) - 55),
+  );
+  return plain.length >= 15 && plain.length <= 34 && BigInt(digits) % 97n === 1n;
 }
 
 /** Seven digits and more that are not a date: a phone number, a card, or the number of something. */
 function numbersIn(text: string): readonly Found[] {
   return [...text.matchAll(numbers)].flatMap((match): readonly Found[] => {
     const [value] = match;
-    if (dates.test(value)) return [];
+    const before = text.slice(Math.max(0, match.index - 60), match.index);
+    if (dates.test(value) || isIsbn(value) || (isAmount(value) && !phoneWords.test(before))) return [];
     const span = { start: match.index, end: match.index + value.length };
-    if (/^\s*(?:eur|usd|gbp|chf|€|\$|£)/i.test(text.slice(span.end, span.end + 20))) return [];
-    return [{ kind: kindOfNumber(value, text.slice(Math.max(0, span.start - 60), span.start)), ...span }];
+    if (currency.test(text.slice(span.end, span.end + 20))) return [];
+    return [{ kind: kindOfNumber(value, before), ...span }];
   });
+}
+
+const currency = /^\s*(?:\p{Sc}|(?:eur|usd|gbp|chf|czk|pln|sek|nok|dkk|huf|jpy|Kč|zł|kr|Ft)(?!\p{L}))/iu;
+
+/** Whether a number has cents, or is round and grouped as an amount is; other groups of three may be an id of a person. */
+const isAmount = (value: string) =>
+  /^[1-9]\d*[.]\d\d$|^[1-9]\d{0,2}(?:[ \u00A0\u202F.]\d{3})*[ \u00A0\u202F.]000$/u.test(value);
+
+/** Whether a number is that of a book, whose last digit checks the others (ISO 2108). */
+function isIsbn(value: string): boolean {
+  const digits = value.replace(/\D/g, '');
+  const sum = [...digits].reduce((total, digit, at) => total + Number(digit) * (at % 2 === 1 ? 3 : 1), 0);
+  return /^97[89]\d{10}$/.test(digits) && sum % 10 === 0;
 }
 
 function kindOfNumber(value: string, before: string): PersonalKind {

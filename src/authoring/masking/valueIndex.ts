@@ -3,6 +3,28 @@ import { isEastAsian, isJoined, matchWords, wordPattern } from './script.ts';
 /** A piece of a text; the end is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
 
+/**
+ * Returns a text in lower case that has as many places: of its signs only `İ` takes two there. The Turkish letters with
+ * and without a dot are one, as they are in capitals elsewhere.
+ */
+const folded = (text: string) => text.replace(/[İı]/g, 'i').toLowerCase();
+
+/** Returns whether a piece is whole within one of the spans. It takes the same time for many spans as for a few. */
+export function coverOf(spans: readonly Span[]): (piece: Span) => boolean {
+  const sorted = spans.toSorted((a, b) => a.start - b.start);
+  const reaches: number[] = [];
+  for (const { end } of sorted) reaches.push(Math.max(reaches.at(-1) ?? 0, end));
+  return ({ start, end }) => {
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle]?.start ?? 0) <= start) low = middle + 1;
+      else high = middle;
+    }
+    return (reaches[low - 1] ?? -1) >= end;
+  };
+}
+
 /** Values of one length that begin as far before their first word, in lower case, with what is known of each. */
 type Group<Known> = { readonly lead: number; readonly length: number; readonly values: Map<string, Known> };
 
@@ -16,7 +38,7 @@ export class ValueIndex<Known = true> {
 
   /** Adds a value that is not there yet. */
   add(value: string, known: Known): void {
-    const lower = value.toLowerCase();
+    const lower = folded(value.normalize('NFC'));
     const word = keyOf(lower);
     if (word === undefined) return;
     const [lead, { length }] = [lower.indexOf(word), lower];
@@ -29,7 +51,7 @@ export class ValueIndex<Known = true> {
   }
 
   get(value: string): Known | undefined {
-    const lower = value.toLowerCase();
+    const lower = folded(value.normalize('NFC'));
     const word = keyOf(lower) ?? '';
     return this.#groups
       .get(word)
@@ -47,20 +69,18 @@ export class ValueIndex<Known = true> {
 
   /** The values that a text holds by the word of it that begins at a place. */
   at(text: string, word: string, index: number): readonly (Span & { readonly known: Known })[] {
-    const groups = this.#groups.get(word.toLowerCase());
+    const groups = this.#groups.get(folded(word));
     if (!groups) return [];
     return [...groups.values()].flatMap(({ lead, length, values }) => {
       const start = index - lead;
-      const known = start < 0 ? undefined : values.get(text.slice(start, start + length).toLowerCase());
+      const known = start < 0 ? undefined : values.get(folded(text.slice(start, start + length)));
       return known === undefined ? [] : [{ start, end: start + length, known }];
     });
   }
 
   /** Returns where a text holds one of the values whole, the longest first. */
   spansIn(text: string): readonly Span[] {
-    const lower = text.toLowerCase();
-    // A sign that takes another number of places in lower case would shift what is behind it.
-    if (lower.length !== text.length) return [];
+    const lower = folded(text);
     const spans: Span[] = [];
     for (const { word, index } of wordsIn(lower)) {
       if (index < (spans.at(-1)?.end ?? 0)) continue;

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Conversation } from '../../../src/authoring/conversations/conversation.ts';
+import { maskedConversation, piecesOf } from '../../../src/authoring/conversations/maskedConversation.ts';
 import { keptBy, knownFrom } from '../../../src/authoring/masking/database.ts';
 import { kindOfField } from '../../../src/authoring/masking/fields.ts';
 import { maskerOf, type Piece } from '../../../src/authoring/masking/masker.ts';
 import { isLuhn } from '../../../src/authoring/masking/patterns.ts';
-import type { Json, JsonObject } from '../../../src/engine/core/values/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../../../src/engine/core/values/json.ts';
 import { runs } from '../../support/runs.ts';
 
 const pieces = (...values: readonly Json[]): readonly Piece[] => values.map((value) => ({ value }));
@@ -91,15 +93,102 @@ test.each(planted)('personal data is masked and the rest stays: $text', ({ text,
   if (stays) expect(made).toMatch(stays);
 });
 
-test.each([
+const ofNobody = [
+  'Invoice total: 1234567.00, so 12 000 000 Kč. The population is 83 200 000.',
+  'ISBN 978-3-16-148410-0, ref AB12 CDEF GHIJ KLMN',
+  'Zoe\u0308 is in 100%25 of https://shop.example/?q=a%20b',
   'On 2026-03-02 I paid 1,234,567.89 EUR, which is 12 % more than in 2024-2025.',
   'The refund arrives within 5 to 7 business days. Is there anything else?',
   'Shall I change the desk lamp to brass? The items of an order can be changed only once.',
   'hi, quick question here: is there a different way? Same problem here, long time user here.',
   'I’m sorry, I am looking for it. Thank you! Hello again.',
   '{"status":"pending","items":[{"name":"Desk Lamp","price":49.9,"amount":1234567890}]}',
-])('what is nobody’s stays: %s', (text) => {
+  '{"amount":1234567890,"created_at":1772445600,"quantity":1000000}',
+];
+
+test.each(ofNobody)('what is nobody’s stays: %s', (text) => {
   expect(masked([text])).toEqual([text]);
+});
+
+test.each([
+  'id,customer_name,note\n7,Orla Quennell,"late, angry"\n8,Odo Tamblyn,-',
+  'id,customer_name,note\n7,Orla Quennell,late, angry\n8,Odo Tamblyn,-',
+  'Here they are:\n\n"id";"customer_name"\n7;"Orla Quennell"\n8;"Odo\nTamblyn"\n\nDone, as you see.',
+  "id,tags,customer_name\n7,{'vip': True},Orla Quennell\n8,-,Odo Tamblyn",
+  'id,customer.name\n7,Orla Quennell\n8,Odo Tamblyn',
+  'id\tname (legal)\r\n7\tOrla Quennell\r\n8\tOdo Tamblyn\r\n',
+  'customer_name\nOrla Quennell\nOdo Tamblyn',
+  ' id | customer_name \n----+---------------\n  7 | Orla Quennell\n  8 | Odo Tamblyn\n(2 rows)',
+  '+----+----------------+\n| id | customer_name  |\n+----+----------------+\n| 7  | Orla Quennell  |\n| 8  | Odo Tamblyn |\n+----+----+',
+  "[{'id': 7, 'customer_name': 'Orla Quennell'}, {'customer_name': 'Odo Tamblyn', 'paid': None}]",
+  'Found:\n```json\n[{"customer_name": "Orla Quennell"}, {"customer_name": "Odo Tamblyn"}]\n```',
+  'Result: {"customer_name": "Orla Quennell", "driver_name": "Odo \\u0054amblyn"}',
+  '{"customer_name": "Orla Quennell"}\n{"customer_name": "Odo Tamblyn"}',
+  '<customers><customer name="Orla Quennell"/><customer id="8" name="Odo Tamblyn"></customer></customers>',
+  '{"columns":["id","customer_name"],"rows":[[7,"Orla Quennell"],[8,"Odo Tamblyn"]]}',
+  'customer_name=Orla+Quennell&driver_name=Odo%20Tamblyn',
+])('names go from a result, whatever its form: %s', (text) => {
+  const [made = ''] = masked([text]);
+  for (const part of ['Orla', 'Quennell', 'Odo', 'Tamblyn', '\\u0054amblyn']) expect(made).not.toContain(part);
+});
+
+test.each([
+  [
+    ['Benim adım İbrahim Yıldırım', 'İbrahim'],
+    ['brahim', 'ld'],
+  ],
+  [
+    ['My name is Zo\u00eb Ackerley', 'Zoe\u0308'],
+    ['Zoe', 'Zo\u00eb'],
+  ],
+  [
+    ['I am Orla Quennell.', 'https://a.example/?q=Orla%20Quennell'],
+    ['Orla', 'Quennell'],
+  ],
+] as const)('a name is masked in every form of its signs: %j', (texts, gone) => {
+  const made = masked(texts).join('\n');
+  for (const part of gone) expect(made).not.toContain(part);
+});
+
+test('a date of birth in an address stays one, and the address stays an address', () => {
+  const [made = ''] = masked(['https://a.example/?dob=14%2F03%2F1981&x=1']);
+  expect(made).toMatch(/^https:\/\/a\.example\/\?dob=\d\d%2F\d\d%2F19\d\d&x=1$/);
+  expect(made).not.toContain('1981');
+});
+
+/** A conversation in which a tool returns a text. */
+const returning = (content: string, args: JsonObject = {}): Conversation => ({
+  ...{ id: null, file: 'chats.jsonl', line: 1, lost: [] },
+  messages: [
+    { role: 'agent', content: null, calls: [{ id: 'c1', name: 'search', arguments: args }], line: 1, number: 1 },
+    { role: 'tool', callId: 'c1', content, isError: false, line: 1, number: 2 },
+  ],
+});
+
+/** What an import makes of a conversation. */
+const imported = (conversation: Conversation): Conversation =>
+  maskedConversation(conversation, maskerOf({ seed: 'test' }).conversation(piecesOf(conversation)));
+
+test.each(ofNobody)('what is nobody’s stays in an import: %s', (text) => {
+  const value = jsonOf(text);
+  const conversation = returning(text, typeof value === 'object' ? (value as JsonObject) : {});
+  expect(imported(conversation)).toEqual(conversation);
+});
+
+test('a name of a result stays or goes whatever the order of the results', () => {
+  const results = ['{"name":"Orla Quennell","sku":1}', '{"name":"Orla Quennell","phone":"-"}'];
+  for (const texts of [results, results.toReversed()]) expect(masked(texts).join('')).not.toContain('Quennell');
+});
+
+test('a table of many rows is masked in a time that grows with its rows', () => {
+  const secondsFor = (count: number) => {
+    const rows = Array.from({ length: count }, (_, row) => `${row},+49 170 ${1_000_000 + row},late`);
+    const before = process.cpuUsage();
+    masked([`id,phone,note\n${rows.join('\n')}`]);
+    return process.cpuUsage(before).user / 1e6;
+  };
+  const few = secondsFor(1000);
+  expect(secondsFor(4000)).toBeLessThan(9 * few);
 });
 
 test.each([
@@ -133,9 +222,22 @@ test.each([
   ['guest', 'Priya', false],
   ['customer', 'a new one', false],
   ['product', 'Brass Lamp', false],
+  ['signed_by', 'Orla Quennell', true],
+  ['emergency_contact', 'Orla Quennell', true],
+  ['passengers', ['Orla Quennell', 'Odo Tamblyn'], true],
+  ['password', 'sunshine', true],
+  ['api_key', 'sunshine', true],
 ])('a field %s with the value %s holds a name: %s', (field, value, isName) => {
   const text = JSON.stringify({ [field]: value });
   expect(masked([text])[0] === text).toBe(!isName);
+});
+
+test.each([
+  ['nombre', 'apellidos'],
+  ['nom', 'prénom'],
+  ['jméno', 'příjmení'],
+])('a field %s next to %s holds a name', (field, beside) => {
+  expect(masked([JSON.stringify({ [field]: 'Quennell', [beside]: '-' })])[0]).not.toContain('Quennell');
 });
 
 test('whose something is does not change the name', () => {
@@ -477,6 +579,24 @@ test.each([
   ['caliban', null],
   ['surname', 'name'],
   ['customer_name', 'name'],
+  ['customer.name', 'name'],
+  ['name (legal)', 'name'],
+  ['brand_name', null],
+  ['filename', null],
+  ['mac_address', 'ip'],
+  ['departure_city', null],
+  ['city', 'address'],
+  ...(
+    `customer_first_name customerFirstName user_first_name patient_last_name customer_surname billing_name legal_name
+    account_holder_name employee_name name_on_card driver_name Vorname Nachname cognome prénom voornaam achternaam imię
+    nazwisko förnamn efternamn příjmení apellidos`.split(/\s+/) as readonly string[]
+  ).map((field) => [field, 'name'] as const),
+  ...`customer_dob customerBirthDate passenger_date_of_birth Geburtsdatum data_di_nascita fecha_de_nacimiento`
+    .split(' ')
+    .map((field) => [field, 'birthDate'] as const),
+  ...`street_address customer_address mailing_address delivery_street delivery_city`
+    .split(' ')
+    .map((field) => [field, 'address'] as const),
 ] as const)('the field %s holds %s', (field, kind) => {
   expect(kindOfField(field)).toBe(kind);
 });
