@@ -28,7 +28,7 @@ export function readAnswer(value: unknown, asked: readonly Json[], line: number)
   const error = errorIn(object);
   if (error !== undefined) return [unread('error', `the request has no answer: ${error}`, line)];
   const other = given.find((each) => each.name !== 'result');
-  return other ? [unread(other.name, `is no answer that can be read${fieldsOf(other.content)}`, line)] : [];
+  return other ? [unread(other.name, `is not a readable answer${fieldsOf(other.content)}`, line)] : [];
 }
 
 const unread = (path: string, what: string, line: number): PlacedRead => ({ said: [], lost: [what], line, path });

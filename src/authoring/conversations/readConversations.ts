@@ -144,7 +144,7 @@ function partsOf(log: LogFile): readonly Chosen[] {
   return [...byReader].map(([reader, values]) => ({ log: { ...log, values }, reader }));
 }
 
-/** Sets values apart that lack the shape and all keys of their format: they are a problem, and no empty conversation. */
+/** Reports values that lack the shape and all keys of their format as problems, instead of empty conversations. */
 function fittingOf({ log, reader }: Chosen): readonly Chosen[] {
   if (!reader || log.values.length === 0) return log.values.length === 0 ? [] : [{ log, reader }];
   const fits = log.values.map(({ value }) => reader.matches(value, log));

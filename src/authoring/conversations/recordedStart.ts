@@ -5,7 +5,7 @@ import type { RolloutStarted } from '../../engine/core/events/event.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { type Conversation, type SpokenMessage, systemOf } from './conversation.ts';
 
-/** Who has both seats of a conversation that was not rehearsed. */
+/** The name of both seats in a conversation that was not rehearsed. */
 export const recorded = 'recorded';
 
 /** In place of the task of a conversation that is of none. */

@@ -224,7 +224,7 @@ class Book {
     for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
   }
 
-  /** What a text tells because it was asked for. */
+  /** Learns the personal data in a text from the question that it answers. */
   learnAnswer(asked: string, answer: string, keptNames: ReadonlySet<string>): void {
     const text = answer.normalize('NFC');
     for (const { kind, start, end } of answersIn(asked, text)) {

@@ -95,11 +95,11 @@ const assignment =
 
 /** Returns the values of parameters of an address, of attributes of an element, and of fields of a log. */
 function assignedIn(text: string, within = ''): readonly NamedValue[] {
-  const all = [...text.matchAll(assignment)].flatMap(({ groups: { field = '', double, single, bare = '' } = {} }) =>
-    (double ?? single) === undefined
-      ? plainOf(bare).map((value) => ({ field, value }))
-      : [{ field, value: double ?? single ?? '' }],
-  );
+  const all = [...text.matchAll(assignment)].flatMap(({ groups = {} }) => {
+    const { field = '', bare = '' } = groups;
+    const quoted = groups['double'] ?? groups['single'];
+    return quoted === undefined ? plainOf(bare).map((value) => ({ field, value })) : [{ field, value: quoted }];
+  });
   const fields = [...new Set(all.map(({ field }) => field))].slice(0, 100);
   return all.map((each) => ({ ...each, within, beside: fields.filter((field) => field !== each.field) }));
 }

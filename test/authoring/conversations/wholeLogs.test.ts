@@ -86,8 +86,8 @@ test.each([
 test.each([
   [{ error: { message: 'No credit' } }, 'error: the request has no answer: No credit'],
   [{ response: { error: 'No credit' } }, 'error: the request has no answer: No credit'],
-  [{ response: { score: 1 } }, 'response: is no answer that can be read (its fields are score)'],
-  [{ response: 'data: {"choices": []}\n\ndata: [DONE]' }, 'response: is no answer that can be read'],
+  [{ response: { score: 1 } }, 'response: is not a readable answer (its fields are score)'],
+  [{ response: 'data: {"choices": []}\n\ndata: [DONE]' }, 'response: is not a readable answer'],
   [{ ...chat, answer: 'Tomorrow.' }, 'answer: is a second answer; it is left out'],
 ])('what is beside the messages and no answer is named: %j', (more, message) => {
   expect(read(jsonl({ ...asks, ...more })).conversations[0]?.lost).toMatchObject([{ line: 1, message }]);
@@ -166,7 +166,7 @@ test.each<readonly [string, object, readonly string[], readonly string[]]>([
     },
     ['a> get_order{"order_id":"W1"}', 'a> get_order{"order_id":"W2"}', 't< get_order{"order_id":"W1"} shipped'],
     [
-      'conversations.2: is no call as JSON; it is left out',
+      'conversations.2: is not a call in JSON; it is left out',
       'conversations.3: is the result of a call that cannot be read; it is left out',
     ],
   ],

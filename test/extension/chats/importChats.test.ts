@@ -47,7 +47,7 @@ vi.mock('../../../src/extension/assistant/editorModels.ts', () => ({
 const noteOf: Readonly<Record<string, RegExp>> = {
   zendesk: /1 private comments are left out/,
   chatgpt: /messages of other branches are left out/,
-  langfuse: /call of the model beside the conversation/,
+  langfuse: /role: its value is unknown, and is not repeated here/,
 };
 
 test.each(plantedLogs.filter(([format]) => format in noteOf))(

@@ -27,7 +27,7 @@ const isBareSession = (first: unknown) => {
   return id !== undefined && timestamp !== undefined && instructions !== undefined && type === undefined;
 };
 
-/** The sessions of a file. One that goes on from another begins with the first lines of both. */
+/** Returns the sessions of a file. One that continues another begins with the first lines of both. */
 function sessionsIn(log: LogFile): readonly LogFile[] {
   const sessions: LogFile['values'][number][][] = [];
   let hasItems = true;

@@ -45,7 +45,7 @@ export const shareGpt: ConversationReader = {
 function readTurn(turn: Json, before?: Json): ReadMessage {
   const { from, value } = objectOf(turn);
   const text = textOf(value) ?? '';
-  if (isUnreadCall(turn)) return { said: [], lost: ['is no call as JSON; it is left out'] };
+  if (isUnreadCall(turn)) return { said: [], lost: ['is not a call in JSON; it is left out'] };
   if (isCall(turn)) return readMessage({ role: 'assistant', content: null, tool_calls: listIn(jsonOf(text)) });
   const role = roleNamed(textOf(from) ?? '');
   if (role === 'tool' && isUnreadCall(before))
