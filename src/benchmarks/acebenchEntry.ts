@@ -30,7 +30,7 @@ type Calls = readonly {
 type Way = {
   readonly milestones: readonly (readonly (string | Calls)[])[];
   readonly unreadable: readonly string[];
-  /** The first list as calls that can be made; null where there is none. */
+  /** The first list as calls that can be made; null without such a list. */
   readonly script: readonly Calls[] | null;
 };
 

@@ -127,7 +127,7 @@ async function itemReaders() {
   return { readSource, partsOf, parseItems, placeOf, kinds };
 }
 
-/** The folder of the workspace's only domain, or of the one that a person picks; undefined where there is none. */
+/** The folder of the workspace's only domain, or of the one that a person picks; undefined without a domain. */
 export async function pickDomain(): Promise<string | undefined> {
   const folders = await domainFolders();
   if (folders.length === 0) {

@@ -92,13 +92,13 @@ describe('tools of a domain', () => {
   });
 });
 
-describe('a tool that TypeScript would have refused', () => {
+describe('a tool that TypeScript would reject', () => {
   const good = { description: 'Find.', effect: 'read', input: z.object({}), run: () => 1 };
   const cases: readonly [string, object, RegExp][] = [
     ['another effect', { effect: 'reads' }, /its effect is 'read' or 'write'/],
     ['no input', { input: undefined }, /its input is a z\.object/],
     ['nothing to run', { run: undefined }, /its run is a function/],
-    ['a description that is none', { description: 3 }, /its description is a text/],
+    ['a description that is not a text', { description: 3 }, /its description is a text/],
     ['a misspelt option', { idempotnt: true }, /a tool has no idempotnt\. It has description, effect/],
     ...[-1, 0, Number.NaN, 3e9].map((timeoutMs): [string, object, RegExp] => [
       `a time-out of ${timeoutMs}`,

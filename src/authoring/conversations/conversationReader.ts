@@ -50,18 +50,26 @@ export function readOf(
 }
 
 /**
- * Reads files of which each value is a conversation.
- * @param readValue reads one, and adds to the notes what it leaves out
+ * Reads files of conversations.
+ * @param readFile reads one, and adds to the notes what it leaves out
  */
-export function readEach(
+export function readFiles(
   logs: readonly LogFile[],
-  readValue: (file: string, value: LogFile['values'][number], notes: ImportProblem[]) => Read['conversations'][number],
+  readFile: (log: LogFile, notes: ImportProblem[]) => Read['conversations'],
 ): Read {
   return joinedReads(
-    logs.map(({ path, values }) => {
+    logs.map((log) => {
       const notes: ImportProblem[] = [];
-      const conversations = values.map((value) => readValue(path, value, notes));
-      return readOf(conversations, [], notes);
+      return readOf(readFile(log, notes), [], notes);
     }),
   );
 }
+
+/**
+ * Reads files of which each value is a conversation.
+ * @param readValue reads one, and adds to the notes what it leaves out
+ */
+export const readEach = (
+  logs: readonly LogFile[],
+  readValue: (file: string, value: LogFile['values'][number], notes: ImportProblem[]) => Read['conversations'][number],
+): Read => readFiles(logs, ({ path, values }, notes) => values.map((value) => readValue(path, value, notes)));

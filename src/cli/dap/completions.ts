@@ -65,7 +65,7 @@ function turnsOf(steps: readonly Step[]): readonly Choice[] {
   );
 }
 
-/** Returns the tools of the seat that is next, or the agent's if there is none. */
+/** Returns the tools of the seat that is next, or the agent's if no seat is next. */
 function toolsAt({ state }: Step): readonly Offered[] {
   const { started, messages, phase } = state;
   return phase.type === 'userAwaited' ? (started.userTools ?? []) : offeredNow(started.tools, messages);

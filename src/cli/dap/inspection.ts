@@ -177,7 +177,7 @@ export class Inspection {
     return edit;
   }
 
-  /** The value of a path, to be opened as long as the session lasts. Throws a `UsageError` where there is none. */
+  /** The value of a path, to be opened as long as the session lasts. Throws a `UsageError` if it does not exist. */
   evaluated(
     debuggee: Debuggee | undefined,
     frame: number | undefined,
@@ -227,7 +227,7 @@ export class Inspection {
 
   /**
    * The exact request of this name, else the last one that was sent up to the step of a frame. Throws a `UsageError`
-   * where there is none.
+   * if no request was sent.
    */
   request(debuggee: Debuggee | undefined, frame: number | undefined, name: string): SentRequest {
     const step = stepOf(debuggee, frame);

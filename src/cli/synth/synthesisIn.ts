@@ -3,7 +3,7 @@ import { readSynthesis, type SynthesisFile } from '../../synthesis/synthesisFold
 import type { Given } from '../options/command.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
-/** The synthesis in the folder that a person named. Throws a `UsageError` where there is none. */
+/** The synthesis in the folder that a person named. Throws a `UsageError` if it does not exist. */
 export function synthesisIn(
   { positionals }: Given,
   { cwd }: Pick<Io, 'cwd'>,

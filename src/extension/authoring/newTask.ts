@@ -13,7 +13,7 @@ import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
 
 /**
  * Drafts a task of a recording and opens it unsaved, so that it is read before it is kept.
- * @returns the path that it is saved under, or undefined where there is none
+ * @returns the path that it is saved under, or undefined if it is not saved
  */
 export async function taskFromRecording(context: Context, target: unknown): Promise<string | undefined> {
   if (!mayRun('The tools of a domain')) return undefined;

@@ -15,7 +15,7 @@ import { pickLogFiles, pickLogKind } from './pickLogs.ts';
 
 /**
  * Imports real conversations as recordings of a domain, with personal data masked, and offers what comes next.
- * @returns the folder of the run, or undefined where there is none
+ * @returns the folder of the run, or undefined if nothing was imported
  */
 export async function importChats(context: Context): Promise<string | undefined> {
   if (!mayRun('Imports')) return undefined;

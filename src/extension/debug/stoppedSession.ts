@@ -12,7 +12,7 @@ export type Frames = {
   }[];
 };
 
-/** The rollout or recording that is debugged; says what to do where there is none. */
+/** The rollout or recording that is debugged; says what to do without a session. */
 export function debuggedSession(
   hint = 'Debug a task (F5) or a recording first: this works where it is paused.',
 ): vscode.DebugSession | undefined {

@@ -20,7 +20,7 @@ export type Choices = { readonly index: number; readonly task: string | null };
 /** The context of an editor. */
 export type Scene = {
   readonly context: Context;
-  /** The domain around it, unsaved texts included; undefined where there is none. */
+  /** The domain around it, unsaved texts included; undefined outside of a domain. */
   readonly domain: LoadedDomain | undefined;
   readonly choices: Choices;
   /** Shows everything again, once more of it is known. */

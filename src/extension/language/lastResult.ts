@@ -11,7 +11,7 @@ export function lastResults(): Promise<LastResults> {
   return results;
 }
 
-/** Returns the last result of a task or a rule in words; empty if there is none. */
+/** Returns the last result of a task or a rule in words; empty before its first result. */
 export async function resultWords(folder: string, kind: 'task' | 'rule', name: string): Promise<string> {
   const reader = await lastResults();
   const roots = runPlacesOf(folder);

@@ -254,7 +254,7 @@ export class TaskTree {
     return item;
   }
 
-  /** The item of a trial under its task, made where there is none. */
+  /** The item of a trial under its task, made if it does not exist. */
   trial(task: vscode.TestItem, trial: number): vscode.TestItem {
     const id = `trial:${trial}`;
     const known = task.children.get(id);

@@ -22,14 +22,14 @@ export async function checkpointItems(of?: string): Promise<readonly CheckpointI
   );
 }
 
-/** The seat of the checkpoint that a person chooses; undefined where there is none, or nothing was chosen. */
+/** The seat of the checkpoint that a person chooses; undefined without a checkpoint, or if nothing was chosen. */
 export async function pickCheckpointSeat(): Promise<string | undefined> {
   const model = await pickCheckpoint("Which checkpoint takes the agent's seat?");
   return model && `checkpoint:${model}`;
 }
 
 /**
- * The folder of the checkpoint that a person chooses; undefined where there is none, or nothing was chosen.
+ * The folder of the checkpoint that a person chooses; undefined without a checkpoint, or if nothing was chosen.
  * @param of the folder of the only run that counts
  */
 export async function pickCheckpoint(placeHolder: string, of?: string): Promise<string | undefined> {

@@ -52,7 +52,7 @@ export async function showRunLog(context: Context, run: string | undefined): Pro
   else context.log.show();
 }
 
-/** The folder of the run that a person picks; undefined where there is none, or nothing was picked. */
+/** The folder of the run that a person picks; undefined without a run, or if nothing was picked. */
 export async function pickRun(
   items: readonly { readonly label: string; readonly folder: string }[],
 ): Promise<string | undefined> {

@@ -39,7 +39,7 @@ export async function readRun(folder: string): Promise<Run> {
   };
 }
 
-/** The runs of a training folder, newest first; their names begin with their time. Empty where there is none. */
+/** The runs of a training folder, newest first; their names begin with their time. Empty for a folder without runs. */
 export async function listRuns(root: string): Promise<readonly Run[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);

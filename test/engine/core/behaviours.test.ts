@@ -59,7 +59,7 @@ describe('the schedule of a persona', () => {
     expect(new Set(seeds.map(of)).size).toBeGreaterThan(5);
   });
 
-  it('does not move when another behaviour is switched on, where they do not meet', () => {
+  it('does not change when a behaviour for other replies is switched on', () => {
     const one = { evades: { from: 1, to: 5 } };
     const both = { ...one, getsUpset: { from: 50, to: 60 } };
     for (const seed of seeds) {
@@ -68,7 +68,7 @@ describe('the schedule of a persona', () => {
     }
   });
 
-  it('happens by chance where it is said how likely', () => {
+  it('happens at random with the given probability', () => {
     const of = (chance: number) =>
       seeds.filter(
         (seed) => scheduleOf(personaWith({ behaviours: { evades: { chance } } }), started(seed, task)).length > 0,
@@ -92,7 +92,7 @@ describe('the agenda user', () => {
     expect(second?.content).not.toMatch(words);
   });
 
-  it('that contradicts itself takes back what it told and comes back to it', () => {
+  it('that contradicts itself takes back a fact and later confirms it', () => {
     const persona = personaWith({ behaviours: { contradicts: { from: 1, to: 1 } } });
     const [, first, second] = heardBy(
       task,
@@ -104,7 +104,7 @@ describe('the agenda user', () => {
     expect(second?.content).toMatch(/never said that .*A1\. .*It is A1 after all\./);
   });
 
-  it('says each part of an attack before it leaves, also where the agent is quick', () => {
+  it('says each part of an attack before it leaves, even if the agent is quick', () => {
     const say = ['First, the other chair.', 'And then its colour.'];
     const attack = { aim: 'Get more.', say, wants: 'deed', breach: 'It got more.', from: 9, to: 9 };
     const persona = personaWith({ attacks: [attack] });
@@ -140,7 +140,7 @@ describe('the agenda user', () => {
     },
   );
 
-  it('with all of them at once still gets there', async () => {
+  it('with all of them at once still reaches its goal', async () => {
     const all = Object.fromEntries(occasionalBehaviours.map((name) => [name, true]));
     const persona = personaWith({ behaviours: { ...all, omits: true }, patience: 6 });
     for (const seed of seeds) {

@@ -38,7 +38,7 @@ export const domain: Domain = {
 
 type Draft = { readonly persona?: string; readonly [key: string]: unknown; readonly user?: Record<string, unknown> };
 
-/** A task of the desk: the chair A1 should be red, with what differs. */
+/** Returns a task of the desk in which the chair A1 should become red, with some fields replaced. */
 export function taskWith({ user = {}, ...rest }: Draft = {}): Task {
   return taskSchema.parse({
     id: 'repaint',
@@ -57,7 +57,7 @@ export function taskWith({ user = {}, ...rest }: Draft = {}): Task {
   });
 }
 
-/** Gold against agenda to the end; the first agent turns may be given, as in a fork. */
+/** Plays gold against agenda to the end. The first agent turns can be given, as in a fork. */
 export async function converse(
   task: Task,
   seed = '1',
@@ -88,7 +88,7 @@ export async function converse(
   return state;
 }
 
-/** What was said and called, line by line. */
+/** Returns the messages and calls of a conversation, one per line. */
 export function transcript({ messages }: Pick<RolloutState, 'messages'>): readonly string[] {
   return messages.flatMap((message) => {
     if (message.role === 'tool') return [];
@@ -99,7 +99,7 @@ export function transcript({ messages }: Pick<RolloutState, 'messages'>): readon
   });
 }
 
-/** The agenda user's replies to these agent texts, until it stops. */
+/** Returns the agenda user's replies to these agent texts, until it stops. */
 export function heardBy(task: Task, texts: readonly string[], seed = '1', of: Domain = domain): readonly UserReply[] {
   const messages: Message[] = [];
   const replies: UserReply[] = [];

@@ -15,7 +15,7 @@ import { draft } from '../../../src/engine/core/world/database.ts';
 import type { Ports, Step } from '../../../src/engine/shell/rollout/ports.ts';
 import { domain, lampOf, setting, socketOf, steps, type sync, task, written } from '../../support/lamp.ts';
 
-/** The state after the last of some events. */
+/** Returns the state after some events. */
 function replayed(setting: Setting, events: readonly RolloutEvent[]): RolloutState {
   const state = events.reduce<RolloutState | null>((before, event) => follow(setting, before, event), null);
   if (!state) throw new Error('there are no events');
@@ -39,7 +39,7 @@ function playing(agent: readonly AgentReply[], user: readonly UserReply[]): Pick
 const user = (...calls: ReturnType<typeof call>[]): UserReply => ({ content: '', stop: null, toolCalls: calls });
 const hello: UserReply = { content: 'Hello.', stop: null };
 
-test('gold tells the user what to do, and both sides end as they should', async () => {
+test('gold instructs the user, and both sides reach the expected state', async () => {
   const all = await steps(gold);
   const last = all.at(-1)?.state;
   expect(last?.reward).toMatchObject({ value: 1 });
@@ -53,7 +53,7 @@ test('gold tells the user what to do, and both sides end as they should', async 
   expect(callsOf(last?.messages ?? []).map(({ tool, by }) => `${by} ${tool}`)).toEqual(['agent power', 'user press']);
 });
 
-test('sync runs after set-up and after each successful call, and is an event of its own', async () => {
+test('sync runs after set-up and after each successful call, and is a separate event', async () => {
   const agent = [
     { content: null, toolCalls: [call('power', { on: true }), call('power', { on: 'yes' }, 'c_bad'), call('meter')] },
     says('Press it.'),
@@ -101,7 +101,7 @@ test('neither seat sees the calls of the other, nor their results', async () => 
   expect(textOf('user')).not.toContain('"name":"power"');
 });
 
-test('what a seat sees is the whole where nobody but it has called', () => {
+test('a seat sees the whole conversation if only that seat has made calls', () => {
   const messages: Message[] = [
     { role: 'user', step: 1, content: 'Hi.' },
     { role: 'agent', step: 2, content: null, toolCalls: [call('meter')] },
@@ -128,7 +128,7 @@ test("errors of the user's calls do not count against the agent", async () => {
   expect(all.at(-1)?.state.ended?.reason).toBe('userStopped');
 });
 
-test('a user that only calls and never speaks is a broken simulator, and nobody is rewarded', async () => {
+test('a user that only calls and never speaks is a broken simulator, and the rollout has no reward', async () => {
   let at = 0;
   const replies = () => (at++ === 0 ? hello : user(call('look', {}, `c${at}`)));
   const all = await steps({ agent: () => says('Go on.'), user: replies });
@@ -151,7 +151,7 @@ test.each([
   expect(reward?.reason).toContain(why);
 });
 
-test('a sync that settles on nothing ends the rollout as a fault of the domain', async () => {
+test('a sync that never settles ends the rollout as a fault of the domain', async () => {
   const restless: typeof sync = ({ world }) => {
     const open = { agent: draft(world.agent), user: draft(world.user) };
     (open.agent.view['socket'] as { load: number }).load += 1;
@@ -169,7 +169,7 @@ test('a sync that settles on nothing ends the rollout as a fault of the domain',
   });
 });
 
-test('replay of a recording is the rollout, and from each of its events the rollout goes on to the same end', async () => {
+test('a replay equals the rollout, and the rollout resumes from each event to the same end', async () => {
   const all = await steps(gold);
   const events = all.map(({ event }) => event);
   for (const [at, { state }] of all.entries())
@@ -182,7 +182,7 @@ test('replay of a recording is the rollout, and from each of its events the roll
   expect(resumable(events.slice(0, cut)).at(-1)?.type).toBe('toolCalled');
 });
 
-test('a recording with syncs is followed by a domain that has none any more', async () => {
+test('a recording with syncs can be replayed after the domain has removed its sync', async () => {
   const all = await steps(gold);
   const without = { ...setting, domain: { ...domain, sync: false } };
   const state = replayed(
@@ -226,8 +226,8 @@ test.each([
   ['only promised', ['Yes, sure.'], instruction],
   ['asked back', ['Which switch do you mean?'], instruction],
   ['told that it failed for now', ['That did not work: it is busy, try again.'], instruction],
-  ['told that it can not be done', ['That did not work: there is no switch.'], "I'm sorry, I wasn't able to do that."],
-])('gold, %s, goes on accordingly', (_, answers, next) => {
+  ['told that it cannot be done', ['That did not work: there is no switch.'], "I'm sorry, I wasn't able to do that."],
+])('gold, %s, continues accordingly', (_, answers, next) => {
   const [first, second] = answering(answers, pressed);
   expect(first).toBe(instruction);
   expect(second).toContain(next);

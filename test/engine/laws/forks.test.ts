@@ -18,13 +18,13 @@ import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDo
 import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-// Laws of the debugger over every task of every sample domain: what was is never changed by going back or on.
+// Laws of the debugger over every task of every sample domain: stepping back or forth never changes earlier steps.
 
 const root = temporaryFolder('rehearsal-forks');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 
-/** A state in full, read again from what it is made of: nothing that was remembered goes into it. */
+/** Returns the hash of a complete state, computed from its content without cached hashes. */
 const whole = ({ world, messages, turn, phase }: RolloutState) =>
   contentHash([toJson(world.agent), toJson(world.user), messages, turn, phase] as unknown as Json);
 
@@ -36,7 +36,7 @@ function stateAt({ current }: Debuggee): RolloutState {
 type Steps = Debuggee['steps'];
 const inFull = (steps: Steps) => steps.map(({ n, event, state }) => [n, JSON.stringify(event), whole(state)]);
 
-/** Everything that a person may do to a rollout; numbers choose the place, so that it fits any of them. */
+/** Any edit of a rollout by a person. Numbers select the place, so that an edit fits any rollout. */
 const someEdit = fc.record({
   kind: fc.constantFrom('message', 'call', 'arguments', 'database', 'turn'),
   at: fc.nat(),
@@ -46,7 +46,7 @@ const someEdit = fc.record({
 });
 type SomeEdit = typeof someEdit extends fc.Arbitrary<infer T> ? T : never;
 
-/** A path to some value of a database. */
+/** Returns a path to some value of a database. */
 function somePath(json: Json, place: number): readonly string[] {
   if (typeof json !== 'object' || json === null) return [];
   const keys = Object.keys(json);
@@ -100,7 +100,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
     readonly seed: string;
   };
 
-  /** Launches a rollout; `walk` steps through it, and the rest follows. */
+  /** Launches a rollout, steps through it with `walk`, and plays the rest. */
   async function launched({ agent, task, seed }: Played, walk: (debuggee: Debuggee) => Promise<void> = async () => {}) {
     const debuggee = debuggees[agent];
     const recording = join(fresh(), `${task.id}.0.traj.jsonl`);
@@ -117,7 +117,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
 
   const moves = fc.array(fc.constantFrom('forward' as const, 'back' as const), { maxLength: 80 });
 
-  test('a step back undoes a step, and a walk leaves the bytes of a run straight through', async () => {
+  test('a step back undoes a step, and stepping back and forth gives the same bytes as a run without stops', async () => {
     await fc.assert(
       fc.asyncProperty(someRollout(domain), moves, async (played, walk) => {
         const straight = await launched(played);
@@ -145,7 +145,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
     );
   });
 
-  test('a fork goes on from its prefix and never changes its parent, nor a fork of it its own', async () => {
+  test('a fork continues from its prefix and never changes its parent, and neither does a fork of a fork', async () => {
     await fc.assert(
       fc.asyncProperty(
         someRollout(domain),
@@ -182,7 +182,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
     );
   });
 
-  /** A fork that ended: it shares what it says it shares, and its own record is whole. */
+  /** Expects that a fork that has ended shares the declared events with its parent and has a complete record. */
   function expectFork(debuggee: Debuggee, parents: Steps, parent: string): void {
     const fork = readRecording(debuggee.recording);
     const started = fork.lines[0]?.event;
@@ -197,7 +197,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
   }
 });
 
-test('arguments that are no object are refused, and nothing is written', async () => {
+test('arguments that are not an object are refused, and nothing is written', async () => {
   const [event] = [{ type: 'agentReplied', content: null, toolCalls: [{ id: 'c1', name: 'restart', arguments: {} }] }];
   const steps = [{ n: 0, event }] as unknown as Steps;
   for (const value of [[], 7, null, true])

@@ -21,7 +21,7 @@ import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDo
 import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-// Laws of rollouts over every task of every sample domain, in lanes, as a person's own run has them.
+// Laws of rollouts over every task of every sample domain, in lanes, as in the run of a person.
 
 const root = temporaryFolder('rehearsal-laws');
 const key = signingKey(join(root, 'key.pem'));
@@ -42,7 +42,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
 
   type Played = { readonly agent: 'gold' | 'scripted'; readonly task: Task; readonly seed: string };
 
-  /** Plays a rollout and gives the path of its recording. */
+  /** Plays a rollout and returns the path of its recording. */
   async function play(supervisor: Supervisor, { agent, task, seed }: Played, reads = false): Promise<string> {
     const recording = `${fresh()}.traj.jsonl`;
     const database = baseHash(settingOf(supervisor.loaded).world);
@@ -74,7 +74,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
     );
   });
 
-  test('the same seed gives the same bytes, in another process, beside others and where its reads are kept', async () => {
+  test('the same seed gives the same bytes in another process, beside other rollouts and when reads are kept', async () => {
     await fc.assert(
       fc.asyncProperty(someRollout(domain), fc.array(someRollout(domain), { maxLength: 4 }), async (played, others) => {
         const [first, second, third, watched] = await Promise.all([
@@ -122,7 +122,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
   });
 });
 
-/** Recordings byte by byte, and what the receipts vouch for but times and the id of the run; in the order of their names. */
+/** Returns the texts of the recordings, and the receipts without times and the id of the run, ordered by name. */
 function resultsIn(folder: string) {
   expect(verifyRun(folder, key.publicKey).problems).toEqual([]);
   const { receipts } = readLedger(join(folder, 'ledger.jsonl'), key.publicKey);

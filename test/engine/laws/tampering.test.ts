@@ -30,7 +30,7 @@ import { inFullSuite, sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { tamperings } from './tamperings.ts';
 
-// Law: whatever is changed, dropped, swapped or added in the folder of a run, `verify` finds and names it.
+// Law: `verify` finds and names everything that is changed, dropped, swapped or added in the folder of a run.
 
 const root = temporaryFolder('rehearsal-tampering');
 const [whole, other, damaged] = ['whole', 'other', 'damaged'].map((name) => join(root, name)) as [
@@ -39,7 +39,7 @@ const [whole, other, damaged] = ['whole', 'other', 'damaged'].map((name) => join
   string,
 ];
 const key = signingKey(join(root, 'key.pem'));
-/** A run of two tasks with two trials, and a fork beside it, as a debug session leaves one. */
+/** Plays a run of two tasks with two trials, and adds a fork as a debug session does. */
 async function run(folder: string, seed: string): Promise<void> {
   const domain = loadDomain(join(import.meta.dirname, '../../../domains/order-desk'));
   const supervisor = await openSupervisor(domain);
@@ -102,7 +102,7 @@ test('a whole run has no problem, and every kind of file is in it', () => {
   expect(kinds.filter((kind) => !files.some((name) => name.endsWith(kind)))).toEqual([]);
 });
 
-/** What is done to the bytes of a file, given random numbers below 1. */
+/** Changes the bytes of a file, given random numbers below 1. */
 type Damage = (bytes: Buffer, random: readonly number[], name: string) => Buffer;
 
 const below = (random: number | undefined, length: number) => Math.floor((random ?? 0) * length);
@@ -111,7 +111,7 @@ const onLines =
   (bytes, random) =>
     fileOf(change(linesOf(bytes), random));
 
-/** Gives a line another meaning: in a recording the state or a text, in a sidecar the time, in a ledger the reward or the hash. */
+/** Changes a value of a line: in a recording the state or a text, in a sidecar the time, in a ledger reward or hash. */
 function retold(line: string, name: string): string {
   if (name === 'run.json') return `${line} `;
   const value = JSON.parse(line) as Record<string, unknown> & { receipt?: { reward: number }; run?: object };
@@ -151,7 +151,7 @@ const damages: Readonly<Record<string, Damage>> = {
     const second = first + 1 + below(two, lines.length - first - 1);
     return lines.with(first, lines[second] ?? '').with(second, lines[first] ?? '');
   }),
-  'a line that stands twice': onLines((lines, [from, to]) =>
+  'a duplicated line': onLines((lines, [from, to]) =>
     lines.toSpliced(below(to, lines.length + 1), 0, lines[below(from, lines.length)] ?? ''),
   ),
   'an empty line': onLines((lines, [at]) => lines.toSpliced(below(at, lines.length + 1), 0, '')),
@@ -166,7 +166,7 @@ const damages: Readonly<Record<string, Damage>> = {
   },
 };
 
-/** The first line, from 1, in which two files differ; where one was cut off, its own last line. */
+/** Returns the first line, from 1, in which two files differ, or the last line of a file that was cut off. */
 function firstDifference(before: Buffer, after: Buffer): number {
   const [old, now] = [before, after].map((bytes) => bytes.toString('latin1').split('\n')) as [string[], string[]];
   const at = old.findIndex((line, index) => line !== now[index]);
@@ -174,7 +174,7 @@ function firstDifference(before: Buffer, after: Buffer): number {
   return Math.max(1, Math.min(at + 1, now.at(-1) === '' ? now.length - 1 : now.length));
 }
 
-/** Problems of the run with one file changed; null removes it. The file is whole again afterwards. */
+/** Returns the problems of the run with one file changed, or removed with null. Restores the file afterwards. */
 function problemsWith(name: string, bytes: Buffer | null): readonly RunProblem[] {
   const path = join(damaged, name);
   try {
@@ -202,9 +202,9 @@ test.each(sampled(Object.entries(damages), 4))('%s is found, at its line', (_, d
       const after = damage(before, random, name);
       fc.pre(!after.equals(before));
       const problems = problemsWith(name, after);
-      // What `run.json` says is one value, without lines that could be told apart.
+      // `run.json` is one value, so problems in it are all at line 1.
       const line = name === 'run.json' ? 1 : firstDifference(before, after);
-      // A receipt that was cut off at the end is known by the recording that it vouched for.
+      // A receipt that is cut off at the end is reported as a problem of its recording.
       const isCut = name === 'ledger.jsonl' && before.indexOf(after) === 0 && after.at(-1) !== 123;
       const dropped = isCut ? linesOf(before).slice(linesOf(after).length) : [];
       const places = [
@@ -223,9 +223,9 @@ test.each(sampled(Object.entries(damages), 4))('%s is found, at its line', (_, d
   );
 });
 
-test('a tampering that is chained anew is found by the receipt, and by the parent of a fork', () => {
+test('a tampering with a recomputed chain is found by the receipt, and by the parent of a fork', () => {
   const lineDamages = ['a dropped line', 'a tail of whole lines cut off', 'two swapped lines', 'a changed line'];
-  const one = fc.constantFrom(...lineDamages, 'a line that stands twice');
+  const one = fc.constantFrom(...lineDamages, 'a duplicated line');
   fc.assert(
     fc.property(someFile, one, chances, (name, kind, random) => {
       fc.pre(!['ledger.jsonl', 'run.json'].includes(name) && !name.includes('.fork-'));
@@ -244,7 +244,7 @@ test('a tampering that is chained anew is found by the receipt, and by the paren
   );
 });
 
-inFullSuite('what a fork shares with its parent can not be changed in it, also not chained anew', () => {
+inFullSuite('a fork cannot change what it shares with its parent, even with a recomputed chain', () => {
   const fork = files.find((name) => name.endsWith('.fork-1.traj.jsonl')) ?? '';
   const before = readFileSync(join(whole, fork));
   const lines = linesOf(before);
@@ -261,14 +261,14 @@ inFullSuite('what a fork shares with its parent can not be changed in it, also n
   );
 });
 
-test('every file that is gone is named', () => {
+test('every missing file is named', () => {
   for (const name of files) {
     const problems = shown(problemsWith(name, null));
     expect(problems.includes(name), `${name} is not in:\n${problems}`).toBe(true);
   }
 });
 
-inFullSuite('a file of another run in the place of its own, or beside it, is named', () => {
+inFullSuite('a file of another run that replaces a file or is next to it is named', () => {
   for (const name of files) {
     const foreign = readFileSync(join(other, name));
     expect(foreign.equals(readFileSync(join(whole, name)))).toBe(false);
@@ -311,7 +311,7 @@ inFullSuite('receipts of another rollout, run or key are named with their line',
   expect(problems.map(({ line }) => line)).toEqual(own.map((_, index) => index + 1));
 });
 
-/** What `verify` finds in a copy of the run that somebody has changed. */
+/** Changes a copy of the run and returns the findings of `verify`. */
 function verifiedAfter(change: (folder: string) => void, expected?: string) {
   const folder = mkdtempSync(join(root, 'changed-'));
   cpSync(whole, folder, { recursive: true });
@@ -351,12 +351,12 @@ inFullSuite('the last receipts dropped with their files are missing', () => {
     });
     expect(problems).toBe('');
     expect([...missing].sort()).toEqual(dropped.filter((name) => !name.includes('.fork-')).sort());
-    // The fork is not promised by run.json: that it is gone can not be told.
+    // run.json does not list forks, so a missing fork cannot be detected.
     expect(finished).toBe(kept.some((line) => line.includes('"finished":true')));
   }
 });
 
-test('the whole folder of another run of the same key is found where the id is known', () => {
+test('the whole folder of another run of the same key is found if the id is known', () => {
   const swap = (folder: string) => {
     rmSync(folder, { recursive: true });
     cpSync(other, folder, { recursive: true });
@@ -394,7 +394,7 @@ test('links to recordings, their sidecars, run.json and the ledger are named, an
   }
 });
 
-test.skipIf(process.platform === 'win32')('a pipe in the place of a file is named and not waited for', () => {
+test.skipIf(process.platform === 'win32')('a pipe in place of a file is named, and reading does not block', () => {
   for (const name of files) {
     const { problems } = verifiedAfter((folder) => {
       rmSync(join(folder, name));

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { openLedger, type Receipt, type SigningKey } from '../../../src/engine/shell/records/ledger.ts';
 import { fileOf, linesOf, rechained, sha } from '../../support/recordLines.ts';
 
-/** What a tampering is done with: a copy of the run, another run of the same key, and two keys. */
+/** The material of a tampering: a copy of the run, another run with the same key, and two keys. */
 export type Scene = {
   readonly folder: string;
   readonly other: string;
@@ -23,13 +23,13 @@ export type Scene = {
   readonly stranger: SigningKey;
 };
 
-/** A kind of tampering with the folder of a run, and what finds it. */
+/** A kind of tampering with the folder of a run, and the file or rollout in which it is found. */
 export type Tampering = {
   readonly name: string;
   readonly tamper: (scene: Scene) => void;
-  /** The file or rollout that is named; null where nothing can be found. */
+  /** The file or rollout that is named; null if the tampering cannot be found. */
   readonly names: string | null;
-  /** Why it can't be found; with the id of the run, where that is known, some can. */
+  /** The reason why it cannot be found. Some kinds can be found if the id of the run is known. */
   readonly reason?: string;
   readonly needsId?: true;
 };
@@ -52,7 +52,7 @@ const onLines = (name: string, change: Lines) => inFile(name, (bytes) => fileOf(
 const onText = (name: string, change: (text: string) => string) =>
   inFile(name, (bytes) => change(bytes.toString('utf8')));
 
-/** Changes the first event of a type, as it stands. */
+/** Changes the first event of a type and removes its chain. */
 const onEvent =
   (type: string, change: (event: Record<string, unknown>) => object): Lines =>
   (lines) => {
@@ -61,7 +61,7 @@ const onEvent =
     const { n, ...rest } = { ...line, event: change(event) };
     return lines.with(at, JSON.stringify({ n, event: rest.event, state: rest.state, chain: '' }));
   };
-/** The same, with a chain that holds. */
+/** Changes the first event of a type and recomputes the chain. */
 const forged = (type: string, change: (event: Record<string, unknown>) => object) =>
   onLines(recording, (lines) => rechained(onEvent(type, change)(lines)));
 
@@ -91,7 +91,7 @@ const moved =
 const isReceiptOf = (of: string) => (line: string) => line.includes(`{"receipt":{"rollout":"${of}"`);
 const placeOf = (lines: readonly string[], of: string) => lines.findIndex(isReceiptOf(of));
 
-/** Signs receipts that say something else, from the first line on, with a key. */
+/** Signs the whole ledger again with a key. The receipt of the rollout gets the chain of the recording as it is now. */
 const resigned = (whose: 'key' | 'stranger') => (scene: Scene) => {
   const path = join(scene.folder, ledger);
   const lines = linesOf(readFileSync(path)).map(
@@ -512,7 +512,7 @@ const undetectable: readonly Tampering[] = [
 const inA = (where: string, list: readonly Tampering[]) =>
   list.map((each) => ({ ...each, name: `${where}: ${each.name}` }));
 
-/** Every kind, by where it is done. */
+/** All kinds of tampering, grouped by the file that they change. */
 export const tamperings: readonly Tampering[] = [
   ...inA('recording', inRecording),
   ...inA('sidecar', inSidecar),

@@ -26,7 +26,7 @@ const example = 'docs/examples/sdk-agent/sdk.agent.yaml';
 const pythonExample = 'docs/examples/python-agent/python.agent.yaml';
 const fixture = resolve('test/engine/shell/fixtures/agent.mjs');
 
-/** The seat of an agent's file, with a model at this address where one is given. */
+/** Returns the seat of an agent's file, with a model at the given address, if any. */
 function seat(path: string, url?: string): AgentSeat {
   const parsed = parseSeat(`agent:${approveAgent(path)}`, 'agent', 'person', url ? { OPENAI_BASE_URL: url } : {});
   if (typeof parsed === 'string' || parsed.type !== 'agent') throw new Error(String(parsed));
@@ -46,7 +46,7 @@ const gateOf = (path: string) => join(dirname(path), 'go');
 const fromModel = (url?: string) => `model: openai:m${url ? `@${url}` : ''}\n`;
 const events = (of: { readonly events: readonly { readonly type: string }[] }) => of.events.map(({ type }) => type);
 
-/** What a model says that does the work of reschedule-P46. */
+/** The answers of a model that solves reschedule-P46. */
 const script = [
   calling(['find_parcel', { parcel: 'P46' }]),
   { content: 'Shall I bring P46 on Tuesday?', reasoning_content: 'They must confirm.' },
@@ -106,7 +106,7 @@ test.each([
   },
 );
 
-test('the real key reaches the model, and the agent knows only the lent one', async () => {
+test('the real key reaches the model, and the agent gets only the lent key', async () => {
   const keys: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     keys.push(request.headers.authorization);
@@ -154,7 +154,7 @@ function openSession(mode: string, togetherMs?: number) {
   return { session, view };
 }
 
-test('thoughts in what an agent says are not said', async () => {
+test('thoughts in a message of an agent are separated from it', async () => {
   const { session, view } = openSession('thinks');
   const { reply } = await session.ask(view, new AbortController().signal);
   expect(reply).toEqual({ content: 'Which day?', reasoning: 'They want Thursday.', toolCalls: [] });
@@ -338,7 +338,7 @@ const deaths: readonly {
   },
 ];
 
-test('an agent that fails ends its rollout with a clear message, and no other rollout', async () => {
+test('an agent that fails ends its rollout with a clear message, and does not affect other rollouts', async () => {
   const cases = sampled(deaths, 2);
   const files = await Promise.all(cases.map(({ file }) => file()));
   const all = await rehearseEach([...files, agentFile('echo')].map((file) => seat(file)));
@@ -353,7 +353,7 @@ test('an agent that fails ends its rollout with a clear message, and no other ro
   expect(all.at(-1)?.failure).toBeNull();
 });
 
-test('a call between two turns is refused, and no turn of the seat comes of it', async () => {
+test('a call between two turns is refused and does not become a turn of the seat', async () => {
   const said: string[] = [];
   const path = agentFile('betweenTurns');
   const session = new AgentSession(
@@ -372,7 +372,7 @@ test('a call between two turns is refused, and no turn of the seat comes of it',
   await session.close();
 });
 
-test('after the rollout both addresses say that it has ended', async () => {
+test('after the rollout, both addresses answer that it has ended', async () => {
   let seen: { base_url: string; api_key: string; mcp_url: string } | undefined;
   const service = await turnsAt((turn) => {
     seen = turn as typeof seen;
@@ -413,7 +413,7 @@ inFullSuite('a service gets each turn with the conversation so far, and can answ
   }
 });
 
-test('a rollout that goes on from its events gives the agent the conversation so far', async () => {
+test('a rollout that resumes from its events gives the agent the conversation so far', async () => {
   const { url } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
   const [whole] = await rehearse(desk, ['reschedule-P46'], { agent: seat(pythonExample, url) });
   const at = whole?.events.findLastIndex(({ type }) => type === 'toolReturned') ?? 0;
@@ -424,7 +424,7 @@ test('a rollout that goes on from its events gives the agent the conversation so
   expect(rest?.events).toEqual(whole?.events);
 });
 
-test('when a lane dies, the agents of its other rollouts go on where they were', async () => {
+test('when a lane dies, the agents of its other rollouts continue where they were', async () => {
   const task = (id: string) =>
     `- { id: ${id}, persona: plain, user: { goal: "${id} it.", opening: "${id} it." }, actions: [] }\n`;
   const folder = smallDomain(
@@ -479,7 +479,7 @@ test('a file is looked for where the person is and in the domain, and the seat i
   );
 });
 
-/** A service that answers turns as a test says. */
+/** Starts a service that answers turns as a test defines. */
 async function turnsAt(
   answer: (turn: unknown) => { readonly status: number; readonly body: unknown },
 ): Promise<string> {

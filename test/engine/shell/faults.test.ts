@@ -9,8 +9,8 @@ import { clocks, processes } from './faults/processes.ts';
 import { closeKept, type FaultRow, keeping, root, source } from './faults/scene.ts';
 import { pythonTools, servers, simulatedTools } from './faults/sources.ts';
 
-// The table in docs/faults.md, row by row: each fault is injected for real, and what a person reads and what is kept is
-// what the table says. \`vitest run test/engine/shell/faults.test.ts -u\` writes the table anew.
+// Tests each row of the table in docs/faults.md: injects the fault, and compares the message and the remaining files
+// with the table. `vitest run test/engine/shell/faults.test.ts -u` writes the table again.
 
 afterAll(closeKept);
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
@@ -54,7 +54,7 @@ describe.each(Object.entries(areas))('%s', (_area, rows) => {
   );
 });
 
-/** A line without what is another on every machine. */
+/** Returns a line without the parts that differ between machines. */
 function shown(line: string, { run, folder }: { readonly run: string; readonly folder: string }): string {
   return line
     .replaceAll(run, 'RUN')
@@ -68,7 +68,7 @@ function shown(line: string, { run, folder }: { readonly run: string; readonly f
     .replace(/^(?:error|result|agent) +/, (label) => `${label.trim()}: `);
 }
 
-// Elsewhere the same faults have other numbers and signals.
+// On other platforms, the same faults have different numbers and signals.
 test.runIf(isFullSuite && process.platform === 'linux')(
   'the table in docs/faults.md is what the tests see',
   async () => {

@@ -44,7 +44,7 @@ test('a header takes its secret from the environment, and nothing that comes bac
   expect(await source.call('header', {})).toEqual({ content: 'sent Bearer [SHOP_TOKEN]', isError: false });
 });
 
-test('a header takes no key to an address that nobody allowed', async () => {
+test('a header sends no key to an address that was not allowed', async () => {
   const { url } = await httpMcpServer('good', 's3cret-token');
   const server = declared(url, { headers: { Authorization: 'Bearer ${env:OPENAI_API_KEY}' } });
   const { origin } = new URL(url);
@@ -53,7 +53,7 @@ test('a header takes no key to an address that nobody allowed', async () => {
   );
 });
 
-test('a snapshot goes back into a fresh session', async () => {
+test('a snapshot is restored into a new session', async () => {
   const { url } = await httpMcpServer();
   const server = declared(url, {
     state: 'snapshot',
@@ -69,7 +69,7 @@ test('a snapshot goes back into a fresh session', async () => {
   expect((await second.call('state', {})).content).toBe('{"count":7}');
 });
 
-test('the engine fills the argument of an idempotency key, and no model is shown it', async () => {
+test('the engine fills the argument of an idempotency key and shows it to no model', async () => {
   const { url } = await httpMcpServer();
   const source = await connect(declared(url, { tools: { pay: { idempotencyKey: 'request' } } }));
   const tool = source.tools.find(({ name }) => name === 'pay');

@@ -81,7 +81,7 @@ inFullSuite('a call that a seeded outage kept from the server is not made again 
   expect(fork?.results).toEqual(parent?.results);
 });
 
-test('an idempotent call is made again after the connection broke, and the sidecar says so', async () => {
+test('an idempotent call is repeated after a broken connection, and the sidecar reports it', async () => {
   const { url } = await httpMcpServer('json');
   const more = '    state: replay\n    tools: { fail: { idempotent: true, retries: 3 } }\n';
   const [closed] = await rehearse(folder(url, more, ['{ tool: fail, arguments: { times: 2 } }']), ['a']);
@@ -95,7 +95,7 @@ inFullSuite('without retries the same ends the rollout in words', async () => {
   expect(closed).toMatchObject({ endReason: 'infrastructureFailed', reward: null, failure: { code: 'mcp/died' } });
 });
 
-test('every call has a key of its own, also over rollouts', async () => {
+test('every call has a unique key, across rollouts too', async () => {
   const { url } = await httpMcpServer();
   const pay = '{ tool: pay, arguments: { sum: 3 } }';
   const domain = folder(url, '    tools: { pay: { idempotencyKey: request } }\n', [pay, pay]);

@@ -42,7 +42,7 @@ test('a judge is asked with the policy, the conversation and the question, and i
   ]);
 });
 
-test('a judge is asked for JSON of its schema, and without one where its endpoint refuses that', async () => {
+test('a judge is asked for JSON of its schema, or without a schema if its endpoint refuses it', async () => {
   const { asked } = await judged('{"reason": "it said good day", "holds": true}');
   expect(asked).toMatchObject({
     response_format: { type: 'json_schema', json_schema: { name: 'judgement', strict: true } },
@@ -67,7 +67,7 @@ test('a judge is asked for JSON of its schema, and without one where its endpoin
   }
 });
 
-test('an answer that is none is never a yes', async () => {
+test('an unclear answer is never a yes', async () => {
   expect((await judged('Certainly, very polite!')).answer).toEqual({
     holds: null,
     reason: 'the judge gave no clear answer',

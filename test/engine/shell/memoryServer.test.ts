@@ -91,7 +91,7 @@ test('an old run is graded again from the recorded state of the server', async (
   }
 });
 
-test('a fork makes the recorded calls again on a fresh server and goes on from there', async () => {
+test('a fork repeats the recorded calls on a new server and continues from there', async () => {
   const recording = join(run, 'keep.0.traj.jsonl');
   const before = readFileSync(recording, 'utf8');
   const log: string[] = [];

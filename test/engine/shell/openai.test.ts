@@ -12,7 +12,7 @@ let server: Server | undefined;
 afterEach(() => server?.closeAllConnections());
 afterEach(() => server?.close());
 afterEach(() => void vi.useRealTimers());
-/** Lets time pass only where a test says so. */
+/** Stops the time, which then passes only when a test advances it. */
 const stopTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -29,9 +29,9 @@ async function endpoint(handler: Handler): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-/** A limit that no answer reaches, also on a slow machine. */
+/** A time limit that no answer reaches, even on a slow machine. */
 const longMs = 120_000;
-/** The limit of an endpoint that never answers. */
+/** The time limit for an endpoint that never answers. */
 const shortMs = 200;
 const seat = (baseUrl: string, timeoutMs = longMs) => ({
   type: 'openai' as const,
@@ -56,7 +56,7 @@ const completion = (message: object) => ({
   usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
 });
 const never = new AbortController().signal;
-/** The client pauses no longer before it asks again. */
+/** The longest pause of the client before a retry, in milliseconds. */
 const longestPauseMs = 8000;
 
 test('the agent is sent the system prompt, the tools and its own identities back', async () => {
@@ -88,7 +88,7 @@ test('the agent is sent the system prompt, the tools and its own identities back
   expect(seen.tools).toHaveLength(1);
 });
 
-test('a call whose arguments are no JSON object is kept as the raw text', async () => {
+test('a call whose arguments are not a JSON object is kept as the raw text', async () => {
   const url = await endpoint(
     json(
       200,
@@ -133,7 +133,7 @@ const failures: readonly {
   },
   { name: 'an answer that is something else', handler: json(200, { hello: 1 }), message: /the answer has no choices/ },
   {
-    name: 'an answer whose message is no text',
+    name: 'an answer whose message is not a text',
     handler: json(200, { choices: [{ message: { role: 'assistant', content: 7 } }] }),
     message: /content of the message is neither a text nor a list of parts/,
   },
@@ -229,7 +229,7 @@ test.each(failures)(
   '$name is one clear fault without the key',
   async ({ handler, message, who = 'infrastructure', timeoutMs, key = 'sk-secret' }) => {
     const url = handler ? await endpoint(handler) : 'http://127.0.0.1:9/v1';
-    // Nobody waits for the pauses between attempts to connect.
+    // Skip the pauses between attempts to connect.
     if (!handler) stopTime();
     let isOver = false;
     const asked = askAgentModel(seat(url, timeoutMs), key, modelView(), never).finally(() => {
@@ -246,7 +246,7 @@ test.each(failures)(
   },
 );
 
-test('a silent model is asked once more, and heard of when its time is over', async () => {
+test('a silent model is asked once more and reported after its time limit', async () => {
   const url = await endpoint(() => undefined);
   const retries: unknown[] = [];
   const asked = askAgentModel(seat(url, shortMs), '', modelView(), never, (retry) => retries.push(retry));
@@ -254,7 +254,7 @@ test('a silent model is asked once more, and heard of when its time is over', as
   expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'it did not answer within 0.2 s' }]);
 });
 
-test('a model that was silent, or broke off, once gives its answer when it is asked again', async () => {
+test('a model that was silent or broke off once answers when it is asked again', async () => {
   stopTime();
   for (const begins of [false, true]) {
     let requests = 0;
@@ -274,7 +274,7 @@ test('a model that was silent, or broke off, once gives its answer when it is as
   }
 });
 
-test('a model that begins an answer and never ends it is silent, too', async () => {
+test('a model that begins an answer and never ends it counts as silent', async () => {
   const url = await endpoint((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('{"choices": [');
@@ -284,7 +284,7 @@ test('a model that begins an answer and never ends it is silent, too', async () 
   );
 });
 
-test('what may pass is tried again, and every time it is said why', async () => {
+test('a temporary failure is retried, and each retry reports its reason', async () => {
   let requests = 0;
   const url = await endpoint((_request, response) => {
     requests += 1;
@@ -318,7 +318,7 @@ test('an endpoint that limits the rate is asked again as often as needed, by one
   expect(retries.at(-1)).toEqual({ attempt: 2, of: 3, reason: 'it answered 500' });
 });
 
-/** A pause belongs to an origin and a key. A later test may have the port of this one, and must not wait. */
+/** A pause belongs to an origin and a key. A later test may use the same port, and must not wait. */
 const ownKey = 'key-of-a-long-pause';
 
 test.each([
@@ -354,14 +354,14 @@ test('an answer without choices is asked for again', async () => {
   expect([reply.content, call.retries]).toEqual(['Here I am.', 1]);
 });
 
-test('to cancel while the model thinks ends the call', async () => {
+test('cancelling while the model thinks ends the call', async () => {
   stopTime();
   const cancel = new AbortController();
   const url = await endpoint(() => cancel.abort());
   await expect(askAgentModel(seat(url), '', modelView(), cancel.signal)).rejects.toMatchObject({ reason: 'cancelled' });
 });
 
-test('to cancel in the pause before it is asked again ends the call', async () => {
+test('cancelling in the pause before a retry ends the call', async () => {
   const timers = vi.fn(globalThis.setTimeout);
   vi.stubGlobal('setTimeout', timers);
   onTestFinished(() => void vi.unstubAllGlobals());
@@ -394,7 +394,7 @@ test.each([
   expect(parseSeat(text, 'agent', 'person', {})).toEqual(expected);
 });
 
-test('a served checkpoint is a model that keeps its name, and no domain can ask for one', () => {
+test('a served checkpoint is a model that keeps its name, and a domain cannot ask for one', () => {
   const served = { REHEARSAL_CHECKPOINT_URL: 'http://127.0.0.1:9/v1', REHEARSAL_CHECKPOINT_TOKEN: 'token' };
   const parsed = parseSeat('checkpoint:runs/final', 'agent', 'person', served);
   expect(parsed).toEqual({

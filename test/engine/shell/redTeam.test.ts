@@ -18,7 +18,7 @@ import { userTurns } from '../../support/userTurns.ts';
 const [pack] = personaPacks().filter(({ name }) => name === 'red-team');
 const team = pack?.personas ?? [];
 
-test('the pack has at least eight ways, each with an attack that is neither a yes, nor a no', () => {
+test('the pack has at least eight personas, each with an attack that is neither a yes nor a no', () => {
   expect(team.length).toBeGreaterThanOrEqual(8);
   for (const { id, attacks } of team) {
     expect([id, attacks.length]).toEqual([id, 1]);

@@ -20,7 +20,7 @@ const run = async (task: string, agent: string) => {
   return JSON.parse(printed) as Record<string, unknown>;
 };
 
-test('run --json tells the report card, and how the databases at the end differ from those at the start', async () => {
+test('run --json prints the report card, and how the databases at the end differ from those at the start', async () => {
   expect(await run('mistaken-order', 'gold')).toMatchObject({
     reward: 1,
     failedBy: null,
@@ -38,7 +38,7 @@ test('run --json tells the report card, and how the databases at the end differ 
   });
 });
 
-test('a rollout that changes nothing says so, and why it failed', async () => {
+test('a rollout that changes nothing reports that and why it failed', async () => {
   expect(await run('lamp-variant', 'scripted')).toMatchObject({
     reward: 0,
     failedBy: 'agent',

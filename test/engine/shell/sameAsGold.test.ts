@@ -51,7 +51,7 @@ async function played(agent: string): Promise<{ reward: unknown; reason: string;
   return { ...JSON.parse(ran.out.trim().split('\n').at(-1) ?? ran.err), recording: join(out, 'two.0.traj.jsonl') };
 }
 
-test('the reward is that the state of a server is as after the gold actions, from the start of the task', async () => {
+test('the reward requires the state of a server that the gold actions give from the start of the task', async () => {
   expect(await played('gold')).toMatchObject({ reward: 1 });
   const wrong = await played('scripted');
   expect(wrong).toMatchObject({

@@ -7,7 +7,7 @@ import { type RawReply, type RawServer, rawMcpServer, resultBody } from '../../s
 import { simulatedDomain } from '../../support/simulatedDomain.ts';
 import { folderOf } from './load/domainFolder.ts';
 
-/** The tools of a domain with a server of which the tool `look` is answered as given; `write` waits for nothing. */
+/** Opens the tools of a domain whose server answers the tool `look` as given. `write` does not wait. */
 async function scratchOf(
   reply: (id: number) => RawReply,
   timeoutMs = 120_000,
@@ -32,7 +32,7 @@ async function scratchOf(
   return { server, tools, call: tools.shown.call };
 }
 
-/** A tool on the domain's own database, which answers with all that it was given. */
+/** A tool on the domain's own database that returns all notes so far. */
 const notes = {
   'database.json': '{"notes": {}}',
   'tools.ts': `import { defineTools } from 'rehearsal';
@@ -71,7 +71,7 @@ test.each([
   },
   { name: 'whose server breaks the connection', reply: () => (response) => response.destroy(), says: /broke/ },
 ] satisfies readonly { name: string; reply: (id: number) => RawReply; says: RegExp }[])(
-  'a call $name keeps what earlier calls wrote, and no later call repeats its error',
+  'a call $name keeps the writes of earlier calls, and later calls do not repeat its error',
   async ({ reply, says }) => {
     const { call } = await scratchOf(reply, 2000, notes);
     expect(await call('note', { text: 'milk' })).toMatchObject({ content: 'milk' });

@@ -18,7 +18,7 @@ ${more}  user: { goal: You want to know the time., opening: What time is it? }
   actions: [{ tool: clock }]
 `;
 
-/** A domain whose server tells the time that it was given, and that of its clock. */
+/** A domain whose server returns the time that it was given, and the time of its clock. */
 function domainWith(server: string, ...tasks: string[]): string {
   const folder = temporaryFolder('server-clock');
   const write = (name: string, text: string) => {

@@ -84,7 +84,7 @@ test('the answer is the result, its writes are patches, and a replay needs no mo
       },
     },
   });
-  // llama.cpp takes only patterns of a whole text.
+  // llama.cpp accepts only patterns that match a whole text.
   expect(JSON.stringify(requests[0])).not.toContain('pattern');
   const shown = asked(requests[0] ?? { messages: [] });
   expect(shown).toContain('"orders.W1"');
@@ -142,7 +142,7 @@ test('a schema of a result that cannot be compiled is found before a rollout', (
 });
 
 const refusals: readonly { readonly name: string; readonly answer: string; readonly told: RegExp }[] = [
-  { name: 'text that is no JSON', answer: 'Sure! It is shipped.', told: /it is not JSON: Sure! It is shipped/ },
+  { name: 'text that is not JSON', answer: 'Sure! It is shipped.', told: /it is not JSON: Sure! It is shipped/ },
   { name: 'broken JSON', answer: '{"result": {"tracking": ', told: /it is not JSON/ },
   {
     name: 'a result that does not fit',
@@ -161,7 +161,7 @@ const refusals: readonly { readonly name: string; readonly answer: string; reado
     told: /does not fit this database: add at orders.W1.status/,
   },
   {
-    name: 'an operation that is none',
+    name: 'an unknown operation',
     answer: '{"result": {"tracking": "T1"}, "writes": [{"op": "copy", "path": "/orders/W1/status"}]}',
     told: /\/writes\/0\/op must be equal to one of the allowed values/,
   },
@@ -206,7 +206,7 @@ test('a model that refuses the call gives an error that the agent sees', async (
   expect(closed).toMatchObject({ reward: 0, results: ['Error: W1 is not packed'] });
 });
 
-inFullSuite('a model that never answers is an infrastructure failure, and no reward', async () => {
+inFullSuite('a model that never answers is an infrastructure failure without a reward', async () => {
   const { url } = await modelServer(() => null);
   const [closed] = await rehearse(folder(url), ['ship']);
   expect(closed).toMatchObject({

@@ -23,7 +23,7 @@ const never = new AbortController().signal;
 const view = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
 const flip = 'Hello! How can I help you today?';
 
-test('roles are swapped, own turns kept, and the answer is the reply', async () => {
+test('roles are swapped, turns of the user are kept, and the answer is the reply', async () => {
   const { url, requests } = await modelServer(() => 'Yes, please.');
   const { reply, call } = await askUserModel(seat(url), '', view, never);
   expect(reply).toEqual({ content: 'Yes, please.', stop: null });
@@ -33,21 +33,21 @@ test('roles are swapped, own turns kept, and the answer is the reply', async () 
   expect(request?.messages[2]?.content).toBe('Please paint chair A1 red.');
 });
 
-test('a stop beside a yes is taken back, and the sidecar is told', async () => {
+test('a stop beside a yes is withheld and noted in the sidecar', async () => {
   const { url } = await modelServer(() => 'Yes, please. ###STOP###');
   const { reply, call } = await askUserModel(seat(url), '', view, never);
   expect(reply).toEqual({ content: 'Yes, please.', stop: null });
   expect(call.withheld).toBe('done');
 });
 
-test('a domain without the guard takes every answer as it comes', async () => {
+test('a domain without the guard accepts every answer unchanged', async () => {
   const { url, requests } = await modelServer(() => flip);
   const domain = { ...view.domain, file: { ...view.domain.file, guard: false } };
   const { reply, call } = await askUserModel(seat(url), '', { ...view, domain }, never);
   expect([reply, call.flaws, requests.length]).toEqual([{ content: flip, stop: null }, undefined, 1]);
 });
 
-test('a refused answer is asked for once more, with what was wrong', async () => {
+test('after a refused answer, the model is asked once more with the reason', async () => {
   const { url, requests } = await modelServer((_, nth) => (nth === 1 ? flip : 'Yes, please.'));
   const { reply, call } = await askUserModel(seat(url), '', view, never);
   expect(reply.content).toBe('Yes, please.');
@@ -84,7 +84,7 @@ test.each([
   expect(requests).toHaveLength(2);
 });
 
-/** An endpoint that answers with the message a test makes of the request. */
+/** Starts an endpoint whose answers a test computes from the request. */
 async function asked(answer: (body: object) => object): Promise<string> {
   const server = createServer(async (request, response) => {
     const message = answer(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
@@ -155,7 +155,7 @@ const sidecarOf = ({ recording }: Rehearsed): readonly Timing[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Timing);
 
-test('a model plays a task with the gold seat to reward 1, and a replay asks nobody', async () => {
+test('a model plays a task with the gold seat to reward 1, and a replay asks no model', async () => {
   const { url, requests } = await modelServer(inTurn);
   const closed = await play(url);
   expect(closed).toMatchObject({ reward: 1, endReason: 'userStopped' });
@@ -177,7 +177,7 @@ test('two user turns never follow each other, and each request holds all turns o
   expect(kept).toEqual(said.map((_, at) => said.slice(0, at)));
 });
 
-test('a refusal is recorded and counted, and the rollout goes on', async () => {
+test('a refusal is recorded and counted, and the rollout continues', async () => {
   let isFirst = true;
   const { url } = await modelServer((request) => {
     const answer = isFirst ? flip : inTurn(request);
@@ -225,7 +225,7 @@ test('a broken simulator is to blame, and the rollout has no reward', async () =
   ]);
 });
 
-test('what a broken simulator used counts for the budget', async () => {
+test('the usage of a broken simulator counts for the budget', async () => {
   const usage = { prompt_tokens: 7, completion_tokens: 3 };
   const url = await endpoint(() => {
     const answer = completion({ content: flip });

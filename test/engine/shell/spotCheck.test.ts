@@ -24,7 +24,7 @@ function copy(): string {
 
 const grade = (keep: boolean) => ({ rules: [], keep, evidence: [], reason: 'So it is.' });
 
-test('a decision is kept, changes what is learned from, and is set beside the grade', () => {
+test('a decision is kept, changes the selection, and is compared with the grade', () => {
   const folder = copy();
   const queue = () => spotCheckOf(folder, 4, '1').queue;
   const names = queue().map(({ row }) => row.recording);
@@ -46,7 +46,7 @@ test('a decision is kept, changes what is learned from, and is set beside the gr
   expect(readFileSync(join(folder, 'balance.txt'), 'utf8')).toContain('2 left out: rejected in the spot check');
 });
 
-test('a fork that came to its end takes the place of its parent', () => {
+test('a fork that has ended replaces its parent', () => {
   const folder = copy();
   const [{ row } = { row: undefined }] = spotCheckOf(folder, 1, '1').queue;
   const parent = row?.recording ?? '';
@@ -69,7 +69,7 @@ test('a fork that came to its end takes the place of its parent', () => {
   expect(readSelection(folder).some(({ recording }) => recording === fork)).toBe(false);
 });
 
-test('the sample is drawn by seed, has what was decided, and stays as the selection grows', () => {
+test('the sample is drawn by seed, includes all decisions, and is stable when the selection grows', () => {
   const row = (recording: string): Selected => ({
     ...{ recording, domain: 'desk', task: 'a', persona: 'calm', difficulty: 'easy', outcome: 'success' },
     ...{ miss: null, withheld: [], chosen: true, why: 'chosen', accepted: true },

@@ -20,7 +20,7 @@ const tools = `${gated}export const loop = tool({ description: 'Never ends.', ef
 const script = (id: string, call: string) =>
   `- id: ${id}\n  persona: plain\n  user: { goal: Look. }\n  actions: []\n  script: [[{ tool: ${call}, arguments: {} }], Done.]\n`;
 
-/** One lane, and what starts stepped rollouts in it. */
+/** Opens one lane. Returns it with a function that starts stepped rollouts in it. */
 async function stepping() {
   const tasks = script('loops', 'loop') + script('waits', 'wait') + script('looks', 'look');
   const folder = domain([], { 'tools.ts': tools, 'tasks/all.task.yaml': tasks });
@@ -55,7 +55,7 @@ async function stepping() {
   return { start, folder };
 }
 
-test('a step that is asked for while the dead lane is replaced reaches the one that takes over', async () => {
+test('a step that is requested while the dead lane is replaced reaches the new lane', async () => {
   const { start } = await stepping();
   const live = start('loops', (_, self) => self.step());
   const { events, reward } = await live.closed;
@@ -63,7 +63,7 @@ test('a step that is asked for while the dead lane is replaced reaches the one t
   expect(events.map(({ type }) => type).slice(-3)).toEqual(['toolCalled', 'rolloutEnded', 'rewarded']);
 });
 
-test('a step under way when the lane dies by another rollout is taken on the next lane', async () => {
+test('a step in progress when another rollout kills the lane is taken on the next lane', async () => {
   const { start, folder } = await stepping();
   const seen: string[] = [];
   const waits = start('waits', ({ type }, self) => {
@@ -80,7 +80,7 @@ test('a step under way when the lane dies by another rollout is taken on the nex
   expect(seen.filter((type) => type === 'toolCalled')).toHaveLength(1);
 });
 
-test('nothing comes that was not asked for, on the lane that took over neither', async () => {
+test('only requested events arrive, on the new lane too', async () => {
   const { start } = await stepping();
   let asked = 1;
   const seen: LaneEvent[] = [];
@@ -90,7 +90,7 @@ test('nothing comes that was not asked for, on the lane that took over neither',
     asked += 1;
     self.step();
   });
-  // Events of one lane come in order: an event that was not asked for would come before those of a later rollout.
+  // Events of one lane arrive in order: an event that was not requested would arrive before those of a later rollout.
   const playAnother = () => start('looks', (_, self) => self.step()).closed;
   await until('the end', () => seen.at(-1)?.type === 'rolloutEnded');
   await playAnother();
@@ -103,7 +103,7 @@ test('nothing comes that was not asked for, on the lane that took over neither',
   expect((await live.closed).endReason).toBe('cancelled');
 });
 
-test('a pause between two steps is not part of what a step took', async () => {
+test('a pause between two steps is not part of the duration of a step', async () => {
   const { start } = await stepping();
   const pause = 300;
   const took: number[] = [];
@@ -116,7 +116,7 @@ test('a pause between two steps is not part of what a step took', async () => {
   expect(took[0]).toBeLessThan(pause);
 });
 
-test('a rollout that is cancelled while its lane is replaced comes to its end', async () => {
+test('a rollout that is cancelled while its lane is replaced ends', async () => {
   const { start } = await stepping();
   const live = start('loops', ({ type }, self) => (type === 'rolloutEnded' ? self.cancel() : self.step()));
   expect(await live.closed).toMatchObject({ reward: null, endReason: 'environmentFailed' });

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readEach } from '../conversationReader.ts';
 import { readAnswer } from '../loggedAnswer.ts';
 import { conversationIdOf, hasBlocks } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
@@ -20,32 +20,25 @@ export const anthropicMessages: ConversationReader = {
     return isSystemApart || isTool || hasBlocks(messages, blocks) || isAnswer(answerIn(value));
   },
   read: (logs) =>
-    joinedReads(
-      logs.map(({ path: file, values }) =>
-        readOf(
-          values.map(({ value, line }) => {
-            const request = requestIn(value);
-            const { messages, system, tools, id } = request;
-            const answer = answerIn(value);
-            const opening = system === undefined || system === null ? [] : [{ role: 'system', content: system }];
-            return conversationOf(
-              {
-                file,
-                line,
-                id: textOf(objectOf(value)['custom_id']) ?? conversationIdOf(objectOf(value)) ?? textOf(id),
-                tools: toolsIn(tools),
-              },
-              [
-                ...readMessages(opening, line, 'system'),
-                ...readMessages(withAnswer(listIn(messages), answer), line),
-                ...(isAnswer(answer) ? [] : readAnswer(value, listIn(messages), line)),
-              ],
-            );
-          }),
-          [],
-        ),
-      ),
-    ),
+    readEach(logs, (file, { value, line }) => {
+      const request = requestIn(value);
+      const { messages, system, tools, id } = request;
+      const answer = answerIn(value);
+      const opening = system === undefined || system === null ? [] : [{ role: 'system', content: system }];
+      return conversationOf(
+        {
+          file,
+          line,
+          id: textOf(objectOf(value)['custom_id']) ?? conversationIdOf(objectOf(value)) ?? textOf(id),
+          tools: toolsIn(tools),
+        },
+        [
+          ...readMessages(opening, line, 'system'),
+          ...readMessages(withAnswer(listIn(messages), answer), line),
+          ...(isAnswer(answer) ? [] : readAnswer(value, listIn(messages), line)),
+        ],
+      );
+    }),
 };
 
 const blocks = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking']);

@@ -1,6 +1,6 @@
 import type { Json } from '../../../engine/core/values/json.ts';
 import type { Conversation } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readFiles } from '../conversationReader.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { listIn, objectOf, textOf } from '../saidMessage.ts';
 import { conversationOf, readMessages } from '../transcript.ts';
@@ -13,13 +13,8 @@ export const inspectAi: ConversationReader = {
   keys: ['eval', 'samples'],
   matches: (value) => isSample(value) || (isLog(value) && samplesIn(value).some(isSample)),
   read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) =>
-        readOf(
-          values.flatMap(({ value, line }) => samplesIn(value).map((each) => sampleOf(path, line, each))),
-          [],
-        ),
-      ),
+    readFiles(logs, ({ path, values }) =>
+      values.flatMap(({ value, line }) => samplesIn(value).map((each) => sampleOf(path, line, each))),
     ),
 };
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../engine/core/values/json.ts';
 import type { Conversation } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readFiles } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
@@ -23,15 +23,7 @@ export const openaiResponses: ConversationReader = {
   source: 'chats',
   keys: ['input', 'output'],
   matches: (value) => itemsIn(value).some(isItem) || isBatched(value),
-  read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) =>
-        readOf(
-          threadsOf(values).map((thread) => responseOf(path, thread)),
-          [],
-        ),
-      ),
-    ),
+  read: (logs) => readFiles(logs, ({ path, values }) => threadsOf(values).map((thread) => responseOf(path, thread))),
 };
 
 const isBatched = (value: unknown) => /\/responses$/.test(textOf(objectOf(value)['url']) ?? '');

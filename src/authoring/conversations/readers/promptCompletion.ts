@@ -1,6 +1,6 @@
 import type { Json } from '../../../engine/core/values/json.ts';
 import type { Conversation } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { firstOf, listIn, objectOf, textOf } from '../saidMessage.ts';
@@ -13,15 +13,7 @@ export const promptCompletion: ConversationReader = {
   source: 'chats',
   keys: ['prompt', 'completion'],
   matches: isPair,
-  read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) =>
-        readOf(
-          values.map((each) => pairOf(path, each)),
-          [],
-        ),
-      ),
-    ),
+  read: (logs) => readEach(logs, (path, each) => pairOf(path, each)),
 };
 
 /** Reports whether a value contains both a prompt and its completion. */

@@ -1,10 +1,10 @@
 import { type Json, jsonOf } from '../../../engine/core/values/json.ts';
 import { pythonLiteral } from '../../../engine/core/values/pythonLiteral.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readEach } from '../conversationReader.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { listIn, objectOf, type ReadMessage, readMessage, resultText, roleNamed, textOf } from '../saidMessage.ts';
-import { conversationOf, type PlacedRead } from '../transcript.ts';
+import { conversationOf } from '../transcript.ts';
 
 /** Reads ShareGPT's `{"conversations": [{"from", "value"}]}`, as datasets for fine-tuning have it, also with roles. */
 export const shareGpt: ConversationReader = {
@@ -15,30 +15,21 @@ export const shareGpt: ConversationReader = {
   matches: (value) =>
     listIn(objectOf(value)['conversations']).some((each) => 'from' in objectOf(each) || 'role' in objectOf(each)),
   read: (logs) =>
-    joinedReads(
-      logs.map(({ path: file, values }) => {
-        const isPreferred = ({ value }: (typeof values)[number]) => 'chosen' in objectOf(value);
-        const notes = values
-          .filter(isPreferred)
-          .map(({ line }) => ({ file, line, message: 'the chosen and the rejected answer are left out' }));
-        return readOf(
-          values.map(({ value, line }) => {
-            const { conversations, system, tools, id } = objectOf(value);
-            const opening = textOf(system) ? [{ from: 'system', value: textOf(system) ?? '' }] : [];
-            const turns = [...opening, ...listIn(conversations)];
-            const given = turns.map((each, index): PlacedRead => {
-              return { ...readTurn(each, turns[index - 1]), line, path: `conversations.${index}` };
-            });
-            return conversationOf(
-              { file, line, id: textOf(id) ?? conversationIdOf(objectOf(value)), tools: toolsIn(tools) },
-              given,
-            );
-          }),
-          [],
-          notes,
-        );
-      }),
-    ),
+    readEach(logs, (file, { value, line }, notes) => {
+      const object = objectOf(value);
+      const { conversations, system, tools, id } = object;
+      if ('chosen' in object) notes.push({ file, line, message: 'the chosen and the rejected answer are left out' });
+      const opening = textOf(system) ? [{ from: 'system', value: textOf(system) ?? '' }] : [];
+      const turns = [...opening, ...listIn(conversations)];
+      return conversationOf(
+        { file, line, id: textOf(id) ?? conversationIdOf(object), tools: toolsIn(tools) },
+        turns.map((each, index) => ({
+          ...readTurn(each, turns[index - 1]),
+          line,
+          path: `conversations.${index}`,
+        })),
+      );
+    }),
 };
 
 /** A turn of `function_call` has its call as JSON text. In the form of Hermes, calls and results are in tags of a text. */

@@ -1,6 +1,6 @@
 import { type Json, withoutNulls } from '../../../engine/core/values/json.ts';
 import type { Conversation } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readFiles } from '../conversationReader.ts';
 import { listIn, objectOf, type ReadMessage, readMessage, textOf } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 
@@ -12,17 +12,12 @@ export const tau2Results: ConversationReader = {
   keys: ['simulations'],
   matches: (value) => Array.isArray(objectOf(value)['simulations']) || isSimulation(value),
   read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) =>
-        readOf(
-          values.flatMap(({ value, line }) => {
-            const { simulations } = objectOf(value);
-            const given = Array.isArray(simulations) ? simulations : [value as Json];
-            return given.map((each) => simulationOf(path, line, each as Json));
-          }),
-          [],
-        ),
-      ),
+    readFiles(logs, ({ path, values }) =>
+      values.flatMap(({ value, line }) => {
+        const { simulations } = objectOf(value);
+        const given = Array.isArray(simulations) ? simulations : [value as Json];
+        return given.map((each) => simulationOf(path, line, each as Json));
+      }),
     ),
 };
 

@@ -1,8 +1,7 @@
-import type { Conversation, ImportProblem } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
-import { hasBlocks, isMessageRow, readRows } from '../messageRows.ts';
+import type { ConversationReader } from '../conversationReader.ts';
+import { hasBlocks } from '../messageRows.ts';
 import { listIn, objectOf, textOf } from '../saidMessage.ts';
-import { chatOf } from './openaiChat.ts';
+import { openaiChat } from './openaiChat.ts';
 
 /** Reads messages of the AI SDK's user interface: `parts`, or `toolInvocations` before them. */
 export const vercelUi: ConversationReader = {
@@ -15,18 +14,7 @@ export const vercelUi: ConversationReader = {
     const messages = Array.isArray(value) ? value : [value, ...listIn(objectOf(value)['messages'])];
     return messages.some(isUiMessage);
   },
-  read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) => {
-        const rows = values.filter(({ value }) => isMessageRow(value));
-        const others = values.filter(({ value }) => !isMessageRow(value));
-        const read = [...readRows(path, rows, others.length > 0), ...others.map((each) => chatOf(path, each))];
-        return readOf(
-          read.filter((each): each is Conversation => 'messages' in each),
-          read.filter((each): each is ImportProblem => 'message' in each),
-        );
-      }),
-    ),
+  read: openaiChat.read,
 };
 
 const partTypes = new Set(['text', 'step-start', 'dynamic-tool', 'tool-invocation', 'file', 'reasoning']);

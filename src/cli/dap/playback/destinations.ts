@@ -106,7 +106,7 @@ function callText({ name, arguments: given }: ToolCall): string {
 
 const isReply = (type: Step['event']['type']) => type === 'agentReplied' || type === 'userReplied';
 
-/** Returns the last answer of a seat up to a step, which a new sample replaces. Undefined if there is none yet. */
+/** Returns the last answer of a seat up to a step, which a new sample replaces. Undefined before its first answer. */
 export function replyUpTo(steps: readonly Step[], step: number): Step | undefined {
   return steps.slice(0, step + 1).findLast(({ event }) => isReply(event.type));
 }

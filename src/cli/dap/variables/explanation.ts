@@ -34,7 +34,7 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
   ].join('\n');
 }
 
-/** The reward, or that there is none yet, and how the rollout ended or how far it came. */
+/** The reward, or that it is still open, and how the rollout ended or how far it came. */
 export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly string[] {
   const { reward, ended, turn, started } = state;
   const end = ended

@@ -69,7 +69,7 @@ export function isAgreeing(kind: ShadowKind): boolean {
   return kind === 'sameCall' || kind === 'bothSpeak';
 }
 
-/** The first turn in which an agent would have done something else; null when there is none. */
+/** The first turn in which an agent would have done something else; null if it does the same in all. */
 export function shadowDivergence({ turns }: ShadowedRollout): ShadowTurn | null {
   return turns.find(({ kind }) => !isAgreeing(kind) && kind !== 'unanswered') ?? null;
 }

@@ -8,7 +8,7 @@ import type { Message, ToolCall } from './message.ts';
 /** The next event that the rollout waits for. */
 export type Phase =
   | { readonly type: 'worldAwaited' }
-  /** After the call that succeeded, or after set-up where there is none. */
+  /** After the call that succeeded, or after set-up without a call. */
   | { readonly type: 'syncAwaited'; readonly call: ToolCall | null; readonly by: Side }
   | { readonly type: 'userAwaited' }
   | { readonly type: 'agentAwaited' }

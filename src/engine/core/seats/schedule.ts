@@ -53,7 +53,7 @@ function drawn({ behaviours, attacks }: Persona, started: RolloutStarted): reado
 }
 
 /**
- * The place in the schedule of the cue that is due at a reply and fits what the agent said; -1 where there is none.
+ * The place in the schedule of the cue that is due at a reply and fits what the agent said; -1 without such a cue.
  * A cue that finds no occasion waits for the next reply.
  */
 export function dueAt(

@@ -15,7 +15,7 @@ function slotsOf(name: string, value: Json): readonly (readonly [name: string, v
 
 const slot = /\{([\w.]+)\}/g;
 
-/** One of these templates of a lexicon whose every `{slot}` has a value, filled in; null where there is none. */
+/** One of these templates of a lexicon whose every `{slot}` has a value, filled in; null if every template lacks a value. */
 export function fromTemplate(
   templates: readonly string[] | undefined,
   values: Readonly<Record<string, string>>,

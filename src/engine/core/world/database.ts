@@ -173,7 +173,7 @@ export function diffDatabases(a: Database, b: Database): readonly Change[] {
   return patchesBetween(a.root, b.root).map(({ path, old, value }) => ({ path, before: old, after: value }));
 }
 
-/** The value at a path, or `undefined` where there is none. */
+/** The value at a path, or `undefined` for an unknown path. */
 export function getAt(db: Database, path: Path): Json | undefined {
   const node = nodeAt(db, path);
   return node === undefined ? undefined : jsonOf(node);

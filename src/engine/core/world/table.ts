@@ -43,7 +43,7 @@ export function tableKeys(table: Table<unknown>): readonly string[] {
   return list.length === size ? list : list.slice(0, size);
 }
 
-/** The row at a key; undefined where there is none. */
+/** The row at a key; undefined for an unknown key. */
 export function find<V>(table: Table<V>, key: string): V | undefined {
   let rest = spread(key);
   let node: Trie<V> | null = table.root;
@@ -60,7 +60,7 @@ export function withRow<V>(table: Table<V>, key: string, value: V): Table<V> {
   return { root, order: sizeOf(root) > sizeOf(table.root) ? withKey(table.order, key) : table.order };
 }
 
-/** The table without a row; the same table where there is none. */
+/** The table without a row; the same table for an unknown key. */
 export function withoutRow<V>(table: Table<V>, key: string): Table<V> {
   const root = remove(table.root, key, 0) ?? build<V>([], 0);
   if (sizeOf(root) === sizeOf(table.root)) return table;

@@ -133,7 +133,7 @@ function checkPersona(placed: Placed<Task>, parts: Parts, note: Note): void {
 }
 
 /**
- * The persona that a task names. Notes where there is none, and where it is a draft.
+ * The persona that a task names. Reports a persona that is missing, and one that is a draft.
  * @param loss what a draft means for the task, in a sentence
  */
 function personaNamed(

@@ -165,7 +165,7 @@ function isOfDrafts({ file }: Source, { items }: Items<Persona>): boolean {
   return own.length > 0 && own.every(isDraft);
 }
 
-/** The value of a database file, or an empty database where there is none or it is broken. */
+/** The value of a database file, or an empty database if the file is missing or broken. */
 function databaseOf(source: Source | null): JsonObject {
   return (source && parseDatabase(source).value) ?? noRows;
 }

@@ -65,7 +65,7 @@ export type Parts = {
   readonly simulated: readonly Placed<SimulatedTool>[];
   /** Tools of every kind that are in files of the domain. */
   readonly scan: Scan;
-  /** The export of `sync` in tools.ts, which keeps both sides of the world in step; null if there is none. */
+  /** The export of `sync` in tools.ts, which keeps both sides of the world in step; null without that export. */
   readonly sync: Location | null;
   /** Names that verifiers.ts exports. */
   readonly verifiers: readonly string[];

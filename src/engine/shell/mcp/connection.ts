@@ -160,19 +160,20 @@ export class McpConnection {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
       const answer = answerOf(error, isKnown);
-      if (this.#transport?.sessionId === undefined || !namesSession(error)) throw answer;
-      throw (await this.#knowsSession(options)) ? answer : new SessionLost(messageOf(answer));
+      if (this.#transport?.sessionId === undefined || !mayConcernSession(error)) throw answer;
+      throw (await this.#knowsSession(options, messageOf(error))) ? answer : new SessionLost(messageOf(answer));
     }
   }
 
   /**
    * Returns whether the server answers a ping, or refuses it for another reason than the session: what refused the
    * request may be a tool, which answers 404 after it has done something, or has sessions itself.
+   * @param words the words of that refusal; a ping that is refused with the same words is refused for the session
    */
-  #knowsSession(options: RequestOptions): Promise<boolean> {
+  #knowsSession(options: RequestOptions, words: string): Promise<boolean> {
     return this.unlessCut(this.client.request({ method: 'ping' }, anyResult, options)).then(
       () => true,
-      (error: unknown) => !namesSession(error),
+      (error: unknown) => !(namesSession(error) || (mayConcernSession(error) && messageOf(error) === words)),
     );
   }
 
@@ -228,6 +229,12 @@ export function namesSession(error: unknown): boolean {
   if (error instanceof StreamableHTTPError) return isGone(error.code) || sessionLost.test(error.message);
   return error instanceof ServerError && sessionLost.test(error.message);
 }
+
+/** Returns whether a refusal may be about the session in words that are not known: only a ping can tell. */
+const mayConcernSession = (error: unknown): boolean =>
+  namesSession(error) ||
+  (error instanceof UnaddressedRefusal && error.status === 400) ||
+  (error instanceof StreamableHTTPError && error.code === 400);
 
 const isGone = (status: number | undefined) => status === 404 || status === 410;
 

@@ -116,21 +116,39 @@ function shownText(part: ShownPart): string {
 }
 
 /**
- * Returns a result as data: the structured content if there is some, otherwise the text. A text that is JSON is parsed, and
- * several texts that are all objects or lists are the rows of a list. `JSON.stringify` writes all digits of its numbers.
+ * Returns a result as data: the structured content if there is some, otherwise the text. Several texts that are all objects
+ * or lists are the rows of a list. `JSON.stringify` writes all digits of its numbers.
  * @param outputSchema the schema that the tool declares
  */
 export function exactDataOf({ content, texts = [content], data }: Data, outputSchema: JsonObject = {}): Json {
-  const value = data === undefined ? (rowsIn(texts) ?? texts.join('\n')) : unwrap(data, content, outputSchema);
-  return typeof value === 'string' ? (rawJsonOf(value) ?? value) : value;
+  if (data === undefined) return rowsIn(texts) ?? valueIn(texts.join('\n'));
+  const value = unwrap(data, content, outputSchema);
+  return typeof value === 'string' ? (collectionIn(value) ?? value) : value;
 }
+
+/**
+ * Returns the value that a text is as JSON. A number that JSON writes in another way, such as 1.10, and a text in quotes are
+ * texts, because their value is not the same as the text.
+ */
+function valueIn(text: string): Json {
+  const value = rawJsonOf(text);
+  if (value === undefined || typeof value === 'string') return text;
+  const isSame = isCollection(text) || JSON.stringify(value) === text.trim();
+  return isSame ? value : text;
+}
+
+/** Returns the list or object that a text is as JSON, or undefined. */
+const collectionIn = (text: string): Json | undefined => (isCollection(text) ? rawJsonOf(text) : undefined);
+
+/** Returns whether a text begins as a list or object of JSON. */
+export const isCollection = (text: string): boolean => /^\s*[[{]/.test(text);
 
 /** Returns a result as data, as recordings and states have it. */
 export const dataOf = (result: Data, outputSchema?: JsonObject): Json => withDigits(exactDataOf(result, outputSchema));
 
 /** Returns the objects or lists that several texts are as JSON, or undefined. */
 function rowsIn(texts: readonly string[]): Json | undefined {
-  if (texts.length < 2 || !texts.every((text) => /^\s*[[{]/.test(text))) return undefined;
+  if (texts.length < 2 || !texts.every(isCollection)) return undefined;
   const rows = texts.map(rawJsonOf);
   return rows.includes(undefined) ? undefined : (rows as Json);
 }

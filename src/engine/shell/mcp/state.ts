@@ -4,7 +4,7 @@ import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { hasExactNumber, withDigits, writtenJson } from '../../core/values/largeIntegers.ts';
 import { linearPattern } from '../../core/values/linearPattern.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
-import { type Data, dataOf, exactDataOf } from './result.ts';
+import { type Data, dataOf, exactDataOf, isCollection } from './result.ts';
 
 /** The declaration of a reader about its result. */
 type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | undefined };
@@ -23,7 +23,7 @@ export function stateOf(result: Data, { lines, rows }: Shape, outputSchema?: Jso
 export function unclearRows({ texts, data }: Data, { lines, rows }: Shape): string | null {
   if (texts === undefined || data !== undefined || lines !== undefined || rows !== undefined) return null;
   if (texts.length === 0) return 'an empty result';
-  return texts.length > 1 && texts.every((text) => /^\s*[[{]/.test(text)) ? `${texts.length} texts` : null;
+  return texts.length > 1 && texts.every(isCollection) ? `${texts.length} texts` : null;
 }
 
 export const rowsAdvice =

@@ -25,7 +25,7 @@ export type Loan = { readonly base_url: string; readonly api_key: string; readon
 
 /** An agent's program as one rollout has it. */
 export type AgentProgram = {
-  /** Resolves with the text that ends the turn. Rejects with a `Fault` when there is none. */
+  /** Resolves with the text that ends the turn. Rejects with a `Fault` if the program gives no text. */
   readonly turn: (turn: AgentTurn, signal: AbortSignal) => Promise<string>;
   /** Resolves when its process is gone. */
   readonly close: () => Promise<void>;

@@ -143,7 +143,7 @@ export function readSidecar(path: string): ReadSidecar {
   return { lines: lines.map(({ chain: _, ...line }) => line), chains: lines.map(({ chain }) => chain), problems };
 }
 
-/** Gives the sidecar's line of an event of a recording, also while it is being written; undefined where there is none. */
+/** Gives the sidecar's line of an event of a recording, also while it is being written; undefined for an event without a line. */
 export function sideNotes(recording: string): (n: number) => SidecarLine | undefined {
   const path = sidecarPath(recording);
   let known: readonly SidecarLine[] = [];

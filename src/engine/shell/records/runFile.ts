@@ -102,7 +102,7 @@ export function runIdIn(folder: string): string | undefined {
   return typeof file === 'string' ? undefined : file.id;
 }
 
-/** SHA-256 over the bytes of `run.json`, as the ledger vouches for it; null where there is none. */
+/** SHA-256 over the bytes of `run.json`, as the ledger vouches for it; null without that file. */
 export function runFileHash(folder: string): string | null {
   const path = join(folder, 'run.json');
   return existsSync(path) ? hash('sha256', readBounded(path, { limit: fileLimits.record }), 'hex') : null;

@@ -9,7 +9,7 @@ import { sideNotes } from './recording.ts';
  */
 export type GuardNote = Pick<SideNote, 'flaws' | 'withheld' | 'mismatch'>;
 
-/** Returns the guard's note on a step, or undefined if there is none. */
+/** Returns the guard's note on a step, or undefined for a step without a note. */
 export type GuardReader = (step: { readonly n: number; readonly event: RolloutEvent }) => GuardNote | undefined;
 
 /** Reads the notes of a rollout's guard from the sidecar of its recording, also while that is being written. */

@@ -43,11 +43,11 @@ export type Ports = {
   readonly callGold?: Ports['callTool'] | undefined;
   /** Runs the domain's `sync` on a world; absent where no domain has one. */
   readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes> | Writes;
-  /** Puts a task's own start into a world by the environment that works on it; absent where there is none. */
+  /** Puts a task's own start into a world by the environment that works on it; absent without an environment. */
   readonly setUp?: (task: Task, context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes>;
   /** Reads the sources of assertions that are not in the world. */
   readonly readSource: VerificationPorts['readSource'];
-  /** Asks the judge; absent where there is none, and its answers are then unknown. */
+  /** Asks the judge; absent without a judge, and its answers are then unknown. */
   readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;
   readonly verifyBy?: VerificationPorts['verifyBy'];
   /** Receives what the verdicts depend on instead of making them here. The loop then ends before them. */

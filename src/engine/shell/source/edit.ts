@@ -12,7 +12,7 @@ export function replacing(at: Location, old: string, text: string): Fix | undefi
   return { title, edits: [{ ...placeAt(at), column: at.column + 1, endColumn: at.endColumn - 1, text }] };
 }
 
-/** A fix of one edit; undefined where there is none to make. */
+/** A fix of one edit; undefined if nothing has to be edited. */
 export function fixOf(title: string, edit: Edit | null): Fix | undefined {
   return edit === null ? undefined : { title, edits: [edit] };
 }

@@ -31,7 +31,7 @@ export type Places = {
   readonly key: (path: readonly PropertyKey[]) => Location;
   /** A part of the text at the path; the whole where the file writes it with escapes. */
   readonly part: (path: readonly PropertyKey[], text: string, offset: number, length: number) => Location;
-  /** Adds `key: value`, or an item, to the map or list at the path; null where there is none. */
+  /** Adds `key: value`, or an item, to the map or list at the path; null if the path leads to neither. */
   readonly insert: (path: readonly PropertyKey[], entry: string) => Edit | null;
 };
 

@@ -7,9 +7,9 @@ import { factsOf, tells } from '../../../../src/engine/core/events/facts.ts';
 import { domain as desk, heardBy, personas, taskWith } from '../conversation.ts';
 
 /**
- * The agenda user as a whole on agents' words that no rule was mended on: asked for facts it gives them, to a proposal
- * it says yes or no, handed over it leaves, and what nobody could understand it asks about. As in utterances.test.ts the
- * misses are not shown.
+ * Tests the whole agenda user on agent texts that no rule was tuned on. It gives facts that the agent asks for, answers
+ * proposals with yes or no, leaves after a hand-over, and asks about texts that a person could not understand either.
+ * As in utterances.test.ts, misses are not shown.
  */
 type Utterance = {
   readonly text: string;
@@ -29,7 +29,7 @@ const lexicon = lexiconSchema.parse(read('lexicon.json'));
 const domain: Domain = { ...desk, lexicon };
 const { user: understood } = recogniser(lexicon, Object.keys(lexicon.facts));
 
-/** A value for every fact that the lexicon names, so that whatever is asked for can be told. */
+/** A value for each fact in the lexicon, so that the user can give any fact. */
 const known = {
   order_id: 'W1004',
   parcel_id: 'P4471',
@@ -55,7 +55,7 @@ const taskFor = (persona: string) =>
 
 type Kind = 'facts' | 'verdict' | 'leave' | 'clarify' | 'goOn' | 'neither';
 
-/** The kind of answer that the labels call for, and whether a reply is one. */
+/** Checks, for each kind of answer that labels can require, whether a reply is of this kind. */
 const kinds: Readonly<
   Record<Kind, (reply: { content: string; stop: string | null }, utterance: Utterance) => boolean>
 > = {
@@ -69,10 +69,10 @@ const kinds: Readonly<
   },
   leave: ({ stop }) => stop === 'transferred',
   clarify: ({ content, stop }) => stop === null && understood(content).asks,
-  // An offer of more may come with the word that all is done, which is a good moment to leave.
+  // An offer of more help can also report that everything is done, so the user may leave.
   goOn: ({ content, stop }, { label }) =>
     (stop === null || (label.offersMore && stop === 'done')) && content !== '' && !understood(content).confirms,
-  // Where nothing was asked or proposed there is nothing to agree to.
+  // Without a question or a proposal, there is nothing to agree to.
   neither: ({ content }) => content !== '' && !understood(content).confirms,
 };
 

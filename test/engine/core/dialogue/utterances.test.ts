@@ -4,12 +4,12 @@ import { parse } from 'yaml';
 import { recogniser } from '../../../../src/engine/core/dialogue/dialogue.ts';
 import { lexiconSchema } from '../../../../src/engine/core/dialogue/lexicon.ts';
 
-/** `domain` is the sample domain whose lexicon the utterance is understood with; without it, the sets' own. */
+/** `domain` names the sample domain whose lexicon applies. Without it, the lexicon of the sets applies. */
 type Labelled = { text: string; domain?: string } & (
   | { speaker: 'agent'; label: { asks: string[] } & Record<AgentLabel, boolean> }
   | { speaker: 'user'; label: Record<UserLabel, boolean> }
 );
-/** A set says who wrote it in what way, and what was done with it since. */
+/** A set of utterances. `provenance` describes who wrote it, how, and how it was used since. */
 type LabelledSet = { readonly provenance: string; readonly utterances: readonly Labelled[] };
 type AgentLabel = 'proposes' | 'offersMore' | 'refuses' | 'handsOff' | 'nonsense';
 type UserLabel = 'confirms' | 'denies' | 'changes' | 'asks';
@@ -30,8 +30,8 @@ const recognisers = new Map(
 );
 
 /**
- * Rules were mended on every set but `unseen.json`. Its misses are not shown, so that it stays unseen: a set
- * that rules are mended on says nothing of new text.
+ * The rules were tuned on every set except `unseen.json`. Its misses are not shown, so that it stays unseen: a set
+ * that rules are tuned on does not measure new text.
  */
 const sets = [
   { file: 'utterances.json', least: 150, share: 0.9, isOpen: true },
@@ -40,7 +40,7 @@ const sets = [
   { file: 'unseen.json', least: 150, share: 0.9, isOpen: false },
 ];
 
-/** Every label of an utterance has to be right for the utterance to count as right. */
+/** An utterance counts as right only if all its labels are right. */
 it.each(sets)('gets the hand-labelled utterances in $file right', ({ file, least, share: enough, isOpen }) => {
   const { utterances }: LabelledSet = read(file);
   const misses = utterances.flatMap((utterance) => {

@@ -48,7 +48,7 @@ test.each<[string, Json, Json, boolean]>([
   ).toEqual([isAlike, isAlike]);
 });
 
-it('leaves only what counts as different', () => {
+it('returns only values that count as different', () => {
   const gold = { orders: { W1: { items: ['lamp', 'chair', 'desk'], weight: 4, total: 9 } } };
   const made = { orders: { W1: { items: ['desk', 'sofa', 'lamp'], weight: 5, total: 8 } } };
   expect(toJson(alignedDatabase(openDatabase(gold), openDatabase(made), compare))).toEqual({
@@ -59,7 +59,7 @@ it('leaves only what counts as different', () => {
 describe('databases', () => {
   const list = fc.array(fc.nat(4), { maxLength: 6 });
 
-  it('count as equal where their lists without an order have the same elements', () => {
+  it('count as equal if their unordered lists have the same elements', () => {
     fc.assert(
       fc.property(list, list, (one, other) => {
         const db = (tags: readonly number[]): JsonObject => ({ rows: { R1: { tags, names: ['a'] } } });
@@ -77,7 +77,7 @@ describe('databases', () => {
     expect(toJson(alignedDatabase(db(long), other, compare))).toEqual(toJson(other));
   });
 
-  it('are compared exactly where nothing is declared', () => {
+  it('are compared exactly if nothing is declared', () => {
     const db = openDatabase({ tags: [1, 2] });
     expect(alignedDatabase(db, openDatabase({ tags: [2, 1] }), fieldComparisonSchema.parse({}))).toBe(db);
   });

@@ -18,7 +18,7 @@ describe('rules of a policy', () => {
       '- A long\n  sentence.\n',
     ],
     [
-      'a mark on a line of its own',
+      'a mark on a separate line',
       '- A long sentence.\n  {#long}\n- B.\n',
       [['long', 'A long sentence.', 1, 2]],
       '- A long sentence.\n- B.\n',
@@ -48,7 +48,7 @@ describe('rules of a policy', () => {
     expect(parsed.problems).toEqual([]);
   });
 
-  it('knows where the marks stand', () => {
+  it('knows the places of the marks', () => {
     const { marks } = parsePolicy('# Desk\n\n- Do it. {#do-it}\n');
     expect(marks).toEqual([{ id: 'do-it', line: 3, column: 10, endLine: 3, endColumn: 18 }]);
   });

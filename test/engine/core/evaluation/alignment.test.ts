@@ -13,7 +13,7 @@ const shown = (first: readonly RolloutEvent[], second: readonly RolloutEvent[]) 
     other?.text ?? null,
   ]);
 
-test('what both did stands in one row, also after they have parted', () => {
+test('a step of both rollouts is one row, even after they have diverged', () => {
   const one = [started('t'), user('hi'), ...called({ name: 'look', arguments: {} }, 'row'), agent('Done.')];
   const other = [started('t'), user('hi'), agent('Which?'), user('this'), agent('Done.'), ...ended('userStopped', 1)];
   expect(shown(one, other)).toEqual([
@@ -30,7 +30,7 @@ test('a failed result is marked', () => {
   expect(alignedSteps(events, events).map(({ first }) => first?.isError)).toEqual([false, true]);
 });
 
-test('rollouts that differ in more than can be searched stand row by row', () => {
+test('rollouts that differ too much for the search are paired row by row', () => {
   const many = (word: string) => [started('t'), ...Array.from({ length: 1001 }, (_, at) => user(`${word}${at}`))];
   const rows = alignedSteps(many('a'), many('b'));
   expect(rows).toHaveLength(1001);
@@ -44,7 +44,7 @@ const conversation = fc
   )
   .map((said) => [started('t'), ...said]);
 
-test('every word stands once and in its order, and only what is the same is alike', () => {
+test('every message appears once and in order, and only equal messages are alike', () => {
   fc.assert(
     fc.property(conversation, conversation, (first, second) => {
       const rows = alignedSteps(first, second);

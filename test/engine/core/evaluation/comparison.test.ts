@@ -8,7 +8,7 @@ const run = (rewards: Readonly<Record<string, readonly (number | null)[]>>) =>
     trials.map((reward, trial) => measureOf([started(task, trial), ...ended('userStopped', reward)], [])),
   );
 
-test('runs are compared by task; what has no reward is left out', () => {
+test('runs are compared by task; rollouts without a reward are left out', () => {
   const compared = compareRuns(
     run({ a: [1, 1], b: [0, 1], c: [1, null], gone: [1] }),
     run({ a: [0, 1], b: [0, 1], c: [0, 0], added: [0] }),
@@ -33,7 +33,7 @@ test.each([
 
 const look = (id: string) => called({ name: 'look', arguments: { id } }, 'row');
 
-test('rollouts part where something else is said or done, whatever ids their calls have', () => {
+test('rollouts diverge at a different message or call, and ids of calls do not matter', () => {
   const one = [started('t'), user('hi'), ...look('P1'), agent('Done.'), ...ended('userStopped', 1)];
   const same = [started('t', 1), user('hi'), ...look('P1'), agent('Done.'), ...ended('userStopped', 0)];
   const other = [started('t'), user('hi'), ...look('P2'), agent('Done.'), ...ended('userStopped', 1)];

@@ -7,8 +7,8 @@ import { played, steps } from '../../../support/desk.ts';
 const eventsOf = async (...given: Parameters<typeof played>): Promise<readonly RolloutEvent[]> =>
   (await steps(played(...given))).map(({ event }) => event);
 
-describe('what a rollout exercised', () => {
-  it('counts the checks of each rule by what came of them, and the calls of each tool with their errors', async () => {
+describe('the coverage of a rollout', () => {
+  it('counts the checks of each rule by result, and the calls of each tool with their errors', async () => {
     const events = await eventsOf(
       [{ look: { chair: 'A1' } }, { look: { chair: 'Z9' } }, { paint: { chair: 'A1', colour: 'red' } }, 'Done.'],
       ['My chair A1 should be red.'],
@@ -22,7 +22,7 @@ describe('what a rollout exercised', () => {
     });
   });
 
-  it('is empty where nothing was called', async () => {
+  it('is empty if nothing was called', async () => {
     expect(coverageOf(await eventsOf(['Hello.'], ['Hi.']))).toEqual({ rules: {}, tools: {} });
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compareRuns } from '../../../../src/engine/core/evaluation/comparison.ts';
 import { adviceOn, verdictOn } from '../../../../src/engine/core/evaluation/decision.ts';
 
-/** A task per entry: the successes in both runs, of so many trials each. */
+/** Compares two runs. Each entry is a task with its number of successes in both runs. */
 const compared = (trials: number, tasks: readonly (readonly [before: number, after: number])[]) => {
   const run = (which: 0 | 1) =>
     tasks.flatMap((successes, task) =>
@@ -50,7 +50,7 @@ test.each(cases)('%s: %#', (_, comparison, verdict, advice) => {
   expect(adviceOn(comparison).join(' ')).toMatch(advice);
 });
 
-test('as many tasks as the advice names do decide', () => {
+test('the number of tasks that the advice names is enough to decide', () => {
   const advice = adviceOn(compared(1, [...repeated(5, 0, 1), ...repeated(2, 1, 0), ...repeated(3, 1, 1)])).join(' ');
   const demanded = Number(/about (\d+) tasks would decide/.exec(advice)?.[1]);
   const times = Math.ceil(demanded / 10);

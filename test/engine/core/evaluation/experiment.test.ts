@@ -16,7 +16,7 @@ const experiment = experimentFileSchema.parse({
   compare: [['sft', 'both']],
 });
 
-test('stages that arms have in common are one, and each follows the one before', () => {
+test('arms share their common stages, and each stage follows the one before', () => {
   const { stages, measured } = planOf(experiment);
   const seedOne = stages.filter(({ seed }) => seed === 1);
   expect(seedOne.map(({ name, arms }) => `${name.replace(/-\w+$/, '')} ${arms}`)).toEqual([
@@ -43,7 +43,7 @@ test('stages that arms have in common are one, and each follows the one before',
   ]);
 });
 
-test('a stage keeps its name when arms are put in front of it, renamed or taken out', () => {
+test('a stage keeps its name when arms are added before it, renamed or removed', () => {
   const { base, sft, both } = experiment.arms;
   const names = (arms: Record<string, (typeof experiment.arms)[string]>) =>
     planOf({ ...experiment, compare: [], arms }).stages.map(({ name }) => name);
@@ -52,7 +52,7 @@ test('a stage keeps its name when arms are put in front of it, renamed or taken 
   expect(after.toSorted()).toEqual(before.toSorted());
 });
 
-test('what an arm came to is the mean over tasks, and a comparison is paired by task', () => {
+test('the result of an arm is the mean over tasks, and a comparison is paired by task', () => {
   const rows = (rewards: Readonly<Record<string, readonly (number | null)[]>>) =>
     Object.entries(rewards).flatMap(([task, each]) =>
       each.map((reward, at) => ({ task, reward, route: String(at % 2) })),
@@ -71,7 +71,7 @@ test('what an arm came to is the mean over tasks, and a comparison is paired by 
   ]);
 });
 
-test('a bootstrap is the same each time, holds its mean, and shrinks to it where all agree', () => {
+test('a bootstrap is reproducible, contains its mean, and shrinks to it if all values agree', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 }),
@@ -90,7 +90,7 @@ test('a bootstrap is the same each time, holds its mean, and shrinks to it where
   expect(pairedBootstrap([])).toEqual({ value: 0, low: 0, high: 0 });
 });
 
-test('the bounds of a bootstrap are those of the normal distribution where there are many tasks', () => {
+test('the bounds of a bootstrap are those of the normal distribution if there are many tasks', () => {
   const differences = Array.from({ length: 400 }, (_, at) => (at % 4 === 0 ? 1 : 0));
   const { low, high } = pairedBootstrap(differences);
   const half = 1.96 * Math.sqrt((0.25 * 0.75) / 400);

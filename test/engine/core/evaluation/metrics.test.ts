@@ -74,7 +74,7 @@ test('the longest repeat is of one call with the same values, and another call e
   expect(repeats('a', 'b', 'a', 'b')).toBe(1);
 });
 
-test('a summary that is handed over is measured by what it passes on', () => {
+test('a summary at a hand-over is measured by the facts that it passes on', () => {
   const handedOff = (summary: string) =>
     measured([
       started('t'),
@@ -88,7 +88,7 @@ test('a summary that is handed over is measured by what it passes on', () => {
   expect(handedOff('Help.').handOffSummary).toBe(0);
 });
 
-test('pass^k, flips and the all-right share by task; what infrastructure failed is no failure', () => {
+test('pass^k, flips and the all-right share by task; an infrastructure failure does not count as failed', () => {
   const run = [
     ...[1, 1, 1].map((reward, trial) => rollout('always', trial, reward)),
     ...[1, 0, 1].map((reward, trial) => rollout('sometimes', trial, reward)),

@@ -9,8 +9,8 @@ const look: Line = { look: { chair: 'A1' } };
 const ask = 'Shall I paint A1 red?';
 const paint: Line = { paint: { chair: 'A1', colour: 'red' } };
 
-describe('how a rollout came out', () => {
-  it('one with the reward passed, and has nothing to look at', async () => {
+describe('the outcome of a rollout', () => {
+  it('a rollout with the reward passed and has no pointers', async () => {
     const outcome = outcomeOf(await eventsOf([look, ask, paint, 'Done.'], ['My chair A1 should be red.', 'Yes.']), 2);
     expect(outcome).toMatchObject({ task: 'repaint', trial: 0, result: 'passed', reward: 1, failedBy: null });
     expect([outcome.rows, outcome.pointers, outcome.seconds]).toEqual([null, [], 2]);
@@ -36,7 +36,7 @@ describe('how a rollout came out', () => {
     expect(pointers).toContainEqual({ step, label: expect.stringMatching(/: paint wrote chairs\.A1\.colour$/) });
   });
 
-  it('where nothing was written, the call that failed is what to look at', async () => {
+  it('if nothing was written, a pointer names the call that failed', async () => {
     const wrong: Line = { paint: { chair: 'Z9', colour: 'red' } };
     const events = await eventsOf([look, 'Shall I paint Z9 red?', wrong, 'Done.'], ['My chair A1.', 'Yes.']);
     const labels = outcomeOf(events).pointers.map(({ label }) => label);

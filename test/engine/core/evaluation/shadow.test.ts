@@ -45,7 +45,7 @@ const anyAction: fc.Arbitrary<Action> = fc.oneof(
 );
 
 describe('laws', () => {
-  test('whatever was done agrees with itself, in any order of its calls', () => {
+  test('any action agrees with itself, in any order of its calls', () => {
     fc.assert(
       fc.property(anyAction, fc.integer(), ({ content, toolCalls }, seed) => {
         const turned = toolCalls.toSorted(
@@ -56,7 +56,7 @@ describe('laws', () => {
     );
   });
 
-  test('who agrees does not depend on which of the two was done', () => {
+  test('agreement does not depend on which of the two actions was taken', () => {
     fc.assert(
       fc.property(anyAction, anyAction, (one, other) => {
         expect(isAgreeing(kindOf(one, other))).toBe(isAgreeing(kindOf(other, one)));
@@ -88,7 +88,7 @@ describe('laws', () => {
   });
 });
 
-test('a turn without an answer is no divergence and is left out of the share; a failed agent is one', () => {
+test('a turn without an answer is left out of the share and is not a divergence; a failed agent is one', () => {
   const at = { turn: 1, place: 1, done: says('Hello.'), proposed: null, reads: 0 };
   const unanswered: ShadowTurn = { ...at, kind: 'unanswered' };
   const failed: ShadowTurn = { ...at, turn: 2, kind: 'failed' };

@@ -15,7 +15,7 @@ const at = (
     ...(actual === undefined ? {} : { actual }),
   }) as Deviation;
 
-it('fields of one row stand under it, line for line on both sides', () => {
+it('fields of one row are listed below it, line for line on both sides', () => {
   const rows = changedRows([
     at(['orders', 'W1', 'status'], 'cancelled', 'pending'),
     at(['orders', 'W1', 'items', 0, 'price'], 61.9, 55.9),
@@ -27,14 +27,14 @@ it('fields of one row stand under it, line for line on both sides', () => {
   });
 });
 
-it('a row that only one side has is told by its leaves there, and said to be missing here', () => {
+it('a row that only one side has is listed with its values there and as missing here', () => {
   expect(changedRows([at(['orders', 'W1'], { status: 'new', items: [{ product: 'lamp' }], notes: {} })])).toEqual({
     expected: 'orders.W1\n  status: "new"\n  items[0].product: "lamp"\n  notes: {}',
     actual: 'orders.W1\n  (not there)',
   });
 });
 
-it('null is a value, and a row of the user says whose it is', () => {
+it('null is a value, and a row of the user is marked as such', () => {
   expect(changedRows([at(['phone', 'sim'], null, 'locked', 'user')])).toEqual({
     expected: 'user: phone.sim\n  null',
     actual: 'user: phone.sim\n  "locked"',

@@ -22,7 +22,7 @@ describe('whole numbers that were written as floats', () => {
   });
 });
 
-test('a call has floats only where some were written, and keeps a text that is no object', () => {
+test('a call has floats only if some were written, and keeps a text that is not an object', () => {
   expect(callArguments('{"a": 5}')).toEqual({ arguments: { a: 5 } });
   expect(callArguments('{"a": 5.0}')).toEqual({ arguments: { a: 5 }, floats: ['/a'] });
   expect(callArguments('{"a": 5.0')).toEqual({ arguments: '{"a": 5.0' });
@@ -43,7 +43,7 @@ const user = (content: string, tools: string[] = []): Message => ({
 const tool = (name: string) => ({ name, description: '', parameters: {} });
 const response: Message = { role: 'agent', step: 0, content: null, toolCalls: [] };
 
-test('tools that a message of the user brings are offered from there on', () => {
+test('tools that a message of the user adds are offered from then on', () => {
   const names = (messages: readonly Message[]) => offeredNow([tool('look')], messages).map(({ name }) => name);
   expect(names([user('Hello.')])).toEqual(['look']);
   expect(names([user('Hello.'), response, user('And now?', ['paint']), response])).toEqual(['look', 'paint']);
@@ -72,10 +72,10 @@ test.each<[string, string, unknown]>([
     '{"cost": 0.0, "arguments": "{\\"a\\": 1.0}"}',
     { cost: 0, arguments: '{"a": 1.0}' },
   ],
-])('parsedCalls tells the floats of %s', (_, text, value) => {
+])('parsedCalls finds the floats of %s', (_, text, value) => {
   expect(parsedCalls(text)).toEqual(value);
 });
 
-test('parsedCalls throws for what is not JSON', () => {
+test('parsedCalls throws for a text that is not JSON', () => {
   expect(() => parsedCalls('{')).toThrow(SyntaxError);
 });

@@ -12,7 +12,7 @@ test.each<[ReadTree, string, boolean]>([
   [{ orders: { W1: { status: true } } }, 'orders.W1.status', true],
   [{ orders: { W1: { status: true } } }, 'orders.W1', true],
   [{ orders: { W1: { status: true } } }, 'orders', true],
-  // A row on the way to its status: nothing else of it was got.
+  // Only the status of this row was read.
   [{ orders: { W1: { status: true } } }, 'orders.W1.items', false],
   [{ orders: { W1: { status: true } } }, 'orders.W2', false],
   [{ orders: { W1: true } }, 'orders.W1.items.0.price', true],
@@ -33,7 +33,7 @@ const tree: fc.Arbitrary<ReadTree> = fc.letrec<{ tree: ReadTree }>((tie) => ({
   ),
 })).tree;
 
-test('property: what was read by any of several is read by all of them together', () => {
+test('property: a value that one of several observers read is read in their union', () => {
   const place = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(fc.array(tree, { minLength: 1, maxLength: 4 }), place, (trees, at) => {
@@ -43,7 +43,7 @@ test('property: what was read by any of several is read by all of them together'
   );
 });
 
-describe('the sidecar keeps what each call read, when it is asked to', () => {
+describe('the sidecar keeps the reads of each call if requested', () => {
   const folder = () =>
     folderOf({
       ...desk,
@@ -91,7 +91,7 @@ actions:
 `,
     });
 
-  test('of tools in TypeScript, whose results are what they are otherwise', async () => {
+  test('of tools in TypeScript, without changing their results', async () => {
     const domain = folder();
     const [[plain], [watched]] = await Promise.all([
       rehearse(domain, ['cancel']),

@@ -9,7 +9,7 @@ const words = [' ', '\n', 'a.', 'Thursday'];
 test.each([
   ['tags and words', [...tags, '"', ...words]],
   ['tags and JSON', [...tags, ...json, ...words]],
-])('what is said has no thoughts left, so it is separated once: %s', (_, pieces) => {
+])('the message has no thoughts left after one separation: %s', (_, pieces) => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 14 }), (text) => {
       const { content } = withoutThoughts(text.join(''));
@@ -19,6 +19,6 @@ test.each([
   );
 });
 
-test('a tag that only a thought kept in backticks is one without it', () => {
+test('a tag that is in backticks only because of a thought counts as a tag without it', () => {
   expect(withoutThoughts('`a\n<think>t</think>b `<think>` c').content).toBe('`a b `');
 });

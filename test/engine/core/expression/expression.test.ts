@@ -141,7 +141,7 @@ describe('an expression', () => {
     expect(parseExpression(text)).toMatchObject({ problem: expect.stringContaining(problem), at });
   });
 
-  it('never throws, whatever is written', () => {
+  it('never throws for any text', () => {
     const part = fc.constantFrom(
       'db',
       '.orders',
@@ -172,7 +172,7 @@ describe('an expression', () => {
     );
   });
 
-  it('ends, however much it asks for', () => {
+  it('ends, however large the computation is', () => {
     const many = scopeOf({ list: Array.from({ length: 2000 }, (_, index) => index) });
     expect(evaluateExpression('any(list, a, any(list, b, a + b == -1))', many)).toEqual({
       problem: 'this takes too long',
@@ -197,7 +197,7 @@ describe('an expression', () => {
         ['calls', 11],
       ],
     ],
-  ])('says what it reads: %s', (text, expected) => {
+  ])('lists what it reads: %s', (text, expected) => {
     const parsed = parseExpression(text);
     const paths = 'expression' in parsed ? pathsIn(parsed.expression) : [];
     expect(paths.map(({ name, keys, at }) => [name, ...keys, at])).toEqual(expected);

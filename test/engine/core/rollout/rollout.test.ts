@@ -11,7 +11,7 @@ import {
 import { type Line, played, setting, started, steps } from '../../../support/desk.ts';
 import { replay } from '../../../support/replay.ts';
 
-/** The fold itself: what each event of one conversation makes of the state, and what it asks for next. */
+// Tests the fold: how each event of one conversation changes the state, and which effect it requests next.
 const look: Line = { look: { chair: 'A1' } };
 const paint: Line = { paint: { chair: 'A1', colour: 'red' } };
 const all = await steps(
@@ -54,7 +54,7 @@ test('each event asks for the effect that the next event records', () => {
   `);
 });
 
-test('a write changes the state that it leads to, and no state before it', () => {
+test('a write changes the state after it, but not the states before it', () => {
   const at = events.findIndex(({ type }) => type === 'databaseWritten');
   const before = replay(setting, events.slice(0, at));
   const hash = stateHash(before);

@@ -6,7 +6,7 @@ import { isConfirmation } from '../../../../src/engine/core/dialogue/dialogue.ts
 
 type Row = { readonly agent: string; readonly yes?: readonly string[]; readonly no?: readonly string[] };
 
-/** Answers that are read otherwise than a person reads them. */
+/** Answers that are read differently than a person reads them. */
 const misread = [
   'Kill it with fire 🔥 that bill last month was 400',
   'Tuesday at twenty to eleven suits me very well, dear. Put it in.',
@@ -15,7 +15,7 @@ const misread = [
   'now its correct yes, sorry, my fingers are too fat for this phone',
 ];
 
-it('takes 460 answers to proposals as a person does, but for these', () => {
+it('reads 460 answers to proposals as a person does, except these', () => {
   const rows = parse(readFileSync(join(import.meta.dirname, 'answers.yaml'), 'utf8')) as readonly Row[];
   const said = rows.flatMap(({ agent, yes = [], no = [] }) => [
     ...yes.map((user) => ({ agent, user, label: true })),

@@ -16,7 +16,7 @@ type Row = {
   readonly agent: string;
   readonly user: string;
   readonly values: readonly string[] | Arguments;
-  /** What stands beside the values in a tool's result. */
+  /** Other values in the same result of a tool. */
   readonly rivals?: readonly string[];
   readonly before?: readonly Line[];
   readonly confirmed: boolean;

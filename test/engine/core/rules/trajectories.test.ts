@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => supervisor.close());
 
-/** How many conversations of a set break a rule, and how many break none. */
+/** Each set with the number of its conversations that break a rule, and the number of those that break none. */
 const sets: readonly (readonly [string, number, number])[] = [
   ['first', 30, 30],
   ['second', 30, 30],

@@ -20,12 +20,12 @@ export type Trajectory = {
   readonly script: readonly Readonly<Record<string, string | JsonObject>>[];
 };
 
-/** A set of conversations, written and labelled by somebody who knew the policy and neither the rules nor the checks. */
+/** A set of conversations. Their author and labeller knew the policy, but neither the rules nor the checks. */
 export function conversationsIn(set: string): readonly Trajectory[] {
   return parse(readFileSync(join(import.meta.dirname, `conversations/${set}.yaml`), 'utf8')) as readonly Trajectory[];
 }
 
-/** Plays both sides of a trajectory against the domain's own tools, and gives the verdicts on its rules. */
+/** Plays both sides of a trajectory against the domain's own tools, and returns the verdicts on its rules. */
 export async function played(supervisor: Supervisor, { task: id, script }: Trajectory, n: number) {
   const task = supervisor.domain.tasks.find((each) => each.id === id);
   if (!task) throw new Error(`there is no task ${id}`);

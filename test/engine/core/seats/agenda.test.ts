@@ -79,7 +79,7 @@ describe('the agenda user', () => {
     expect(replies.length).toBeLessThan(14);
   });
 
-  it('says what it wants once to a greeting, and gives up where that was all', () => {
+  it('states its request once after a greeting, and gives up if the agent only greets', () => {
     const replies = heardBy(
       taskWith(),
       Array.from({ length: 9 }, () => 'How can I help you?'),
@@ -87,7 +87,7 @@ describe('the agenda user', () => {
     expect([replies.length, replies.at(-1)?.stop]).toEqual([5, 'gaveUp']);
   });
 
-  it('replies to a longer view as if it had not seen the shorter one, also where a message was changed', () => {
+  it('replies to a longer view as if it had not seen the shorter one, even if a message was changed', () => {
     const lines = fc.array(
       fc.constantFrom('Which chair is it?', 'How can I help you?', 'Shall I paint A1 red?', 'Done.'),
       {
@@ -250,7 +250,7 @@ describe('the agenda user', () => {
     expect(last?.stop).toBe(stop);
   });
 
-  it('says a clear yes in every style, and none that corrects', () => {
+  it('says a clear yes in every style, without a correction', () => {
     for (const { id } of personas.filter(({ behaviours }) => !behaviours.changes)) {
       for (const seed of seeds) {
         const reply = (text: string) => heardBy(taskWith({ persona: id }), [text], seed).at(-1)?.content ?? '';

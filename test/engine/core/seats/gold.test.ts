@@ -32,7 +32,7 @@ const twoChairs = {
 
 const paintOf = (chair: string) => ({ tool: 'paint', arguments: { chair, colour: 'red' } });
 const [look, paint] = domain.tools;
-/** The desk, whose chairs are also found by their colour, and polished. */
+/** The desk with tools that find chairs by colour and polish them. */
 const finding = {
   ...domain,
   tools: [
@@ -66,7 +66,7 @@ const problems: readonly ((persona: string) => Task)[] = [
 ];
 
 describe('gold against agenda', () => {
-  it('ends with reward 1 and every rule held, whoever the user is', async () => {
+  it('ends with reward 1 and every rule held, with any user', async () => {
     const cases = fc.record({
       problem: fc.constantFrom(...problems),
       persona: fc.constantFrom(...personas),
@@ -87,7 +87,7 @@ describe('gold against agenda', () => {
     );
   });
 
-  it('serves the former request first when the user changes it afterwards', async () => {
+  it('completes the first request before a later change of it', async () => {
     const state = await converse(
       taskWith({
         persona: 'plain-changes',
@@ -109,7 +109,7 @@ describe('gold against agenda', () => {
     ['a write takes too', { chair: 'B2' }, [{ tool: 'look', arguments: { chair: 'B2' } }, paintOf('B2')], []],
     ['no write takes', { colour: 'green' }, [find, { tool: 'polish', arguments: { chair: 'B2' } }], []],
     ['is all that the user asks about', { colour: 'green' }, [find], ['B2']],
-  ])('serves a change of what a read takes, which %s', async (_, known, actions, communicate) => {
+  ])('serves a change of the argument of a read, which %s', async (_, known, actions, communicate) => {
     const task = taskWith({
       persona: 'plain-changes',
       user: {
@@ -144,7 +144,7 @@ describe('gold against agenda', () => {
 describe('the gold seat', () => {
   it.each<[string, Record<string, unknown>, RegExp]>([
     ['asks for what it needs', { persona: 'plain-omits', user: { opening: 'My chair needs paint.' } }, /chair number/],
-    ['asks for nothing that was told', {}, /^look/],
+    ['does not ask for facts that were given', {}, /^look/],
   ])('%s', async (_, draft, first) => {
     const [, answer] = transcript(await converse(taskWith(draft)));
     expect(answer?.replace('agent: ', '')).toMatch(first);
@@ -156,7 +156,7 @@ describe('the gold seat', () => {
     ['words that lead nowhere', ['Hello!', 'What a day.'], 1],
     ['a write without a yes', [{ look: { chair: 'A1' } }, { paint: { chair: 'A1', colour: 'red' } }], 0],
     ['a call that failed', [{ look: { chair: 'Z9' } }], 1],
-  ])('goes on from %s', async (_, script, reward) => {
+  ])('continues from %s', async (_, script, reward) => {
     const state = await converse(taskWith(), '1', script);
     expect(state.ended?.reason, transcript(state).join('\n')).toBe('userStopped');
     expect(state.reward?.value, transcript(state).join('\n')).toBe(reward);
@@ -179,7 +179,7 @@ describe('the gold seat', () => {
     expect(state.reward?.value).toBe(1);
   });
 
-  it('tries again after a passing fault, and hands over after any other', async () => {
+  it('tries again after a temporary fault, and hands over after any other', async () => {
     const faulty = (text: string, times: number): typeof callTool => {
       let left = times;
       return (tool, call, context) =>
@@ -196,7 +196,7 @@ describe('the gold seat', () => {
     ]);
   });
 
-  it('refuses where the right thing is to do nothing, and says what it must', async () => {
+  it('refuses if no action is right, and communicates the required facts', async () => {
     const state = await converse(
       taskWith({
         actions: [{ tool: 'look', arguments: { chair: 'A1' } }],
@@ -207,7 +207,7 @@ describe('the gold seat', () => {
     expect(state.reward?.value).toBe(1);
   });
 
-  it('tells what it found where nothing is to be changed', async () => {
+  it('reports its findings if nothing has to be changed', async () => {
     const state = await converse(
       taskWith({
         user: {

@@ -11,7 +11,7 @@ test('a value has the fields that a tool returned beside it', () => {
   expect(slots).toMatchObject({ 'loan_id.title': 'Dune', 'loan_id.status': 'open', 'loan_id.renewals': '1' });
 });
 
-test('a later result about the same row keeps what an earlier one told of it', () => {
+test('a later result about a row keeps the fields of an earlier one', () => {
   const results = [loans, '{"loan_id":"L7","due":"2026-03-27","status":"renewed"}'];
   const messages = results.map((content, at) => ({ role: 'tool', callId: `c${at}`, content, isError: false }));
   expect(slotsBeside(messages as never, { loan_id: 'L7' })).toMatchObject({

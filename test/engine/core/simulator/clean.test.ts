@@ -11,7 +11,7 @@ import { userTurns } from '../../../support/userTurns.ts';
 const domains = readdirSync(inRoot('domains'));
 
 test.each(sampled(domains, 4))(
-  'the guard refuses nothing of what the agenda user says to the gold seat in %s',
+  'the guard refuses no message of the agenda user to the gold seat in %s',
   async (name) => {
     const folder = inRoot('domains', name);
     const loaded = loadDomain(folder);

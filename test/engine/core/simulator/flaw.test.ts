@@ -132,7 +132,7 @@ const planted: readonly Planted[] = [
   { name: 'a stop at a question', said: [opening, 'Which colour?'], reply: 'Ok.', stop: 'done', code: 'early-stop' },
   { name: 'a stop at a proposal', said: [opening, proposal], reply: '', stop: 'done', code: 'early-stop' },
   {
-    name: 'a hand-over that nobody made',
+    name: 'a hand-over that did not happen',
     said: [opening, proposal],
     reply: '',
     stop: 'transferred',
@@ -205,7 +205,7 @@ const planted: readonly Planted[] = [
     code: null,
   },
   {
-    name: 'a stop on a report in words of its own',
+    name: 'a stop after a report in unusual words',
     said: [opening, proposal, 'Yes.', 'All set!'],
     reply: 'Thanks, bye.',
     stop: 'done',
@@ -239,7 +239,7 @@ const planted: readonly Planted[] = [
     reply: 'Not C77, the A1.',
     code: null,
   },
-  // Lines of simulated users in conversations that benchmarks scored, on a chair in place of a flight.
+  // Lines of simulated users in conversations that benchmarks scored, adapted from flights to chairs.
   {
     name: 'a hand-over that it does not want',
     said: [opening, 'I can transfer you to a painter.'],
@@ -346,7 +346,7 @@ test('every kind of flaw is planted', () => {
   );
 });
 
-test('what the guard says names what was said', () => {
+test('the message of the guard quotes the reply', () => {
   const flaw = flawOf(viewAfter([]), { content: 'Hello! How can I help you today?', stop: null });
   expect(flaw?.message).toBe('it speaks as the agent: "how can i help"');
 });
@@ -355,7 +355,7 @@ type Labelled = { readonly text: string; readonly speaker: 'agent' | 'user' };
 const read = (file: string): Labelled[] =>
   JSON.parse(readFileSync(new URL(`../dialogue/${file}.json`, import.meta.url), 'utf8')).utterances;
 
-/** Patterns were mended on the first three sets; `unseen` only measures. Precision goes before recall. */
+/** The patterns were tuned on the first three sets; `unseen` only measures. Precision matters more than recall. */
 describe.each([
   { file: 'utterances', users: 119, least: 0.3 },
   { file: 'heldOut', users: 50, least: 0.1 },
@@ -366,15 +366,15 @@ describe.each([
   const codeOf = (text: string) => flawOf(viewAfter([]), { content: text, stop: null })?.code;
   const all = read(file);
 
-  test('no customer is taken for the agent', () => {
+  test('no message of a customer is taken for one of the agent', () => {
     const said = all.filter(({ speaker }) => speaker === 'user');
     expect(said).toHaveLength(users);
     const taken = said.filter(({ text }) => kinds.includes(codeOf(text)));
-    // A miss in the unseen set is counted and never shown.
+    // Misses in the unseen set are counted but not shown.
     expect(file === 'unseen' ? taken.length : taken.map(({ text }) => text)).toEqual(file === 'unseen' ? 0 : []);
   });
 
-  test('many an agent is known by a single sentence', () => {
+  test('many agents are recognised by a single sentence', () => {
     const said = all.filter(({ speaker }) => speaker === 'agent');
     const found = said.filter(({ text }) => codeOf(text) === 'role-flip');
     expect(found.length / said.length).toBeGreaterThan(least);

@@ -11,18 +11,18 @@ const read = (file: string): Labelled[] =>
 
 const view = viewAfter(['Please paint chair A1 red.', 'Which colour do you want?']);
 
-/** Whether the guard takes a text for something else than a customer's message. */
+/** Reports whether the guard does not accept a text as a customer's message. */
 function isRefused({ text }: Labelled): boolean {
   const code = flawOf(view, understood(text, view).reply)?.code;
   return code === 'leaked-instructions' || code === 'role-flip';
 }
 
-/** The rules were written and corrected on `leaks`; `leaksHeldOut` only measures. Precision goes before recall. */
+/** The rules were tuned on `leaks`; `leaksHeldOut` only measures. Precision matters more than recall. */
 describe.each([
   { file: 'leaks', leaks: 110, ordinary: 113, recall: 0.7, precision: 1 },
   { file: 'leaksHeldOut', leaks: 31, ordinary: 34, recall: 0.5, precision: 0.88 },
 ])('messages that speak about instructions, in $file', ({ file, leaks, ordinary, recall, precision }) => {
-  // A miss in the held-out set is counted and never shown.
+  // Misses in the held-out set are counted but not shown.
   const isSeen = file === 'leaks';
   const all = read(file);
   const leaked = all.filter((each) => each.leaks);

@@ -35,7 +35,7 @@ const conversation = fc.array(fc.oneof(said, exchange), { maxLength: 24 }).map((
 
 const isOwnCall = (each: Message) => each.role === 'user' && each.toolCalls !== undefined;
 
-test('the view holds every turn of its own, word for word and in order, and roles strictly alternate', () => {
+test('the view has each turn of the user verbatim and in order, and roles strictly alternate', () => {
   fc.assert(
     fc.property(conversation, (messages) => {
       const [system, ...whole] = simulatorChat({ ...viewAfter([]), messages });
@@ -84,7 +84,7 @@ test.each([
   { behaviour: 'contradicts', agent: proposal, words: 'contradict something' },
   { behaviour: 'getsUpset', agent: 'Hm.', words: 'upset' },
   { behaviour: 'evades', agent: 'Which chair is it?', words: 'do not answer the question' },
-])('a persona that $behaviour is told so for that message alone', ({ behaviour, agent, words }) => {
+])('a persona that $behaviour gets the instruction for that message only', ({ behaviour, agent, words }) => {
   const line = `In your next message: `;
   expect(told([opening, agent], only(behaviour, 1))).toMatch(new RegExp(`${line}.*${words}`));
   expect(told([opening, agent], only(behaviour, 2))).not.toContain(line);
@@ -93,7 +93,7 @@ test.each([
   expect(told([], only(behaviour, 1))).not.toContain(line);
 });
 
-test('a change of mind is told when its time has come, and the new facts from then on', () => {
+test('a change of mind is in the instructions when it is due, and the new facts from then on', () => {
   const given: Drawn = {
     persona: { behaviours: { changes: true } },
     task: { user: { change: { when: 'proposed', say: 'I would rather have blue.', known: { colour: 'blue' } } } },
@@ -106,7 +106,7 @@ test('a change of mind is told when its time has come, and the new facts from th
   expect(after).not.toContain('Change your mind');
 });
 
-test('what it insists on is told at the first refusal, once more at the next, and then no more', () => {
+test('the demand of a persona that insists is in the instructions at the first two refusals only', () => {
   const given: Drawn = {
     persona: { behaviours: { insists: true } },
     task: { user: { insist: { say: 'I want it for free.' } } },
@@ -118,13 +118,13 @@ test('what it insists on is told at the first refusal, once more at the next, an
   expect(told([opening, no, 'I want it for free.', no, 'Please!', no], given)).not.toContain('In your next message');
 });
 
-test('a persona that omits is told to keep the details back, in the first message only', () => {
+test('a persona that omits is instructed to leave out details, in the first message only', () => {
   const given: Drawn = { persona: { behaviours: { omits: true } } };
   expect(told([], given)).toContain('leave out numbers');
   expect(told([opening, proposal], given)).not.toContain('leave out numbers');
 });
 
-test('the problem of the last answer stands at the end of the instructions', () => {
+test('the problem of the last answer is at the end of the instructions', () => {
   const [system] = simulatorChat(viewAfter([opening, proposal]), 'it says nothing');
   expect(system?.content.split('\n').at(-1)).toBe(
     'Your last answer could not be used: it says nothing. Answer again, as the customer.',

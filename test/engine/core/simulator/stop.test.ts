@@ -47,7 +47,7 @@ test.each([
   { text: '###TRANSFER###', content: '', stop: 'transferred' },
   { text: 'Yes ###stop###', content: 'Yes ###stop###', stop: null },
   { text: 'Customer: ###GIVE-UP###', content: 'Customer: ###GIVE-UP###', stop: null },
-])('with stop words of its own, "$text" is a stop: $stop', ({ text, content, stop }) => {
+])('with custom stop words, "$text" is a stop: $stop', ({ text, content, stop }) => {
   const view = viewAfter(proposal);
   const domain = { ...view.domain, file: { ...view.domain.file, stopWords: ['###STOP###', '###TRANSFER###'] } };
   expect(understood(text, { ...view, domain })).toEqual({ reply: { content, stop }, withheld: null });

@@ -11,7 +11,7 @@ export type Drawn = {
   readonly seed?: string;
 };
 
-/** What the user sees after these turns, which begin with its own first words. */
+/** Returns the view of the user after these turns. The first turn is the user's. */
 export function viewAfter(lines: readonly string[], { persona = {}, task = {}, seed = '1' }: Drawn = {}): UserView {
   const own: Persona = personaSchema.parse({ id: 'p', description: 'A person.', patience: 3, ...persona });
   const drawn = { ...taskWith(task), persona: own.id };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { calendarDay, isTimeZone } from '../../../../src/engine/core/text/calendar.ts';
 
-/** The date of the day that a text falls on, or what is wrong with the text. */
+/** Returns the date of the day in a text, or the problem with the text. */
 function dateOf(text: string, timeZone = 'UTC'): string {
   const found = calendarDay(text, timeZone);
   return 'problem' in found ? found.problem : new Date(found.day * 86_400_000).toISOString().slice(0, 10);

@@ -39,7 +39,7 @@ test.each(intervals)('the interval of $values, which the trainer reckons, too', 
   expect(estimate.high).toBeCloseTo(high, 6);
 });
 
-/** Every choice of signs, by hand. */
+/** Enumerates all choices of signs. */
 function enumerated(differences: readonly number[]): number {
   const observed = Math.abs(differences.reduce((sum, each) => sum + each, 0));
   const sums = Array.from({ length: 2 ** differences.length }, (_, mask) =>

@@ -12,7 +12,7 @@ const orders = Object.fromEntries(
 );
 const world = { agent: openDatabase({ orders }), user: openDatabase({}) };
 
-/** What the verifier of assertions says of one of them, over a table that is stored as a trie. */
+/** Returns the detail of the verdict on one assertion, for a table that is stored as a trie. */
 function detailOf(assertion: object): string {
   const state = { world, next: 5, sources: {}, messages: [] } as unknown as RolloutState;
   return assertionsVerdict([assertionSchema.parse(assertion)], state).detail;

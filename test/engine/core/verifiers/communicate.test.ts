@@ -6,7 +6,7 @@ import { communicateVerdict } from '../../../../src/engine/core/verifiers/commun
 const task = (communicate: readonly string[], communicateBy?: Task['communicateBy']): Task =>
   taskSchema.parse({ id: 't', persona: 'p', user: { goal: 'g' }, communicate, communicateBy });
 
-/** Whether the verifier finds a phrase in what the agent said. */
+/** Reports whether the verifier finds a phrase in a message of the agent. */
 function isSaid(phrase: string, content: string, by?: Task['communicateBy'], more: object = {}): boolean {
   const messages = [{ role: 'agent', step: 1, content, toolCalls: [], ...more }];
   return communicateVerdict(task([phrase], by), { started: {}, messages } as unknown as RolloutState).held;

@@ -11,7 +11,7 @@ const compare = fieldComparisonSchema.parse({ unordered: ['items'], tolerance: {
 const worldOf = (agent: JsonObject): World => ({ agent: openDatabase(agent), user: openDatabase({}) });
 const order = (items: readonly unknown[], refund = 1) => ({ orders: { W1: { items, refund } } }) as JsonObject;
 
-/** The verdict on an end state, where the gold actions leave another one. */
+/** Returns the verdict on an end state, compared with that of the gold actions. */
 function verdict(gold: JsonObject, made: JsonObject, task: Partial<Task> = {}) {
   const state = { world: worldOf(made), messages: [], next: 1 } as unknown as RolloutState;
   return databaseVerdict({ task: { actions: [], ...task }, state, compare }, worldOf(order([])), worldOf(gold));
@@ -25,7 +25,7 @@ test.each<[string, JsonObject, JsonObject, RegExp]>([
   ['a refund beyond its tolerance', order([], 1.1), order([], 1.2), /^orders\.W1\.refund is 1\.2, expected 1\.1$/],
   ['another item', order(['a', 'b']), order(['c', 'a'], 1.001), /^orders\.W1\.items\.0 is "c", expected "b"$/],
   [
-    'new items with ids of their own, in another order',
+    'new items with their own ids, in another order',
     {
       orders: {
         W2: {

@@ -14,7 +14,7 @@ const worldOf = (agent: JsonObject): World => ({ agent: openDatabase(agent), use
 
 type Given = { readonly start?: JsonObject; readonly messages?: readonly Message[]; readonly task?: Partial<Task> };
 
-/** The verdict on an end state, where the gold actions leave another one. */
+/** Returns the verdict on an end state, compared with that of the gold actions. */
 function verdict(gold: JsonObject, made: JsonObject, { start = {}, messages = [], task = {} }: Given = {}) {
   const state = { world: worldOf(made), messages, next: 1 } as unknown as RolloutState;
   return databaseVerdict({ task: { actions: [], ...task }, state }, worldOf(start), worldOf(gold));
@@ -33,7 +33,7 @@ const start: JsonObject = {
   holds: { H10000001: { book: 'B10000001', number: -1 } },
 };
 
-/** Ids for as many rows: each other than the rest, and than those of the start. */
+/** Draws ids for some rows, different from each other and from those of the start. */
 const idsFor = (count: number) =>
   fc
     .uniqueArray(
@@ -54,7 +54,7 @@ const created = fc.array(row, { minLength: 1, maxLength: 7 }).chain((rows) =>
   }),
 );
 
-/** The end state in which these rows were created under these ids, in this order. */
+/** Returns the end state after these rows were created with these ids in this order. */
 function endOf(rows: readonly Row[], ids: readonly string[], order: readonly number[]): JsonObject {
   const at = (index: number) => ids[index % ids.length] as string;
   const made = order.map((index): [string, Json] => {

@@ -204,7 +204,7 @@ describe('the reward', () => {
     expect(await end(given)).toMatchObject({ reward, reason: expect.stringMatching(reason) });
   });
 
-  it('does not rest on what is only a diagnostic', async () => {
+  it('does not depend on verifiers that are only diagnostics', async () => {
     const { reward, events, completion } = await end({ basis: 'train', task: { communicate: ['dry'] } });
     expect(reward).toBe(1);
     const verdicts = events.flatMap((event) => (event.type === 'verdictReached' ? [event.verdict] : []));
@@ -240,7 +240,7 @@ describe('a judge', () => {
     expect(result.events.filter(({ type }) => type === 'judged')).toMatchObject([{ holds, reason: 'because' }]);
   });
 
-  it('that is not there leaves the reward unknown', async () => {
+  it('that is missing leaves the reward unknown', async () => {
     expect(await end({ task })).toMatchObject({ reward: null, reason: 'not scored: judge: this rollout has no judge' });
   });
 
@@ -335,7 +335,7 @@ describe('the report card', () => {
     ['goes another way', [look, ask, { fly: {} }, 'I cannot fly.'], 'held'],
     ['says the same again and again', ['Hm.', 'Hm.', 'Hm.', 'Hm.'], 'violated'],
   ];
-  it.each(recoveries)('tells how an agent that %s recovers', async (_, agent, verdict) => {
+  it.each(recoveries)('shows how an agent that %s recovers', async (_, agent, verdict) => {
     const { card } = await end({ agent, user: ['Red please.', 'Yes.', 'Well.', 'Hm.'] });
     expect(layer(card, 'recovery')?.verdict).toBe(verdict);
   });

@@ -22,7 +22,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: code of a domain writes to its database untyped.
 type Loose = any;
 
-/** A table of `count` orders: wide from 65 on. */
+/** Returns a table of `count` orders, which is stored as a trie from 65 orders on. */
 function shop(count: number): JsonObject {
   const order = (index: number) => ({
     id: `#W${index}`,
@@ -38,7 +38,7 @@ function shop(count: number): JsonObject {
   };
 }
 
-/** Runs the same code on a draft and on plain JSON, and checks that nothing tells them apart. */
+/** Runs the same code on a draft and on plain JSON, and checks that the results are equal. */
 function check(
   start: JsonObject,
   write: (db: Loose) => unknown,
@@ -143,7 +143,7 @@ describe.each([3, 64, 65, 66, 1000])('a draft of %i orders behaves like plain JS
   for (const [name, write] of Object.entries(cases)) test(name, () => void check(shop(count), write));
 });
 
-test('patches are small and carry what stood there before', () => {
+test('patches are small and have the previous value', () => {
   const { patches } = check(shop(100), (db) => {
     db.orders['#W1'] = { ...db.orders['#W1'], status: 'done' };
     db.orders['#W2'].items.splice(0, 1);
@@ -159,7 +159,7 @@ test('patches are small and carry what stood there before', () => {
   ]);
 });
 
-test('what a tool returns is plain JSON of the end, also of parts that it took out', () => {
+test('the result of a tool is plain JSON of the end state, also for parts that it removed', () => {
   for (const count of [3, 100]) {
     const open = draft(openDatabase(shop(count)));
     const view = open.view as Loose;
@@ -179,7 +179,7 @@ test('what a tool returns is plain JSON of the end, also of parts that it took o
   }
 });
 
-test('writing what stands there already is no change', () => {
+test('writing the present value is not a change', () => {
   const base = openDatabase(shop(100));
   const open = draft(base);
   const view = open.view as Loose;
@@ -204,7 +204,7 @@ test('a write shares everything but the row', () => {
   expect(before.orders['#W5'].status).toBe('pending');
 });
 
-describe('what JSON can not hold is refused with its path', () => {
+describe('a value that JSON cannot represent is refused with its path', () => {
   const loop: Loose = {};
   loop.self = { loop };
   const cases: [string, unknown, RegExp][] = [
@@ -239,7 +239,7 @@ describe('what JSON can not hold is refused with its path', () => {
   });
 });
 
-test('a view can not be written after the call is over', () => {
+test('a view cannot be written after the call has ended', () => {
   for (const end of ['finish', 'discard'] as const) {
     const open = draft(openDatabase(shop(100)));
     const view = open.view as Loose;
@@ -305,7 +305,7 @@ test('pages of keys and values at a path', () => {
   expect(getAt(base, ['orders', 'toString'])).toBeUndefined();
 });
 
-test('a recorded write that does not fit says where', () => {
+test('a recorded write that does not fit is reported with its path', () => {
   const base = openDatabase(shop(3));
   const misfits: Patch[] = [
     { op: 'replace', path: ['orders', 'nope', 'status'], value: 1 },
@@ -417,7 +417,7 @@ function shuffled(value: Loose): Loose {
 
 type Write = { readonly at: readonly number[]; readonly op: string; readonly key: string; readonly value: Loose };
 
-/** Walks down by the numbers as far as there are containers, and changes what it comes to. */
+/** Descends by the numbers as long as there are containers, and changes the last one. */
 function perform(root: Loose, { at, op, key, value }: Write): void {
   let target = root;
   for (const number of at) {

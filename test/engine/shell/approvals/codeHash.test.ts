@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { codeHashOf } from '../../../../src/engine/shell/approvals/codeHash.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
-// Law: what a domain starts is hashed, and what people edit every day is not.
+// Law: the hash covers code that a domain starts, but not files that people edit every day.
 
 const files = [
   'tools.ts',
@@ -75,7 +75,7 @@ test.each([
   expect(after).toBe(before);
 });
 
-test('the hash of a copy leaves out what is not copied', () => {
+test('the hash of a copy leaves out files that are not copied', () => {
   const copied = { 'tools.ts': 'code' };
   const own = folderOf({ ...copied, '.venv/bin/x': '', '__pycache__/x.pyc': '' });
   const absent = new Set(['.venv', '__pycache__']);

@@ -39,7 +39,7 @@ const effectsOf = (value: object, isConfined = true, tasks: readonly Pick<Task, 
   effectsOfDomain({ folder, file: parsed(value), parts: { tasks: tasks.map((value) => ({ value })) } }, isConfined);
 const hashOf = (value: object) => hashOfEffects(effectsOf(value));
 
-/** Every value of a tree that decides an effect, by its path. */
+/** Returns all values of a tree that decide an effect, by path. */
 const leaves = (value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, inner]) =>
@@ -47,7 +47,7 @@ const leaves = (value: unknown, path: readonly (string | number)[] = []): (reado
       )
     : [path];
 
-/** A tree with one text of it changed. */
+/** Returns a tree with one text changed. */
 function changed(value: unknown, path: readonly (string | number)[], change: (text: string) => unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return change(String(value));
@@ -102,7 +102,7 @@ test('the order of keys does not change the hash', () => {
   );
 });
 
-test('what is no effect does not change the hash', () => {
+test('a text that is not an effect does not change the hash', () => {
   const more = { turnCap: 7, policy: 'rules.md', greeting: 'Hello.' };
   const limited = { ...full.mcpServers, shop: { ...server, writes: ['buy'], timeoutMs: 5 } };
   expect(hashOf({ ...full, ...more, mcpServers: limited })).toBe(hashOf(full));
@@ -154,7 +154,7 @@ describe('arguments that tasks give to a server', () => {
   });
 });
 
-test('a domain with code has an effect only where there is no sandbox', () => {
+test('a domain with code has an effect only without a sandbox', () => {
   const plain = { name: 'x' };
   expect(effectsOf(plain, false).effects).toEqual([]);
   writeFileSync(join(folder, 'tools.ts'), '');

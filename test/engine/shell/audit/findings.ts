@@ -9,10 +9,10 @@ import { applyFixes } from '../../../../src/engine/shell/domain/fixes.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
 
-/** How a test checks a folder as `rehearsal check` does. */
+/** Checks a folder as `rehearsal check` does. */
 export type Checked = (folder: string) => ReturnType<typeof check>;
 
-/** Checks as `rehearsal check` does. Code tools with the same texts are described once: a lane starts for each. */
+/** Returns a check that describes code tools with the same texts only once, because each description starts a lane. */
 export function checkWithKnownTools(): Checked {
   const described = new Map<string, Promise<readonly Tool[]>>();
   const describedBy = (name: string) => name.endsWith('.ts') || name === 'domain.yaml';
@@ -24,7 +24,7 @@ export function checkWithKnownTools(): Checked {
     });
 }
 
-/** Every finding of `rehearsal check --audit`. */
+/** Returns all findings of `rehearsal check --audit`. */
 export async function auditedBy(checked: Checked, folder: string): Promise<readonly Diagnostic[]> {
   const { loaded, diagnostics, ok } = await checked(folder);
   const played = ok ? await audit(loaded, { signal: new AbortController().signal }) : null;
@@ -32,7 +32,7 @@ export async function auditedBy(checked: Checked, folder: string): Promise<reado
   return [...diagnostics, ...(played?.diagnostics ?? [])];
 }
 
-/** Every finding of `rehearsal check --audit`, as a person reads it. Texts that were audited before are not again. */
+/** Returns all findings of `rehearsal check --audit` as text. Texts that were audited before are not audited again. */
 export function auditOnce(checked: Checked): (folder: string) => Promise<readonly string[]> {
   const audits = new Map<string, Promise<readonly string[]>>();
   return (folder) => once(audits, textsIn(folder), async () => shown(folder, await auditedBy(checked, folder)));
@@ -54,11 +54,11 @@ const textsIn = (folder: string, isWanted: (name: string) => boolean = () => tru
     .map((path) => `${relative(folder, path)}\n${readFileSync(path, 'utf8')}`)
     .join('\n');
 
-/** Findings as a person reads them. */
+/** Formats findings as text. */
 export const shown = (folder: string, found: readonly Diagnostic[]) =>
   found.map(({ code, file, line, message }) => `${relative(folder, file)}:${line} ${code} ${message}`);
 
-/** Applies the fix of the first finding of a code, which a check or else an audit has to find. */
+/** Applies the fix of the first finding with a code. The finding comes from a check or, failing that, from an audit. */
 export async function mendFirst(checked: Checked, folder: string, code: string): Promise<void> {
   const isTheirs = (each: Diagnostic) => each.code === code && each.fix !== undefined;
   const { diagnostics } = await checked(folder);

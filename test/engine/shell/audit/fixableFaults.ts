@@ -3,7 +3,7 @@ import { lendingDesk } from './lendingDesk.ts';
 
 export const tasks = 'tasks/loans.task.yaml';
 export const persona = 'personas/plain.persona.yaml';
-/** The lending desk with something of everything that a fix can be about, and nothing that the audit finds. */
+/** The lending desk with an example of everything that a fix can change, and without findings of the audit. */
 export const desk: Files = {
   ...lendingDesk,
   'domain.yaml': `name: lending-desk
@@ -34,14 +34,14 @@ export const orderly = verifier({ description: 'Always held.', verify: () => ({ 
 `,
 };
 
-/** One fault in a domain without others, and the code of the finding whose fix mends it. */
+/** One fault in a domain without other faults, and the code of the finding whose fix corrects it. */
 export type FixableFault = {
   readonly code: string;
   readonly file: string;
   readonly right: string;
   readonly wrong: string;
   readonly base: Files;
-  /** Codes of what is found in the domain without the fault. */
+  /** The codes of the findings in the domain without the fault. */
   readonly noted: readonly string[];
 };
 type Row = readonly [code: string, file: string, right: string, wrong: string, base?: Files];
@@ -71,7 +71,7 @@ const refused = `- id: question
   communicate: [reserved]
 `;
 
-/** What is broken, and the code of the finding whose fix mends it. */
+/** Faults, each with the code of the finding whose fix corrects it. */
 const rows: readonly Row[] = [
   [
     'task/empty-basis',
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
   ['policy/bad-mark', 'policy.md', '{#look-up}', '{#look up}'],
 ];
 
-/** A fault for every fix that there is. */
+/** One fault for each existing fix. */
 export const fixableFaults = rows.map(
   ([code, file, right, wrong, base = desk]): FixableFault => ({
     code,
@@ -144,7 +144,7 @@ export const fixableFaults = rows.map(
   }),
 );
 
-/** The domain of a fault with the fault in it. */
+/** Returns the domain of a fault, including the fault. */
 export function faulty({ base, file, right, wrong }: FixableFault): Files {
   const text = String(base[file]);
   if (!text.includes(right)) throw new Error(`${file} does not say ${right}`);

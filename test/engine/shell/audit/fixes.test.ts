@@ -27,7 +27,7 @@ describe('the fix of a finding', () => {
   });
 });
 
-inFullSuite('the command line mends one fault in each file at once, and its audit finds nothing', async () => {
+inFullSuite('the command line fixes one fault in each file at once, and its audit finds nothing', async () => {
   const faults: readonly (readonly [string, string, string])[] = [
     ['domain.yaml', 'turnCap: 30', 'turnCap: "30"'],
     ['rules.yaml', 'rule: look-up', 'rule: look-pu'],

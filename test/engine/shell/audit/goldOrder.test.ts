@@ -3,7 +3,7 @@ import { type Files, folderOf } from '../load/domainFolder.ts';
 import { auditOnce, checkWithKnownTools } from './findings.ts';
 import { changed, lendingDesk } from './lendingDesk.ts';
 
-/** What each write does to the row of a loan. */
+/** The code of each write, which changes the row of a loan. */
 const writes = {
   add_five: 'found.fee += 5;',
   add_two: 'found.fee += 2;',
@@ -40,7 +40,7 @@ const task = (first: keyof typeof writes, second: keyof typeof writes) => `- id:
     - { tool: ${second}, arguments: { loan: L1 } }
 `;
 
-/** The desk with a task for each pair of writes, and a tool whose result is not the same twice. */
+/** The desk with a task for each pair of writes, and a tool whose results differ between calls. */
 const desk = (domain: string): Files => ({
   ...lendingDesk,
   'domain.yaml': `${lendingDesk['domain.yaml']}${domain}`,

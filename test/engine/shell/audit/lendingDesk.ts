@@ -1,6 +1,6 @@
 import type { Files } from '../load/domainFolder.ts';
 
-/** A small domain in which nothing is unsound: each test changes one thing. */
+/** A small sound domain. Each test changes one thing. */
 export const lendingDesk: Files = {
   'domain.yaml': `name: lending-desk
 now: "2026-03-02T09:00:00Z"
@@ -87,19 +87,19 @@ description: Someone who answers every question.
 `,
 };
 
-/** The desk with one text of a file changed. */
+/** Returns the desk with one text of a file replaced. */
 export function changed(file: string, from: string, to: string): Files {
   const text = String(lendingDesk[file]);
   if (!text.includes(from)) throw new Error(`${file} does not say ${from}`);
   return { ...lendingDesk, [file]: text.replace(from, to) };
 }
 
-/** The desk with something added to the end of a file, or with a file of its own. */
+/** Returns the desk with a text added to the end of a file, or with a new file. */
 export function added(file: string, more: string): Files {
   return { ...lendingDesk, [file]: `${lendingDesk[file] ?? ''}${more}` };
 }
 
-/** The desk with a side of the user's own: a shelf that its tools look at and tidy, and that `sync` counts. */
+/** The desk with a user's side: a shelf that the user's tools read and tidy, and that `sync` counts. */
 export function withShelf(shelfTools: string): Files {
   const sides = '{ agent: { loans: Record<string, Loan> }; user: { shelf: Shelf } }';
   const tools = String(lendingDesk['tools.ts'])

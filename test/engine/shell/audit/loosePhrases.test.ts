@@ -26,7 +26,7 @@ function rollout(task: Partial<Task>, content: string): Replayed {
   return { placed: { value, file: 't', path: [], places: places as unknown as Places }, first: closed, second: closed };
 }
 
-/** What is found of a text that must be said, where other rollouts see the same result. */
+/** Returns the findings on a text that a task communicates, where other rollouts see the same result. */
 function found(text: string, more: object = {}, result = '{"status":"open","fee":12}'): readonly string[] {
   const task = { user, communicate: [text], ...more } as unknown as Partial<Task>;
   const others = ['{"status":"open","fee":3}', '{"status":"open"}', '{"status":"shut"}'];
@@ -43,11 +43,11 @@ it.each([
   ['an exception', 'the user says it (user.insist.say)'],
   ['yes', 'it is in the policy'],
   ['30', 'it is in the policy'],
-])('"%s" is said by accident: %s', (text, where) => {
+])('an agent can say "%s" by accident: %s', (text, where) => {
   expect(found(text)).toEqual([`communicate.0 task/loose-phrase An agent can say "${text}" by accident: ${where}.`]);
 });
 
-it('a short text that tools return in most rollouts is said by accident', () => {
+it('an agent can say a short text by accident if tools return it in most rollouts', () => {
   const others = ['{"no":7}', '{"no":7}', '{"no":8}'];
   const { found: findings, note } = notebook();
   noteLoosePhrases([rollout({ communicate: ['7'] }, ''), ...others.map((each) => rollout({}, each))], policy, note);
@@ -60,7 +60,7 @@ it.each<[string, string, object]>([
   ['what a tool returns for this task alone', '12', {}],
   ['a longer text of the policy', 'twice', {}],
   ['a longer text of most results', 'open', {}],
-  ['words of the goal, which nobody says', 'reserved', {}],
+  ['words of the goal, which no message contains', 'reserved', {}],
   ['a sentence of the user', 'Can I keep L1 until Friday', {}],
   ['a part of a word of the user', 'day', {}],
   ['a text of an imported task', 'Friday', { communicateBy: 'tau2' }],

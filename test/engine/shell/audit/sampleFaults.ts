@@ -36,7 +36,7 @@ function onlyTasks(text: string, ids: readonly string[]): string {
   return own.join('');
 }
 
-/** One fault in a sample domain, and the code of the finding whose fix mends it. */
+/** One fault in a sample domain, and the code of the finding whose fix corrects it. */
 export type SampleFault = readonly [sample: string, code: string, file: string, right: string, wrong: string];
 
 const parcels = 'parcel-desk';
@@ -213,7 +213,7 @@ export function planted(files: Files, [, , file, right, wrong]: SampleFault): Fi
   return { ...files, [file]: text.replace(right, () => wrong) };
 }
 
-/** The files of a sample with each of its faults that reading finds, but one where two are about the same words. */
+/** Returns the files of a sample with all faults that a check finds, but only one if two change the same words. */
 export function plantedTogether(files: Files, sample: string): { readonly files: Files; readonly count: number } {
   const own = sampleFaults.filter(([of, code]) => of === sample && code !== 'tool/undeclared-write');
   const start = { files, count: 0 };

@@ -7,7 +7,7 @@ import { faultySamples, planted, type SampleFault, sampleFaults, sampleFiles } f
 const checked = checkWithKnownTools();
 const auditOf = auditOnce(checked);
 
-/** Fixes that give another text than the sample's, each with an audit of its own. */
+/** Codes whose fixes do not restore the text of the sample, so each of them needs an audit. */
 const rewriting = [
   'domain/bad-seat',
   'persona/stop-word',
@@ -18,13 +18,13 @@ const rewriting = [
   'task/unused-demand',
   'tool/undeclared-write',
 ];
-/** `npm run test:full` tries all of them; otherwise those of the smallest sample stand for the others. */
+/** `npm run test:full` tries all of them. Otherwise, those of the smallest sample represent the others. */
 const isTried = ([, code]: SampleFault) => isFullSuite || rewriting.includes(code);
 
 describe.each(isFullSuite ? faultySamples : ['parcel-desk'])('in %s', (sample) => {
   const files = sampleFiles('.', sample);
 
-  it('the audit finds nothing but rules and tools that the few tasks leave out', async () => {
+  it('the audit finds only rules and tools that the few tasks do not cover', async () => {
     const found = await auditOf(folderOf(files));
     expect(found).toEqual(
       found.map(() => expect.stringMatching(/ (?:tool\/unused|policy\/uncovered-rule|rule\/never-evaluated) /)),

@@ -8,11 +8,11 @@ import { inFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
-// A server whose list has another order in every process, and whose schema says nothing of required arguments.
+// A server whose list has a different order in each process, and whose schema does not list required arguments.
 const require = createRequire(import.meta.url);
 const sdk = (file: string) => JSON.stringify(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/${file}`)).href);
 const folder = temporaryFolder('server-order');
-/** Outside of the folder, whose programs are part of what a person approves. */
+/** A file outside of the server's folder, because an approval covers the programs in that folder. */
 const starts = join(temporaryFolder('server-starts'), 'starts');
 const write = (name: string, text: string) => {
   mkdirSync(dirname(join(folder, name)), { recursive: true });

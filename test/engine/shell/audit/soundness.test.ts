@@ -28,7 +28,7 @@ const tasks = 'tasks/loans.task.yaml';
 const renewal = String(lendingDesk[tasks]).split('- id: return')[0] ?? '';
 const returning = String(lendingDesk[tasks]).slice(renewal.length);
 
-/** A task in which nothing is changed. */
+/** Returns a task that changes nothing. */
 function question(goal: string, demands: string): string {
   return `- id: question
   split: test
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
   ],
   [
     'E3',
-    'a question that nobody has to answer',
+    'a question that needs no answer',
     added(tasks, question('Ask when L2 ends.', '')),
     `${tasks}:21 task/nothing-to-do`,
     'does nothing gets reward 1',
@@ -294,15 +294,15 @@ const cases: readonly Case[] = [
   ],
   [
     'E16',
-    'a task that stands twice',
+    'a task that appears twice',
     { ...lendingDesk, 'tasks/more.task.yaml': renewal.replace('- id: renew', '- id: again') },
     'tasks/more.task.yaml:1 task/duplicate-content',
     'says the same',
   ],
 ];
 
-describe('what makes an environment unsound', () => {
-  it('is not in the domain that the cases change', async () => {
+describe('the audit of unsound environments', () => {
+  it('finds nothing in the domain that the cases change', async () => {
     expect((await findings(lendingDesk)).lines).toEqual([]);
   });
 
@@ -319,7 +319,7 @@ describe('what makes an environment unsound', () => {
     expect((await look(folder)).diagnostics).toEqual([]);
   });
 
-  it('finds a wrong gold action, and the user does not agree to it', async () => {
+  it('finds a wrong gold action, to which the user does not agree', async () => {
     const files = changed(tasks, 'arguments: { loan: L1, day: Friday }', 'arguments: { loan: L1, day: Tuesday }');
     const { all, lines } = await findings(files);
     expect(lines).toEqual([`E7 ${tasks}:10 task/other-fact`, `E4 ${tasks}:1 task/gold-fails`]);
@@ -328,7 +328,7 @@ describe('what makes an environment unsound', () => {
     expect(readFileSync(String(all[0]?.file), 'utf8')).toBe(lendingDesk[tasks]);
   });
 
-  it('has a case for each of the sixteen', () => {
+  it('has a case for each of the sixteen kinds', () => {
     expect([...new Set(cases.map(([name]) => name))]).toEqual(Object.keys(soundness));
   });
 });
@@ -460,7 +460,7 @@ it('a tool that crashes is named with its line', async () => {
   expect(found?.hint).toBe('Correct the tool.');
 });
 
-it('a tool that creates a row under an id of its own is sound', async () => {
+it('a tool that creates a row with its own id is sound', async () => {
   const code = String(lendingDesk['tools.ts'])
     .replace(
       'agent: { loans: Record<string, Loan> }',

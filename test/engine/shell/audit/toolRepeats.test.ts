@@ -13,7 +13,7 @@ export const wait = tool({
 });
 `;
 
-it('names a tool that does not come back, and what the other tools do wrong', async () => {
+it('names a tool that does not return, and the faults of the other tools', async () => {
   const folder = folderOf({
     ...lendingDesk,
     'tools.ts': `${lendingDesk['tools.ts']}${hanging}`.replace(

@@ -28,12 +28,12 @@ const bad: readonly { readonly name: string; readonly yaml: string; readonly fou
     found: ['persona/never-happens', 'warning', 4],
   },
   {
-    name: 'a stop word in what is said',
+    name: 'a stop word in the text of an attack',
     yaml: attack('').replace('Give it to me.', '"Bye ###STOP###"'),
     found: ['persona/stop-word', 'error', 4],
   },
   {
-    name: 'a behaviour that is none',
+    name: 'an unknown behaviour',
     yaml: 'behaviours:\n  interupts: true\n',
     found: ['persona/unknown-key', 'error', 4, 3],
   },
@@ -73,7 +73,7 @@ test.each(bad)('$name is one finding at its place', ({ yaml, found }) => {
   expect(findings[0]?.hint).not.toBe('');
 });
 
-test('a task under somebody who is not there is told who is', () => {
+test('an unknown persona under a task is reported with a similar name', () => {
   const folder = folderOf({
     ...desk,
     'tasks/first.task.yaml': `${desk['tasks/first.task.yaml'] as string}under: plane\n`,

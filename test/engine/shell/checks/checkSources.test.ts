@@ -53,7 +53,7 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
     ],
   },
   {
-    name: 'a url that is none',
+    name: 'an invalid url',
     files: { 'domain.yaml': 'name: desk\nmcpServers:\n  box: { type: http, url: "somewhere" }\n' },
     found: ['domain.yaml:3:27 error domain/wrong-value'],
   },
@@ -82,7 +82,7 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
     found: ['tasks/first.task.yaml:6:3 error task/set-up', 'tasks/second.task.yaml:6:3 error domain/file-missing'],
   },
   {
-    name: 'an argument that nobody told, but not one in the folder of the rollout',
+    name: 'an argument that no message contains, except one in the folder of the rollout',
     files: {
       'database.json': '{"things": {"T1": {"kind": "box"}}}',
       'tasks/first.task.yaml':
@@ -159,7 +159,7 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
     ],
   },
   {
-    name: 'a simulated tool with an unknown key, and one that nobody reads',
+    name: 'a simulated tool with an unknown key, and a file that is not read',
     files: {
       'domain.yaml': simulator,
       'tools/guess.tool.yaml': simulated('efect: write\n'),
@@ -173,7 +173,7 @@ it.each(cases)('$name', ({ files, found }) => {
   expect(shown(load(files))).toEqual(found);
 });
 
-it('retries and a cache where they do harm', () => {
+it('retries and a cache that cause harm', () => {
   const files = {
     'domain.yaml': simulator,
     'tools/guess.tool.yaml': simulated('effect: write\nretries: 2\ncache: true\n'),
@@ -218,7 +218,7 @@ it('a changed schema of an argument that the tool does not have', () => {
   ]);
 });
 
-/** What a server is declared with, and what is found: its place, its message and its hint. */
+/** Declarations of a server, and the place, message and hint of each finding. */
 const declarations: readonly (readonly [server: string, ...found: string[]])[] = [
   ['{ url: "http://h/mcp" }'],
   ['{ type: streamable-http, url: "http://h/mcp" }'],

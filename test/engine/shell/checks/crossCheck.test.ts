@@ -8,7 +8,7 @@ const more = (text: string): Files => ({ 'tasks/second.task.yaml': text });
 const second = good.replace('id: cancel', 'id: second').replaceAll('W1', 'W2');
 const server = 'mcpServers:\n  memory: { command: x }\n';
 
-it('respells a field of a result as one of the tool, before the name of a table', () => {
+it('corrects a field of a result to one of the tool rather than to the name of a table', () => {
   const files: Files = {
     'domain.yaml': 'name: desk\nlexicon: { tools: { cancel_order: { done: ["{result.refund} is paid."] } } }\n',
     'tools.ts': String(desk['tools.ts']).replace(
@@ -21,7 +21,7 @@ it('respells a field of a result as one of the tool, before the name of a table'
   expect(found?.hint).toBe('Did you mean refunded?');
 });
 
-it('finds a field that one row has in place of the one of all others', () => {
+it('finds a field that one row has in place of the field of all other rows', () => {
   const rows = (field: string) =>
     `{\n"orders": {"W1": {"status": "a"}, "W2": {"status": "b"}},\n"rooms": {"R1": {"free": 1}, "R2": {"free": 2, "note": "old"},\n  "R3": {"${field}": 3}}\n}\n`;
   const loaded = load({ 'database.json': rows('fre') });
@@ -222,7 +222,7 @@ describe('without running any code', () => {
       'equals:, contains: or exists:',
     ],
     [
-      'an assertion on nobody',
+      'an assertion on an unknown source',
       task(`${good}assertions: [{ in: memory, path: a, exists: true }]\nevaluate: [assertions]\n`),
       ['tasks/first.task.yaml:9:20 error task/unknown-source'],
       'There is no state of memory.',
@@ -374,7 +374,7 @@ result: { type: object, properties: { sky: { type: string } } }
     expect(loaded.diagnostics.map(({ message, hint }) => `${message} ${hint}`).join()).toContain(words);
   });
 
-  it('judges what a server says of its tools', () => {
+  it('checks the names of tools that a server lists', () => {
     const [first, other] = deskTools;
     if (!first || !other) throw new Error('the desk has two tools');
     const remote = { ...first, source: { type: 'mcp', server: 'memory' } as const };
@@ -398,7 +398,7 @@ result: { type: object, properties: { sky: { type: string } } }
     expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'a_b', 'list']);
   });
 
-  it('judges no name of a server that was not asked', () => {
+  it('does not check names of a server that was not asked', () => {
     const loaded = load({
       'domain.yaml': `name: desk\n${server}`,
       ...task(good.replace('tool: find_order', 'tool: read_graph')),
@@ -447,7 +447,7 @@ describe('tools are found by a light scan', () => {
     expect(load(files).toolNames.toSorted()).toEqual(names);
   });
 
-  it('judges no name when an export is not understood', () => {
+  it('does not check names if an export is not understood', () => {
     expect(shown(load({ 'tools.ts': 'export const find_order = make();' }))).toEqual([]);
   });
 });

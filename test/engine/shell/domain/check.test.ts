@@ -11,11 +11,11 @@ async function checked(files: Files, describeTools?: (folder: string) => Promise
 }
 
 describe('check', () => {
-  it('has nothing to say of a good domain', async () => {
+  it('has no findings for a good domain', async () => {
     expect(await checked({}, async () => deskTools)).toMatchObject({ ok: true, lines: [] });
   });
 
-  it('prints file, place, severity, code and what to do', async () => {
+  it('prints file, place, severity, code and hint', async () => {
     const { ok, lines } = await checked({ 'domain.yaml': 'name: desk\nturnCup: 3\n' });
     expect(ok).toBe(false);
     expect(lines[0]).toBe(
@@ -23,21 +23,21 @@ describe('check', () => {
     );
   });
 
-  it('knows what is wrong without running code', async () => {
+  it('finds problems without running code', async () => {
     const text = String(desk['tasks/first.task.yaml']).replace('tool: find_order', 'tool: find');
     expect((await checked({ 'tasks/first.task.yaml': text })).lines).toEqual([
       'tasks/first.task.yaml:7:13 error task/unknown-tool There is no tool find. The tools are find_order, cancel_order.',
     ]);
   });
 
-  it('finds a key that stands twice in a database', async () => {
+  it('finds a duplicate key in a database', async () => {
     const { lines } = await checked({ 'database.json': '{"orders": {"W1": {},\n  "W1": {}}}' });
     expect(lines).toEqual([
       'database.json:2:3 error database/duplicate-key The key W1 appears here a second time, so the first value is lost. Keep one of the two.',
     ]);
   });
 
-  it('says where the code of the domain fails', async () => {
+  it('reports where the code of the domain fails', async () => {
     const failing = (folder: string) => {
       const error = new Error('boom is not defined');
       error.stack = `ReferenceError: boom is not defined\n    at file://${join(folder, 'tools.ts')}:3:7`;
@@ -48,7 +48,7 @@ describe('check', () => {
     ]);
   });
 
-  it('says what a lane says of the code of the domain', async () => {
+  it('reports the findings of a lane on the code of the domain', async () => {
     const failing = (folder: string) => {
       const failure = {
         who: 'environment',

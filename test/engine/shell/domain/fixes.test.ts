@@ -25,7 +25,7 @@ it.each([
   expect(edited('one\ntwo\nthree', edits)).toBe(text);
 });
 
-it('makes a fix whole or leaves it for the next round, and keeps the ends of lines', () => {
+it('applies a fix completely or leaves it for the next round, and keeps line endings', () => {
   const folder = folderOf({ 'a.txt': 'one\r\ntwo\r\n' });
   const file = join(folder, 'a.txt');
   const mended = applyFixes([
@@ -66,7 +66,7 @@ it.each([
   ['does not know', '{}', 'unknown: []', 'Let the user know order'],
   ['knows otherwise', '{ order: W1 }', 'unknown: []', undefined],
   ['is sure not to know', '{}', 'unknown: [order]', undefined],
-])('a value that the user %s is told only where that leaves the task in order', (_, known, unknown, title) => {
+])('a fix for a value that the user %s is offered only if it makes the task valid', (_, known, unknown, title) => {
   const folder = folderOf({
     ...desk,
     'tasks/told.task.yaml': `- id: told
@@ -80,7 +80,7 @@ it.each([
   expect(found.map(({ fix }) => fix?.title)).toEqual([title]);
 });
 
-it('the schema of a simulated tool is checked before anything has run, and mended', () => {
+it('the schema of a simulated tool is checked before anything runs, and fixed', () => {
   const tool = 'name: find_weather\ndescription: Weather.\nbehaviour: Sunny.\n';
   const folder = folderOf({
     ...desk,

@@ -7,7 +7,7 @@ import { desk, deskTools, type Files, folderOf, load, shown, told } from '../loa
 const task = (text: string): Files => ({ 'tasks/first.task.yaml': text });
 
 describe('a domain without faults', () => {
-  it('loads with nothing to say', () => {
+  it('loads without findings', () => {
     const loaded = load({}, deskTools);
     expect(shown(loaded)).toEqual([]);
     expect(loaded.domain.name).toBe('desk');
@@ -18,7 +18,7 @@ describe('a domain without faults', () => {
     expect(loaded.world).toEqual({ agent: JSON.parse(String(desk['database.json'])), user: {} });
   });
 
-  it('knows where everything stands', () => {
+  it('knows the places of all parts', () => {
     const { locations } = load();
     const lines = (of: ReadonlyMap<string, { line: number }>) =>
       Object.fromEntries([...of].map(([id, { line }]) => [id, line]));
@@ -36,7 +36,7 @@ describe('a domain without faults', () => {
     ]);
   });
 
-  it('reads a byte order mark and CRLF as if they were not there', () => {
+  it('ignores a byte order mark and accepts CRLF', () => {
     const plain = load();
     const windows = Object.fromEntries(
       Object.entries(desk).map(([path, text]) => [path, `\ufeff${String(text).replaceAll('\n', '\r\n')}`]),
@@ -254,7 +254,7 @@ describe('a file that is wrong gives one finding', () => {
     expect(told({ ...loaded, diagnostics: loaded.diagnostics.slice(at) })).toMatch(words);
   });
 
-  it('a broken task leaves the others standing', () => {
+  it('a broken task does not affect the others', () => {
     const loaded = load({ 'tasks/broken.task.yaml': 'id: a\n id: b\n' });
     expect(shown(loaded)).toEqual(['tasks/broken.task.yaml:2:1 error task/syntax']);
     expect(loaded.tasks.map(({ id }) => id)).toEqual(['cancel']);
@@ -375,7 +375,7 @@ describe('an imported policy', () => {
     '# Rules\n\nSome words.\n\n1. Never refund *twice*.\n2. Obtain explicit\n   confirmation (yes) first.\n';
   const withRules = (rules: string) => load({ 'policy.md': imported, 'rules.yaml': rules });
 
-  it('binds a check to the list item that a quote stands in', () => {
+  it('binds a check to the list item that contains the quote', () => {
     const loaded = withRules('- { rule: "obtain explicit confirmation", check: confirmed }\n');
     expect(shown(loaded)).toEqual([]);
     expect(loaded.domain.policy.rules).toEqual([
@@ -391,13 +391,13 @@ describe('an imported policy', () => {
     expect(loaded.domain.policy.text).toBe(imported);
   });
 
-  it('says what the policy does not say', () => {
+  it('reports a quote that is not in the policy', () => {
     expect(shown(withRules('- { rule: "be nice to them", check: oneCall }\n'))).toEqual([
       'rules.yaml:1:11 error rule/unknown-rule',
     ]);
   });
 
-  it('says when a quote is not enough', () => {
+  it('reports a quote that is ambiguous', () => {
     const loaded = load({
       'policy.md': '- Be kind to all.\n- Be kind to one.\n',
       'rules.yaml': '- { rule: "be kind", check: oneCall }\n',
@@ -418,7 +418,7 @@ describe('speed', () => {
     expect(loadDomain(folder).world.agent).toEqual({ orders: {} });
   });
 
-  it('says where data is nested deeper than anything goes down with', () => {
+  it('reports where data is nested too deeply', () => {
     const [lists, ends] = ['['.repeat(20_000), ']'.repeat(20_000)];
     const state = (value: string) =>
       task(`${String(desk['tasks/first.task.yaml'])}state: [{ path: [orders, W1], value: ${value} }]\n`);
@@ -434,7 +434,7 @@ describe('speed', () => {
     expect(shown(load(state(`${'['.repeat(150)}${']'.repeat(150)}`)))).toEqual([]);
   });
 
-  it('says which whole numbers of a YAML file are not kept', () => {
+  it('reports whole numbers of a YAML file that are too large', () => {
     const text = String(desk['tasks/first.task.yaml']).replace(
       '{ order: W1 }\n',
       '{ order: W1, account: 12345678901234567890, kept: 9007199254740991, exact: 9007199254740994, text: "12345678901234567890" }\n',
@@ -457,7 +457,7 @@ describe('speed', () => {
     expect(shown(tooLarge)).toContain('domain.yaml:2:10 error domain/unkept-number');
   });
 
-  it('counts keys as JSON writes them: a quoted colon or an escaped quote makes none', () => {
+  it('counts the keys of JSON, but not a quoted colon or an escaped quote', () => {
     const rows = '{"a\\"b": "x\\": 1", "c" : {"d\\\\":[{"e":1},{"e":2}]}, "text": "\\\\"}';
     expect(shown(load({ 'database.json': `{"orders": {"W1": ${rows}}}` }))).toEqual([]);
     const twice = rows.replace('"text"', '"c"');
@@ -466,7 +466,7 @@ describe('speed', () => {
     ]);
   });
 
-  it('offers no changes of what an import wrote, and goes on to offer them for tasks that were added', () => {
+  it('offers no fixes for imported tasks, but offers them for tasks that were added', () => {
     const wrong = String(desk['tasks/first.task.yaml']).replace('persona: plain', 'persona: plane');
     const imported = `${wrong}origin: { benchmark: tau2, id: '1' }\n`;
     const added = wrong.replace('id: cancel', 'id: added').replaceAll('W1', 'W2');

@@ -9,7 +9,7 @@ import { rehearsal } from '../../../support/terminal.ts';
 import { lendingDesk } from '../audit/lendingDesk.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
-it('a run says how its policy differs from that of the last run of the domain, and verify shows it', async () => {
+it('a run records how its policy differs from that of the last run of the domain, and verify shows it', async () => {
   const [folder, runs] = [folderOf(lendingDesk), temporaryFolder('rehearsal-runs')];
   const play = async (name: string) => {
     const { code } = await rehearsal('eval', folder, '--out', join(runs, name));
@@ -33,7 +33,7 @@ it('a run says how its policy differs from that of the last run of the domain, a
   );
 });
 
-it('the lines that went and came turn the one text into the other', () => {
+it('the removed and added lines turn one text into the other', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', '- d'), { maxLength: 8 }).map((lines) => lines.join('\n'));
   fc.assert(
     fc.property(text, text, (before, after) => {

@@ -32,14 +32,14 @@ const wordy = `${toolsHead}export const tell = tool({ description: 'Tell.', effe
 const telling = () => domain(many, { 'tools.ts': wordy });
 const again = (folder: string, run: string) => () => printed(child(evaluation(folder, run)));
 
-/** Bytes of the longest recording of a whole run. */
+/** Returns the size of the longest recording of a whole run, in bytes. */
 async function bytesOf(folder: string): Promise<number> {
   const run = fresh();
   await again(folder, run)();
   return statSync(join(run, 'affected.0.traj.jsonl')).size;
 }
 
-/** An evaluation on a disk of its own, of so many KB; what is on it afterwards is copied to \`run\`. */
+/** Runs an evaluation on a separate disk of some kilobytes, and copies its files to `run` afterwards. */
 function onDisk(kilobytes: number, folder: string, options = ''): Affected {
   const [disk, run] = [fresh(), fresh()];
   mkdirSync(disk);

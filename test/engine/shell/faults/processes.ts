@@ -112,11 +112,11 @@ export const processes: readonly FaultRow[] = [
   },
 ];
 
-/** Recordings byte by byte. */
+/** Returns the texts of both recordings. */
 const bytesOf = (run: string) =>
   ['affected', 'spared'].map((id) => readFileSync(join(run, `${id}.0.traj.jsonl`), 'utf8')).join('');
 
-/** An evaluation whose clock is another one leaves the recordings that it leaves otherwise. */
+/** Runs an evaluation with a changed clock, and expects the same recordings as without. */
 async function underClock(env: NodeJS.ProcessEnv, node: readonly string[] = []): Promise<Affected> {
   const [folder, usual, run] = [domain(['look', 'look']), fresh(), fresh()];
   await printed(child(evaluation(folder, usual)));
@@ -127,7 +127,7 @@ async function underClock(env: NodeJS.ProcessEnv, node: readonly string[] = []):
   return { lines, run, folder };
 }
 
-/** Every look at the clock finds it a minute earlier. */
+/** A clock that is a minute earlier at each reading. */
 const backwards = `const real = Date.now; let looks = 0; const now = () => real() - 60000 * looks++;
 globalThis.Date = class extends Date { constructor(...given) { given.length ? super(...given) : super(now()); } static now() { return now(); } };`;
 

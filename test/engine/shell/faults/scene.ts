@@ -17,25 +17,25 @@ import { commandLine } from '../../../support/commandLine.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
 
-/** A fault of the table in docs/faults.md: how it is injected, what a person reads, and what is left. */
+/** A fault of the table in docs/faults.md: how it is injected, the message that a person reads, and what is kept. */
 export type FaultRow = {
   readonly fault: string;
-  /** In words, for the table. */
+  /** The description of the injection in the table. */
   readonly injected: string;
-  /** The line that a person reads; null where nothing is to be read. */
+  /** Matches the line that a person reads; null if nothing is printed. */
   readonly sees: RegExp | null;
   readonly kept: keyof typeof keeping;
   readonly inject: () => Promise<Affected>;
-  /** Why it can't be injected on this machine, or null. */
+  /** Returns why the fault cannot be injected on this machine, or null. */
   readonly obstacle?: () => string | null;
 };
 
-/** What came of it: everything that was printed, and the folder of the run. */
+/** The result of an injection: all printed lines, and the folder of the run. */
 export type Affected = {
   readonly lines: readonly string[];
   readonly run: string;
   readonly folder: string;
-  /** The same command without the fault. */
+  /** Runs the same command without the fault. */
   readonly again?: () => Promise<unknown>;
 };
 
@@ -60,7 +60,7 @@ const input = z.object({});
 export const look = tool({ description: 'Look.', effect: 'read', input, run: (_, { db }) => db.chairs });
 `;
 
-/** `wait` names its process `waits in FOLDER`, and returns when there is a file `go` in the folder of the domain. */
+/** `wait` names its process `waits in FOLDER`, and returns once the folder of the domain has a file `go`. */
 export const gated = `${toolsHead}export const wait = tool({ description: 'Wait.', effect: 'read', timeoutMs: 600_000, input, run: async () => {
   const { existsSync } = process.getBuiltinModule('node:fs'); process.title = \`waits in \${process.cwd()}\`;
   while (!existsSync('go')) await new Promise((later) => setTimeout(later, 20));
@@ -74,13 +74,13 @@ export const go = (folder: string) => writeFileSync(join(folder, 'go'), '');
 const task = (id: string, calls: readonly Call[], reward: string) =>
   `- id: ${id}\n  persona: plain\n  user: { goal: Look., opening: This is ${id}. }\n  actions: []\n${reward}  script: ${turns(calls)}\n`;
 
-/** A task whose reward does not rest on the database, which is what a model likes. */
+/** A task whose reward does not depend on the database, as simulated tools require. */
 export const withoutDatabase =
   '  evaluate: [assertions]\n  train: [assertions]\n  assertions: [{ path: chairs.A1.colour, exists: true }]\n';
 
 /**
- * A domain with two tasks: `affected` calls \`look\` and then what breaks, `spared` only looks.
- * @param breaks the calls that meet the fault
+ * Writes a domain with two tasks: `affected` calls `look` and then `breaks`, `spared` calls only `look`.
+ * @param breaks the calls that the fault affects
  */
 export function domain(
   breaks: readonly Call[],
@@ -109,11 +109,11 @@ export function domain(
 type Playing = {
   readonly agent?: SeatSpec;
   readonly user?: SeatSpec;
-  /** At once by default: a fault that would meet both rollouts needs one after the other. */
+  /** Both run at once by default. A fault that would affect both rollouts needs an order. */
   readonly order?: 'spared first' | 'affected first';
-  /** The lane stays for the next of this folder. */
+  /** Keeps the lane for the next run of this folder. */
   readonly keep?: boolean;
-  /** Told of each event of the affected rollout. */
+  /** Called with each event of the affected rollout. */
   readonly onEvent?: (type: string, run: string) => void;
 };
 
@@ -123,7 +123,7 @@ export async function closeKept(): Promise<void> {
   await Promise.all([...kept.values()].map((supervisor) => supervisor.close()));
 }
 
-/** Plays both tasks at once, as \`rehearsal run\` plays one, and keeps what it would print of the affected one. */
+/** Plays both tasks as `rehearsal run` plays one, and keeps the output for the affected one. */
 export async function play(
   folder: string,
   { agent, user, order, onEvent, keep = false }: Playing = {},
@@ -166,7 +166,7 @@ export async function play(
   return { lines, run, folder, again };
 }
 
-/** The command line in a process of its own. */
+/** Starts the command line as a separate process. */
 export function child(
   argv: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -178,7 +178,7 @@ export function child(
   });
 }
 
-/** What a process printed, line by line, when it is over. */
+/** Waits for a process to end. Returns the lines that it printed. */
 export async function printed(process: ChildProcess): Promise<readonly string[]> {
   let text = '';
   for (const stream of [process.stdout, process.stderr])
@@ -192,16 +192,16 @@ export async function printed(process: ChildProcess): Promise<readonly string[]>
 
 export const evaluation = (folder: string, run: string) => ['eval', folder, '--agent', 'scripted', '--out', run];
 
-/** A domain whose start fails: what \`rehearsal eval\` says instead of a run. */
+/** Runs `rehearsal eval` with a domain whose start fails, and returns its output. */
 export async function refused(folder: string): Promise<Affected> {
   const run = fresh();
   const { out, err } = await rehearsalWith({ REHEARSAL_HOME: home }, ...evaluation(folder, run));
   return { lines: `${out}\n${err}`.split('\n'), run, folder };
 }
 
-/** An evaluation in a process of its own, below a command that limits it. */
+/** Runs an evaluation in a separate process, started by a command that limits it. */
 export function limited(before: readonly string[], folder: string, run: string): readonly string[] {
-  // Below such a limit no sandbox starts, since it may not raise it.
+  // A sandbox cannot start under such a limit, because it may not raise the limit.
   const approved = ['--approve', hashOf(folder, false)];
   const [command = '', ...rest] = [...before, process.execPath, commandLine, ...evaluation(folder, run), ...approved];
   const { stdout, stderr } = spawnSync(command, rest, {
@@ -214,7 +214,7 @@ export function limited(before: readonly string[], folder: string, run: string):
 const receiptOf = (run: string, id: string) =>
   finishedRollouts(join(run, 'ledger.jsonl')).find(({ rollout }) => rollout === `${id}.0`);
 
-/** Every recording is whole as far as it goes, and folds to the recorded states. */
+/** Expects that a recording has no problems and that its replay gives the recorded states. */
 function expectWhole({ run, folder }: Affected, id: string): void {
   const path = join(run, `${id}.0.traj.jsonl`);
   expect(readRecording(path).problems).toEqual([]);
@@ -227,7 +227,7 @@ function expectSigned(affected: Affected): void {
   for (const id of ['affected', 'spared']) expectWhole(affected, id);
 }
 
-/** What can be left of a run, each with the check that it is so. */
+/** Checks of the files that a run keeps, by their description in the table. */
 export const keeping = {
   'the whole record, signed, without a reward; the other rollout is untouched': async (affected: Affected) => {
     expectSigned(affected);

@@ -36,7 +36,7 @@ const mcp = (fault: string, injected: string, tool: string, sees: RegExp, yaml: 
   inject: () => play(domain([tool], { 'domain.yaml': yaml() })),
 });
 
-/** A server of which only the process of the affected rollout is broken. */
+/** A server that is broken only in the process of the affected rollout. */
 const secondProcess = (fault: string, injected: string, mode: 'changed' | 'flaky'): FaultRow => ({
   fault,
   injected,
@@ -56,7 +56,7 @@ const start = (fault: string, injected: string, changes: () => Readonly<Record<s
   inject: () => refused(domain([], changes())),
 });
 
-/** An HTTP server for one rollout, in a process of its own. */
+/** Runs an HTTP server for one rollout in a separate process. */
 async function http(
   mode: 'good' | 'json',
   act: (url: string, server: ChildProcess) => Promise<Affected>,
@@ -78,7 +78,7 @@ async function http(
 
 type OverHttp = {
   readonly mode?: 'good' | 'json';
-  /** How the state of the server is declared. */
+  /** The declaration of the server's state. */
   readonly state?: string;
   readonly sees?: RegExp;
   readonly onEvent?: (type: string, server: ChildProcess, folder: string) => void;

@@ -25,7 +25,7 @@ function scratch(): string {
   return folder;
 }
 
-/** What an attacker puts in the place of a file, and what is reported. */
+/** Attacks that replace a file, and the message that is reported. */
 const hostile: readonly (readonly [name: string, make: (file: string) => void, message: RegExp])[] = [
   ['a link to an endless device', (file) => symlinkSync('/dev/zero', file), /is a link to \/dev\/zero, outside of/],
   ['a link out of the folder', (file) => symlinkSync('/etc/passwd', file), /is a link to \/etc\/passwd, outside of/],
@@ -77,7 +77,7 @@ test.skipIf(process.platform === 'win32')('a link that stays in the folder is re
   expect(() => readBounded(join(folder, 'policy.md'), { limit: 4 })).toThrow('has more than');
 });
 
-test.skipIf(process.platform !== 'linux')('content counts where the size of a file is not known', () => {
+test.skipIf(process.platform !== 'linux')('the content counts if the size of a file is not known', () => {
   expect(readBounded('/proc/self/status', { limit: 100_000 }).toString()).toMatch(/^Name:/);
   expect(() => readBounded('/proc/self/status', { limit: 100 })).toThrow('has more than');
 });
@@ -95,7 +95,7 @@ test.skipIf(process.platform === 'win32')('a recording that is a pipe or a devic
   expect([code, err]).toEqual([2, expect.stringContaining('is a device, a pipe or a socket')]);
 });
 
-/** What reads files of a run's folder in the extension host. None of them may wait, or fill the memory. */
+/** The functions that read files of a run's folder in the extension host. None of them may block or fill the memory. */
 const readers: readonly (readonly [file: string, read: (folder: string) => Promise<unknown>])[] = [
   ['ledger.jsonl', receiptsOfRun],
   ['a.0.traj.jsonl', (folder) => tallyRules(join(folder, 'a.0.traj.jsonl'))],
@@ -109,7 +109,7 @@ const readers: readonly (readonly [file: string, read: (folder: string) => Promi
 ];
 
 test.skipIf(process.platform === 'win32').each(sampled(readers, 2))(
-  '%s of a run may be anything',
+  '%s of a run may be any kind of file',
   async (name, read) => {
     for (const make of [
       (file: string) => symlinkSync('/dev/zero', file),
@@ -135,12 +135,12 @@ test('a file is read a piece at a time up to its limit', async () => {
   await expect(readBoundedTextAsync(file, 2_999_999)).rejects.toThrow('has more than');
 });
 
-/** What is read without a limit: files of this product, of the system and of the person's own settings. */
+/** Sources that read files without a limit: files of this product, of the system and of the user's own settings. */
 const trusted: readonly string[] = [
   'src/cli/doctor/machine.ts',
   'src/cli/targets/ray/askCluster.ts',
   'src/cli/targets/ssh/remoteAgent.ts',
-  // Files of a tree, whose sizes were added up before.
+  // Reads files of a tree whose sizes were added up before.
   'src/cli/targets/ray/package.ts',
   'src/cli/targets/ray/jobs.ts',
   'src/cli/targets/ray/preflight.ts',
@@ -151,13 +151,13 @@ const trusted: readonly string[] = [
   'src/engine/shell/processes/sandbox.ts',
   'src/training/trainerProcess.ts',
   'src/training/trainingKeys.ts',
-  // Defines a file system of its own.
+  // Implements a file system.
   'src/extension/debug/valueFiles.ts',
-  // Looks at type and size first.
+  // Checks type and size first.
   'src/extension/views/recordingFile.ts',
 ];
 
-test('no other file in src/ reads without a limit', () => {
+test('no other source file reads without a limit', () => {
   const found = readdirSync(inRoot('src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file))
     .map((file) => `src/${file.replaceAll('\\', '/')}`)

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readLines } from '../../../../src/engine/shell/files/boundedLines.ts';
 
-/** What is read of chunks: the lines, and "too long" where that was said. */
+/** Reads chunks and returns the lines, with "too long" in place of lines that were reported as such. */
 async function readOf(chunks: readonly Buffer[], longest?: number, isMessage = false): Promise<string[]> {
   const said: string[] = [];
   const stream = Readable.from(chunks, { objectMode: false });

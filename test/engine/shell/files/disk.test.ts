@@ -35,13 +35,13 @@ test('a folder that a person named elsewhere gets no .gitignore', () => {
   ]);
 });
 
-test('a folder that can not be made is one clear fault', () => {
+test('a folder that cannot be created is one clear fault', () => {
   const folder = scratch();
   writeFileSync(join(folder, 'runs'), 'a file in its place');
   expect(() => makeRunFolder(join(folder, 'runs', 'one'))).toThrow(/runs\/one: can't be written \(ENOTDIR/);
 });
 
-test('a place that takes no new folders is said, and not tried for ever', {
+test('a place that takes no new folders is reported and not tried forever', {
   skip: process.platform !== 'linux',
 }, () => {
   expect(() => makeRunFolder('/proc/rehearsal/runs')).toThrow(

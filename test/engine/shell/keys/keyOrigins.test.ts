@@ -18,7 +18,7 @@ const decided = (environment: NodeJS.ProcessEnv, url = elsewhere, name = 'OPENAI
 
 type Heard = { readonly url: string | undefined; readonly headers: IncomingHttpHeaders };
 
-/** A server that keeps what it is sent and answers with one status and these headers. */
+/** Starts a server that keeps the requests it receives and answers with one status and these headers. */
 async function listening(status: number, headers: (path: string | undefined) => Record<string, string> = () => ({})) {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
@@ -45,7 +45,7 @@ test('a key goes to its provider, and to the address that its own environment na
 test('any other address is asked for, and both origins are named', () => {
   const question = { type: 'ask', name: 'OPENAI_API_KEY', origin: 'http://elsewhere.test:8000' };
   expect(decided({ OPENAI_API_KEY: key })).toEqual({ ...question, home: 'https://api.openai.com' });
-  // A base URL that a workspace names counts for nothing where the editor says what was allowed.
+  // A base URL from a workspace has no effect if the editor passes the allowed origins.
   const workspace = { OPENAI_API_KEY: key, OPENAI_BASE_URL: elsewhere, REHEARSAL_KEY_ORIGINS: '' };
   expect(decided(workspace)).toMatchObject({ type: 'ask' });
   expect(decided({ OPENAI_API_KEY: key }, 'https://api.openai.com.elsewhere.test/v1').type).toBe('ask');
@@ -76,7 +76,7 @@ test('a consent holds for one name and one origin', () => {
   expect(keyDecision({ name: 'OPENAI_API_KEY', url: elsewhere, namedBy: 'x' }, based).type).toBe('send');
 });
 
-test('a seat that would send the key elsewhere is refused by name, from a person and from a domain', () => {
+test('a seat that would send the key elsewhere is refused by name, whether a person or a domain sets it', () => {
   const environment = { OPENAI_API_KEY: key, REHEARSAL_HOME: home() };
   const told = 'Allow that with --allow-key OPENAI_API_KEY=http://elsewhere.test:8000, or unset OPENAI_API_KEY';
   expect(() => parseSeat(`openai:m@${elsewhere}`, 'agent', 'person', environment)).toThrow(told);

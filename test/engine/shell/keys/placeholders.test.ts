@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fillPlaceholders, variablesIn } from '../../../../src/engine/shell/keys/placeholders.ts';
 
-test('a value from the environment is filled in, and only what may be a secret is taken out again', () => {
+test('a value from the environment is filled in, and only possible secrets are redacted', () => {
   const environment = { DEBUG: '1', LEVEL: 'verbose', TOKEN: 'tok-planted-77' };
   const { fill, redact, variables } = fillPlaceholders(
     { folder: '/here' },
@@ -70,6 +70,6 @@ test('a value in an address changes neither its host nor the rest of its query',
   ]);
 });
 
-test('a variable that is meant as a text is not one that is needed', () => {
+test('a placeholder that is meant as a text does not require its variable', () => {
   expect(variablesIn('${env:KEY} $${env:TEXT} ${env:KEY} ${now}')).toEqual(['KEY', 'KEY']);
 });

@@ -93,7 +93,7 @@ test.each([-40, -20, 20, 40])('no part of a key is left where a text is cut at %
   }
 });
 
-test('a key that is cut off is not in what is said of a line that no lane writes', () => {
+test('a key that is cut off is not in the error about a line that no lane writes', () => {
   const key = keptSecret('KEY', 'key-0123456789abcdef');
   const reader = new LaneReader(() => undefined);
   expect(() => reader.read(`${'x'.repeat(190)}${key}\n`)).toThrow(/x\[KEY\]$/);
@@ -113,7 +113,7 @@ test('a key that is cut off is not in the correction that a drafting model gets'
   expect(told.join()).not.toContain('key-0');
 });
 
-test('a value without a secret is given back itself', () => {
+test('a value without a secret is returned unchanged', () => {
   keptSecret('key', 'sk-4711-never-told');
   assert(
     property(record({ said: string({ unit: constantFrom(...'sk-4711') }) }), (value) => {

@@ -18,7 +18,7 @@ test('a process warms nothing in its first moment, then step by step to the end'
   expect(isWanted).toHaveBeenCalledTimes([...warmDialogue()].length + 1);
 });
 
-test('who has something better to do is left alone from then on', () => {
+test('a process that becomes busy is no longer warmed', () => {
   let asked = 0;
   warmWhileIdle(() => {
     asked += 1;

@@ -37,7 +37,7 @@ test('an early process that is not needed is not taken', () => {
   expect(isEarly(child())).toBe(false);
 });
 
-test('to say that it is not needed does not end one that was taken', () => {
+test('discarding an early process does not end one that was taken', () => {
   const discard = startLaneEarly(folder);
   const taken = child();
   discard();

@@ -4,7 +4,7 @@ import { LaneClock } from '../../../../src/engine/shell/lanes/laneClock.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Lets time pass, with a look every 250 ms as the supervisor takes them. */
+/** Lets time pass and polls every 250 ms, as the supervisor does. */
 function pass(clock: LaneClock, ms: number, resting: readonly number[] = []): LaneClock {
   for (let left = ms; left > 0; left -= 250) {
     vi.advanceTimersByTime(Math.min(left, 250));
@@ -71,7 +71,7 @@ test.each(rows)('how long code can have run: %s', async (_, play, ms) => {
   expect(await play(clock)).toBe(ms);
 });
 
-test('a rollout that is gone is forgotten', () => {
+test('a rollout that has ended is forgotten', () => {
   const clock = new LaneClock();
   clock.rest(1);
   clock.keep(new Map([[2, null]]));

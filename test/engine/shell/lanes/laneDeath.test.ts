@@ -52,7 +52,7 @@ function writeDomain(): string {
   return folder;
 }
 
-test('a hung and a leaving rollout end with the reason; the others go on from their events', async () => {
+test('a hung and an exiting rollout end with the reason; the others continue from their events', async () => {
   const folder = writeDomain();
   const domain = loadDomain(folder);
   expect(domain.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
@@ -108,7 +108,7 @@ test('a hung and a leaving rollout end with the reason; the others go on from th
   }
 });
 
-test('a domain whose code can not be loaded leaves no lane behind', async () => {
+test('a domain whose code cannot be loaded leaves no lane behind', async () => {
   const folder = writeDomain();
   writeFileSync(join(folder, 'tools.ts'), 'throw new Error("no chairs today");\n');
   await expect(openSupervisor(loadDomain(folder), { lanes: 2 })).rejects.toThrow('no chairs today');

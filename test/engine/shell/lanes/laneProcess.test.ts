@@ -29,7 +29,7 @@ const input = z.object({ chair: z.string() });
 
 const world = { agent: { chairs: { A1: { colour: 'blue' }, B2: { colour: 'green' } } }, user: {} };
 
-/** A lane on a folder with these files, and everything that it says. */
+/** Starts a lane on a folder with these files, and keeps all its messages. */
 function open(files: Record<string, string>, options: Partial<LaneOptions> = {}) {
   const folder = mkdtempSync(join(root, 'domain-'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -53,7 +53,7 @@ function open(files: Record<string, string>, options: Partial<LaneOptions> = {})
     },
   );
   lanes.push(lane);
-  /** The first thing that `pick` finds, now or later. */
+  /** Waits for the first message that `pick` accepts. */
   function until<T>(pick: () => T | undefined | null | false): Promise<T> {
     return new Promise((resolve) => {
       const look = () => {
@@ -128,7 +128,7 @@ async function ready(code: string, calls: readonly string[], options: Partial<La
 
 type Ready = Awaited<ReturnType<typeof ready>>;
 
-/** A lane that all tests of a group share. Each of them has rollouts of its own. */
+/** Starts a lane that all tests of a group share. Each test has its own rollouts. */
 function shared(code: string, calls: readonly string[]): () => Ready {
   let opened: Ready | undefined;
   beforeAll(async () => {
@@ -149,7 +149,7 @@ const loop = `export const loop = tool({
 describe('a lane that works', () => {
   const opened = shared(paint, ['paint']);
 
-  test('folds a rollout and says what it wrote, event by event', async () => {
+  test('folds a rollout and reports its writes, event by event', async () => {
     const lane = opened();
     lane.start(1, 'paint');
     await lane.closed(1);
@@ -165,7 +165,7 @@ describe('a lane that works', () => {
     });
   });
 
-  test('gives the same bytes for the same start, whatever runs beside it', async () => {
+  test('gives the same bytes for the same start, independent of other rollouts', async () => {
     const lane = opened();
     const rollouts = Array.from({ length: 20 }, (_, index) => 101 + index);
     for (const rollout of rollouts) lane.start(rollout, 'paint');
@@ -187,7 +187,7 @@ describe('a lane that works', () => {
     expect(end).toMatchObject({ reason: 'cancelled' });
   });
 
-  test('asks for what is outside, and goes on with the answer or ends with the refusal', async () => {
+  test('asks for external answers, and continues with the answer or ends with the refusal', async () => {
     const lane = opened();
     lane.start(301, 'paint', { seats: { agent: 'remote', user: 'agenda' } });
     const question = await lane.message('question');
@@ -207,7 +207,7 @@ describe('a lane that works', () => {
     });
   });
 
-  test('goes on from events without sending them again', async () => {
+  test('continues from events without sending them again', async () => {
     const lane = opened();
     lane.start(401, 'paint');
     await lane.closed(401);
@@ -270,7 +270,7 @@ describe('a lane that dies names the rollout, the tool and its line, and keeps w
       { code: 'lane/exited', message: 'the tool leave called process.exit(3)', line: 6 },
     ],
     [
-      'an exception that nobody can catch',
+      'an exception that cannot be caught',
       `export const later = tool({ description: 'x', effect: 'read', input, run: () => new Promise(() => {\n  setTimeout(() => { throw new Error('too late'); }, 1); }) });`,
       'later',
       {},
@@ -431,7 +431,7 @@ export const strict = tool({ description: 'x', effect: 'read', input: z.object({
   });
 });
 
-describe('code that can not be loaded', () => {
+describe('code that cannot be loaded', () => {
   const cases: [string, Record<string, string>, string, number][] = [
     [
       'an enum',
@@ -557,7 +557,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: async (
     return { lane, ...opened };
   }
 
-  test('the lane waits until one is there, and no call times out while the inspector is open', async () => {
+  test('the lane waits for a debugger, and calls do not time out while the inspector is open', async () => {
     const { lane, url, attached } = await inspected();
     expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}$/);
     lane.start(1, 'slow');
@@ -590,7 +590,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: async (
     expect(lane.lane.isInspected).toBe(false);
   });
 
-  test('it stops on the first line of the call that it is told to enter, and in no other', async () => {
+  test('it stops on the first line of the requested call, and in no other call', async () => {
     const { lane, url, attached } = await inspected();
     const client = await InspectorClient.connect(url);
     await client.attach();
@@ -622,11 +622,11 @@ export const late = tool({ description: 'x', effect: 'read', input, run: async (
     expect(lane.result(1)).toBe('done');
   });
 
-  test('a lane that was not started for it has none', async () => {
+  test('a lane that was not started for a debugger has no inspector', async () => {
     expect(await (await ready(slow, ['slow'], {})).lane.inspect()).toContain('without an inspector');
   });
 
-  test("the domain's own code does not get at it", async () => {
+  test("the domain's own code cannot reach the inspector", async () => {
     const body =
       "export const peek = tool({ description: 'x', effect: 'read', input, run: () => String(process.getBuiltinModule('node:inspector')) });";
     const lane = await ready(body, ['peek'], { inspectable: true });
@@ -653,7 +653,7 @@ test('a key that is cut off is not in what a lane printed last', async () => {
   expect(failure.message).toMatch(/: [^0-9]*x+$/);
 });
 
-test('a runtime that is not there is said', async () => {
+test('a missing runtime is reported', async () => {
   mkdirSync(join(root, 'empty'), { recursive: true });
   const lane = open({}, { nodePath: join(root, 'no-such-node') });
   expect((await lane.died()).failure).toMatchObject({

@@ -20,7 +20,7 @@ const views: Readonly<Record<string, (db: Database) => JsonObject>> = {
 };
 
 describe.each(Object.entries(views))('a database %s', (_, viewOf) => {
-  test('property: looks as it does without an observer, and every value that is got is noted', () => {
+  test('property: looks as it does without an observer, and each value that is read is recorded', () => {
     const json = fc.dictionary(fc.string({ minLength: 1, maxLength: 4 }), fc.jsonValue({ maxDepth: 3 }), {
       maxKeys: 6,
     });
@@ -42,7 +42,7 @@ describe.each(Object.entries(views))('a database %s', (_, viewOf) => {
     );
   });
 
-  test('names the row that is got, and no other', () => {
+  test('names the row that is read, and no other', () => {
     const observer = new ReadObserver();
     const db = observer.observed(
       'user',
@@ -55,7 +55,7 @@ describe.each(Object.entries(views))('a database %s', (_, viewOf) => {
   });
 });
 
-test('what is plain and frozen can be copied, and is not written', () => {
+test('plain and frozen values can be copied and are not written', () => {
   const db = openDatabase({ orders: { W1: { items: [{ price: 1 }] } } } as unknown as JsonObject);
   const orders = new ReadObserver().observed('agent', readView(db))['orders'] as { W1: { items: { price: number }[] } };
   expect(structuredClone(orders.W1)).toEqual({ items: [{ price: 1 }] });
@@ -65,7 +65,7 @@ test('what is plain and frozen can be copied, and is not written', () => {
   expect(Object.isFrozen(orders.W1)).toBe(true);
 });
 
-test('a draft is written through it, and what is put to another place or returned is read whole', () => {
+test('a draft is written through it, and a value that is moved or returned counts as read entirely', () => {
   const db = openDatabase({ a: { x: { n: 1 } }, b: {}, c: { y: { n: 2 } }, list: [1] } as unknown as JsonObject);
   const observer = new ReadObserver();
   const open = draft(db);
@@ -85,7 +85,7 @@ test('a draft is written through it, and what is put to another place or returne
   expect(isRead(observer.reads, 'agent', ['list', 0])).toBe(false);
 });
 
-test('of a scan it is said what was read of each row; of more than can be named, that they were read whole', () => {
+test('a scan names the fields read of each row; beyond the limit, the rows count as read entirely', () => {
   const scanned = (count: number, seen = count) => {
     const observer = new ReadObserver();
     const table = observer.observed('agent', readView(openDatabase({ rows: rows(count) } as unknown as JsonObject)))[

@@ -80,7 +80,7 @@ async function played(sync: string, reach = false) {
   }
 }
 
-it('sync drafts both sides, and what each seat is shown are its own tools', async () => {
+it('sync drafts both sides, and each seat gets only its own tools', async () => {
   const { events, from } = await played(feeding);
   expect(events.flatMap((event) => (event.type === 'worldSynced' ? [event.writes] : []))).toMatchObject([
     [{ side: 'user', patches: [{ op: 'replace', path: ['lamp', 'fed'], value: false }] }],
@@ -95,7 +95,7 @@ it('sync drafts both sides, and what each seat is shown are its own tools', asyn
   expect([from.tools, from.userTools].map((list) => list?.map(({ name }) => name))).toEqual([['power'], ['press']]);
 });
 
-it('a tool of the user writes its own side and no other', async () => {
+it('a tool of the user writes only the side of the user', async () => {
   const { events } = await played(feeding, true);
   const [, refused] = events.filter((event) => event.type === 'toolReturned');
   expect(refused).toMatchObject({
@@ -113,7 +113,7 @@ it.each([
     /^sync changes user\.lamp\.fed again when it runs a second time/,
     undefined,
   ],
-])('a sync that is none ends the rollout as a fault of the domain: %s', async (sync, message, line) => {
+])('an invalid sync ends the rollout as a fault of the domain: %s', async (sync, message, line) => {
   const { events, file } = await played(sync);
   const ended = events.find((event) => event.type === 'rolloutEnded');
   expect(ended).toMatchObject({
@@ -123,6 +123,6 @@ it.each([
   expect(events.at(-1)).toMatchObject({ type: 'rewarded', reward: null });
 });
 
-it('an export named sync that is no function says so', async () => {
+it('an export named sync that is not a function is reported', async () => {
   await expect(played('const sync = 7;')).rejects.toThrow(/The export sync is not a function/);
 });

@@ -7,7 +7,7 @@ import { Watchdog } from '../../../../src/engine/shell/lanes/watchdog.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 test.runIf(process.platform === 'linux')(
-  'a silent lane that a busy machine gives no processor time is waited for, up to a minute',
+  'a silent lane without processor time on a busy machine has up to a minute to answer',
   () => {
     const folder = temporaryFolder('watchdog');
     const marker = openSync(join(folder, 'mark'), 'w+');

@@ -30,7 +30,7 @@ it.each([
     'mine.agent.yaml:2:12 error agent/wrong-type',
     'timeoutMs is "soon"',
   ],
-  ['an address that is none', 'url: nowhere\n', 'mine.agent.yaml:1:6 error agent/wrong-value', 'url is "nowhere"'],
+  ['an invalid address', 'url: nowhere\n', 'mine.agent.yaml:1:6 error agent/wrong-value', 'url is "nowhere"'],
   ['broken YAML', 'command: "node\n', 'mine.agent.yaml:1:10 error agent/syntax', 'Add the closing "'],
   [
     'a script that does not exist',
@@ -40,12 +40,12 @@ it.each([
   ],
   ['a key twice', 'command: a\ncommand: b\n', 'mine.agent.yaml:2:1 error agent/duplicate-key', 'Keep one of the two'],
   [
-    'a model that is none',
+    'an invalid model',
     'command: node\nmodel: smollm2\n',
     'mine.agent.yaml:2:8 error agent/model',
     '"smollm2" is not a model',
   ],
-])('an agent file with %s is found at its line, as the seat says it', (_, text, line, says) => {
+])('an agent file with %s is reported at its line, with the message of the seat', (_, text, line, says) => {
   const loaded = load(withAgent(text));
   expect(shown(loaded)).toEqual([line]);
   expect(told(loaded)).toContain(says);
@@ -53,7 +53,7 @@ it.each([
   expect(seat).toContain(line.replace('mine', join(loaded.folder, 'mine')));
 });
 
-it('agents are found in the folder and in folders of it, and a sound one is no finding', () => {
+it('agents are found in the folder and its subfolders, and a valid one has no findings', () => {
   const files = {
     'agents/one.agent.yaml': 'comand: node\n',
     'two.agent.yaml': 'command: node\nargs: [agent.mjs]\nmodel: openai:m\n',
@@ -69,7 +69,7 @@ it('a folder that does not exist has no agents', () => {
   expect(agentFilesIn(join(folderOf({}), 'gone'))).toEqual([]);
 });
 
-it('the file that domain.yaml names is read wherever it lies, once, and one that is missing is told there', () => {
+it('the file that domain.yaml names is read once from any folder, and a missing one is reported in domain.yaml', () => {
   const outside = temporaryFolder('agents');
   onTestFinished(() => rmSync(outside, { recursive: true }));
   mkdirSync(outside, { recursive: true });
@@ -84,7 +84,7 @@ it('the file that domain.yaml names is read wherever it lies, once, and one that
   expect(told(nowhere)).toContain('there is no agent file mine.agent.yaml');
 });
 
-it('what domain.yaml puts into the agent seat has to be a seat', () => {
+it('the agent in domain.yaml has to be a valid seat', () => {
   const robot = load({ 'domain.yaml': 'name: desk\nagent: robot\n' });
   expect(shown(robot)).toEqual(['domain.yaml:2:8 error domain/bad-seat']);
   expect(told(robot)).toContain('"robot" is not a seat for the agent');

@@ -58,7 +58,7 @@ describe('any text at all', () => {
     );
   });
 
-  it('is a policy whose text has no marks of rules left', () => {
+  it('is a policy whose parsed text has no marks of rules', () => {
     fc.assert(
       fc.property(text, (source) => {
         const { policy } = parsePolicy(source);
@@ -70,7 +70,7 @@ describe('any text at all', () => {
     );
   });
 
-  it('even when it is absurdly deep', () => {
+  it('even if it is very deeply nested', () => {
     const deep = { ...desk, 'tasks/first.task.yaml': `${'['.repeat(20_000)}${']'.repeat(20_000)}\n` };
     const { diagnostics } = loadDomain(folderOf(deep));
     expect(diagnostics.map(({ code }) => code)).toEqual(['task/too-deep']);

@@ -34,7 +34,7 @@ const text = [
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 
-/** Codes as they stand in the source; a slot such as {kind} stands for any word. */
+/** The codes in the source. A placeholder such as `{kind}` matches any word. */
 const emitted = [
   ...new Set(
     [...text.matchAll(/['`]([^'`\s/]+\/[^'`\s/]+)['`]/g)]
@@ -53,7 +53,7 @@ it('every code of a finding is explained in docs/diagnostics.md', () => {
   expect(emitted.length).toBeGreaterThan(60);
 });
 
-it('every code that docs/diagnostics.md explains is one that something emits', () => {
+it('every code that docs/diagnostics.md explains is emitted', () => {
   const isEmitted = (code: string) => {
     const [, word = ''] = code.split('/');
     const isPutTogether = text.includes(`'${word}'`) && emitted.includes(anything);
@@ -62,14 +62,14 @@ it('every code that docs/diagnostics.md explains is one that something emits', (
   expect(explained.filter((code) => !isEmitted(code))).toEqual([]);
 });
 
-it('every row has an example and says how it is mended', () => {
+it('every row has an example and a fix', () => {
   const rows = page.split('\n').filter((line) => /^\| `[a-z*]+\//.test(line));
   const cells = rows.map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
   expect(cells.filter((row) => row.length !== 6 || row.slice(1, 5).some((cell) => cell === ''))).toEqual([]);
   expect(cells.length).toBeGreaterThan(50);
 });
 
-it('the sixteen stand there in their order, each with its codes', () => {
+it('the page lists the sixteen kinds in order, each with its codes', () => {
   const sections = page.split(/^### /m).slice(1);
   expect(sections.map((section) => section.split(':')[0])).toEqual(Object.keys(soundness));
   const missing = Object.entries(soundness).flatMap(([name, codes], index) =>

@@ -49,10 +49,10 @@ const tool = (name: string, effect: Tool['effect']): Tool => ({
   idempotent: effect === 'read',
 });
 
-/** What a lane would say of the tools of `desk`. */
+/** The tools of `desk`, as a lane would describe them. */
 export const deskTools: readonly Tool[] = [tool('cancel_order', 'write'), tool('find_order', 'read')];
 
-/** Writes files to a fresh folder that is gone after the test. */
+/** Writes files to a new folder that is removed after the test. */
 export function folderOf(files: Files): string {
   const folder = temporaryFolder('rehearsal-load');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -71,7 +71,7 @@ export function load(files: Files = {}, tools?: readonly Tool[]): LoadedDomain {
   return tools ? completeDomain(loaded, tools) : loaded;
 }
 
-/** A finding as a test reads it: `file:line:column severity code`. */
+/** Formats a finding for tests: `file:line:column severity code`. */
 export function shown(loaded: LoadedDomain, diagnostics: readonly Diagnostic[] = loaded.diagnostics): string[] {
   return diagnostics.map(
     ({ file, line, column, severity, code }) =>
@@ -79,7 +79,7 @@ export function shown(loaded: LoadedDomain, diagnostics: readonly Diagnostic[] =
   );
 }
 
-/** Message and hint of the only finding. */
+/** Returns the message and hint of the only finding. */
 export function told(loaded: LoadedDomain): string {
   const [first] = loaded.diagnostics;
   return `${first?.message.replaceAll(`${loaded.folder}/`, '')} ${first?.hint}`;

@@ -30,7 +30,7 @@ const signal = new AbortController().signal;
 const codes = (folder: string) => loadDomain(folder).diagnostics.map(({ severity, code }) => `${severity} ${code}`);
 
 describe('a draft', () => {
-  test('is read and told of, and is no part of the domain', () => {
+  test('is read and reported, but is not part of the domain', () => {
     const plain = loadDomain(desk());
     const folder = desk({
       'tasks/drill.task.yaml': extend('drill', 'L2'),
@@ -48,7 +48,7 @@ describe('a draft', () => {
     expect(loaded.diagnostics.map(({ about }) => about)).toEqual(['shy', 'drill']);
   });
 
-  test('that is wrong keeps nothing from running', () => {
+  test('with an error does not prevent a run', () => {
     const folder = desk({
       'tasks/drill.task.yaml': extend('drill', 'L2').replace('extend_loan', 'extend_lone'),
       'tasks/half.task.yaml': 'id: half\ndraft: true\n',
@@ -61,7 +61,7 @@ describe('a draft', () => {
     ]);
   });
 
-  test('counts for no coverage', () => {
+  test('does not count for coverage', () => {
     const folder = desk({
       'tasks/extend.task.yaml': 'id: other\npersona: plain\nuser: { goal: You want nothing. }\n',
       'tasks/drill.task.yaml': extend('drill', 'L2'),
@@ -69,7 +69,7 @@ describe('a draft', () => {
     expect(codes(folder)).toContain('info tool/unused');
   });
 
-  test('is the one too many of two that say the same, wherever it stands', () => {
+  test('is reported as the duplicate of an equal task, regardless of their order', () => {
     const own = readFileSync(join(desk(), 'tasks/extend.task.yaml'), 'utf8');
     const folder = desk({ 'tasks/a.task.yaml': own.replace('id: extend-ladder', 'id: again\ndraft: true') });
     expect(loadDomain(folder).diagnostics).toMatchObject([
@@ -78,12 +78,12 @@ describe('a draft', () => {
     ]);
   });
 
-  test('of a persona has no task that counts', () => {
+  test('of a persona cannot have a task that is not a draft', () => {
     const folder = desk({ 'personas/plain.persona.yaml': 'id: plain\ndraft: true\ndescription: Plain.\n' });
     expect(codes(folder)).toEqual(['info persona/draft', 'error task/draft-persona']);
   });
 
-  test('of a persona is laid over none for a task that counts', () => {
+  test('of a persona cannot be laid over another for a task that is not a draft', () => {
     const own = readFileSync(join(desk(), 'tasks/extend.task.yaml'), 'utf8');
     const folder = desk({
       'personas/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\n',
@@ -101,7 +101,7 @@ describe('a draft', () => {
     ]);
   });
 
-  test('is one wherever its file stands in the folder of the tasks and personas', () => {
+  test('is found in any subfolder of tasks and personas', () => {
     const folder = desk({
       'tasks/drafts/drill.task.yaml': extend('drill', 'L2').replace('persona: plain', 'persona: shy'),
       'personas/drafts/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\n',
@@ -111,7 +111,7 @@ describe('a draft', () => {
 });
 
 describe('the gate', () => {
-  test('says of each draft what the audit finds in it', async () => {
+  test('reports the findings of the audit for each draft', async () => {
     const folder = desk({
       'tasks/drill.task.yaml': extend('drill', 'L2'),
       'tasks/gone.task.yaml': extend('gone', 'L9'),
@@ -179,7 +179,7 @@ describe('the gate', () => {
     expect([gated?.passes, gated?.draft.placed.file, more.length]).toEqual([true, file, 0]);
   });
 
-  test('is closed while the domain itself has errors', async () => {
+  test('is closed if the domain itself has errors', async () => {
     const folder = desk({
       'rules.yaml': '- rule: nothing\n  check: oneCall\n',
       'tasks/drill.task.yaml': extend('drill', 'L2'),
@@ -188,7 +188,7 @@ describe('the gate', () => {
   });
 });
 
-describe('to accept one', () => {
+describe('accepting a draft', () => {
   const accepted = (text: string) => {
     const folder = desk();
     mkdirSync(join(folder, 'tasks'), { recursive: true });

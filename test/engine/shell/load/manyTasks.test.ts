@@ -3,7 +3,7 @@ import { readFiles } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { domainTypes } from '../../../../src/engine/shell/load/expressionTypes.ts';
 import { desk, folderOf } from './domainFolder.ts';
 
-/** So many tasks that work which grows with the square of their number does not end within the limit of a test. */
+/** The number of tasks. Work that grows with its square would exceed the time limit of a test. */
 const count = 50_000;
 
 test('the facts and rows of many tasks are all in the types of the domain', () => {

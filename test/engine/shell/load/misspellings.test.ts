@@ -23,7 +23,7 @@ const least = isFullSuite
   : { field: 3, tool: 3, argument: 3, value: 3 };
 
 type Kind = keyof typeof least;
-/** A word of a file that has to be as it is: where its text is in the YAML, and where the word is in that text. */
+/** A word of a file that must be spelled exactly: the place of its text in the YAML, and of the word in that text. */
 type Site = {
   readonly domain: string;
   readonly file: string;
@@ -63,7 +63,7 @@ beforeAll(async () => {
   }
 }, 120_000);
 
-/** The words of rules and tasks that misspellings are made of; values are those that the domain has somewhere else. */
+/** Returns the words of rules and tasks to misspell. Values are included only if the domain has them elsewhere. */
 function sitesOf({ folder, domain, parts, world }: LoadedDomain): readonly Site[] {
   const names = new Set(domain.tools.map(({ name }) => name));
   const given = parts.tasks.map(({ value: { actions, user } }) => [actions.map((each) => each.arguments), user.known]);
@@ -151,7 +151,7 @@ function wordsOf(expression: Expression, tools: ReadonlySet<string>): readonly W
 const isField = (expression: Expression, name: string) =>
   expression.type === 'member' && expression.key.type === 'literal' && expression.key.value === name;
 
-/** Whether a domain has a text that often: in its data, its schemas, and the facts and arguments of its tasks. */
+/** Returns a function that reports whether a text appears at least a number of times in schemas and data. */
 function knownValues(tools: readonly Tool[], ...data: readonly unknown[]): (text: string, times: number) => boolean {
   const counts = new Map<string, number>();
   const visit = (value: unknown): void => {
@@ -163,7 +163,7 @@ function knownValues(tools: readonly Tool[], ...data: readonly unknown[]): (text
     text.length > 4 && !/\d/.test(text) && text.split(' ').length < 5 && (counts.get(text) ?? 0) >= times;
 }
 
-/** The word with one slip of the fingers. */
+/** Returns the word with one typing error. */
 function misspelt(word: string, random: Random): string {
   const at = 1 + random.integer(Math.max(1, word.length - 2));
   const [before, here, after] = [word.slice(0, at), word.charAt(at), word.slice(at + 1)];
@@ -193,7 +193,7 @@ function draw(): readonly (Site & { readonly wrong: string })[] {
   return [...drawn.values()];
 }
 
-/** The findings that a misspelling adds, and the file with it. */
+/** Returns the findings that a misspelling adds, and the text of the file with it. */
 function findingsOf(site: Site & { readonly wrong: string }) {
   const { folder, tools, outside, before } = subjects.get(site.domain) as Subject;
   const root: unknown = parse(readFileSync(site.file, 'utf8'));
@@ -215,7 +215,7 @@ function findingsOf(site: Site & { readonly wrong: string }) {
   return { found, changed };
 }
 
-it('the originals have no finding about a name or a value', () => {
+it('the originals have no findings about names or values', () => {
   const found = [...subjects.values()].flatMap(({ folder, before }) =>
     before
       .filter(({ code }) => /unknown-(?!tool)|type-mismatch|bad-arguments/.test(code))

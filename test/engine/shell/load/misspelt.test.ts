@@ -37,7 +37,7 @@ const files = {
     'name: desk\nturnCap: 12\nagent: gold\nuser: agenda\nlexicon: { facts: { order: { label: order number } }, tools: { cancel_order: { done: ["Done, {order} {order.status} {result.status}."] } } }\n',
 };
 
-it('what is misspelt here is right as it stands', () => {
+it('the files without misspellings have no findings', () => {
   expect(load(files, deskTools).diagnostics).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ it.each([
   ['domain/unknown-field', 'domain.yaml', 'facts: { order:', 'facts: { ordr:'],
   ['persona/stop-word', 'personas/plain.persona.yaml', 'Someone who waits.', 'Someone ## who waits.'],
   ['policy/bad-mark', 'policy.md', '{#look-up}', '{#look up}'],
-])('%s in %s is mended: %j was %j', (code, path, right, wrong) => {
+])('%s in %s is fixed: %j was %j', (code, path, right, wrong) => {
   const text = String(files[path as keyof typeof files]);
   expect(text).toContain(right);
   const loaded = load({ ...files, [path]: text.replace(right, wrong) }, deskTools);
@@ -80,7 +80,7 @@ it.each([
 it.each([
   ['a number where a text is expected', 'tasks/first.task.yaml', 'goal: Cancel order W1.', 'goal: 42', 'goal: "42"'],
   ['a second mark', 'policy.md', '{#look-up}', '{#look-up} {#two}', '{#look-up}'],
-])('mends %s', (_, path, right, wrong, after) => {
+])('fixes %s', (_, path, right, wrong, after) => {
   const text = String(files[path as keyof typeof files]);
   const loaded = load({ ...files, [path]: text.replace(right, wrong) });
   const edits = loaded.diagnostics.flatMap(({ fix }) => fix?.edits ?? []);

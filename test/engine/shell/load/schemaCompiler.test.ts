@@ -208,3 +208,11 @@ it.each<[string, JsonObject, JsonObject, string]>([
   const problems = argumentProblems({ name: 'look', description: '', parameters } as Tool, args);
   expect(problems).toHaveLength(sent.includes('"a":"') && 'properties' in schema ? 1 : 0);
 });
+
+it.each<[string, JsonObject]>([
+  ['itself', ofA({ $ref: '#/properties/a' })],
+  ['one that leads back', { ...ofA({ $ref: '#/$defs/b' }), $defs: { b: { allOf: [{ $ref: '#/properties/a' }] } } }],
+  ['the root', { allOf: [{ $ref: '#' }] }],
+])('a value is not checked where the schema refers to %s without an end', (_, parameters) => {
+  expect(problemsOf(parameters, { a: 1 })).toEqual([]);
+});

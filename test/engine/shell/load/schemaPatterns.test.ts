@@ -10,7 +10,7 @@ const schema = (code: JsonObject): JsonObject => ({ type: 'object', properties: 
 const tool = (parameters: JsonObject) => ({ name: 'look', description: 'Looks.', parameters }) as Tool;
 const text = `${'a'.repeat(60)}!`;
 
-// Matched by backtracking, each of these texts takes longer than the test's time limit: years.
+// A backtracking matcher would need years for each of these texts.
 test('a catastrophic pattern of a schema ends and still checks', () => {
   const look = tool({ ...schema({ type: 'string', pattern: bomb }), patternProperties: { '^(x+)+y$': {} } });
   expect(argumentProblems(look, { code: text, ['x'.repeat(60)]: 1 })).toHaveLength(1);

@@ -97,7 +97,7 @@ it.each([
   ['// export function sync() {}', false],
   ['function sync() {}', false],
   ['export function synchronous() {}', false],
-])('whether "%s" is a sync is seen without running it', (line, is) => {
+])('whether "%s" is a sync is known without running it', (line, is) => {
   const loaded = load({ 'tools.ts': source(`${line}\n`), 'sync.ts': 'export function sync() {}\n' });
   expect(loaded.domain.sync).toBe(is);
 });

@@ -72,7 +72,7 @@ ${task}`,
   },
 );
 
-test('a server that closes its output has closed the connection', async () => {
+test('a server that closes its output closes the connection', async () => {
   const program = `
 import { closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -94,7 +94,7 @@ test.each<[string, (response: ServerResponse, id: number) => void, (response: Se
   await looked;
 });
 
-test('a stream is resumed again after the same event where nothing has come since', async () => {
+test('a stream is resumed again after the same event if no event has arrived since', async () => {
   const resumedAfter: unknown[] = [];
   let asked = 0;
   const { url } = await rawMcpServer({

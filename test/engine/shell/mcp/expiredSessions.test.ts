@@ -10,11 +10,11 @@ const tools = [
 ];
 
 type Server = {
-  /** The tool whose first call comes to a session that the server no longer knows. */
+  /** The tool whose first call arrives in a session that the server no longer knows. */
   readonly lostAt: string;
-  /** All sessions work on one count. */
+  /** All sessions share one count. */
   readonly isShared?: boolean;
-  /** `write` answers with how often it was called in all. */
+  /** `write` answers with the total number of its calls. */
   readonly isTold?: boolean;
 };
 
@@ -48,9 +48,9 @@ const snapshot = 'state: snapshot, snapshot: { tool: save }, restore: { tool: re
 
 type Row = Server & {
   readonly declared: string;
-  /** The calls of the rollout, the refused one among them. */
+  /** The calls of the rollout, including the refused one. */
   readonly calls: string;
-  /** Why the rollout ends without a reward. */
+  /** The reason why the rollout ends without a reward. */
   readonly failure?: RegExp;
 };
 

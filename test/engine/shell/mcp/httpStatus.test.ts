@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { meaningOfStatus } from '../../../../src/engine/shell/mcp/httpStatus.ts';
 import { connectTo, type Raw, rawMcpServer } from '../../../support/rawMcpServer.ts';
 
-/** What each status means, and the code of the failure where a call that it answers ends the rollout; null where the agent reads it. */
+/** Each status with its meaning and the code of the failure that ends the rollout, or null if the agent reads it. */
 const rows: readonly (readonly [status: number, meaning: string, code: string | null])[] = [
   [302, 'redirect', 'mcp/error'],
   [400, 'answer', null],
@@ -113,7 +113,7 @@ test('a call that answers 401 after an error of the server is for the agent', as
   expect(await source.call('write', {})).toMatchObject({ content: expect.stringContaining('Sign in'), isError: true });
 });
 
-test('a busy server has no state for assertions, which is no fault of the domain', async () => {
+test('a busy server has no state for assertions, which is not a fault of the domain', async () => {
   const { url } = await rawMcpServer({
     reply: ({ method }) => (method === 'tools/call' ? { status: 429, body: 'slow down' } : undefined),
   });

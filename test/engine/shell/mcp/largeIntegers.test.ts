@@ -39,7 +39,7 @@ const accounts = () =>
     },
   });
 
-test('data without a text is shown with all digits, and read as a text of them', async () => {
+test('data without a text is shown with all digits, and large numbers are read as texts', async () => {
   const { url } = await accounts();
   const source = await connectTo(url, { reader: { tool: 'look', arguments: {} } });
   expect((await source.call('look', {})).content).toBe(`{"id":${large}}`);

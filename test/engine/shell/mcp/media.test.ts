@@ -179,7 +179,7 @@ it.each<[string, object, Media | string]>([
   else expect(media).toMatchObject([expected]);
 });
 
-it('a picture has its place also after a text like its line', () => {
+it('a picture keeps its place after a text that is equal to its line', () => {
   const line = '[image/png, 1 kB]';
   const sent = { content: [text(`a\n${line}`), { type: 'image', ...png }, text('b'), { type: 'audio', ...wav }] };
   const { content, media } = readResult(sent);
@@ -342,7 +342,7 @@ it.each<[string, Media, boolean]>([
   );
 });
 
-it('a client of a domain gets the structured content, and no annotations that it would refuse', async () => {
+it('a client of a domain gets the structured content without annotations that it would refuse', async () => {
   const part = { ...text('one row'), annotations: { audience: 'everybody' } };
   const result = readResult({ content: [part], structuredContent: { rows: [{ id: 1 }] } });
   expect(await givenTo(result)).toEqual({

@@ -16,13 +16,13 @@ const echo = () =>
   });
 const allowed = (url: string) => ({ ORDERS_KEY: key, REHEARSAL_KEY_ORIGINS: `ORDERS_KEY=${new URL(url).origin}` });
 
-test('a key in the url reaches the server, and no result and no fault shows it', async () => {
+test('a key in the url reaches the server, but results and faults do not show it', async () => {
   const { url } = await echo();
   const source = await connectTo(`${url}?key=\${env:ORDERS_KEY}`, {}, allowed(url));
   expect(await source.call('look', {})).toEqual({ content: '/mcp?key=[ORDERS_KEY]', isError: false });
 });
 
-test('a url takes no key to an address that nobody allowed', async () => {
+test('a url sends no key to an address that was not allowed', async () => {
   const { url } = await echo();
   const environment = { ORDERS_KEY: key, REHEARSAL_HOME: '/nonexistent' };
   await expect(connectTo(`${url}?key=\${env:ORDERS_KEY}`, {}, environment)).rejects.toThrow(

@@ -25,17 +25,17 @@ const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
 
 type Behaviour = {
   readonly name: string;
-  /** The body of the answer to a call, or what the server does in its place. */
+  /** Returns the body of the answer to a call, or what the server does instead. */
   readonly reply: (id: number, request: RawRequest) => RawReply;
-  /** What the agent reads. */
+  /** The result that the agent reads. */
   readonly seen: unknown;
   /** Fields of the tool in the list. */
   readonly listed?: object;
   /** The arguments of the call in the script. */
   readonly args?: string;
-  /** What else the event of the result has. */
+  /** Additional fields of the event of the result. */
   readonly event?: object;
-  /** The sidecar has a note on the call. */
+  /** The note on the call in the sidecar. */
   readonly note?: string;
 };
 

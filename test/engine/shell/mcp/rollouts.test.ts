@@ -15,7 +15,7 @@ import { rehearsal } from '../../../support/terminal.ts';
 
 const large = '9007199254740993';
 
-/** A domain whose tools are those of a raw server. Its task makes the calls, and rests its reward on an assertion. */
+/** Writes a domain with the tools of a raw server. Its task makes the calls, and an assertion decides its reward. */
 const domainOf = ({ url }: RawServer, calls: readonly string[], that: string | null, more = '', actions = '') =>
   mcpDomain(
     'raw',
@@ -30,7 +30,7 @@ train: [assertions]
 ${actions}`,
   );
 
-/** A server with an account for each session, whose id is what was written last. Its first answer to `look` is an error. */
+/** Starts a server with an account for each session, whose id is the last one written. The first `look` is an error. */
 async function accounts(session?: string) {
   const first = '1';
   const all = new Map<string, string>();
@@ -247,10 +247,10 @@ const picture = (made: number) =>
   JSON.stringify({ content: [{ type: 'image', mimeType: 'image/png', data: made === 1 ? 'AAAA' : 'BBBB' }] });
 type Repeated = {
   readonly differs: string;
-  /** The result of a call, by how many were made. */
+  /** The result of a call, by the number of calls so far. */
   readonly resultOf: (made: number) => string;
   readonly more: string;
-  /** Why the fork is refused. */
+  /** The reason why the fork is refused. */
   readonly difference?: RegExp;
 };
 const repeatedCalls: readonly Repeated[] = [

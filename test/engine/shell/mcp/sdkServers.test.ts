@@ -17,9 +17,9 @@ const stdio = (program: string, ...args: readonly string[]) =>
   `command: ${JSON.stringify(program)}, args: ${JSON.stringify(args)}`;
 const http = (url: string) => `type: http, url: "${url}"`;
 
-/** What an agent sends to the tools of a server, and what it gets. */
+/** Calls of an agent to the tools of a server, and their results. */
 type Calls = readonly (readonly [call: string, result: RegExp])[];
-/** How a domain declares the writes and the state of a server, what holds at the end, and a note in the sidecar. */
+/** Keys that declare writes and state of a server, an assertion that holds at the end, and a note in the sidecar. */
 type Kept = { readonly keys: string; readonly that: string; readonly note?: string };
 
 /** Plays a rollout, and checks that its recording can be verified, replayed and forked before its last turn. */

@@ -27,7 +27,7 @@ const replies: readonly (readonly [name: string, reply: (id: number) => RawReply
   ['-32600', (id) => ({ body: answer(id, errorOf(-32600, 'bad request')) }), /-32600: bad request$/],
   ['-32602', (id) => ({ body: answer(id, errorOf(-32602, 'bad arguments')) }), /-32602: bad arguments$/],
   [
-    'a code of its own, with data',
+    'an application-defined code, with data',
     (id) => ({ body: answer(id, errorOf(7, 'no', ',"data":{"a":1}')) }),
     /7: no\n.*"a":1/,
   ],
@@ -159,8 +159,8 @@ test('an address with https of a server without TLS is unreachable', async () =>
 });
 
 /**
- * A server on standard input and output that writes the given line for each call, or one after the other where NEXT is
- * between them, and another line for each notification.
+ * A server on standard input and output that writes the given line for each call, or one after the other if NEXT
+ * separates them, and another line for each notification.
  */
 const stdioProgram = `
 let calls = 0;
@@ -273,7 +273,7 @@ test('a notification without jsonrpc counts', async () => {
   expect(logged).toEqual([expect.stringContaining('the list of its tools has changed')]);
 });
 
-test('a server that has ended between two calls is started again where nothing can be lost', async () => {
+test('a server that has ended between two calls is started again if nothing can be lost', async () => {
   const source = await startStdio(`${answer(7, `"result":${textResult('PID')}`).replace('"id":7', '"id":ID')}END`);
   const first = await source.call('look', {});
   await expect.poll(() => isAlive(Number(first.content))).toBe(false);

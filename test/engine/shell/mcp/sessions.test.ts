@@ -17,7 +17,7 @@ import {
 } from '../../../support/rawMcpServer.ts';
 import { sampled } from '../../../support/suite.ts';
 
-/** An error of the transport, which names no request of the client. */
+/** An error of the transport without the id of a request of the client. */
 const unaddressed = (id: string, message: string) =>
   `{"jsonrpc":"2.0","id":${id},"error":{"code":-32600,"message":"${message}"}}`;
 
@@ -153,9 +153,11 @@ const expiries = [
     'Session closed',
     'Could not find transport for this client',
     'Transport not found',
+    "Session doesn't exist",
+    'Please re-initialize',
   ].map((words) => ({ name: `400 "${words}"`, unknownSession: { status: 400, body: unaddressed('null', words) } })),
   {
-    name: '400 with an id of its own',
+    name: '400 with an unknown id',
     unknownSession: { status: 400, body: unaddressed('"server-error"', 'Missing session ID') },
   },
 ];
@@ -215,7 +217,7 @@ test.each([
 });
 
 test.each([400, 404, 422, 500])(
-  'a write that answers %i is made once where the server knows no ping',
+  'a write that answers %i is made once if the server does not support ping',
   async (status) => {
     const refusals: Record<string, RawReply> = {
       'tools/call': { status, body: '{"error":"Order 7 not found, kept a draft"}' },
@@ -228,7 +230,7 @@ test.each([400, 404, 422, 500])(
   },
 );
 
-test.each([400, 406])('an error with status %s and an id of its own is no reason to wait', async (status) => {
+test.each([400, 406])('an error with status %s and an unknown id ends the wait', async (status) => {
   const refusal = { status, body: unaddressed('"server-error"', 'Not Acceptable') };
   const { url } = await rawMcpServer({ reply: ({ method }) => (method === 'tools/call' ? refusal : undefined) });
   expect(await (await connectTo(url)).call('look', {})).toEqual({
@@ -239,7 +241,7 @@ test.each([400, 406])('an error with status %s and an id of its own is no reason
   await expect(connectTo(closed.url)).rejects.toThrow(/it answers with MCP error -32600: Not Acceptable/);
 });
 
-/** What a person cancels while the server does not answer. */
+/** Operations that a person cancels while the server does not answer. */
 const hanging: readonly {
   readonly what: string;
   readonly hangs: (method: string, tool: string | undefined) => boolean;
@@ -342,7 +344,7 @@ test('a server that breaks every connection is asked twice', async () => {
   expect(asked).toBe(2);
 });
 
-test('a server that forgets every session is not asked without end', async () => {
+test('a server that forgets every session is not asked forever', async () => {
   let lists = 0;
   const server = await rawMcpServer({
     reply: ({ method }, { sessions }) => {
@@ -404,7 +406,7 @@ test('400 that is not about a session is the result of the call', async () => {
   expect(server.calls).toEqual(['look']);
 });
 
-/** Sends a progress notification every 100 ms, and the result after so many. */
+/** Sends a progress notification every 100 ms, and the result after a number of them. */
 const slow =
   (id: number, token: number | undefined, notifications: number, count = { sent: 0 }) =>
   (response: ServerResponse) => {
@@ -470,7 +472,7 @@ test.each([
 test.each([
   { resetTimeoutOnProgress: true, result: { content: 'done' } },
   { resetTimeoutOnProgress: false, result: { failure: { code: 'mcp/timeout' } } },
-])('progress extends the time limit where that is declared: $resetTimeoutOnProgress', async ({ result, ...more }) => {
+])('progress extends the time limit if declared: $resetTimeoutOnProgress', async ({ result, ...more }) => {
   const { url } = await rawMcpServer({
     reply: ({ id, method, params }) =>
       method === 'tools/call' ? slow(id, params._meta?.progressToken, 25) : undefined,
@@ -479,7 +481,7 @@ test.each([
   expect(await source.call('look', {}).catch((error: unknown) => error)).toMatchObject(result);
 });
 
-/** Ends the stream of a call with an id, and gives the event of its answer to the GET that resumes it. */
+/** Ends the stream of a call with an id, and sends the event of its answer to the GET that resumes it. */
 const resumed = (event: (id: number) => string) => {
   let asked = 0;
   return rawMcpServer({
@@ -505,7 +507,7 @@ test.each([
   expect(await (await connectTo(url)).call('look', {})).toMatchObject({ content, isError: false });
 });
 
-test('a stream of its own that cannot be opened again does not end a call', async () => {
+test('a separate stream that cannot be opened again does not end a call', async () => {
   let gets = 0;
   const given = Promise.withResolvers<void>();
   const { url } = await rawMcpServer({
@@ -528,7 +530,7 @@ test('a stream of its own that cannot be opened again does not end a call', asyn
   expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'seen', isError: false });
 });
 
-/** Sets what `fetch` sends requests with, until the test has ended. */
+/** Sets the dispatcher of `fetch` until the test has ended. */
 function setDispatcher(made: (Usual: new (options: object) => object) => object): void {
   const symbol = Symbol.for('undici.globalDispatcher.1');
   const globals = globalThis as Record<symbol, { readonly constructor: new (options: object) => object }>;
@@ -540,7 +542,7 @@ function setDispatcher(made: (Usual: new (options: object) => object) => object)
   globals[symbol] = made(usual.constructor) as never;
 }
 
-test('a server is reached also where requests go through a dispatcher of another class', async () => {
+test('a server can be reached if requests go through a dispatcher of another class', async () => {
   setDispatcher((Usual) => {
     class Pool extends Usual {
       constructor(origin: unknown) {

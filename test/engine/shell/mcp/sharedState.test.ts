@@ -19,7 +19,7 @@ const tools = ['add', 'clear', 'list'].map((name) => ({
   inputSchema: { type: 'object', properties: { item: { type: 'string' } } },
 }));
 
-/** A server with a list: one for all clients, or one for each session. `add` answers with a number that counts up. */
+/** A server with one list for all clients or one for each session. `add` answers with an increasing number. */
 async function lists(isShared: boolean) {
   let calls = 0;
   const all = new Map<string, string[]>();
@@ -68,7 +68,7 @@ const audited: readonly {
   readonly setUp: string;
   readonly codes: readonly string[];
 }[] = [
-  { name: 'sessions of their own', isShared: false, more: '', setUp: '', codes: [] },
+  { name: 'separate sessions', isShared: false, more: '', setUp: '', codes: [] },
   { name: 'one list, as domain.yaml says', isShared: true, more: ', sharedState: true', setUp: reset, codes: [] },
   { name: 'one list', isShared: true, more: '', setUp: reset, codes: ['domain/shared-state'] },
 ];

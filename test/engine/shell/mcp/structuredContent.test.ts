@@ -18,7 +18,7 @@ const text = (words: string) => ({ type: 'text', text: words });
 const file = (words: string) => ({ type: 'resource', resource: { uri: 'a:b', text: words } });
 const row = (id: number) => ({ type: 'text', text: `{"id": ${id}}` });
 
-/** What a server sends, the schema that its tool declares, and what a reader makes of it. */
+/** Results of a server, the schema that its tool declares, and the value that a reader returns. */
 const cases: readonly (readonly [what: string, sent: object, schema: JsonObject | undefined, value: Json])[] = [
   ['no rows of Python', { content: [], structuredContent: { result: [] } }, pythons, []],
   ['a row of Python', { content: [row(1)], structuredContent: { result: [{ id: 1 }] } }, pythons, [{ id: 1 }]],
@@ -53,6 +53,14 @@ const cases: readonly (readonly [what: string, sent: object, schema: JsonObject 
   ['an embedded file in JSON', { content: [file('{"id": 1}')] }, undefined, { id: 1 }],
   ['an embedded file in words', { content: [file('One.')] }, undefined, 'One.'],
   ['rows in embedded files', { content: [file('{"id": 1}'), file('[2]')] }, undefined, [{ id: 1 }, [2]]],
+  ...['1.10', '1e2', '2.0', '-0', '"hello"'].map(
+    (words) =>
+      [`the text ${words}, whose value is another text`, { content: [text(words)] }, undefined, words] as const,
+  ),
+  ...[7, true, null].map(
+    (value) => [`the text ${value}`, { content: [text(`${value}\n`)] }, undefined, value] as const,
+  ),
+  ['a number in a text of Python', { content: [text('7')], structuredContent: { result: '7' } }, undefined, '7'],
   ['a text without structured content', { content: [{ type: 'text', text: 'None.' }] }, undefined, 'None.'],
 ];
 
@@ -130,7 +138,7 @@ test.each<[rows: boolean | undefined, listed: object, codes: readonly string[]]>
   [false, {}, []],
   [undefined, { outputSchema: pythons }, []],
   [undefined, { inputSchema: { type: 'object' } }, []],
-])('`check` asks for rows where a reader may give a list: rows: %s, %j', async (rows, more, codes) => {
+])('`check` asks for rows if a reader may return a list: rows: %s, %j', async (rows, more, codes) => {
   const { url } = await scriptedMcpServer({
     list: { tools: [{ name: 'look', inputSchema: { type: 'object', title: 'lookArguments' }, ...more }] },
   });

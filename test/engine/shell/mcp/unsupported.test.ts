@@ -31,7 +31,7 @@ test.each<[string, RawReply]>([
   });
 });
 
-test('another address that does not exist is not taken for one with the older transport', async () => {
+test('another address that does not exist is not mistaken for one with the older transport', async () => {
   const { url } = await rawMcpServer({ reply: () => ({ status: 404, body: 'not found' }) });
   await expect(connectTo(url)).rejects.toMatchObject({ failure: { code: 'mcp/error' } });
 });

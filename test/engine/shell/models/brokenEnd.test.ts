@@ -51,7 +51,7 @@ describe('how an answer ended', () => {
     expect(answerOf({ choices: [{ finish_reason, message }] })).toMatchObject(expected);
   });
 
-  test('a router passes on how the provider says it', () => {
+  test('a router passes on the reason of the provider', () => {
     const choice = { finish_reason: 'stop', native_finish_reason: 'MALFORMED_FUNCTION_CALL', message: { content: '' } };
     expect(answerOf({ choices: [choice] })).toMatchObject({ brokenEnd: 'call' });
     expect(answerOf({ choices: [{ ...choice, native_finish_reason: 'STOP' }] })).toMatchObject({ brokenEnd: null });
@@ -63,7 +63,7 @@ describe('how an answer ended', () => {
   });
 });
 
-/** Each seat with a model that is cut off as often as given, and then whole. */
+/** Each seat with a model whose answers are cut off a number of times, and then complete. */
 async function asked(who: 'agent' | 'user' | 'judge', onTruncation: OnTruncation, cutOff: number) {
   const whole = who === 'judge' ? '{"holds": true, "reason": "It was."}' : 'Yes, please.';
   const { url, requests } = await modelServer((_, nth) =>
@@ -99,7 +99,7 @@ test('a cut answer of a judge is unknown, and the reason says why', async () => 
   expect((await answer).reply).toEqual({ holds, reason: "the judge's answer was cut off at the token limit" });
 });
 
-test('an object that a judge quotes before it is cut off is no answer', async () => {
+test('an object that a judge quotes before it is cut off is not an answer', async () => {
   const { url } = await modelServer(() => ({
     content: 'The agent wrote {"holds": true, "reason": "ok"}, which',
     finish_reason: 'length',
@@ -111,14 +111,14 @@ test('an object that a judge quotes before it is cut off is no answer', async ()
 test.each([
   ['in an object', 'The agent wrote {"holds": true, "reason": "ok"}. My answer: {"reason": "it wrote'],
   ['after an object that it quotes', 'The agent wrote {"holds": true, "reason": "ok"} itself. That is not true.'],
-])('an answer of a judge that ends %s is no answer', async (_, content) => {
+])('an answer of a judge that ends %s is not an answer', async (_, content) => {
   const { url } = await modelServer(() => ({ content, finish_reason: null }));
   const transcript = 'agent: {"reason": "ok", "holds": true}';
   const { reply } = await askJudgeModel(seat(url, undefined), '', { ...question, transcript }, never);
   expect(reply.holds).toBeNull();
 });
 
-test('two answers as one keep how the first one ended, and count tokens only where both do', () => {
+test('two merged answers keep the end of the first one, and count tokens only if both do', () => {
   const cut = { ms: 1, request: {}, finishReason: 'length' };
   const whole = { ms: 2, request: {}, finishReason: 'stop', usage: { input: 7, output: 3 } };
   const call = joinCalls([cut, whole]);

@@ -7,7 +7,7 @@ const answered = (message: object, usage?: unknown) => answerOf({ choices: [{ me
 const spoken = { content: 'It is on its way.', thoughts: null, toolCalls: [] };
 const call = { id: '', name: 'find_parcel', arguments: {} };
 
-/** What real servers send, and how it is read. */
+/** Messages of real servers, and the answers that are parsed from them. */
 const shapes: readonly (readonly [name: string, message: object, expected: object])[] = [
   ['null in place of calls', { content: 'It is on its way.', tool_calls: null, function_call: null }, spoken],
   ['no role and no calls', { content: 'It is on its way.' }, spoken],

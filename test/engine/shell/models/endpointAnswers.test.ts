@@ -18,7 +18,7 @@ const stop = delta({}, { finish_reason: 'stop' });
 const ofOllama = '{"message":{"content":"Hi"},"done":false}\n{"message":{"content":""},"done":true}\n';
 const streamOf = (events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 
-/** Asks the agent's seat, and returns how often its endpoint was asked. */
+/** Asks the agent's seat. Returns its result and the number of requests to its endpoint. */
 async function asked(answers: (nth: number) => Answer, settings: Partial<ModelSeat> = {}) {
   let requests = 0;
   const baseUrl = await endpoint((nth) => {
@@ -50,7 +50,7 @@ describe('an answer that cannot be read is asked for again, and quoted', () => {
     ['broken JSON', 200, '{"choices": [{', /not JSON: \{"choices"/],
     ['no content', 204, '', /the answer is empty/],
     ['an empty body', 200, '', /the answer is empty/],
-    ['an error in an event of its own', 200, 'error: {"code": 500, "message": "no pool"}\n\n', /no pool/],
+    ['an error in a separate event', 200, 'error: {"code": 500, "message": "no pool"}\n\n', /no pool/],
     ['lines of JSON', 200, '{"note": "no pool"}\n{"note": 2}\n', /is lines of JSON, not one JSON object: .*no pool/],
     ['lines of JSON with an error', 200, '{"note": 1}\n{"error": "no pool"}\n', /with an error: no pool/],
     ['an answer of Ollama', 200, { message: { role: 'assistant', content: 'Hi' }, done: true }, /end with \/v1/],
@@ -118,7 +118,7 @@ describe('an answer that is read', () => {
     ['in answer tags, beside thoughts', whole({ content: '<answer>Good day.</answer>', reasoning: 'Hm.' }), said],
     ['with a malformed call', whole({}, { finish_reason: 'MALFORMED_FUNCTION_CALL' }), { brokenEnd: 'call' }],
     [
-      'with a malformed call, and no message',
+      'with a malformed call, without a message',
       { choices: [{ finish_reason: 'function_call_filter: MALFORMED_FUNCTION_CALL' }] },
       { content: '', brokenEnd: 'call' },
     ],
@@ -142,7 +142,7 @@ describe('an answer that is read', () => {
     expect(await asked(() => ({ status: 200, body, headers }))).toMatchObject({ reply, requests: 1 });
   });
 
-  test('answer tags without a thought before them are said', async () => {
+  test('answer tags without a thought before them are kept', async () => {
     const content = 'Write <answer>yes</answer>.';
     for (const each of [content, '<answer>yes</answer>'])
       expect(await asked(() => completion({ content: each }))).toMatchObject({ reply: { content: each } });

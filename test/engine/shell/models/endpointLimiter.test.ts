@@ -34,7 +34,7 @@ function testClock() {
 
 const never = new AbortController().signal;
 
-/** Waits for a turn that comes. */
+/** Waits for a turn, which must not be refused. */
 async function enter(limiter: EndpointLimiter) {
   const turn = await limiter.enter(never);
   if (turn.type !== 'turn') throw new Error('it was refused');
@@ -96,7 +96,7 @@ test('a cancelled request leaves the pause, or the queue, at once', async () => 
   await expect(limiter.enter(cancel.signal)).rejects.toThrow('cancelled');
 });
 
-test('a request that does not wait that long gets the refusal behind the pause at once', async () => {
+test('a request that cannot wait that long gets the refusal that caused the pause at once', async () => {
   const { clock, now } = testClock();
   const limiter = new EndpointLimiter(clock);
   (await enter(limiter)).refused(3_600_000, new Response('used up', { status: 429 }));
@@ -136,7 +136,7 @@ test('a limiter is idle ten minutes after its last pause', async () => {
 
 test('an idle limiter is forgotten once there are many, and one that knows a limit is not', async () => {
   const at = { baseUrl: 'http://127.0.0.1:9/v1' };
-  // A limiter that is made last is not forgotten for another one.
+  // This limiter comes first, because the newest one is never forgotten in favor of another.
   const limited = limiterOf(at, 'limited');
   (await enter(limited)).refused(60_000);
   const idle = limiterOf(at, 'idle');

@@ -13,7 +13,7 @@ import { viewAfter } from '../../core/simulator/view.ts';
 
 type Who = 'agent' | 'user' | 'judge' | 'tool';
 
-/** What became of a question: `said` is null where the answer of a judge or a tool cannot be used. */
+/** The outcome of a question. `said` is null if the answer of a judge or a tool cannot be used. */
 type Outcome = {
   readonly said?: string | null;
   readonly problem?: string;
@@ -101,7 +101,7 @@ async function asked(who: Who, answers: readonly Sent[], isStreamed: boolean, re
   return { ...outcome, requests } as Outcome;
 }
 
-/** A body as a stream: one that is not a completion is an event in its middle. */
+/** Returns a body as a stream. A body that is not a completion becomes an event in the middle. */
 function eventsOf(body: Body | string): string {
   if (typeof body === 'string') return `data: ${body.replace('"message"', '"delta"')}\n\n`;
   if (Array.isArray(body['choices']) && body['choices'].length > 0) return streamed(body as never);
@@ -228,7 +228,7 @@ const rows: readonly Row[] = [
   ].map(
     (fields): Row => ({
       name: `a limit in a 200: ${JSON.stringify(fields)}`,
-      // It is waited for longer than another failure is asked again.
+      // A rate limit is retried more often than other failures.
       sends: (content) => [...Array.from({ length: 5 }, () => error(fields)), whole({ content })],
       becomes: (said) => ({ said, requests: 6 }),
     }),

@@ -41,7 +41,7 @@ const named = (field: string, status: number, body: unknown) => (request: Body) 
 
 const streamedRequest = { stream: true, stream_options: { include_usage: true } };
 
-/** How servers say that they refuse a field, and how they are asked instead. */
+/** Errors with which servers refuse a field, and the request that is sent instead. */
 const refusals: readonly (readonly [words: string, Partial<ModelSeat>, (body: Body) => Refusal | null, object])[] = [
   [
     "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",

@@ -16,7 +16,7 @@ const signature = { google: { thought_signature: 'c2lnbmVk' } };
 const said: Message = { role: 'user', step: 2, content: 'Hello' };
 const result: Message = { role: 'tool', step: 5, callId: 'c1', name: 'look', content: 'It is red.', isError: false };
 
-/** Asks the agent's model, and once more with its answer in the conversation; returns that message of the request. */
+/** Asks the agent's model twice, with its first answer in the second request. Returns that message of the request. */
 async function sentAfter(
   message: object,
   later: readonly Message[],
@@ -35,7 +35,7 @@ async function sentAfter(
   return { reply, sent: messages.find((each) => 'role' in each && each.role === 'assistant') };
 }
 
-/** What an endpoint answers with a call, and what it gets back. */
+/** Answers of an endpoint with a call, and the fields that are sent back to it. */
 const withCalls: readonly (readonly [name: string, message: object, back: object])[] = [
   ['reasoning_content', { reasoning_content: 'Hm.', tool_calls: [call] }, { reasoning_content: 'Hm.' }],
   ['reasoning', { reasoning: 'Hm.', tool_calls: [call] }, { reasoning: 'Hm.' }],
@@ -75,7 +75,7 @@ const withCalls: readonly (readonly [name: string, message: object, back: object
     { reasoning: { steps: ['Hm.'] }, thinking: 7, tool_calls: [call] },
     { reasoning: { steps: ['Hm.'] }, thinking: 7 },
   ],
-  ['a field nobody knows', { vendor_state: { a: [1] }, tool_calls: [call] }, { vendor_state: { a: [1] } }],
+  ['an unknown field', { vendor_state: { a: [1] }, tool_calls: [call] }, { vendor_state: { a: [1] } }],
 ];
 
 test.each(withCalls)('%s goes back as it came, whole and streamed', async (_, message, back) => {
@@ -181,13 +181,13 @@ test.each([
 test.each([
   ['another model', (url: string) => seat(url, 'other')],
   ['another endpoint', (url: string) => seat(url.replace('127.0.0.1', 'localhost'))],
-])('%s gets nothing of it', async (_, change) => {
+])('%s gets none of these fields', async (_, change) => {
   const message = { reasoning: 'Hm.', vendor_state: 's', tool_calls: [{ ...call, extra_content: signature }] };
   const { sent } = await sentAfter(message, [result], { change });
   expect(sent).toEqual({ role: 'assistant', content: null, tool_calls: [call] });
 });
 
-test('a gateway that gives messages an identity gets nothing else back', async () => {
+test('a gateway that gives messages an identity gets only that back', async () => {
   const { reply, sent } = await sentAfter({ rehearsal_id: 'm1', reasoning_content: 'Hm.', tool_calls: [call] }, [
     result,
   ]);

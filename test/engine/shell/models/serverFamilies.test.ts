@@ -10,7 +10,7 @@ import { behaviours, families } from './serverFamilies.ts';
 const shapes = families.flatMap(({ name, shapes: sent }) => sent.map((shape) => ({ name, ...shape })));
 
 test.each(shapes)('$name: $behaviour ($sends)', async ({ status = 200, body, reply, failure }) => {
-  // The endpoint says that it need not be asked again, so that no test waits.
+  // The endpoint asks the client not to retry, so that no test waits.
   const baseUrl = await endpoint(() => ({ status, body }));
   const seat = { type: 'openai' as const, model: 'm', baseUrl, keyName: null, rateLimitMs: 1 };
   const asked = askAgentModel(seat, '', modelView(), new AbortController().signal);

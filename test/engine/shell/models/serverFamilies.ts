@@ -1,14 +1,14 @@
-/** What is looked at in the answers of a server. */
+/** The aspects of a server's answers that are tested. */
 export const behaviours = ['a call', 'a lost call', 'thoughts', 'a cut answer', 'no room', 'an error'] as const;
 
-/** An answer as a family of servers sends it, and what becomes of it. */
+/** An answer of a family of servers, and its expected result. */
 export type Shape = {
   readonly behaviour: (typeof behaviours)[number];
-  /** What is particular about it, for the table of the page. */
+  /** The characteristics of the answer, for the table of the page. */
   readonly sends: string;
   readonly status?: number;
   readonly body: unknown;
-  /** What the reply has, or how the failure is named. */
+  /** Fields of the expected reply; otherwise `failure` describes the expected failure. */
   readonly reply?: object;
   readonly failure?: { readonly who: 'agent' | 'infrastructure'; readonly words: RegExp };
 };

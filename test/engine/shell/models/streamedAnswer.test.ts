@@ -16,7 +16,7 @@ const read = (events: readonly (object | string)[]) => {
 const spoken = { content: 'It comes on Thursday.', toolCalls: [] };
 const find = { name: 'find', arguments: { id: 'P1' } };
 
-/** What servers stream, and how it is read. */
+/** Events that servers stream, and the answers that are parsed from them. */
 const streams: readonly (readonly [name: string, events: readonly (object | string)[], expected: object])[] = [
   [
     'a text in parts, with its counts at the end',
@@ -357,8 +357,8 @@ test('pieces of the details of a thought are one part, with their signature', ()
 const tooLong = { code: 400, message: 'the request exceeds the available context size', type: 'invalid_request_error' };
 
 test.each([
-  ['in a field of its own', `error: ${JSON.stringify(tooLong)}\n\ndata: [DONE]\n\n`, tooLong.message, 400],
-  ['in a field of its own, as a text', 'error: the pool is empty\n\n', 'the pool is empty', 502],
+  ['in a separate field', `error: ${JSON.stringify(tooLong)}\n\ndata: [DONE]\n\n`, tooLong.message, 400],
+  ['in a separate field, as a text', 'error: the pool is empty\n\n', 'the pool is empty', 502],
   ['of this type', `event: error\ndata: ${JSON.stringify(tooLong)}\n\n`, tooLong.message, 400],
   ['of this type, with other fields', 'event: error\ndata: {"code": 429, "reason": "busy"}\n\n', 'busy', 429],
   ['of this type, as a text', 'event: error\ndata: the pool is empty\n\n', 'the pool is empty', 502],
@@ -427,7 +427,7 @@ test.each([
   ['carriage returns', (data: string) => `data: ${data}\r\r`],
   ['line feeds and carriage returns', (data: string) => `data: ${data}\r\n\r\n`],
   ['the type of the event and a comment', (data: string) => `: keep-alive\nevent: chunk\ndata:${data}\n\n`],
-])('events are read as the standard has them: %s', (_, event) => {
+])('events are read according to the standard: %s', (_, event) => {
   const events = [delta({ content: 'It comes on ' }), delta({ content: 'Thursday.' }), end()];
   const stream = [...events.map((each) => JSON.stringify(each)), '[DONE]'].map(event).join('');
   for (const whole of [stream, stream.trimEnd()]) expect(answerOf(completionIn(whole))).toMatchObject(spoken);

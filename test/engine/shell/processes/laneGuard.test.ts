@@ -42,10 +42,10 @@ function processes(): Row[] {
   });
 }
 
-/** A process that nobody has waited for yet is as good as gone. */
+/** Reports whether a process runs. A zombie process does not count as running. */
 const isRunning = (pid: number) => processes().some((row) => row.pid === pid && !row.state.startsWith('Z'));
 
-/** A command line whose lane is in an endless loop. */
+/** Starts a command line whose lane is in an endless loop. */
 async function hanging(): Promise<{ readonly parent: ChildProcess; readonly lane: number; readonly guard: number }> {
   const args = [commandLine, 'run', writeDomain(), 'hangs', '--agent', 'scripted', '--out', join(root, 'run')];
   const env = { ...process.env, REHEARSAL_HOME: join(root, 'home') };

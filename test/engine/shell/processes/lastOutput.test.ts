@@ -7,7 +7,7 @@ test.each([
   ['it died', ' \n', 'it died; see a.yaml:5'],
   ['it died', 'fatal: no\n', 'it died; see a.yaml:5. Its last output: fatal: no'],
   ['it died', 'a. Its last output: b', 'it died; see a.yaml:5. Its last output: a. Its last output: b'],
-])('of %j and the printed %j a person reads the place first', (what, printed, read) => {
+])('for %j and the output %j, the message shows the place first', (what, printed, read) => {
   expect(beforeLastOutput(withLastOutput(what, printed), '; see a.yaml:5')).toBe(read);
 });
 

@@ -12,7 +12,7 @@ test('tokens of any length are compared', () => {
   ]).toEqual([true, false, false, false]);
 });
 
-test('a page in a browser is no program of this machine', () => {
+test('a page in a browser does not count as a program of this machine', () => {
   const local = ['127.0.0.1:8000', 'localhost', 'LOCALHOST:1', '[::1]:80'];
   expect(local.filter((host) => !isLocalRequest({ host }))).toEqual([]);
   const foreign = ['', 'evil.test', '127.0.0.1.evil.test:80', 'evil.test#127.0.0.1', '10.0.0.1', 'localhost.evil.test'];

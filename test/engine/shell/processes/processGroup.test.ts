@@ -14,14 +14,14 @@ const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, i
 const python = findPython() ?? 'python3';
 const [node, script] = [fixture('stubbornServer.mjs'), fixture('stubbornServer.py')];
 
-/** A folder of a test; a server that is started with its path can be found among the processes. */
+/** A folder of a test. A server that is started with its path can be found among the processes. */
 function mark(): string {
   const folder = temporaryFolder('rehearsal-group');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Processes that still run and have the mark among their arguments. */
+/** Returns the running processes that have the mark in their arguments. */
 function running(marked: string): readonly string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -62,7 +62,7 @@ const declared = (command: string, args: readonly string[]) => ({
 });
 
 test.runIf(existsSync('/proc')).each(sampled(servers, 3))(
-  'a server that ignores the end of its input ends with all that it started: %s',
+  'a server that ignores the end of its input ends with all processes that it started: %s',
   async (_, command, args) => {
     const marked = mark();
     const tools = await listMcpTools('stubborn', declared(command, args(marked)), marked);
@@ -83,7 +83,7 @@ process.stdout.write('open\\n');
 setInterval(() => undefined, 60_000);
 `,
   );
-  // What it cannot remove when it is killed is in a folder of the tests.
+  // Files that it cannot remove when it is killed are in a folder of the tests.
   const env = { ...process.env, TMPDIR: marked };
   return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 }

@@ -14,7 +14,7 @@ import {
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const scratch = temporaryFolder('rehearsal-sandbox');
-/** What a new process finds with other environment variables. */
+/** Returns the sandbox that a new process finds with other environment variables. */
 function foundWith(environment: NodeJS.ProcessEnv): Sandbox {
   const module = new URL('../../../../src/engine/shell/processes/sandbox.ts', import.meta.url).href;
   const code = `import { findSandbox } from ${JSON.stringify(module)}; console.log(JSON.stringify(findSandbox()));`;
@@ -24,7 +24,7 @@ function foundWith(environment: NodeJS.ProcessEnv): Sandbox {
   );
 }
 
-/** A folder for the start of the PATH, with a bwrap that does what this shell script says. */
+/** Creates a folder for the start of the PATH, in which bwrap is the given shell script. */
 function planted(script: string): string {
   const folder = mkdtempSync(join(scratch, 'bin-'));
   writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n${script}\n`);

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../../support/temporary.ts';
 
 const source = fileURLToPath(new URL('shop', import.meta.url));
 
-/** The shop with another kind of state. */
+/** Returns the shop with a kind of state. */
 function shop(state: 'snapshot' | 'replay' | 'none'): string {
   const folder = temporaryFolder('rehearsal-shop');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,7 +67,7 @@ test('a rollout: set-up, writes, a failed write without trace, state, assertions
   ]);
 });
 
-/** The events of a recording up to the result of its nth call. */
+/** Returns the events of a recording up to the result of its nth call. */
 function upTo(closed: Rehearsed | undefined, calls: number) {
   const events = closed?.events ?? [];
   const returned = events.flatMap((event, index) => (event.type === 'toolReturned' ? [index] : []));
@@ -75,7 +75,7 @@ function upTo(closed: Rehearsed | undefined, calls: number) {
 }
 
 test.each(sampled(['snapshot', 'replay'] as const, 2))(
-  'a fork goes on from the state at its step (%s)',
+  'a fork continues from the state at its step (%s)',
   async (state) => {
     const folder = shop(state);
     const [parent] = await rehearse(folder, ['two-chairs']);

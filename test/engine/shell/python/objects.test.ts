@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-test('state that lies in objects is written down and read again as it was', () => {
+test('state in objects is written and read again unchanged', () => {
   const { status, stderr } = spawnSync('python3', ['-B', join(import.meta.dirname, 'test_objects.py')], {
     encoding: 'utf8',
   });

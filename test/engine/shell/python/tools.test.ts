@@ -94,7 +94,7 @@ test('a call that hangs, or ends its process, ends its rollout alone', async () 
   });
   for (const other of others) {
     expect(other).toMatchObject({ endReason: 'userStopped', failure: null });
-    // What was written before the process was lost is there in the next one.
+    // The next process has the writes from before the process was lost.
     expect(other.results.at(-1)).toBe('1');
   }
 });
@@ -210,13 +210,13 @@ const failures: readonly {
       /python\/missing tools.py: needs Python 3.10 or newer, and \/nowhere\/python3 is not a Python interpreter. Install it, or name one with python:/,
   },
   {
-    name: 'a program that is no Python',
+    name: 'a program that is not Python',
     files: { 'domain.yaml': 'name: desk\npython: "false"\n', 'tools.py': '' },
     found:
       /python\/missing tools.py: needs Python 3.10 or newer, and false is not a Python interpreter: it ended with exit code 1. Install it, or name one with python:/,
   },
   {
-    name: 'a program that is no Python and has nothing against it',
+    name: 'a program that is not Python and exits without an error',
     files: { 'domain.yaml': 'name: desk\npython: "true"\n', 'tools.py': '' },
     found:
       /python\/missing tools.py: needs Python 3.10 or newer, and true is not a Python interpreter: it ended with exit code 0/,

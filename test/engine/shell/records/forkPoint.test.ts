@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../support/temporary.ts';
 
 const folder = temporaryFolder('rehearsal-forks');
 
-/** A recording of so many messages, forked from another one after an event. */
+/** Returns a recording with a number of messages, forked from another one after an event. */
 function recorded(
   name: string,
   parent?: readonly [recording: string, event: number],

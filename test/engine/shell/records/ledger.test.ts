@@ -25,7 +25,7 @@ const receipt = (rollout: string): Receipt => ({
   sidecarChain: 's',
 });
 
-test('a receipt that was torn in the middle is none, and the next one stands on a line of its own', () => {
+test('a truncated receipt is ignored, and the next one is on a new line', () => {
   const folder = temporaryFolder('rehearsal-ledger');
   const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
   openLedger(path, key).receive(receipt('one'));
@@ -39,7 +39,7 @@ test('a receipt that was torn in the middle is none, and the next one stands on 
   expect(problems).toEqual([]);
 });
 
-test('the signing key is made once, whole, and leaves nothing beside it', () => {
+test('the signing key is created once and complete, without other files beside it', () => {
   const folder = temporaryFolder('rehearsal-key');
   const path = join(folder, 'deep', 'key.pem');
   const { publicKey } = signingKey(path);
@@ -48,7 +48,7 @@ test('the signing key is made once, whole, and leaves nothing beside it', () => 
   expect(readdirSync(join(folder, 'deep'))).toEqual(['key.pem']);
 });
 
-test('two that sign into one ledger by turns follow each other', () => {
+test('two signers that take turns in one ledger continue the same chain', () => {
   const folder = temporaryFolder('rehearsal-ledger');
   const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
   const [one, other] = [openLedger(path, key), openLedger(path, key)];
@@ -99,7 +99,7 @@ test.each([
   expect(readLedger(path, key.publicKey).problems[0]?.message).toMatch(message);
 });
 
-test('another key verifies nothing', () => {
+test('another key does not verify any receipt', () => {
   const { path } = ledger();
   const other = signingKey(join(temporaryFolder('rehearsal'), 'other.pem'));
   expect(readLedger(path, other.publicKey).problems).toHaveLength(3);

@@ -29,7 +29,7 @@ test('a recording reads back as it was written', () => {
   expect(lines.map(({ event }) => event)).toEqual(events);
 });
 
-test('a text that is there already is kept as it is, with the same chain', () => {
+test('an existing text is kept unchanged, with the same chain', () => {
   const path = join(temporaryFolder('rehearsal'), 'a.traj.jsonl');
   const file = openRecording(path);
   file.append(

@@ -35,7 +35,7 @@ test('a lock of a living process keeps others out, and names it', () => {
   );
 });
 
-test('a lock whose pid another process has by now is taken over', () => {
+test('a lock whose pid now belongs to another process is taken over', () => {
   const folder = runFolder();
   const pid = other();
   writeFileSync(join(folder, '.lock'), JSON.stringify({ pid, host: hostname(), start: 'an earlier start' }));
@@ -46,7 +46,7 @@ test('a lock whose pid another process has by now is taken over', () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-/** A lock that this machine cannot look up, which was renewed some seconds ago. */
+/** Creates a lock whose process this machine cannot check, renewed some seconds ago. */
 function lockedElsewhere(owner: object, seconds: number): string {
   const folder = runFolder();
   const path = join(folder, '.lock');
@@ -70,7 +70,7 @@ test.each([
   expect(readdirSync(left)).toEqual([]);
 });
 
-test('a lock is renewed while it is held, and another one in its place is not', () => {
+test('a lock is renewed while it is held, but a lock that replaced it is not', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const folder = runFolder();
@@ -110,7 +110,7 @@ test.each(['', '{"pid": 1', '{"pid": 1, "host": "here"}', '[]', '{"pid": -1, "ho
   },
 );
 
-test('of a process that died while it took a lock over, the claim is taken over, too', () => {
+test('the claim of a process that died while it took over a lock is taken over, too', () => {
   const folder = runFolder();
   const dead = JSON.stringify({ pid: other(), host: hostname(), start: 'an earlier start' });
   writeFileSync(join(folder, '.lock'), dead);

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../support/temporary.ts';
 const now = new Date('2026-11-21T10:15:30Z');
 const place = () => join(temporaryFolder('rehearsal-names'), '.rehearsal', 'runs');
 
-test('runs of one second have folders of their own', () => {
+test('runs of the same second have separate folders', () => {
   const runs = place();
   const names = [1, 2, 3].map(() => basename(makeNewRunFolder(runs, 'looks', now)));
   expect(names).toEqual(['20261121-101530-looks', '20261121-101530-looks-2', '20261121-101530-looks-3']);
@@ -37,7 +37,7 @@ test('a run without a recording leaves no folder', () => {
   expect(readdirSync(runs)).toEqual([basename(begun)]);
 });
 
-test('a folder that cannot be written says what to do, and does not claim that something was kept', () => {
+test('the error for a folder that cannot be written says what to do and does not claim that something was kept', () => {
   const file = join(temporaryFolder('rehearsal-names'), '.rehearsal');
   writeFileSync(file, '');
   expect(() => makeNewRunFolder(join(file, 'runs'), 'looks', now)).toThrow(

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../../support/temporary.ts';
 
 const folder = () => temporaryFolder('rehearsal-run');
 
-test('a number that JSON does not know was not measured, and a torn line is none', () => {
+test('a number that JSON cannot represent counts as not measured, and a truncated line is ignored', () => {
   expect(valueOfLine('{"loss": NaN, "kl": -Infinity, "note": "NaN"}')).toEqual({ loss: null, kl: null, note: 'NaN' });
   expect(valueOfLine('{"loss": 1')).toBeUndefined();
 });
@@ -22,7 +22,7 @@ test('an event has a type', () => {
   expect(parseEvent('{"time": 1}')).toMatch(/^expected an object with a "type"/);
 });
 
-test('the last word of a run is the last of its beginnings and ends that stands whole', () => {
+test('the last word of a run is its last complete start or end event', () => {
   const run = folder();
   expect(lastWordOf(run)).toEqual({ type: null, message: '' });
   const lines = [
@@ -35,14 +35,14 @@ test('the last word of a run is the last of its beginnings and ends that stands 
   expect(lastWordOf(run)).toEqual({ type: 'error', message: 'm' });
 });
 
-test('the line of a rollout may lack what it does not know, but no reward is guessed', () => {
+test('the line of a rollout may lack fields, but an invalid reward is not guessed', () => {
   expect(rolloutOfLine('{"task": "t"}')).toMatchObject({ reward: null, calls: {}, recording: null });
   expect(rolloutOfLine('{"task": "t", "reward": "x"}')).toBeUndefined();
   expect(rolloutOfLine('{"reward": 1}')).toBeUndefined();
   expect(rolloutOfLine('')).toBeUndefined();
 });
 
-test('checkpoints stand in the order of their steps, and nothing else is one', () => {
+test('checkpoints are in the order of their steps, and other folders are left out', () => {
   const run = folder();
   for (const name of ['checkpoint-10', 'final', 'checkpoint-9', '.checkpoint-11', 'x'])
     mkdirSync(join(run, 'checkpoints', name), { recursive: true });

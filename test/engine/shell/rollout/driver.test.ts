@@ -144,8 +144,8 @@ test('a failed write leaves no trace, and raw arguments come back as an error', 
 
 test.each([
   ['once', false],
-  ['anew for each rollout where chance goes into it', true],
-])('the gold end state of a task is worked out %s', async (_, isRandom) => {
+  ['again for each rollout if it depends on chance', true],
+])('the gold end state of a task is computed %s', async (_, isRandom) => {
   let calls = 0;
   const ports: Ports = {
     ...played([look, ask, paint, 'Done.'], ['Red please.', 'Yes.']),
@@ -176,7 +176,7 @@ test.each(['infrastructure', 'environment', 'simulator'] as const)(
   },
 );
 
-// Any conversation of these lines, sensible or not.
+// Any conversation of these lines, whether it makes sense or not.
 const line = fc.oneof(
   fc.constantFrom<Line>(look, paint, ask, 'Hm.', { fly: {} }),
   fc.record({ paint: fc.record({ chair: fc.constantFrom('A1', 'B2'), colour: fc.string() }) }) as fc.Arbitrary<Line>,
@@ -216,7 +216,7 @@ test('the same conversation gives the same bytes, and a recording survives JSON'
   );
 });
 
-test('a fork goes on from its prefix and never changes its parent', async () => {
+test('a fork continues from its prefix and never changes its parent', async () => {
   await fc.assert(
     fc.asyncProperty(conversation, fc.nat(), async ({ agent, user }, at) => {
       const parent = await steps(played(agent, user));
@@ -230,7 +230,7 @@ test('a fork goes on from its prefix and never changes its parent', async () => 
   );
 });
 
-test('a crash between any two events goes on to the same end', async () => {
+test('a rollout resumes to the same end after a crash between any two events', async () => {
   const agent = [look, ask, paint, 'Done.'];
   const user = ['Red please.', 'Yes.'];
   const whole = await steps(played(agent, user));

@@ -15,7 +15,7 @@ const seats = { agent: { type: 'gold' }, user: { type: 'agenda' } } as const;
 const nobody = () => Promise.reject(new Error('nobody is here'));
 
 test.each(sampled(['help-line', 'order-desk'], 2))(
-  'the world after the gold actions, where it is wanted, is the one that a rollout of %s with reward 1 ends in',
+  'the world after the gold actions, if requested, is the one in which a rollout of %s with reward 1 ends',
   async (name) => {
     const loaded = loadDomain(inRoot('domains', name), { soundness: false });
     const supervisor = await openSupervisor(loaded);

@@ -58,7 +58,7 @@ const cases: readonly {
     waits: [1000],
   },
   {
-    name: 'a result that nobody documented',
+    name: 'an undocumented result',
     fault: { type: 'undocumentedResult', tool: 'look', result: { state: 'pending review' }, calls: [1] },
     results: ['{"state":"pending review"}', seen, seen],
   },
@@ -81,7 +81,7 @@ test.each(cases)('$name', async ({ fault, results, lines, waits = [] }) => {
   expect(found.results).toEqual(results);
   expect(waited).toEqual(waits);
   expect(found.injected.length).toBeGreaterThan(0);
-  // Replay equals record, and a rollout that goes on from any of its events meets the same faults.
+  // Replay equals record, and a rollout that resumes from any of its events has the same faults.
   const state = replay(setting, found.events);
   expect(stateHash(state)).toBe(stateHash(found.all.at(-1)?.state ?? state));
 });
@@ -98,7 +98,7 @@ test('the forms of numbers are those of an argument with another name', async ()
   expect(given).toEqual([{ ...call, arguments: { chair: [5, 6], legs: 4 }, floats: ['/chair/1', '/legs'] }]);
 });
 
-test('going on from any event gives the same rollout', async () => {
+test('resuming from any event gives the same rollout', async () => {
   const of = withFaults(
     { type: 'outage', tool: 'look', chance: 0.5 },
     { type: 'undocumentedResult', tool: 'look', result: 'odd', chance: 0.5, times: 1 },

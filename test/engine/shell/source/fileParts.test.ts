@@ -22,7 +22,7 @@ it.each([
   expect(partsOf({ file: 'parts', text })).toHaveLength(count);
 });
 
-it('the parts are the file, and those that did not change are the same', () => {
+it('the parts make up the file, and parts that did not change stay identical', () => {
   const text = ['a', 'b', 'c'].map((id) => persona(id)).join('\n');
   const before = partsOf({ file: 'same', text });
   expect(before.map(({ source }) => source.text).join('')).toBe(text);
@@ -31,7 +31,7 @@ it('the parts are the file, and those that did not change are the same', () => {
   expect(after.map(({ line }) => line)).toEqual([0, 3, 6]);
 });
 
-it('an item stands where it stands in the file, with all that is found and mended in it', () => {
+it('an item and its findings and fixes have their places in the file', () => {
   const text = `# Everybody\n${persona('a')}\n${persona('b', '  stlye: brief\n')}\n${persona('c')}`;
   const { items, diagnostics } = parseItems({ file: 'f', text }, kind);
   const lines = text.split('\n');
@@ -45,14 +45,14 @@ it('an item stands where it stands in the file, with all that is found and mende
   expect(edited(text, found?.fix?.edits ?? [])).toBe(text.replace('stlye', 'style'));
 });
 
-it('a broken item leaves the others standing', () => {
+it('a broken item does not affect the others', () => {
   const files = { ...desk, 'personas/plain.persona.yaml': `${persona('plain')}\n- id: [\n\n${persona('other')}` };
   const loaded = load(files, deskTools);
   expect(loaded.domain.personas.map(({ id }) => id)).toEqual(['plain', 'other']);
   expect(shown(loaded)).toEqual(['personas/plain.persona.yaml:4:7 error persona/syntax']);
 });
 
-it('whatever is typed, the items are those of the whole file', () => {
+it('for any text, the items are those of the whole file', () => {
   const id = fc.stringMatching(/^[a-z]{1,6}$/);
   const more = fc.constantFrom('', '  style: brief\n', '\n', '  # remark\n', '  behaviours: { omits: true }\n');
   fc.assert(

@@ -5,7 +5,7 @@ import { memberOf } from '../../../../src/engine/shell/source/typeMember.ts';
 
 const sample = (domain: string) => readFileSync(join('domains', domain, 'tools.ts'), 'utf8');
 
-/** The line on which a member is declared, from its name on. */
+/** Returns the line on which a member is declared, from its name on. */
 function declared(text: string, side: 'agent' | 'user', path: string): string | null {
   const found = memberOf(text, side, path.split('.'));
   return found && (text.slice(found.from).split(/[;\n]/)[0] ?? '');

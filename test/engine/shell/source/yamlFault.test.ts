@@ -24,7 +24,7 @@ it.each([
   expect(problem?.hint).toContain(hint);
 });
 
-it('a key that is not indented below its own is reported with where it belongs', () => {
+it('a key that lacks its indentation is reported with the key to which it belongs', () => {
   const loaded = load({ 'tasks/first.task.yaml': 'id: a\npersona: plain\nuser:\ngoal: You want it.\n' });
   const found = loaded.diagnostics.find(({ code }) => code === 'task/unknown-key');
   expect([found?.line, found?.hint]).toEqual([4, 'It is a key of user, which is empty: indent it below user.']);

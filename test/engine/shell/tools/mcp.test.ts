@@ -92,7 +92,7 @@ test.skipIf(process.platform === 'win32')('a program that downloads a server get
   expect(tools.map(({ name }) => name)).toContain('add');
 });
 
-test('a server gets the files of certificates, and no other variable', async () => {
+test('a server gets the variables for certificate files, but no others', async () => {
   vi.stubEnv('NODE_EXTRA_CA_CERTS', '/company.pem');
   vi.stubEnv('SOME_VARIABLE', 'x');
   const { content } = await (await start('good')).call('environment', {});
@@ -123,7 +123,7 @@ test.each([
   await expect(server.setUp?.(data)).rejects.toThrow(message);
 });
 
-test('data without a text is shown as JSON, and a text of the server stands for its data', async () => {
+test('data without a text is shown as JSON, and a text of the server is shown in place of its data', async () => {
   const server = await start('good');
   expect(await server.call('structured', {})).toMatchObject({ content: '{"count":0}', isError: false });
   expect(await server.call('both', {})).toMatchObject({ content: 'none yet', isError: false });
@@ -144,7 +144,7 @@ test('a list of tools that comes in pages is read to its end', async () => {
   expect(tools.map(({ name }) => name)).toEqual(['tool_0', 'tool_1', 'tool_2']);
 });
 
-test('a server is told who calls', async () => {
+test('a server gets the name and version of the client', async () => {
   const { content } = await (await start('good')).call('client', {});
   expect(JSON.parse(content)).toEqual({ name: 'rehearsal', version });
 });

@@ -47,7 +47,7 @@ test('the official clients take a list of tools whatever the schemas are', async
   ]);
 });
 
-/** What is written for an input that ends at once. */
+/** Returns the answers to an input that ends at once. */
 async function answersTo(
   lines: readonly string[],
   call: ShownTools['call'] = () => Promise.reject(new Error('nothing is called')),
@@ -67,7 +67,7 @@ const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
 const callOf = (id: number, word: string) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a', arguments: { word } } });
 
-test('every request has its answer, also where the input ends before', async () => {
+test('every request gets its answer, even if the input ends before', async () => {
   const words: unknown[] = [];
   const call = async (_name: string, { word }: JsonObject) => {
     words.push(word);

@@ -16,7 +16,7 @@ const tool = (more: Partial<Tool> = {}): Tool => ({
   ...more,
 });
 const never = new AbortController().signal;
-/** A clock that jumps to the end of the shortest wait whenever nothing else is left to do. */
+/** A clock that jumps to the end of the shortest wait when nothing else is left to do. */
 const jumpingClock = (): Clock & { readonly waits: readonly number[] } => {
   let now = 0;
   const waits: number[] = [];
@@ -79,7 +79,7 @@ test.each([
   expect([rest.attempts, result.isError]).toEqual([attempts, isError]);
 });
 
-test('a rate limit holds over everything that calls at once, in the order of asking', async () => {
+test('a rate limit holds for all concurrent calls, in the order of their requests', async () => {
   const clock = jumpingClock();
   const calls = new ToolCalls(clock);
   const limited = tool({ rateLimit: { calls: 2, perMs: 200 } });
