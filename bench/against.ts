@@ -6,7 +6,7 @@ import { inRoot } from '../scripts/repository.ts';
 import type { Show } from './measure.ts';
 import { type Measured, median } from './measure.ts';
 
-/** What a comparison with an earlier commit runs: parts that both commits have, and how often. */
+/** A comparison with an earlier commit: the parts to run, which both commits have, and the number of rounds. */
 export type Against = { readonly commit: string; readonly parts: readonly string[]; readonly rounds: number };
 
 /**

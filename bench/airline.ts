@@ -1,5 +1,5 @@
-// An airline domain as an import writes it: that of tau2-bench if a Python on this machine has it, otherwise a generated
-// one with the same tables and as many tasks, and 7 MB of data.
+// An airline domain as an import writes it: that of tau2-bench if a Python on this machine has it, otherwise a
+// generated one with the same tables, the same number of tasks and 7 MB of data.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importTau2 } from '../src/benchmarks/tau2.ts';
@@ -18,7 +18,7 @@ export async function airlineDomain(scratch: string): Promise<Airline> {
   const origin = (await imported(scratch)) ? 'imported from tau2' : generate(folder);
   const database = join(folder, 'database.json');
   const data: unknown = JSON.parse(readFileSync(database, 'utf8'));
-  // Indented as people keep it.
+  // Indented, as people usually store it.
   writeFileSync(database, `${JSON.stringify(data, null, 2)}\n`);
   return { folder, tasks: 'tasks/train.task.yaml', megabytes: statSync(database).size / 1e6, origin };
 }
@@ -66,7 +66,7 @@ export const update_reservation = tool({ description: 'Changes the cabin.', effe
 } });
 `;
 
-/** 300 flights on 30 days and 500 users, as many as the benchmark has, and reservations to 7 MB. */
+/** Returns 300 flights on 30 days and 500 users, as in the benchmark, and reservations up to 7 MB. */
 function generatedData() {
   const day = (index: number) => `2024-05-${String((index % 30) + 1).padStart(2, '0')}`;
   const rows = <T>(count: number, prefix: string, row: (index: number) => T) =>

@@ -12,7 +12,7 @@ import { runBatch } from '../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { cpuSeconds, type Measured, pssOf, rounds } from './measure.ts';
 
-/** What stands after so many rollouts. */
+/** Measurements after a number of rollouts. */
 type Mark = { readonly done: number; readonly cpu: number; readonly live: number; readonly all: number };
 
 const total = rounds(10_000, 1000);

@@ -7,8 +7,8 @@ import { inRoot } from '../scripts/repository.ts';
 
 /**
  * Bundles the bench like the product, because sources and a compiler would count as its memory. Returns the program.
- * @param entry what is bundled
- * @param folder where the bundle is written
+ * @param entry the entry file of the bundle
+ * @param folder the folder of the bundle
  */
 export async function bundleBench(entry = 'bench/main.ts', folder = inRoot('.bench')): Promise<string> {
   await ensureBuilt();

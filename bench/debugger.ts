@@ -1,4 +1,4 @@
-// From F5 to the first stop, and one step, in the debug adapter's own process: what is left is the editor's.
+// The time from F5 to the first stop, and of one step, in the debug adapter's process, without the editor's time.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { DebugClient } from '../test/support/debugClient.ts';
 import { copyLargeDomain } from '../test/support/largeDomain.ts';
 import { type Measured, median, rounds } from './measure.ts';
 
-/** Starts the built adapter, runs to a breakpoint, and steps five times; in milliseconds. */
+/** Starts the built adapter, runs to a breakpoint, and steps five times. Returns the times in milliseconds. */
 export async function firstStop(
   domain = resolve('domains/order-desk'),
 ): Promise<{ readonly stop: number; readonly step: number }> {

@@ -1,7 +1,7 @@
-// What a person at the editor waits for, in a real VS Code in a headless browser with the packaged extension. F5 counts
-// from the key press until the stopped line is drawn (the adapter's process, the lane and the rollout up to the
-// breakpoint included); the first round is cold. Activation is what VS Code itself shows in Developer: Show Running
-// Extensions. Desktop VS Code is not measured; it has no server
+// Waiting times of a person at the editor, in a real VS Code in a headless browser with the packaged extension. F5 is
+// measured from the key press until the stopped line is drawn, including the adapter's process, the lane and the
+// rollout up to the breakpoint; the first round is cold. Activation is the time that VS Code itself shows in Developer:
+// Show Running Extensions. Desktop VS Code is not measured; it has no server
 // between its renderer and the extension.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ export async function measureEditor(show: (row: Measured) => void): Promise<read
   return [];
 }
 
-/** Milliseconds from F5 to the stopped line, for each round. */
+/** Returns the milliseconds from F5 to the stopped line, for each round. */
 async function firstStops(workbench: Workbench, folder: string): Promise<number[]> {
   const lines = readFileSync(join(folder, 'policy.md'), 'utf8').split('\n');
   await workbench.openFile(task);
@@ -73,7 +73,7 @@ async function firstStops(workbench: Workbench, folder: string): Promise<number[
 
 type Watched = { firstStop: Promise<number> };
 
-/** Runs in the page: a promise of the time between the next F5 and the first frame that shows a stopped line. */
+/** Runs in the page. Resolves with the time from the next F5 to the first frame that shows a stopped line. */
 function watchFirstStop(): void {
   (globalThis as unknown as Watched).firstStop = new Promise((resolve) => {
     let pressed: number | undefined;

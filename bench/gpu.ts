@@ -1,4 +1,4 @@
-// Two optimizer steps of every training profile on a GPU: speed, memory, drift, and the engine's share of a step.
+// Measures two optimizer steps of every training profile on a GPU: speed, memory, drift and the engine's share.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import * as z from 'zod';
@@ -27,7 +27,7 @@ const measuredSchema = z.object({
   runs: z.record(z.string(), runSchema),
 });
 
-/** The metrics that are shown of a run, in the order of the table. */
+/** The metrics of a run to show, in the order of the table. */
 const shown: readonly { readonly of: Exclude<keyof Run, 'failure'>; readonly what: string; readonly unit: string }[] = [
   { of: 'tokens_per_second', what: 'sampling', unit: 'tokens/s' },
   { of: 'update_tokens_per_second', what: 'update', unit: 'tokens/s' },

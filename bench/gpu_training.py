@@ -48,7 +48,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def main(node: str, engine: str, domain: str, model: str, tasks: str, group: str, max_tokens: str) -> None:
-    """Runs everything, and prints what was measured."""
+    """Runs all measurements and prints them."""
     sizes = {"tasks_per_step": int(tasks), "group_size": int(group), "micro_batch": 2, "max_tokens": int(max_tokens)}
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -162,7 +162,7 @@ def plain_loop(
 
 
 def device() -> dict[str, Any]:
-    """What ran it."""
+    """Returns the device, its memory and the versions of libraries."""
     on_gpu = torch.cuda.is_available()
     return {
         "device": torch.cuda.get_device_name(0) if on_gpu else "CPU",

@@ -1,6 +1,6 @@
 // Conversations of customers of the order desk, imported as recordings: reading the log, masking, and writing a recording
 // and a sidecar of each. Names, orders, phone numbers, email addresses and streets are drawn by a seed. The CPU time of
-// this process counts, not the time on the clock, so that another load does not change the number.
+// this process counts, not the elapsed time, so that other load does not change the number.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const firsts =
 const lasts =
   'Fairweather Ollerenshaw Pemberton Tuckwell Ashdown Hargreaves Brandstatter Ziegler Lefebvre Zurbano Guarnieri Dijkstra';
 
-/** Returns a log of conversations, one a line, as the API of OpenAI has them. */
+/** Returns a log of conversations in the format of OpenAI's API, one per line. */
 export function syntheticLog(conversations: number): string {
   const random = randomStream('bench', 'import');
   const digits = (count: number) => String(10 ** (count - 1) + random.integer(9 * 10 ** (count - 1)));

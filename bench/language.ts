@@ -141,7 +141,7 @@ async function inDomain(show: Show, folder: string, what: string, path: string, 
   const text = readFileSync(file, 'utf8');
   tell({ type: 'touch', folder });
   await hear();
-  // As in a folder that is trusted: what its code says of its tools is known, and arguments are looked at by it.
+  // Like in a trusted folder, the tools that its code describes are known, and arguments are checked against them.
   const loaded = loadDomain(folder);
   const tools = await describeCodeTools(loaded);
   tell({ type: 'described', folder, stamp: codeStamp(loaded), tools, isWhole: true });

@@ -18,9 +18,9 @@ import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 type Line = Pick<Recorded, 'event' | 'state'> & { readonly side: Omit<SidecarLine, 'n'> };
 
 /**
- * Writes a recording of so many events, and its sidecar: conversations of real rollouts of order-desk, one after the
- * other, under the start of the first and the end of the last. It is whole to every reader, and no rollout that
- * happened: nothing replays it.
+ * Writes a recording with a number of events, and its sidecar. It has the conversations of real rollouts of order-desk
+ * one after the other, the start of the first and the end of the last. Every reader accepts it, but it cannot be
+ * replayed, because no such rollout took place.
  */
 export async function writeLongRecording(path: string, count: number): Promise<void> {
   const rollouts = await rehearsed(Math.ceil(count / 20));
@@ -45,7 +45,7 @@ export async function writeLongRecording(path: string, count: number): Promise<v
   sidecar.close();
 }
 
-/** Rollouts of the gold seat against the agenda, with their sidecars. */
+/** Plays rollouts of the gold seat against the agenda. Returns them with their sidecars. */
 async function rehearsed(count: number): Promise<readonly (readonly Line[])[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   const domain = loadDomain('domains/order-desk');
@@ -77,7 +77,7 @@ async function rehearsed(count: number): Promise<readonly (readonly Line[])[]> {
   }
 }
 
-/** What comes after the conversation: its end, verdicts and reward. */
+/** Returns the lines after the conversation: its end, verdicts and reward. */
 function endOf(lines: readonly Line[]): readonly Line[] {
   return lines.slice(lines.findIndex(({ event }) => event.type === 'rolloutEnded'));
 }

@@ -67,7 +67,7 @@ async function runHere(name: string): Promise<void> {
   }
 }
 
-/** A part that did not run to its end. `seconds` of the JSON names every part that was run. */
+/** A part that did not run to its end. `seconds` of the JSON lists every part that ran. */
 type Absent = {
   readonly part: string;
   readonly what: 'SKIPPED' | 'FAILED';

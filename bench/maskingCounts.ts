@@ -12,7 +12,7 @@ export function replacedIn(text: string, recognised?: (text: string) => readonly
   return words(text).filter((word) => !left.has(word));
 }
 
-/** How many words were found, how many of these are of names, and how many words of names there are. */
+/** The number of words found, the number of these that belong to names, and the number of words in names. */
 type Counts = { readonly found: number; readonly right: number; readonly labelled: number };
 
 /** Counts the different words that were found in each sentence. */

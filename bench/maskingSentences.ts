@@ -1,15 +1,15 @@
 import { randomStream } from '../src/engine/core/values/random.ts';
 
-/** A sentence with the words of it that are somebody's name. */
+/** A sentence, with its words that belong to names of people. */
 export type Labelled = { readonly language: string; readonly text: string; readonly names: readonly string[] };
 
-/** What the sentences of every seed are drawn from. */
+/** The seed of the sentences. */
 export const seed = 'masking-1';
 
 type Language = {
   readonly firsts: string;
   readonly lasts: string;
-  /** `F` is a first name, `L` a surname; the last two are without a name. */
+  /** `F` is a first name, `L` a surname. The last two sentences have no name. */
   readonly sentences: string;
 };
 

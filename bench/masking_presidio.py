@@ -4,7 +4,7 @@
     PYTHON bench/masking_presidio.py sentences.jsonl en=en_core_web_sm fr=fr_core_news_sm > found.jsonl
     node bench/masking.ts --found found.jsonl
 
-A language without a model of its own is read by the one that is named first.
+A language without its own model uses the model that is named first.
 """
 
 import json

@@ -28,10 +28,10 @@ export class Skipped extends Error {
   }
 }
 
-/** Whether the bench only shows that every part works. Its numbers then come from too few rounds to quote them. */
+/** Whether the bench only checks that every part works. Its numbers then come from too few rounds to quote. */
 export const isOnce = process.argv.includes('--once');
 
-/** Returns how often something is measured: the usual number, or less with `--once`. */
+/** Returns the number of measurements: the usual number, or less with `--once`. */
 export function rounds(usual: number, once = 1): number {
   return isOnce ? once : usual;
 }

@@ -34,7 +34,7 @@ export type Absence = { readonly absent: string; readonly isSkipped: boolean; re
 
 /** Runs a part of the bundled bench in its own process and shows its rows. Returns why it ended early, if it did. */
 export async function runPart(program: string, name: string, show: Show): Promise<Absence | null> {
-  // As the command line runs.
+  // The command line runs with the same options.
   const args = [...rolloutFlags, program, '--part', name, ...(isOnce ? ['--once'] : [])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let rest = '';

@@ -5,7 +5,7 @@ import { tau2Python } from '../scripts/benchmarks/tau2Python.ts';
 import { type Measured, median, rounds, tau2Interpreter } from './measure.ts';
 import { openRetail } from './retail.ts';
 
-/** CPU of all processes for a rollout of 78 messages, and how many of them fit into one of tau2-bench. */
+/** Measures the CPU of all processes for a rollout of 78 messages, and the ratio of tau2-bench to it. */
 export async function measurePromise(show: (row: Measured) => void): Promise<readonly Measured[]> {
   const ours: number[] = [];
   const theirs: number[] = [];

@@ -98,7 +98,7 @@ export type RetailRun = {
   readonly lanes: number;
 };
 
-/** A domain of that size and shape under a supervisor; `play` runs at least so many rollouts of it. */
+/** Starts a supervisor with a domain of that size and shape. `play` runs at least the given number of rollouts. */
 export async function openRetail(lanes: number) {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-retail-'));
   for (const name of ['personas', 'tasks', 'runs']) mkdirSync(join(folder, name));
@@ -106,7 +106,7 @@ export async function openRetail(lanes: number) {
   const domain = loadDomain(folder);
   const faults = domain.diagnostics.filter(({ severity }) => severity === 'error');
   if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join('\n'));
-  // Without the sandbox its code needs an approval.
+  // Without the sandbox, the domain's code needs an approval.
   approve([approvalHash(effectsOfDomain(domain))], process.env);
   const supervisor = await openSupervisor(domain, { lanes });
   const key = signingKey(join(folder, 'key.pem'));
@@ -145,7 +145,7 @@ export async function openRetail(lanes: number) {
   return { supervisor, play, close };
 }
 
-/** How often each type of event stands in a recording. */
+/** Returns the number of events of each type in a recording. */
 export function eventCounts(recording: string): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const line of readFileSync(recording, 'utf8').trim().split('\n')) {

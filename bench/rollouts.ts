@@ -1,5 +1,5 @@
 // Rollouts with evaluation through lanes, as `rehearsal eval` runs them: gold against agenda on order-desk, with
-// recording, sidecar, chain and signed receipt. And what 256 rollouts weigh that are all under way.
+// recording, sidecar, chain and signed receipt. Also measures the memory of 256 concurrent rollouts.
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const agenda = { type: 'agenda' } as const;
 const nobody = () => Promise.reject(new Error('no person is asked here'));
 const domain = loadDomain('domains/order-desk');
 
-/** Whole rollouts a second, and CPU of all processes for each. */
+/** Measures complete rollouts per second, and the CPU time of all processes for each. */
 export async function measureRollouts(trials: number): Promise<readonly Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   const supervisor = await openSupervisor(domain, { lanes: 2 });
@@ -66,7 +66,7 @@ export async function measureRollouts(trials: number): Promise<readonly Measured
   }
 }
 
-/** Memory of the supervisor and its lanes while `count` rollouts of the promise's kind wait at a turn of the agent's. */
+/** Measures the memory of the supervisor and its lanes while `count` retail rollouts wait at a turn of the agent. */
 export async function measureLive(count: number, turn: number): Promise<readonly Measured[]> {
   const { supervisor, close } = await openRetail(2);
   const { domain: retail, loaded } = supervisor;
@@ -104,7 +104,7 @@ export async function measureLive(count: number, turn: number): Promise<readonly
   }
 }
 
-/** One write and the hash after it, against copying the database and hashing its text, in the same process. */
+/** Compares one write and its hash with copying the database and hashing its text, in the same process. */
 export function measureWrite(): readonly Measured[] {
   useNativeHash((text) => hash('sha256', text, 'hex'));
   const json = JSON.parse(readFileSync('domains/order-desk/database.json', 'utf8'));

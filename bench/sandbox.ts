@@ -1,4 +1,4 @@
-// The cost of what confines a domain's code: every measurement with the sandbox and Node's flags, with the flags alone
+// The cost of confining a domain's code: each measurement runs with the sandbox and Node's flags, with the flags only
 // and with neither, in turns, in one process.
 
 import { descendantsOf } from '../scripts/processTree.ts';
@@ -20,7 +20,7 @@ const runtimeFlags = process.allowedNodeEnvironmentFlags;
 /** Confines the lanes that this process starts from now on. */
 function confineBy(setting: Setting): void {
   process.env['REHEARSAL_SANDBOX'] = setting === 'the sandbox and flags' ? 'on' : 'off';
-  // A runtime that knows no permission flags gets none.
+  // A runtime without permission flags gets none.
   const value = setting === 'neither' ? new Set() : runtimeFlags;
   Object.defineProperty(process, 'allowedNodeEnvironmentFlags', { value, configurable: true });
 }
@@ -49,7 +49,7 @@ async function measureIn(setting: Setting): Promise<readonly Sample[]> {
   return [...(await measureStart()), ...rollouts, ...live, ...stop];
 }
 
-/** Measures every setting once a round, in another order each time. */
+/** Measures every setting once per round, in a different order each time. */
 async function inTurns(measure: (setting: Setting) => Promise<readonly Sample[]>): Promise<Samples> {
   const samples: Record<Setting, Sample[]> = { 'the sandbox and flags': [], flags: [], neither: [] };
   for (let round = 0; round < rounds(3); round += 1)
@@ -72,7 +72,7 @@ async function measureStart(): Promise<readonly Sample[]> {
   const supervisor = await openSupervisor(domain, { lanes: 1 });
   const value = performance.now() - from;
   const processes = descendantsOf(process.pid);
-  // Before the end: nobody waits for what a killed sandbox ran, so it counts for no parent.
+  // Measure before the end: no parent waits for the processes of a killed sandbox, so their CPU time would be lost.
   const [cpu, memory] = [1000 * cpuSeconds(processes), pssOf(processes) / 1e6];
   await supervisor.close();
   return [

@@ -114,7 +114,7 @@ async function ran(
     try {
       if (child.pid) peak = Math.max(peak, pssOf([child.pid, ...descendantsOf(child.pid)]));
     } catch {
-      // A process may end while it is looked at; the next look counts.
+      // A process may end during the measurement. The next one counts.
     }
   }, 100);
   let printed = '';

@@ -28,7 +28,7 @@ CALLS = 19
 
 
 class ScriptedAgent(BaseAgent):
-    """Says and calls what is on a list."""
+    """Plays messages and calls from a list."""
 
     def __init__(self, turns):
         self.turns = turns
@@ -79,7 +79,7 @@ class ScriptedUser(BaseUser):
 
 
 def calls_of(database, index):
-    """Reads of orders and changes of users' addresses, in turn."""
+    """Returns reads of orders and changes of users' addresses, in turn."""
     users, orders = list(database["users"]), list(database["orders"])
     for turn in range(CALLS):
         at = index * 31 + turn * 7
@@ -101,7 +101,7 @@ def calls_of(database, index):
 
 
 def rollout(task, calls):
-    """One rollout with evaluation; the environment is built anew, as tau2's own runner does."""
+    """Plays and evaluates one rollout in a new environment, as tau2's own runner does."""
     turns = [part for call in calls for part in (call, "I have looked at it. What is the next detail?")]
     environment = registry.get_env_constructor("retail")()
     orchestrator = Orchestrator(
@@ -141,7 +141,7 @@ def main():
         messages = len(simulation.messages)
         if reward != 1.0:
             raise SystemExit(f"rollout {index} got reward {reward}")
-    # The first one also loads what the others find loaded.
+    # The first rollout also loads modules that the others use.
     print(json.dumps({"ms": spent[1:], "median": statistics.median(spent[1:]), "messages": messages}))
 
 

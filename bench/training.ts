@@ -1,5 +1,5 @@
-// Rollouts in training beside a plain loop over the same conversations, on the small real model as it comes and after
-// SFT, as GRPO meets it; and what the engine itself uses for one.
+// Compares rollouts in training with a plain loop over the same conversations, on the small real model before and after
+// SFT, as in GRPO. Also measures the CPU time of the engine for one rollout.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -18,12 +18,12 @@ const measuredSchema = z.object({
   ours: z.array(z.number()),
   plain: z.array(z.number()),
   paged: z.array(z.number()),
-  /** CPU seconds of a rollout: of the first ones of an engine, and later. */
+  /** CPU seconds of a rollout: for the first rollouts of an engine, and for later ones. */
   engine: z.object({ first: z.number(), later: z.number(), rollouts: z.number() }),
   tokens: z.number(),
-  /** Answers of the model in a rollout, mean. */
+  /** The mean number of answers of the model in a rollout. */
   turns: z.number(),
-  /** The share of these answers that were cut off, as they are longer than an answer may be. */
+  /** The share of these answers that were cut off at the length limit. */
   cut: z.number(),
 });
 

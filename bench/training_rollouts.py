@@ -42,7 +42,7 @@ SAMPLING = Sampling(1.0, 1.0, MAX_TOKENS)
 
 
 def engine_cpu(worker: RolloutWorker, requests: list[RolloutRequest], repeats: int, folder: Path) -> float:
-    """CPU seconds of engine and lanes for a rollout that is recorded, as each of a training is."""
+    """Returns the CPU seconds of engine and lanes for a recorded rollout, as in training."""
     used = cpu_below(os.getpid())
     for repeat in range(repeats):
         worker.play([recorded(request, folder / str(repeat)) for request in requests])
@@ -56,7 +56,7 @@ def recorded(request: RolloutRequest, folder: Path) -> RolloutRequest:
 
 
 def cpu_below(pid: int) -> float:
-    """CPU seconds of the processes below one, so far (Linux)."""
+    """Returns the CPU seconds of the descendants of a process so far (Linux)."""
     seconds = 0.0
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -72,7 +72,7 @@ def cpu_below(pid: int) -> float:
 
 
 def main(node: str, engine: str, domain: str, name: str, rounds: int, repeats: int) -> None:
-    """Measures, and prints what was measured."""
+    """Runs the measurements and prints them."""
     model, tokenizer = load_model(name, torch.float32).eval(), load_tokenizer(name)
     gateway = gateway_over(model, chat_of("smollm2", tokenizer, "compact", False), "smollm2", SAMPLING, 2048, 4 * BATCH)
     asked: dict[str, list[tuple[list[int], Any]]] = {}
@@ -135,7 +135,7 @@ def main(node: str, engine: str, domain: str, name: str, rounds: int, repeats: i
 
 
 def plain_loop(model: Any, conversations: list[list[tuple[list[int], list[int]]]], pad: int) -> float:
-    """Seconds for the same turns, each from its prompt's first token."""
+    """Returns the seconds for the same turns, each generated from the first token of its prompt."""
     began = time.monotonic()
     for turn in range(max(map(len, conversations))):
         asked = [turns[turn] for turns in conversations if turn < len(turns)]

@@ -57,7 +57,7 @@ export async function measureTrajectory(show: (row: Measured) => void): Promise<
   return [];
 }
 
-/** Milliseconds of each opening of a recording whose tab was closed before. */
+/** Opens a recording several times, closing its tab before each, and returns the times in milliseconds. */
 async function openings(workbench: Workbench, name: string, steps: number): Promise<number[]> {
   const measured: number[] = [];
   for (let round = 0; round < rounds(5); round += 1) {
@@ -67,7 +67,7 @@ async function openings(workbench: Workbench, name: string, steps: number): Prom
   return measured;
 }
 
-/** Milliseconds from Enter until a recording shows its first entries and how many steps it has. */
+/** Returns the milliseconds from Enter until a recording shows its first entries and its number of steps. */
 async function opened(workbench: Workbench, name: string, steps: number): Promise<number> {
   await workbench.chooseFile(`${name}.traj.jsonl`);
   const from = performance.now();
@@ -78,13 +78,13 @@ async function opened(workbench: Workbench, name: string, steps: number): Promis
   return performance.now() - from;
 }
 
-/** Bytes of every process below this one, when nothing is under way any more. */
+/** Returns the memory of all descendants of this process, in bytes, after they have become idle. */
 async function weight(workbench: Workbench): Promise<number> {
   await workbench.page.waitForTimeout(5000);
   return pssOf(descendantsOf(process.pid));
 }
 
-/** Milliseconds between frames while the conversation is scrolled through. */
+/** Scrolls through the conversation and returns the milliseconds between frames. */
 function scrolled(workbench: Workbench): Promise<number[]> {
   return workbench
     .webviewFrame()

@@ -59,7 +59,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   };
 }
 
-/** Returns whether counts have no test, and no test file that did not run. */
+/** Reports whether counts include neither a test nor a test file that did not run. */
 export function isEmpty({ passed, failed, skipped, notRun }: Counts): boolean {
   return passed + failed + skipped === 0 && !notRun;
 }

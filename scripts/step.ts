@@ -30,7 +30,7 @@ export type Step = {
    * match counts no test.
    */
   run: (filters: readonly string[]) => Promise<Counts>;
-  /** How each test file that failed runs once more, alone. */
+  /** Runs each test file that failed once more, alone. */
   secondRun?: SecondRun;
 };
 

@@ -15,7 +15,7 @@ export type StepProcess = {
   /** Whether the output appears as it comes. Otherwise it is collected, so that steps side by side do not mix theirs. */
   readonly isLive: boolean;
   readonly interruption: AbortSignal;
-  /** How long a process that the step left behind may keep its output open. */
+  /** Milliseconds to wait for a process that the step left behind to close its output. */
   readonly outputMs?: number;
 };
 

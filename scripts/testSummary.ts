@@ -110,7 +110,7 @@ function quoted(word: string): string {
   return /^[\w./,:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** What else fails a run, beside failed tests. */
+/** Conditions that fail a run in addition to failed tests. */
 export type Strictness = {
   /** Unsteady tests and leftovers count as failed. */
   readonly isStrict: boolean;

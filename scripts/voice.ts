@@ -1,5 +1,5 @@
 /**
- * Finds phrases that docs/contributing/voice.md says to avoid: in strings and comments of the source and of the trainer,
+ * Finds phrases that docs/contributing/voice.md says to avoid: in strings of the source and of the trainer, in all comments,
  * in package.json and in the documentation. Code spans are exempt, and so are the lists of what people say.
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -51,6 +51,8 @@ const inComments = compile([...phrases, withoutVerb]);
 /** Files whose strings are what users and agents say to each other, or lists of words that they may use. */
 const isSpoken =
   /^src\/(?:engine\/core\/(?:dialogue\/|seats\/\w+Speech\.ts|seats\/instruction\.ts|simulator\/(?:prompt|roleFlip)\.ts)|authoring\/masking\/words\.ts)/;
+/** Files whose strings are data for checks and domains. Their comments are read as all others are. */
+const isData = /^(?:bench|test|domains|trainer\/tests\w*)\//;
 /** The table of the phrases itself. */
 const isTable = /^(?:docs\/contributing\/voice\.md|scripts\/voice\.ts)$/;
 
@@ -59,7 +61,7 @@ export function findPhrases(file: string, source: string): Findings {
   if (isTable.test(file)) return { texts: [], comments: [] };
   const { texts, comments } = rangesOf(file, source);
   return {
-    texts: isSpoken.test(file) ? [] : find(file, source, masked(source, texts), inTexts),
+    texts: isSpoken.test(file) || isData.test(file) ? [] : find(file, source, masked(source, texts), inTexts),
     comments: find(file, source, masked(source, comments), inComments),
   };
 }
@@ -67,7 +69,12 @@ export function findPhrases(file: string, source: string): Findings {
 /** Returns the phrases to avoid in the whole repository. */
 export function findAllPhrases(): Findings {
   const files = globSync(
-    ['src/**/*.{ts,tsx}', 'trainer/*.py', 'trainer/rehearsal_trainer/**/*.py', 'docs/**/*.md', '{package.json,*.md}'],
+    [
+      '{src,scripts,bench,test,domains}/**/*.{ts,tsx}',
+      '{bench,trainer}/**/*.py',
+      'docs/**/*.md',
+      '{package.json,*.md}',
+    ],
     { cwd: root },
   );
   const found = files

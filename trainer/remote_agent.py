@@ -313,7 +313,7 @@ def environment_of(request: Request) -> dict[str, str]:
 
 
 def words_of(answer: str) -> str:
-    """Returns the error message of a command that failed under --json; empty if there is none."""
+    """Returns the error message of a command that failed under --json; empty without a message."""
     try:
         return str(json.loads(answer.strip().splitlines()[-1])["error"]["message"])
     except (ValueError, IndexError, KeyError, TypeError):

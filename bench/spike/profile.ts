@@ -1,4 +1,4 @@
-// Where a rollout's CPU time goes: both processes of ../retail.ts under V8's sampling profiler, by subsystem and by function.
+// Profiles the CPU time of a rollout by subsystem and function: both processes of ../retail.ts under V8's profiler.
 // Run: node bench/spike/profile.ts [rollouts] [rows]. The lane runs under --inspect, which costs a little.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -14,7 +14,7 @@ type Profile = {
   readonly timeDeltas?: readonly number[];
 };
 
-/** By where the innermost frame of ours stands that matches; the first row that fits decides. */
+/** Subsystems by the location of the innermost frame that matches. The first matching row decides. */
 const subsystems: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['collection of garbage', /^\(garbage collector\)/],
   ['chain', /^chained /],
@@ -62,7 +62,7 @@ show('supervisor', ours as Profile, results.length);
 lane.close();
 await retail.close();
 
-/** Lanes of this process run under the inspector, on a port of its own. Gives the file that says which. */
+/** Makes lanes of this process run under the inspector, each on a free port. Returns the file that lists the ports. */
 function inspectedLanes(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-profile-'));
   const [script, said] = [join(folder, 'node'), join(folder, 'said')];

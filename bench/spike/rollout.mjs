@@ -1,4 +1,4 @@
-// What a rollout of 78 messages costs when a lane folds it whole: 20 user messages, 39 of the agent, 19 calls
+// Cost of a rollout of 78 messages that a lane folds completely: 20 user messages, 39 of the agent, 19 calls
 // (10 reads, 9 writes) on 2.8 MB, a state hash after each write, events in batches to the supervisor, which chains,
 // appends and signs. Prints CPU ms per rollout of both processes, and of each part.
 // Run: node bench/spike/rollout.mjs [rollouts]      Leaves out: seats, rule checks, argument validation, gold actions.

@@ -1,4 +1,4 @@
-// What it costs to freeze the intrinsics with SES before a domain's code is loaded, and what that prevents:
+// Cost of freezing the intrinsics with SES before a domain's code is loaded, and the attacks that this prevents:
 // `node bench/spike/ses.mjs FOLDER`, after `npm install --prefix FOLDER ses` and `npm run build`.
 
 import { spawnSync } from 'node:child_process';

@@ -4,9 +4,9 @@
  *   node generate.ts
  *
  * Seeded, so it always writes the same files; they are committed, and the engine never runs this script.
- * Every task has a customer and a line of its own, so the test tasks are about lines that training has not seen.
- * Every task needs both ends: something at the provider's that only the agent can switch, and something at home that
- * only the customer can do after it.
+ * Every task has its own customer and line, so the test tasks are about lines that training has not seen.
+ * Every task needs both sides: a change at the provider that only the agent can make, and then an action at home that
+ * only the customer can take.
  */
 import { writeFileSync } from 'node:fs';
 
@@ -31,7 +31,7 @@ type House = { line: string; name: string; pin: string; row: Line; home: { path:
 type Story = {
   goal: string;
   opening: string;
-  /** What a customer says who leaves out name and PIN. */
+  /** The opening of a customer who leaves out name and PIN. */
   short: string;
   known?: Record<string, string>;
   change?: { say: string; known: Record<string, string> };
@@ -41,7 +41,7 @@ type Kind = {
   name: string;
   about: string;
   personas: { train: string[]; test: string[] };
-  /** What strikes every third task of the kind. */
+  /** The fault in every third task of the kind. */
   fault?: { about: string; fault: Fault };
   make: (house: House) => Story;
 };
@@ -50,7 +50,7 @@ const plans = { 'Fibre 100': 100, 'Fibre 250': 250, 'Fibre 500': 500, 'Fibre 100
 const channels = [1, 6, 11];
 const insist = 'I would like a credit for the days without internet.';
 
-/** Two of three tasks of a kind have no fault; the seeded ones stand in both splits. */
+/** Reports whether a task has a fault. Every third task of a kind has one, in both splits. */
 const isFaulty = (index: number) => index % 3 === 2;
 
 const kinds: Kind[] = [
@@ -155,7 +155,7 @@ const base = house();
 writeFileSync(`${import.meta.dirname}/database.json`, databaseText());
 writeFileSync(`${import.meta.dirname}/user.json`, `${JSON.stringify(homeOf(base), null, 2)}\n`);
 
-/** A customer on a line on which everything is in order. */
+/** Returns a customer on a line without faults. */
 function house(): House {
   const number = Object.keys(customers).length + 1;
   const [id, line] = [`C${300 + number}`, `L${2000 + number}`];
@@ -183,7 +183,7 @@ function house(): House {
   return { line, name, pin, row, home: [] };
 }
 
-/** The home at the other end of a line, connected and as it should be. */
+/** Returns the home at the other end of a line, connected and without faults. */
 function homeOf({ line, row }: House) {
   const speed = plans[row.plan as keyof typeof plans];
   return {
@@ -278,7 +278,7 @@ function slow({ line, row, home }: House): Story {
   };
 }
 
-/** As slow, but the fault lies in the wall. */
+/** Returns a story like `slow`, but with a damaged socket. */
 function socket(house: House): Story {
   const story = slow(house);
   house.home.push({ path: ['socket'], value: 'damaged' });
@@ -364,7 +364,7 @@ function task({ name: kind, about, fault, make }: Kind, persona: string, index: 
     ? `You want a faster plan, ${first}. When it is offered you want ${after['plan']} instead.`
     : story.goal;
   const { serial, login, speed } = homeOf(where).router;
-  // What comes out of the wall follows from the line: sync writes it when the task is set up.
+  // The signal at the wall socket follows from the line. sync writes it when the task is set up.
   const state = [
     { path: ['line'], value: line },
     ...Object.entries({ serial, login, speed }).map(([key, value]) => ({ path: ['router', key], value })),
@@ -403,7 +403,7 @@ function task({ name: kind, about, fault, make }: Kind, persona: string, index: 
   ].join('\n');
 }
 
-/** A value of YAML on one line; every text stands in double quotes but for plain words. */
+/** Formats a value as YAML on one line. Every text except a plain word is in double quotes. */
 function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
   if (typeof value === 'string') return /^[a-z][A-Za-z_]*$/.test(value) ? value : quoted(value);
@@ -412,7 +412,7 @@ function flow(value: unknown): string {
   return `{ ${entries.join(', ')} }`;
 }
 
-/** An object of YAML as an item of a list, one key a line. */
+/** Formats an object as an item of a YAML list, one key per line. */
 function block(value: object): string[] {
   return Object.entries(value).map(([key, each], at) => `    ${at === 0 ? '-' : ' '} ${key}: ${flow(each)}`);
 }
@@ -421,7 +421,7 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** One row a line: a change of a line is a change of one line. */
+/** Writes one row per line, so that a change of a row changes one line of the file. */
 function databaseText(): string {
   const rows = (table: object) =>
     Object.entries(table)

@@ -15,7 +15,7 @@ type Line = {
   login_expired: boolean;
   next_login: string;
   bills: Record<string, Bill>;
-  /** What the network sees of the house at the other end; only `sync` writes it. */
+  /** The state of the home as the network sees it. Only `sync` writes it. */
   seen: { serial: string; firmware: number; connected: boolean };
 };
 type Provider = {
@@ -37,10 +37,10 @@ type Home = {
     connected: boolean;
     speed: number;
   };
-  /** What comes out of the wall; only `sync` writes it. */
+  /** The signal at the wall socket. Only `sync` writes it. */
   supply: { signal: boolean; serial: string; login: string; speed: number };
   networks: Record<Channel, number>;
-  /** Where the fibre ends; a damaged one lets a tenth through, and only a technician can mend it. */
+  /** The fibre socket. A damaged one passes a tenth of the speed, and only a technician can repair it. */
   socket: 'sound' | 'damaged';
   app: { requests: Record<string, string>; paid: Record<string, string> };
 };
@@ -53,9 +53,9 @@ const stableShare = 0.8;
 const { tool } = defineTools<HelpLine>();
 
 /**
- * Keeps the two ends of a line in step: what the provider switches comes out of the wall, what the router does is
- * seen in the network, and a payment request travels to the app and its payment back. A router connects only when it
- * starts, but it loses the connection at once when what it gets no longer fits.
+ * Synchronizes the two sides of a line: changes of the provider reach the wall socket, the network sees the state of
+ * the router, a payment request reaches the app, and its payment reaches the provider. A router connects only when it
+ * starts, but it loses the connection at once when the signal no longer fits.
  */
 export function sync({ db, userDb }: SyncContext<HelpLine>): void {
   const line = lineOf(db, userDb.line);
@@ -70,7 +70,7 @@ export function sync({ db, userDb }: SyncContext<HelpLine>): void {
   }
 }
 
-// The agent's end of the line.
+// The agent's side.
 
 export const find_customer = tool({
   description: 'Finds a customer by full name and service PIN, and says which line is theirs.',
@@ -203,7 +203,7 @@ export const transfer_to_human = tool({
   run: () => 'A technician takes over.',
 });
 
-// The customer's end: what stands in their home, and their app.
+// The customer's side: the devices in their home, and their app.
 
 export const check_lights = tool({
   owner: 'user',
@@ -323,7 +323,7 @@ function speedOf(db: Provider, { plan, profile }: Line): number {
   return db.plans[plan].speed * (profile === 'stable' ? stableShare : 1);
 }
 
-/** Whether the router fits what comes out of the wall. */
+/** Reports whether the router fits the signal at the wall socket. */
 function fits({ router, supply }: Home): boolean {
   return supply.signal && supply.serial === router.serial && supply.login === router.login;
 }
@@ -333,7 +333,7 @@ function lightOf({ router, supply }: Home): string {
   return supply.signal ? 'orange' : 'red';
 }
 
-/** Writes what differs, so that nothing changes where nothing has happened. */
+/** Writes only values that differ, so that nothing changes if nothing has happened. */
 function put<Row extends object>(row: Row, values: Partial<Row>): void {
   for (const key of Object.keys(values) as (keyof Row)[])
     if (row[key] !== values[key]) row[key] = values[key] as Row[keyof Row];

@@ -20,7 +20,7 @@ type LibraryDesk = {
   rooms: Record<string, Room>;
   bookings: Record<string, Booking>;
   wishes: Record<string, Wish>;
-  /** Member id to what the staff was asked to do. */
+  /** The request to the staff, by member id. */
   handovers: Record<string, string>;
 };
 

@@ -1,7 +1,7 @@
 /**
- * The value of an arithmetic expression with numbers, + - * /, signs and parentheses.
- * A parser of its own, because an agent's text must never reach `eval`.
- * @throws Error with a sentence for the agent when the text is anything else
+ * Returns the value of an arithmetic expression with numbers, + - * /, signs and parentheses.
+ * It has its own parser, because an agent's text must never reach `eval`.
+ * @throws Error with a message for the agent if the text is not such an expression
  */
 export function evaluate(expression: string): number {
   const tokens = expression.match(/\d+(?:\.\d+)?|\S/g) ?? [];

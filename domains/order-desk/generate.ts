@@ -5,7 +5,7 @@
  *
  * Seeded, so it always writes the same file; it is committed, and the engine never runs this script.
  * The tasks name customers and orders of that file: after a change of this script run `node generateTasks.ts`,
- * and `rehearsal check`, which says what the tasks that are written by hand no longer find.
+ * and `rehearsal check`, which reports what the hand-written tasks can no longer find.
  */
 import { writeFileSync } from 'node:fs';
 import { seeded } from './random.ts';
@@ -133,7 +133,7 @@ function customer(name: string): Customer {
   return { name, email, postcode: postcode(), address: address(), payment_methods: [card, ...others] };
 }
 
-/** Every customer has an order before anyone has a second one. */
+/** Returns an order. The first orders belong to each customer once, later ones to random customers. */
 function order(index: number): Order {
   const ids = Object.keys(customers);
   const id = ids[index] ?? pick(ids);
@@ -191,7 +191,7 @@ function cents(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
 
-/** One row a line: a change of a row is a change of one line. */
+/** Writes one row per line, so that a change of a row changes one line of the file. */
 function databaseText(tables: Record<string, Record<string, unknown>>): string {
   const texts = Object.entries(tables).map(([name, table]) => {
     const rows = Object.entries(table).map(([id, row]) => `    ${JSON.stringify(id)}: ${JSON.stringify(row)}`);

@@ -4,7 +4,7 @@
  *   node generateTasks.ts
  *
  * Seeded, so it always writes the same files; they are committed, and the engine never runs this script.
- * No order stands in two tasks and no customer in both splits, those of the tasks written by hand included.
+ * Each order is in one task only and each customer in one split only, including the tasks written by hand.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { seeded } from './random.ts';
@@ -23,7 +23,7 @@ type Request = {
   actions: Call[];
   communicate?: string[];
 };
-/** An order that fits, and who placed it. */
+/** An order that fits, and the customer who placed it. */
 type Case = { id: string; order: Order; customerId: string; customer: Customer; split: Split };
 type Split = 'train' | 'test';
 type Kind = {
@@ -512,7 +512,7 @@ function isReturnable({ status, delivered }: Order): boolean {
   return status === 'delivered' && (now - Date.parse(delivered as string)) / 86_400_000 < 31;
 }
 
-/** A product of the order, where its customer has no other order that a cancellation could mean. */
+/** Returns a product of the order if its customer has no other order, so that a cancellation can only mean this one. */
 function soleOrderWith(id: string): string | undefined {
   const { customer, items } = orders[id] as Order;
   const others = Object.keys(orders).filter((each) => each !== id && (orders[each] as Order).customer === customer);
@@ -528,7 +528,7 @@ function lateOrder(customerId: string): string | undefined {
 
 type Choice = { product: string; wanted: string[] };
 
-/** An item of the order that comes in so many other variants that are available. */
+/** Returns an item of the order that has the given number of other available variants. */
 function variantsFor({ items }: Order, count: number): Choice | undefined {
   for (const { product, variant } of items) {
     const { variants } = products[product] as Product;
@@ -546,7 +546,7 @@ function otherMethod(order: Order, { payment_methods }: Customer): string | unde
   return payment_methods.find((method) => method !== paidWith(order));
 }
 
-/** On file, and neither what the order was paid with nor a gift card. */
+/** Returns a payment method on file that is neither that of the order nor a gift card. */
 function forbiddenMethod(order: Order, { payment_methods }: Customer): string | undefined {
   return payment_methods.find((method) => method !== paidWith(order) && method !== 'gift card');
 }

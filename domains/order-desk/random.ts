@@ -1,4 +1,4 @@
-/** Numbers from a seed, the same on every machine: what the scripts that write this domain's files draw from. */
+/** Returns random numbers from a seed, the same on every machine, for the scripts that write this domain's files. */
 export function seeded(seed: number) {
   const next = mulberry32(seed);
   const below = (limit: number) => Math.floor(next() * limit);
@@ -8,7 +8,7 @@ export function seeded(seed: number) {
     /** A whole number in [0, limit). */
     below,
     pick: <T>(from: readonly T[]): T => from[below(from.length)] as T,
-    /** Shuffles the list itself, and gives it back. */
+    /** Shuffles the list in place and returns it. */
     shuffled: <T>(list: T[]): T[] => {
       for (let last = list.length - 1; last > 0; last--) {
         const at = below(last + 1);

@@ -12,7 +12,7 @@ export type Order = {
   delivered?: string;
   address: string;
   items: Item[];
-  /** What was paid and, with a minus, what was given back. The first entry is the purchase. */
+  /** Payments and, as negative amounts, refunds. The first entry is the purchase. */
   payments: { method: string; amount: number }[];
   items_changed?: boolean;
   cancel_reason?: string;
@@ -21,7 +21,7 @@ type OrderDesk = {
   customers: Record<string, Customer>;
   products: Record<string, Product>;
   orders: Record<string, Order>;
-  /** Customer id to the time at which the customer was handed to a person. */
+  /** The time of the hand-over to a person, by customer id. */
   handoffs: Record<string, string>;
 };
 

@@ -4,7 +4,7 @@
  *   node generate.ts
  *
  * Seeded, so it always writes the same files; they are committed, and the engine never runs this script.
- * Every task has a parcel of its own, so the test tasks are about parcels that training has not seen.
+ * Every task has its own parcel, so the test tasks are about parcels that training has not seen.
  */
 import { writeFileSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ type Problem = Request & { id: string; persona: string; parcel: string; about: s
 const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const lockers = ['L1', 'L2', 'L3', 'L4', 'L5', 'L6', 'L7', 'L8', 'L9'];
 
-/** How many tasks of each kind stand in each split, and how to make one. */
+/** The kinds of task, with their number in each split and the function that makes one. */
 const kinds = [
   { name: 'reschedule', train: 14, test: 7, persona: 'brief', status: 'on the way', make: reschedule },
   { name: 'redirect', train: 14, test: 7, persona: 'brief', status: 'on the way', make: redirect },

@@ -21,7 +21,7 @@ const checkout = checkoutOf('https://github.com/chenchen0103/ACEBench', '56dd66c
   bytes: 10e6,
 });
 
-/** Entries whose milestones, replayed, leave the end state that ACEBench's own code calls right. */
+/** The number of entries whose replayed milestones give an end state that ACEBench's own code accepts. */
 const goldEntries: Readonly<Record<string, number>> = {
   multi_turn_en: 29,
   multi_turn_zh: 29,
@@ -29,7 +29,7 @@ const goldEntries: Readonly<Record<string, number>> = {
   multi_step_zh: 14,
 };
 
-/** A trajectory with the verdict of ACEBench's code; null where it raised. */
+/** A trajectory with the verdict of ACEBench's code; null if it raised an exception. */
 type Judged = {
   readonly task: string;
   readonly kind: string;
@@ -37,16 +37,16 @@ type Judged = {
   readonly valid: boolean | null;
   /** Process accuracy. */
   readonly process: number | null;
-  /** What ACEBench's code raised; empty where nothing. */
+  /** The exception of ACEBench's code; empty if there was none. */
   readonly reason: string;
 };
 
-/** Every trajectory that the oracle makes of every agent entry, played as a rollout of its own. */
+/** Plays each trajectory that the oracle makes of each agent entry as a separate rollout. */
 export const acebench: Comparison = {
   name: 'acebench',
   parts: Object.keys(goldEntries),
   copies: [checkout],
-  // A text of the agent with half of a surrogate pair, which its parser cannot encode.
+  // The parser of ACEBench cannot encode a text of the agent with half of a surrogate pair.
   crashes: [/surrogates not allowed/],
   compare: async function* (parts, folder): AsyncIterable<ComparedPart> {
     const domains = join(folder, 'domains');
@@ -84,13 +84,13 @@ function withTrajectories(imported: string, judged: readonly Judged[]): string {
       ...task,
       id: `${task.id}.${kind}`,
       user: { otherwise: 'finish conversation', ...task.user },
-      // Nothing that is said in the first messages ends a conversation, so it is said again.
+      // The first messages never end a conversation, so the last message is repeated.
       script: [...steps.map(scripted), last, last, last],
     };
   });
 }
 
-/** Process accuracy of a recorded rollout, to three digits as ACEBench has it. */
+/** Returns the process accuracy of a recorded rollout, rounded to three digits as in ACEBench. */
 function accuracyIn(recording: string): number | undefined {
   const verdicts = eventsOf(recording).flatMap((event) => (event.type === 'verdictReached' ? [event.verdict] : []));
   const milestones = verdicts.find(({ verifier }) => verifier === 'milestones');

@@ -1,4 +1,4 @@
-/** `npm run test:benchmarks`: rewards of this engine against those of the benchmarks' own evaluators, on the full sets. */
+/** `npm run test:benchmarks`: compares rewards of this engine with those of the benchmarks' evaluators on full sets. */
 import { type Counts, noTests, sumCounts } from '../results.ts';
 import type { Download } from '../vscode/cacheFolder.ts';
 import { acebench } from './acebench.ts';
@@ -12,7 +12,7 @@ function comparisons(): readonly Comparison[] {
   return [tau2, tau2Checkout(), tau1, bfcl, acebench].filter((each) => each !== undefined);
 }
 
-/** A benchmark that is compared, and its parts; none where all of them are. */
+/** A benchmark to compare, and its parts. An empty list means all parts. */
 type Chosen = { readonly comparison: Comparison; readonly parts: readonly ChosenPart[] };
 
 /** A filter names a benchmark, a part of one, or tasks of a part: `retail:20-40`. */
@@ -27,13 +27,13 @@ function chosenBy(filters: readonly string[]): readonly Chosen[] {
   });
 }
 
-/** What is fetched before the first comparison that the filters name. */
+/** Returns the downloads that the comparisons named by the filters need. */
 export function benchmarkDownloads(filters: readonly string[]): Download[] {
   const copies = new Set(chosenBy(filters).flatMap(({ comparison }) => comparison.copies));
   return [...copies].flatMap((copy) => copy.downloads());
 }
 
-/** Compares what the filters name: benchmarks, or parts of them; everything where there is none. */
+/** Runs the comparisons that the filters name: benchmarks, or parts of them. Without filters, runs all of them. */
 export async function runBenchmarks(filters: readonly string[]): Promise<Counts> {
   const all: Counts[] = [];
   for (const { comparison, parts } of chosenBy(filters)) all.push(await compared(comparison, parts));

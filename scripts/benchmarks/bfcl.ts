@@ -13,7 +13,7 @@ import {
 } from './comparison.ts';
 import { pythonWith } from './copy.ts';
 
-/** The package without what only models' clients need, and the one that its checker imports. */
+/** The package without dependencies that only clients of models need, and the one that its checker imports. */
 const python = pythonWith(['--no-deps', 'bfcl-eval==2026.3.23', 'mpmath==1.3.0'], {
   name: 'bfcl-2026.3.23',
   variable: 'REHEARSAL_BENCH_BFCL',
@@ -22,17 +22,17 @@ const python = pythonWith(['--no-deps', 'bfcl-eval==2026.3.23', 'mpmath==1.3.0']
 
 const entriesEach = 200;
 
-/** A trajectory with the verdict of BFCL's checker; null where it raised. */
+/** A trajectory with the verdict of BFCL's checker; null if it raised an exception. */
 type Judged = {
   readonly task: string;
   readonly kind: string;
   readonly responses: readonly Response[];
   readonly valid: boolean | null;
-  /** What is wrong, or what the checker raised. */
+  /** The reason for a failure, or the exception of the checker. */
   readonly reason: string;
 };
 
-/** Every trajectory that the oracle makes of every multi-turn entry, played as a rollout of its own. */
+/** Plays each trajectory that the oracle makes of each multi-turn entry as a separate rollout. */
 export const bfcl: Comparison = {
   name: 'bfcl',
   parts: ['base', 'miss_func', 'miss_param', 'long_context'],

@@ -13,46 +13,46 @@ import { type Counts, gateCounts, sumCounts } from '../results.ts';
 import { Failure } from '../terminal.ts';
 import type { Copy } from './copy.ts';
 
-/** A benchmark whose official evaluator is at hand, and what is compared of it. */
+/** A benchmark with an official evaluator, and the parts to compare. */
 export type Comparison = {
   readonly name: string;
-  /** Parts by the names that filters have for them. */
+  /** The names of the parts, as filters use them. */
   readonly parts: readonly string[];
-  /** What it needs. */
+  /** The benchmark copies that it needs. */
   readonly copies: readonly Copy[];
-  /** Compares some parts, one after the other, and gives each when it is done. `folder` is empty and stays after the run. */
+  /** Compares the parts in order and yields each when it is done. `folder` starts empty and is kept after the run. */
   readonly compare: (parts: readonly ChosenPart[], folder: string) => AsyncIterable<ComparedPart>;
-  /** What only the official code raises, where a rollout here has a reward. docs/benchmarks.md describes each. */
+  /** Exceptions of only the official code, where a rollout here has a reward. docs/benchmarks.md describes each. */
   readonly crashes?: readonly RegExp[];
 };
 
-/** A part that is compared, and the range of its tasks, such as `20-40`; all of them where it is empty. */
+/** A part to compare, and the range of its tasks, such as `20-40`. An empty range means all tasks. */
 export type ChosenPart = { readonly name: string; readonly tasks: string };
 
 export type ComparedPart = {
   readonly name: string;
   readonly trajectories: readonly Compared[];
-  /** Replays of gold actions of all of its tasks that must get the reward 1. */
+  /** The number of gold replays, over all tasks, that must get the reward 1. */
   readonly goldDemanded: number;
 };
 
-/** A trajectory by the official evaluator and by this engine. A reward is null where there could be none. */
+/** The results of the official evaluator and of this engine for a trajectory. A reward is null for an unscored trajectory. */
 export type Compared = {
   readonly task: string;
   /** `gold`, or how the gold actions were mutated. */
   readonly kind: string;
   readonly official: number | null;
   readonly own: number | null;
-  /** What the official code raised. */
+  /** The exception of the official code. */
   readonly raised?: string | null | undefined;
-  /** Diagnostics that must be equal beside the reward. */
+  /** A difference in diagnostics, which must be equal like the reward. */
   readonly differs?: string | undefined;
 };
 
-/** Mutations that every task must have, so that a wrong reward has somewhere to show. */
+/** The minimum number of mutations for each task. With fewer, a wrong reward could stay unnoticed. */
 const mutationsDemanded = 5;
 
-/** Prints how a benchmark compares, part by part, and counts. What has no reward on either side counts as raised. */
+/** Prints the comparison of each part and returns the counts. A trajectory without any reward counts as raised. */
 export async function printComparison(
   { name, parts, copies, compare, crashes = [] }: Comparison,
   chosen: readonly ChosenPart[],
@@ -77,7 +77,7 @@ export async function printComparison(
   }
   const all = compared.flatMap(({ trajectories }) => trajectories);
   const gold = all.filter(({ kind, own }) => kind === 'gold' && own === 1).length;
-  // How many of a range of tasks have a gold replay with reward 1 is not known.
+  // The expected number of gold replays with reward 1 is known only for all tasks, not for a range.
   const isWhole = wanted.every(({ tasks }) => tasks === '');
   const demanded = isWhole ? compared.reduce((sum, { goldDemanded }) => sum + goldDemanded, 0) : gold;
   console.log(`${name}: reward 1 on ${gold} gold replays, ${isWhole ? demanded : 'any number'} demanded`);
@@ -97,7 +97,7 @@ export async function printComparison(
   ]);
 }
 
-/** How many mutations of its gold actions each task of a part has. */
+/** Returns, for each task of a part, the number of mutations of its gold actions. */
 function mutationsOfTasks(trajectories: readonly Compared[]): readonly number[] {
   const byTask = Object.values(Object.groupBy(trajectories, ({ task }) => task));
   return byTask.map((of = []) => of.filter(({ kind }) => kind !== 'gold').length);
@@ -131,7 +131,7 @@ export async function must(program: string, args: readonly string[], env: NodeJS
   return output;
 }
 
-/** Runs a command of Rehearsal from its sources: what it prints with --json. Findings (exit code 1) are no failure. */
+/** Runs a command of Rehearsal from its sources. Returns its JSON output. Exit code 1 (findings) is not an error. */
 export async function rehearsal(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const program = ['src/cli/rehearsal.ts', ...args, '--json'];
   const options = { cwd: root, env: { ...process.env, ...env } };
@@ -140,7 +140,7 @@ export async function rehearsal(args: readonly string[], env: NodeJS.ProcessEnv 
   return output.split('\n').findLast((line) => line.startsWith('{')) ?? '{}';
 }
 
-/** Finished simulations of a results file, scored again by the official rule of `rehearsal regrade --official`. */
+/** Scores the finished simulations of a results file again with the official rule of `rehearsal regrade --official`. */
 export async function regraded(
   results: string,
   domain: string,
@@ -161,20 +161,20 @@ export async function regraded(
   });
 }
 
-/** A rollout of the results file, whose name is its task and the kind of its trajectory. */
+/** A rollout of the results file. Its name has its task and the kind of its trajectory. */
 type Regraded = Pick<Compared, 'official' | 'own'> & {
   readonly name: string;
   readonly reason: string;
   readonly raised: string | null;
 };
 
-/** What the official evaluator raised has to be said here as well; the name of the exception's class aside. */
+/** Returns a difference if the reason here lacks the message that the official evaluator raised, ignoring its class. */
 function raisedOtherwise({ raised, own, reason }: Regraded): string | undefined {
   if (raised === null || own !== null || reason.includes(raised.replace(/^\w+: /, ''))) return undefined;
   return `raised "${raised}", here "${reason}"`;
 }
 
-/** What a scripted agent does in one response: it says something, or makes calls whose arguments are JSON texts. */
+/** One response of a scripted agent: a message, or calls whose arguments are JSON texts. */
 export type Response = string | readonly { readonly tool: string; readonly arguments: string }[];
 
 type Task = {
@@ -184,7 +184,7 @@ type Task = {
   readonly user?: object;
 };
 
-/** A copy of an imported domain in which each task of `make` is played by a scripted agent. */
+/** Writes a copy of an imported domain in which a scripted agent plays each task of `make`. */
 export function withTasks<Trajectory extends { readonly task: string }>(
   imported: string,
   trajectories: readonly Trajectory[],
@@ -206,15 +206,15 @@ export function withTasks<Trajectory extends { readonly task: string }>(
   return folder;
 }
 
-/** A response as a task's script has it. */
+/** Converts a response to the form of a task's script. */
 export function scripted(response: Response) {
   if (typeof response === 'string') return response;
   return response.map(({ tool, arguments: text }) => ({ tool, ...callArguments(text) }));
 }
 
-/** Plays every task of a domain once: the receipts by task. */
+/** Plays every task of a domain once. Returns the receipts by task. */
 export async function played(domain: string, run: string): Promise<ReadonlyMap<string, Receipt>> {
-  // A copy of an imported domain, which the import approved in its own folder.
+  // The import approved the domain in its own folder, so the copy needs an approval.
   const effects = effectsIn(domain);
   const approved = effects ? ['--approve', approvalHash(effects)] : [];
   await rehearsal(['eval', domain, '--agent', 'scripted', '--out', run, ...approved]);

@@ -5,21 +5,21 @@ import { root } from '../repository.ts';
 import { announce, Failure } from '../terminal.ts';
 import { cacheFolder, type Download, installOnce, isComplete } from '../vscode/cacheFolder.ts';
 
-/** A copy that this machine cannot fetch: the registry or the repository is not reachable from it. */
+/** Thrown if this machine cannot fetch a copy because it cannot reach the registry or the repository. */
 export class NotFetched extends Failure {}
 
-/** A pinned copy of a benchmark: one that an environment variable names, or one in the cache. */
+/** A pinned copy of a benchmark, which an environment variable names or which is in the cache. */
 export type Copy = {
   /** A Python that has the package, or the folder of a checkout. */
   readonly path: () => string;
   readonly isReady: () => boolean;
-  /** What is fetched; nothing where it is there. */
+  /** The downloads that are missing; empty if the copy is complete. */
   readonly downloads: () => readonly Download[];
-  /** Fetches the copy where it is not there. Throws `NotFetched`. */
+  /** Fetches the copy if it is missing. Throws `NotFetched`. */
   readonly setUp: () => Promise<void>;
 };
 
-/** Fetches a copy where it is not there. Returns why it could not be fetched, or null. Rejects for any other error. */
+/** Fetches a copy if it is missing. Returns why it could not be fetched, or null. Rejects for any other error. */
 export async function obstacleOf(copy: Copy): Promise<string | null> {
   try {
     await copy.setUp();
@@ -38,9 +38,9 @@ function isUnreachable(output: string): boolean {
 }
 
 export type Source = {
-  /** Folder in the cache; it names the version. */
+  /** The folder in the cache, whose name includes the version. */
   readonly name: string;
-  /** Environment variable that names another copy. */
+  /** The environment variable that names another copy. */
   readonly variable: string;
   readonly bytes: number;
 };
@@ -55,7 +55,7 @@ export function pythonWith(requirements: readonly string[], source: Source): Cop
   ]);
 }
 
-/** A folder with pinned npm packages and what they need. */
+/** A folder with pinned npm packages and their dependencies. */
 export function npmFolder(requirements: readonly string[], source: Source): Copy {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   return copyOf(

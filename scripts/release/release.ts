@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inRoot } from '../repository.ts';
 
-/** What the parts of a release have in common. */
+/** Describes a release. All its parts share these values. */
 export type Release = {
   readonly version: string;
   /** VS Code asks for odd minor versions in the pre-release channel, and even ones in the other. */

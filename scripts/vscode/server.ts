@@ -36,7 +36,7 @@ export type ServerOptions = {
   smokeTestDriver?: boolean;
   /** Asks whether a folder is trusted, as VS Code does. Otherwise every folder is trusted. */
   workspaceTrust?: boolean;
-  /** How long a disconnected page can reconnect to its extension host, in seconds. The default is three hours. */
+  /** Seconds in which a disconnected page can reconnect to its extension host. The default is three hours. */
   reconnectionSeconds?: number;
   env?: Record<string, string>;
 };

@@ -115,7 +115,7 @@ describe('an import', () => {
 });
 
 describe('a rollout', () => {
-  test('replays what milestones say, on objects of its own, whose attributes are shown', async () => {
+  test('replays milestones on its own objects, whose attributes are shown', async () => {
     const ids = [0, 1, 2, 3].map((number) => `agent_multi_turn_${number}`);
     const all = await rehearse(join(out, 'multi_turn_en'), ids, scripted);
     expect(all.map(({ reward }) => reward)).toEqual([1, 1, 1, 0]);
@@ -152,7 +152,7 @@ describe('a rollout', () => {
     }
   });
 
-  inFullSuite('a tool that raises keeps what it wrote, and a start that raises is said with its reason', async () => {
+  inFullSuite('a tool that raises keeps its writes, and a start that raises is reported with its reason', async () => {
     const tasks = tasksOf(join(out, 'multi_turn_en')).map((task) => ({
       ...task,
       script: [[{ tool: 'blow_up' }], 'Oh.'],
@@ -168,7 +168,7 @@ describe('a rollout', () => {
     expect(failed?.failure?.message).toBe(`environment "acebench": the task can't be set up: KeyError: 'steam'`);
   });
 
-  inFullSuite('is over after forty messages, and scored as it stands', async () => {
+  inFullSuite('ends after forty messages, and is scored as it is', async () => {
     const again = Array.from({ length: 45 }, () => [{ tool: 'open_gate' }]);
     const tasks = tasksOf(join(out, 'multi_turn_en')).map((task) => ({ ...task, script: again }));
     const folder = withTasks(join(out, 'multi_turn_en'), tasks);
@@ -253,7 +253,7 @@ const scenario = (file: string) => `model_inference/multi_turn/scenariosen/${fil
 const data = 'data_all/data_en/data_agent_multi_turn.json';
 const answers = 'data_all/data_en/possible_answer/data_agent_multi_turn.json';
 
-describe('what can not be imported is said in one message', () => {
+describe('inputs that cannot be imported are reported in one message', () => {
   const spoil =
     (...change: Spoiling) =>
     () => ['--from', spoiledCopy(fixture, [change])];

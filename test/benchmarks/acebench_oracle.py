@@ -38,7 +38,7 @@ UNUSED = (
 
 
 class Nothing:
-    """Stands for whatever an unused module offers."""
+    """Replaces any object of an unused module."""
 
     def __init__(self, *_given, **_named):
         pass
@@ -154,7 +154,7 @@ def lines_of(file):
 
 
 def calls_of(answer):
-    """The first list of milestones that can be read, a list of calls each; an apostrophe in the way is mended."""
+    """Returns the first milestones that can be parsed, a list of calls each; escapes apostrophes within words."""
     stones = answer["mile_stone"]
     for each in stones if isinstance(stones[0], list) else [stones]:
         with contextlib.suppress(SyntaxError):

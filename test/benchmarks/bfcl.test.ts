@@ -96,7 +96,7 @@ describe('an import', () => {
 
 describe('a rollout', () => {
   let played: ReturnType<typeof rehearse> | undefined;
-  /** Plays the first eight entries once, for all tests that look at them. */
+  /** Plays the first eight entries once, for all tests that check them. */
   const playedBase = () => {
     const ids = [0, 1, 2, 3, 4, 5, 6, 7].map((number) => `multi_turn_base_${number}`);
     played ??= rehearse(join(out, 'base'), ids, scripted);
@@ -163,7 +163,7 @@ describe('a rollout', () => {
     },
   );
 
-  inFullSuite('is graded again from its recording, by gold calls on objects of their own', async () => {
+  inFullSuite('is graded again from its recording, by gold calls on separate objects', async () => {
     const run = join(scratch(), 'run');
     await rehearsal('run', join(out, 'base'), 'multi_turn_base_1', '--out', run);
     const { code, out: text } = await rehearsal('regrade', run, '--domain', join(out, 'base'), '--out', `${run}-again`);
@@ -176,7 +176,7 @@ describe('a rollout', () => {
     expect(closed?.failure?.message).toMatch(/WorkshopAPI\.log\.0 holds a function, which can't be kept/);
   });
 
-  test('a start that raises is said with its reason', async () => {
+  test('a start that raises is reported with its reason', async () => {
     const folder = spoiledCopy(fixture, [
       [`${backends}/radio.py`, 'self.volume = scenario.get("volume", 5)', 'raise KeyError("dial")'],
     ]);
@@ -217,7 +217,7 @@ test('every conversation has the verdict of the official checker', async () => {
 test.each([
   ['after the calls of a turn', [['carry {"name": "hammer", "box": "drawer"}']], 1],
   ['as the first response of a turn', [], 0],
-])('a call that is not JSON %s ends the turn, and no call of its response is made', async (_, before, reward) => {
+])('a call that is not JSON %s ends the turn without any call of its response', async (_, before, reward) => {
   const turns = [
     [...before, ['carry {"name": "hammer", "box": "shed"}', 'look [1']],
     [['enter {"box": "drawer"}'], ['look {}']],
@@ -227,7 +227,7 @@ test.each([
   expect(closed).toMatchObject({ endReason: 'userStopped', reward });
 });
 
-/** A copy of a domain whose tasks are conversations: the agent makes the calls, and says something after each turn. */
+/** Copies a domain, with conversations as tasks: the agent makes the calls, and sends a message after each turn. */
 function withConversations(domain: string, told: readonly Conversation[]): string {
   const folder = join(scratch(), 'domain');
   cpSync(domain, folder, { recursive: true });
@@ -265,7 +265,7 @@ const data = 'bfcl_eval/data';
 const baseFile = `${data}/BFCL_v4_multi_turn_base.json`;
 const answers = `${data}/possible_answer/BFCL_v4_multi_turn_base.json`;
 
-describe('what can not be imported is said in one message', () => {
+describe('inputs that cannot be imported are reported in one message', () => {
   const spoil =
     (...change: Spoiling) =>
     () => ['--from', spoiledCopy(fixture, [change])];
@@ -382,7 +382,7 @@ describe('an entry that can not be carried over is listed, and the others are im
     ],
     ['no answer', [answers, 'multi_turn_base_0', 'multi_turn_base_90'], 'multi_turn_base_0', /it has no ground truth/],
     [
-      'an answer that is no call',
+      'an answer that is not a call',
       [answers, '"look()"', '"look = 1"'],
       'multi_turn_base_0',
       /its ground truth can't be read: .*invalid syntax/,

@@ -82,7 +82,7 @@ def answers_file(category):
 
 
 def judged(entry, truth, turns, category):
-    """What the checker says of the calls of a model: `turns` are lists of steps, and a step is a list of calls."""
+    """Returns the checker's verdict on a model's calls: `turns` are lists of steps, a step is a list of calls."""
     if len(turns) != len(truth):
         return {"valid": False, "reason": "the number of turns"}
     before = set(vars(multi_turn_utils))

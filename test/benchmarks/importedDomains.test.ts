@@ -28,7 +28,7 @@ function made(name: string): Made {
   return { notCarried, domain: { ...domain, tasks } };
 }
 
-test('every domain stands whole in a folder of its name, and nothing beside them', async () => {
+test('every domain is complete in a folder of its name, and the folder has nothing else', async () => {
   const out = join(scratch(), 'domains');
   mkdirSync(join(out, 'mock'), { recursive: true });
   mkdirSync(join(out, '.airline.importing'));
@@ -85,7 +85,7 @@ test('one that is stopped leaves nothing behind', async () => {
   expect(existsSync(out)).toBe(false);
 });
 
-test('a file where the folder should be is said, and parts that gave nothing', async () => {
+test('a file in place of the folder is reported, and parts without a domain', async () => {
   const file = join(scratch(), 'out');
   writeFileSync(file, '');
   await expect(importEach(source, names, { out: file }, async (name) => made(name))).rejects.toThrow(
@@ -98,7 +98,7 @@ test('a file where the folder should be is said, and parts that gave nothing', a
   await expect(nothing).rejects.toThrow('retail a thing');
 });
 
-test.runIf(process.platform === 'linux')('a place that takes no folders is said', async () => {
+test.runIf(process.platform === 'linux')('a place where no folder can be created is reported', async () => {
   const nowhere = importEach(source, names, { out: '/proc/domains' }, async (name) => made(name));
   await expect(nowhere).rejects.toThrow(/\/proc takes no new folders/);
 });

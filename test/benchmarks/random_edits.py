@@ -1,10 +1,10 @@
-"""Random edits of a trajectory: one generator for all benchmarks, which knows nothing of any of them.
+"""Random edits of a trajectory: one generator for all benchmarks, independent of their formats.
 
 The named mutations of each oracle change one thing that its author thought of. These edits change one to four things at
-random: calls, their arguments, the sides that make them, what is said, and where the conversation ends. Every benchmark
-gets the same edits; its oracle plays what comes out.
+random: calls, their arguments, the sides that make them, texts, and the end of the conversation. Every benchmark gets
+the same edits; its oracle plays the edited trajectory.
 
-REHEARSAL_BENCHMARK_SEED is the seed of all of them, so that another one gives other trajectories.
+REHEARSAL_BENCHMARK_SEED seeds all edits. Another seed gives other trajectories.
 """
 
 import copy
@@ -14,12 +14,12 @@ import random
 from dataclasses import dataclass, field
 
 STOP = "###STOP###"
-"""What the user says when it leaves. A trajectory may have steps after that."""
+"""The user's last message. A trajectory may have steps after it."""
 
 
 @dataclass
 class Step:
-    """What one side does in one message: it says something, makes calls, or both."""
+    """One message of one side: a text, calls, or both."""
 
     by: str = "assistant"
     text: str | None = None
@@ -29,7 +29,7 @@ class Step:
 
 @dataclass
 class World:
-    """What edits take from: the calls of other tasks, and the names of the tools of the user's side."""
+    """The material for edits: the calls of other tasks, and the names of the user's tools."""
 
     pool: list[tuple[str, dict]]
     user_tools: frozenset[str] = frozenset()
@@ -44,13 +44,13 @@ def calls(*made, by="assistant"):
 
 
 def draws(*names):
-    """Random draws of their own for each trajectory."""
+    """Returns a separate random generator for each trajectory."""
     seed = os.environ.get("REHEARSAL_BENCHMARK_SEED", "1")
     return random.Random(" ".join(map(str, (seed, *names))))
 
 
 def only(tasks, everything, label):
-    """The tasks of a range such as 20-40, the end excluded; all where none is named. Prints how far it is."""
+    """Yields the tasks of a range such as 20-40, the end excluded, or all without a range. Prints the progress."""
     first, _, end = tasks.partition("-")
     chosen = list(everything)[int(first) if first else None : int(end) if end else None]
     for number, each in enumerate(chosen, start=1):
@@ -230,7 +230,7 @@ def reword(steps, chance, _world):
 
 
 def whisper(steps, chance, _world):
-    """What is said is said beside a call, or at another place."""
+    """Moves a text next to a call, or to another place."""
     texts, others = said_by_agent(steps), [step for step in steps if step.calls and step.by == "assistant"]
     if texts:
         step = chance.choice(texts)
@@ -243,20 +243,20 @@ def whisper(steps, chance, _world):
 
 
 def chat(steps, chance, _world):
-    """A message in between."""
+    """Inserts a message."""
     said = chance.choice(["One moment, please.", "", " ", "Is that right?", "\ud83d", "naïve ﬁx\u0000"])
     steps.insert(chance.randrange(len(steps) + 1), says(said))
 
 
 def end_early(steps, chance, _world):
-    """The conversation ends before its end, half of the time by the user."""
+    """Cuts the conversation short; in half of the cases the user ends it."""
     del steps[chance.randrange(len(steps) + 1) :]
     if chance.random() < 0.5:
         steps += [says("That is done."), says(STOP, "user")]
 
 
 def stop(steps, chance, _world):
-    """The user leaves in the midst, and the other steps follow that."""
+    """Lets the user leave in the middle of the conversation; the other steps follow."""
     at = chance.randrange(len(steps) + 1)
     steps[at:at] = [says("Anything else?"), says(chance.choice([STOP, f"Thanks! {STOP}", "###TRANSFER###"]), "user")]
 

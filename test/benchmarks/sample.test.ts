@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** A conversation with the official verdict beside it: `reward`, or `valid` where a benchmark only says yes or no. */
+/** A conversation with its official verdict: `reward`, or `valid` if a benchmark only gives yes or no. */
 type Judged = {
   readonly domain?: string;
   readonly part?: string;
@@ -23,7 +23,7 @@ const samples = new Map(['tau2', 'tau1', 'bfcl', 'acebench'].map((name) => [name
 test('the sample of the benchmarks is large enough to tell when their semantics drift', () => {
   const tasks = [...samples.values()].flatMap((sample) => [...sample.values()]);
   expect(tasks.length).toBeGreaterThanOrEqual(80);
-  // A gold replay and five mutations of it, not all of which are worth the same.
+  // A gold replay and five mutations of it, not all with the same reward.
   const whole = tasks.filter((told) => told.length >= 6 && told.some(isMet) && !told.every(isMet));
   expect(whole.length).toBeGreaterThanOrEqual(60);
 });

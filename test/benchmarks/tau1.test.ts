@@ -26,7 +26,7 @@ beforeAll(async () => {
   imported = await rehearsal('import', 'tau1', '--from', fixture, '--out', out);
 });
 
-/** A copy of the checkout that a test may spoil: `[file, from, to]`, and the whole of a file where `from` is null. */
+/** Copies the checkout with an edit: `[file, from, to]`, or the whole file if `from` is null. */
 function spoiled(...changes: readonly Spoiling[]): string {
   return spoiledCopy(fixture, changes);
 }
@@ -70,7 +70,7 @@ describe('an import', () => {
     });
   });
 
-  inFullSuite('another split makes a domain of its own, and nothing of it is trained on', async () => {
+  inFullSuite('another split makes a separate domain, which is not trained on', async () => {
     const folder = scratch();
     const { out: text } = await rehearsal(
       'import',
@@ -127,7 +127,7 @@ describe('a rollout', () => {
         'writes' in event ? event.writes.flatMap(({ patches }) => patches.map(({ path }) => path.join('.'))) : [],
       ),
     ).toEqual(['orders.#1.state', 'users.ann.notes.0']);
-    // A whole number that is a float in the copy is one for its tools.
+    // A whole number that is a float in the copy stays a float for its tools.
     expect(closed[1]?.results[0]).toContain('"price": 8.0');
     if (closed[1]) expect(replayed(bakery, closed[1]).problems).toBe(0);
   });
@@ -222,9 +222,9 @@ describe('a rollout', () => {
   });
 });
 
-/** The arguments are a text where it matters how a number is written. */
+/** The arguments are a text if the spelling of a number matters. */
 type Call = readonly [name: string, values: object | string];
-/** What the agent says, what it calls, or both; `user:` begins what the user says in place of "Go on.". */
+/** A text or calls of the agent, or both. A text that begins with `user:` replaces the user's "Go on.". */
 type Turn = string | readonly Call[] | { readonly say: string; readonly calls: readonly Call[] };
 type Told = {
   readonly name: string;
@@ -331,7 +331,7 @@ describe('a list of trajectories', () => {
     expect(text).toMatch(/2 agree, 0 differ, 0 raised\n$/);
   });
 
-  inFullSuite('asks for the domain, and says what is no list of trajectories', async () => {
+  inFullSuite('asks for the domain, and reports a file that is not a list of trajectories', async () => {
     const tasks = goals();
     const one = fileOf(conversations.slice(0, 1).map((each) => trajectory(each, tasks)));
     const several = await rehearsal('regrade', '--official', one, '--domain', out);
@@ -352,7 +352,7 @@ describe('a list of trajectories', () => {
   });
 });
 
-describe('what can not be imported is said in one message', () => {
+describe('inputs that cannot be imported are reported in one message', () => {
   const cases: readonly (readonly [name: string, from: () => string, says: RegExp, more?: readonly string[]])[] = [
     ['no folder', () => join(scratch(), 'nowhere'), /there is no folder .*nowhere\. Get one with "git clone /],
     [

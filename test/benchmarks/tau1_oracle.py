@@ -124,7 +124,7 @@ def text(given):
 
 
 def answers_in(steps):
-    """What the user says after each text of the agent's."""
+    """Returns the user's reply to each text of the agent."""
     answers = []
     for at, step in enumerate(steps):
         if step.by == "assistant" and not step.calls:

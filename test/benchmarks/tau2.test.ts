@@ -295,7 +295,7 @@ function writesIn(events: readonly RolloutEvent[]): readonly string[] {
   );
 }
 
-describe('what can not be imported is said in one message', () => {
+describe('inputs that cannot be imported are reported in one message', () => {
   const from = (folder: string, ...more: string[]) => ['--from', folder, ...more];
   const spoil = (file: string, before: string | null, after: string) => () => from(spoiled([file, before, after]));
   const data = 'data/tau2/domains/mock';
@@ -362,9 +362,13 @@ describe('what can not be imported is said in one message', () => {
       /expected lists of task ids by the name of a split/,
     ],
     ['tasks that do not parse', spoil(`${data}/tasks.json`, null, '[{'), /tasks\.json does not parse: /],
-    ['tasks that are no list', spoil(`${data}/tasks.json`, null, '{"a": 1}'), /expected a list of tasks, found object/],
     [
-      'tasks that are none',
+      'tasks that are not a list',
+      spoil(`${data}/tasks.json`, null, '{"a": 1}'),
+      /expected a list of tasks, found object/,
+    ],
+    [
+      'tasks that are not valid',
       spoil(`${data}/tasks.json`, null, '[{}, "a"]'),
       /expected a list of tasks, found "a" at place 2/,
     ],

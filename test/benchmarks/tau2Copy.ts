@@ -6,7 +6,7 @@ import { type Spoiling, scratch, spoiledCopy } from '../support/benchmarkCopy.ts
 /** A package laid out as tau2 is. */
 export const fixture = fileURLToPath(new URL('../fixtures/tau2', import.meta.url));
 
-/** A copy of the package that a test may spoil: `[file, from, to]`, and the whole of a file where `from` is null. */
+/** Copies the package with an edit: `[file, from, to]`, or the whole file if `from` is null. */
 export function spoiled(...changes: readonly Spoiling[]): string {
   return spoiledCopy(fixture, changes);
 }
@@ -18,7 +18,7 @@ export type Turn = string | Call;
 export type Told = {
   readonly task: string;
   readonly name: string;
-  /** Its number; its place in the file where none is given, and without a number where it is null. */
+  /** The number of the trial: by default the place in the file; null leaves it out. */
   readonly trial?: number | null;
   readonly turns: readonly Turn[];
   readonly end?: string;
@@ -28,7 +28,7 @@ export type Told = {
 
 const requestors = { agent: 'assistant', user: 'user' } as const;
 
-/** A results file of tau2: each conversation begins with its greeting and ends as it says. */
+/** Writes a results file of tau2: each conversation begins with a greeting and ends with the given reason. */
 export function resultsFile(domain: string, told: readonly Told[]): string {
   const simulations = told.map(
     ({ task, name, turns, end = 'user_stop', official = null, judged = {}, ...own }, at) => ({
@@ -49,7 +49,7 @@ export function resultsFile(domain: string, told: readonly Told[]): string {
     }),
   );
   const file = join(scratch(), 'results.json');
-  // A number in angle brackets stands in the file as it is written: JSON.stringify makes 5 of 5.0.
+  // Numbers in angle brackets are written to the file verbatim, because JSON.stringify turns 5.0 into 5.
   const text = JSON.stringify({ info: { environment_info: { domain_name: domain } }, simulations });
   writeFileSync(file, text.replaceAll(/"<([\d.]+)>"/g, '$1'));
   return file;

@@ -90,7 +90,7 @@ test('a file of another domain or another benchmark is refused before anything i
 
 type ResultsFile = { info: object; simulations: { messages: { role: string }[] }[]; tasks?: object[] };
 
-/** What regrading a changed results file prints: one simulation of a task, with the official reward 1. */
+/** Regrades a changed results file with one simulation of a task and the official reward 1. Returns the output. */
 async function regraded(task: string, change: (file: ResultsFile) => void): Promise<Printed> {
   const lend: Turn = ['agent', 'lend', { tool_id: 'T1', person: 'ann' }];
   const turns = task === 'judged' ? [lend, done] : [done];
@@ -103,7 +103,7 @@ async function regraded(task: string, change: (file: ResultsFile) => void): Prom
 
 const known: readonly (readonly [what: string, task: string, change: (file: ResultsFile) => void, said: RegExp])[] = [
   [
-    'a run in solo mode, by what it says of itself',
+    'a run in solo mode, by its own description',
     'nothing',
     (file) => Object.assign(file.info, { user_info: { implementation: 'dummy_user' } }),
     /none of 1 simulation can be scored; nothing: its run was in solo mode, where no user takes part/,
@@ -169,7 +169,7 @@ test('what is different in two long results is shown', () => {
   ]);
 });
 
-test('each simulation is a trial of its own, and run.json names those that were played', async () => {
+test('each simulation is a separate trial, and run.json names those that were played', async () => {
   const told: Told[] = [
     { task: 'gone', name: 'unknown', trial: 9, turns: [done] },
     { task: 'nothing', name: 'without a number', trial: null, turns: [done] },
@@ -196,7 +196,7 @@ test('each simulation is a trial of its own, and run.json names those that were 
   expect((await rehearsal('verify', run)).code).toBe(0);
 });
 
-test('a folder has its simulations in the file, and in files of their own', async () => {
+test('a folder has its simulations in the file, and in separate files', async () => {
   const told = (name: string, trial: number): Told => ({ task: 'nothing', name, trial, turns: [done] });
   const folder = scratch();
   const [whole, other] = [[told('inside', 0)], [told('beside', 1)]].map((each) =>
@@ -214,7 +214,7 @@ test('a folder has its simulations in the file, and in files of their own', asyn
   expect(error.message).toMatch(/one\.json is not a results file of tau2: .*; id: .*; task_id: /);
 });
 
-describe('what is no results file is said in one message', () => {
+describe('a file that is not a results file is reported in one message', () => {
   test('a folder without results', async () => {
     const folder = scratch();
     const { err } = await rehearsal('regrade', '--official', folder, '--domain', shed);

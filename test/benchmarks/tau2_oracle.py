@@ -2,12 +2,12 @@
 
     tau2_oracle.py DOMAIN OUT [--tasks FIRST-END] [--kinds A,B] [--gold-rewards]
 
-Run with a Python that has tau2. Writes a results file as tau2 does: for each base task the gold actions, and the same
-mutated. Every call is made on tau2's own environment, so that what a result says is what tau2 says. With
---gold-rewards nothing is written: the gold actions are replayed and evaluated, for a comparison of speed.
+Run with a Python that has tau2. Writes a results file as tau2 does: for each base task the gold actions, and mutations
+of them. Every call is made on tau2's own environment, so the results of calls are tau2's. With --gold-rewards nothing
+is written: the gold actions are replayed and evaluated, for a comparison of speed.
 
-One thing is not as tau2 does it: a database is loaded and validated a few times and not for each environment, and each
-simulation has it in a process of its own. What is evaluated is the same; with --gold-rewards it is left as it is.
+One thing differs from tau2: a database is loaded and validated a few times instead of once for each environment, and
+each simulation uses it in a separate process. The evaluation is the same. --gold-rewards does as tau2 does.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def load_once():
 
 
 def apart(work):
-    """Does something in a process of its own, which leaves nothing of what it changes behind."""
+    """Runs a function in a separate process, so that its changes to global state are discarded."""
     if not hasattr(os, "fork"):
         return work()
     gc.freeze()
@@ -313,7 +313,7 @@ def official(run, task, domain, judged):
 
 
 def print_gold_rewards(domain, tasks):
-    """How many tasks there are, and the sum of the rewards that their gold actions get."""
+    """Returns the number of tasks, and the sum of the rewards of their gold actions."""
     rewards = []
     for task in tasks:
         plan = planned(task, "gold", None, [])

@@ -64,13 +64,13 @@ function copyOf({ name, registry, packages, bytes }: Library): Copy {
   return registry === 'npm' ? npmFolder(packages, source) : pythonWith(packages, source);
 }
 
-/** Lets a library have the conversation, and writes its spans to a file. Returns what it printed. */
+/** Runs the conversation with a library, and writes its spans to a file. Returns the printed output. */
 async function recorded({ registry, desk, env }: Library, copy: Copy, cwd: string, file: string): Promise<string> {
   const model = await serveOrderModel();
   try {
     writeFileSync(file, '');
     const own = join(folder, 'desks', desk);
-    // A module finds the packages in the folders above it.
+    // A module resolves packages from the folders above it.
     const script = registry === 'npm' ? join(copy.path(), desk) : own;
     if (script !== own) copyFileSync(own, script);
     const program = registry === 'npm' ? process.execPath : copy.path();
@@ -85,7 +85,7 @@ async function recorded({ registry, desk, env }: Library, copy: Copy, cwd: strin
   }
 }
 
-/** Removes what tells the machine: stack traces, the port of the model, and what the SDK detects of the host. */
+/** Removes data about the machine: stack traces, the port of the model, and the host attributes of the SDK. */
 function withoutPlaces(text: string): string {
   const plain = (key: string, value: unknown) => {
     if (key === 'exception.stacktrace' || key === 'resource') return undefined;

@@ -2,7 +2,7 @@ import { readConversations } from '../../src/authoring/conversations/readConvers
 import { shown } from '../support/conversationLines.ts';
 import type { Library } from './libraries.ts';
 
-/** The conversation that a library had: each message once, in order, without the attempt that failed. */
+/** Returns a library's conversation: each message once, in order, without the failed attempt. */
 export function expectedOf({
   system = 'Be brief.',
   result = (status) => status,
@@ -20,13 +20,13 @@ export function expectedOf({
   ];
 }
 
-/** Reads spans: each conversation as lines, and what of them could not be read. */
+/** Reads spans. Returns each conversation as lines, and the parts that could not be read. */
 export function readCapture(file: string) {
   const { conversations, problems } = readConversations([file], 'spans');
   return { read: conversations.map(shown), lost: [...problems, ...conversations.flatMap((each) => each.lost)] };
 }
 
-/** Returns how what is read from spans differs from the conversation of a library; null where it does not. */
+/** Returns how the conversation read from spans differs from a library's; null if it does not. */
 export function differenceIn(file: string, library: Library): string | null {
   const found = readCapture(file);
   const isSame = found.lost.length === 0 && JSON.stringify(found.read) === JSON.stringify([expectedOf(library)]);

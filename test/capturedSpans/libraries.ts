@@ -1,4 +1,4 @@
-/** A published library of agents, with what records its spans. */
+/** A published library of agents, and the instrumentation that records its spans. */
 export type Library = {
   /** The name of its capture: `captured/NAME.jsonl`. */
   readonly name: string;
@@ -7,12 +7,12 @@ export type Library = {
   /** Pinned packages. */
   readonly packages: readonly string[];
   readonly bytes: number;
-  /** The script in `desks` that has the conversation. */
+  /** The script in `desks` that runs the conversation. */
   readonly desk: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What the library makes of the instructions, where it adds to them. */
+  /** The system prompt, if the library adds to the instructions. */
   readonly system?: string;
-  /** What the library makes of the result of a tool, where it does not show it as it is. */
+  /** Returns the result of a tool as the library shows it, if it changes the result. */
   readonly result?: (status: string) => string;
 };
 

@@ -18,7 +18,7 @@ const calling = (...calls: readonly (readonly [id: string, name: string, args: o
   })),
 });
 
-/** What the model says to the last message: two calls to the question, a text to their results and to thanks. */
+/** Returns the model's answer: two calls after the question, a text after their results and after thanks. */
 function answerTo({ messages, tools = [] }: Request): {
   readonly content: string | null;
   readonly tool_calls?: readonly { readonly function: { readonly name: string; readonly arguments: string } }[];
@@ -46,8 +46,8 @@ function geminiAnswer({ contents }: GeminiRequest): object {
 }
 
 /**
- * Serves a scripted model on loopback, as chat completions whole and streamed, and in the form of Gemini. It refuses the first request with status
- * 500, so that an agent has a failed attempt.
+ * Serves a scripted model on loopback, as chat completions whole and streamed, and in the form of Gemini. Refuses the
+ * first request with status 500, so that an agent has a failed attempt.
  */
 export async function serveOrderModel(): Promise<{ readonly url: string; readonly close: () => void }> {
   let requests = 0;

@@ -14,7 +14,7 @@ const desk = 'domains/parcel-desk';
 const agent = `agent:${approveAgent('docs/examples/sdk-agent/sdk.agent.yaml')}`;
 const fresh = () => temporaryFolder('agent-cli');
 
-/** Does what a user of parcel-desk asks for, one thing after the other. */
+/** Answers a user of parcel-desk: handles one request after the other. */
 function answer({ messages }: ModelRequest): string | object {
   const said = messages.map(({ content }) => content ?? '').slice(1);
   const [parcel = 'P0'] = /P\d+/.exec(said.join(' ')) ?? [];
@@ -54,7 +54,7 @@ inFullSuite('a token budget also limits an agent’s model, and the run continue
   expect(requests).toHaveLength(4);
 });
 
-test('a domain names its agent by a path of its own', async () => {
+test('a domain names its agent by a path', async () => {
   const { url } = await modelServer(answer);
   const folder = join(fresh(), 'parcel-desk');
   cpSync(desk, folder, { recursive: true });

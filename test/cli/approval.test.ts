@@ -28,7 +28,7 @@ import { hashOf } from '../support/approval.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-// Law: nothing outside of the sandbox is started or reached before a person approved exactly that.
+// Invariant: nothing outside of the sandbox is started or reached before a person has approved exactly that.
 
 const home = () => temporaryFolder('rehearsal-approval');
 
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllEnvs());
 
-/** Runs the command line; with answers, as at a terminal where a person types them. */
+/** Runs the command line; with answers, as in a terminal where a person types them. */
 async function rehearsal(argv: readonly string[], answers?: string[]) {
   let out = '';
   let err = '';
@@ -63,7 +63,7 @@ async function rehearsal(argv: readonly string[], answers?: string[]) {
   return { code: await main(argv, io), out, err, asked };
 }
 
-/** A domain whose server leaves a mark when it is started, and answers nothing. */
+/** Creates a domain whose server writes a file when it is started, and never answers. */
 function marked(more = '') {
   const folder = temporaryFolder('marked');
   cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
@@ -142,7 +142,7 @@ test('a name cannot push the effects out of sight', async () => {
   expect((await rehearsal(['run', folder, task])).err.split('\n')[0]).toContain(') is not approved.');
 });
 
-test('what is no hash is refused', async () => {
+test('a value that is not a hash is refused', async () => {
   expect(await rehearsal(['check', inRoot('domains', 'parcel-desk'), '--approve', 'all'])).toMatchObject({
     code: 2,
     err: expect.stringContaining('64 hexadecimal digits, not "all"'),
@@ -178,7 +178,7 @@ test('check starts nothing that is not approved, and reports what it skipped', a
       hint: expect.stringContaining(`--approve ${hashOf(folder)}`),
     },
   ]);
-  // Its sandboxed code is described as always.
+  // Its sandboxed code is described as usual.
   expect([described.length > 0, unasked]).toEqual([true, ['shop']]);
   expect(await rehearsal(['check', folder, '--audit'])).toMatchObject({
     code: 1,
@@ -254,7 +254,7 @@ describe('interpreters that files name', () => {
 });
 
 describe('training targets that files name', () => {
-  /** A run, as somebody may have made it, that was started on another machine; `ssh` leaves a mark. */
+  /** Creates a run of unknown origin that was started on another machine; `ssh` writes a file. */
   function elsewhere(target: string) {
     const folder = temporaryFolder('elsewhere');
     const mark = join(folder, 'mark');
@@ -488,14 +488,14 @@ describe('without a sandbox', () => {
   });
 
   test.each([
-    ['a module of its own', 'extra.ts', ''],
+    ['an additional module', 'extra.ts', ''],
     ['a module in a folder', 'more/extra.mjs', ''],
     ['Python', 'tools.py', ''],
     ['a hidden file as its tools in Python', '.t.py', 'pythonTools: .t.py'],
     ['a text as its tools in Python', 't.txt', 'pythonTools: t.txt'],
     ['its policy as its tools in Python', 'policy.md', 'pythonTools: policy.md'],
     ['a hidden folder as an environment', '.git/e.py', 'environments: { own: { file: .git/e.py } }'],
-  ])('a sample with %s is not the sample any more', async (_what, name, declared) => {
+  ])('a sample with %s is no longer the sample', async (_what, name, declared) => {
     const folder = temporaryFolder('altered');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
     mkdirSync(dirname(join(folder, name)), { recursive: true });

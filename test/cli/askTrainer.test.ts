@@ -31,7 +31,7 @@ describe.skipIf(process.platform === 'win32')('the trainer is asked', () => {
     await expect(asking).rejects.toThrow(/^cancelled$/);
   });
 
-  test('and a Python that is none says so', async () => {
+  test('a program that is not Python is reported', async () => {
     await expect(ask('', AbortSignal.abort())).rejects.toThrow(/cancelled/);
     const none = { refused: (words: string) => new Error(words) };
     const nobody = askTrainer({ signal: new AbortController().signal }, [join(scratch, 'none')], [], none);

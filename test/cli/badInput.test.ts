@@ -13,10 +13,7 @@ import { inFullSuite, isFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
-/**
- * Whatever is wrong with what Rehearsal is given: one clear message, with file and line where there is one, and what
- * was recorded before is kept, whole, and verifies.
- */
+/** Any bad input is one clear message, with file and line if it has them. Earlier records are kept and verify. */
 const root = temporaryFolder('rehearsal-bad');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
@@ -38,7 +35,7 @@ export const look = tool({ description: 'Look.', effect: 'read', input, run: (_,
 `,
 };
 
-/** A domain on the disk: the good one with some files changed, or left out where the text is null. */
+/** Writes a domain to the disk: a valid one with some files changed, or removed if the text is null. */
 function domain(changes: Readonly<Record<string, string | null>> = {}): string {
   const folder = fresh();
   for (const [name, text] of Object.entries({ ...good, ...changes })) {
@@ -57,7 +54,7 @@ const eventsOf = (run: string): readonly RolloutEvent[] => {
 const resultsOf = (run: string) =>
   eventsOf(run).flatMap((event) => (event.type === 'toolReturned' ? [event.content] : []));
 
-/** The record of a rollout that could not be scored: whole, signed, without a reward. */
+/** Expects the record of a rollout that could not be scored: complete, signed, without a reward. */
 async function expectKept(run: string): Promise<void> {
   expect(eventsOf(run).find(({ type }) => type === 'rewarded')).toMatchObject({ reward: null });
   expect(await rehearsal('verify', run)).toMatchObject({ code: 0 });
@@ -151,7 +148,7 @@ describe('a model', () => {
     await expectKept(run);
   });
 
-  test('that calls a tool with broken JSON, or one that is not there, is told so and may go on', async () => {
+  test('that calls a tool with broken JSON, or a missing one, gets an error and can continue', async () => {
     const answers = [call('look', '{"at": '), call('fly', '{}'), completion({ content: 'I can not do that.' })];
     const { run, code } = await asked((n) => answers[n] ?? completion({ content: 'Goodbye.' }));
     expect(code).toBe(0);
@@ -173,10 +170,10 @@ describe('a model', () => {
 });
 
 describe('an MCP server', () => {
-  // Only a server that never answers is waited for until its limit.
+  // The time limit only matters for a server that never answers.
   const limitsMs: Readonly<Record<string, number>> = { mute: 500, rubbish: 3000 };
   const fixture = source('test/engine/shell/fixtures/mcpServer.mjs');
-  // Without imports it prints long before its limit, on a busy machine too.
+  // Without imports it prints long before its limit, even on a busy machine.
   const rubbish = ['-e', "setInterval(() => console.log('Listening on port 3000!'), 20)"];
   const server = (mode: string, command = process.execPath) =>
     domain({
@@ -242,7 +239,7 @@ test('an endless loop in a tool', async () => {
 });
 
 describe.skipIf(process.platform === 'win32')('a full disk', () => {
-  /** Runs the command line in a process of its own, below a command that limits it. */
+  /** Runs the command line in a separate process, through a command that limits it. */
   function limited(before: readonly string[], run: string) {
     const args = [commandLine, 'run', source('domains/order-desk'), 'lamp-variant', '--out', run];
     const [command = '', ...rest] = [...before, process.execPath, ...args];
@@ -256,7 +253,7 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
     return statSync(recording(run)).size;
   };
 
-  /** What was recorded before is there, whole event by whole event; with room, the same command starts anew. */
+  /** Expects a valid recording of complete events that replays without a difference. */
   async function expectWhole(run: string): Promise<void> {
     const { lines, problems } = readRecording(recording(run));
     expect([lines.length > 3, problems]).toEqual([true, []]);
@@ -267,7 +264,7 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
     });
   }
 
-  inFullSuite('where files may not grow any more', async () => {
+  inFullSuite('where files can no longer grow', async () => {
     const [whole, run] = [bytesOf(fresh()), fresh()];
     const blocks = Math.floor((0.8 * whole) / 512);
     const { code, err } = limited(['/bin/sh', '-c', `ulimit -f ${blocks}; exec "$0" "$@"`], run);

@@ -14,7 +14,7 @@ const call = async (...argv: readonly string[]) => {
   return { code, err, ...(JSON.parse(out) as Record<string, unknown>) };
 };
 
-test('a call is made on a database of its own, and what it changes is told', async () => {
+test('a call is made on a separate database, and its changes are shown', async () => {
   const database = readFileSync(join(desk, 'database.json'), 'utf8');
   const read = await call(desk, 'get_order', '--arguments', '{"order_id":"W1014"}');
   expect(read).toMatchObject({ code: 0, isError: false, writes: [], task: null });

@@ -20,7 +20,7 @@ const unsound = () => {
 };
 
 describe('rehearsal check', () => {
-  it('counts what can be mended, and changes nothing unasked', async () => {
+  it('counts findings that can be fixed, and changes nothing without --fix', async () => {
     const folder = unsound();
     const before = readFileSync(join(folder, tasks), 'utf8');
     const { code, out } = await rehearsal('check', folder);
@@ -29,7 +29,7 @@ describe('rehearsal check', () => {
     expect(readFileSync(join(folder, tasks), 'utf8')).toBe(before);
   });
 
-  it('mends with --fix, and reports what is left', async () => {
+  it('fixes findings with --fix, and reports the rest', async () => {
     const folder = unsound();
     const { code, out } = await rehearsal('check', folder, '--fix');
     expect({ code, last: out.trim().split('\n').at(-1) }).toEqual({

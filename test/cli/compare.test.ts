@@ -60,7 +60,7 @@ describe('runs', () => {
     ]);
   });
 
-  test('runs of two domains have no task in common, and it is said why', async () => {
+  test('runs of two domains have no task in common, and the report says why', async () => {
     const { pairs } = await compared<RunsCompared>(gold, desk);
     expect(pairs[0]?.tasks).toEqual([]);
     expect(pairs[0]?.settings).toContain('domain: order-desk and parcel-desk');
@@ -92,7 +92,7 @@ describe('runs', () => {
   });
 });
 
-/** A folder as the trainer leaves it after an evaluation, with the rollouts of a run in one of its parts. */
+/** Creates a folder as the trainer leaves it after an evaluation, with the rollouts of a run in one of its parts. */
 function evaluation(name: string, run: string, parts: readonly string[] = ['sampled']): string {
   const folder = join(at, name);
   const recordings = readdirSync(run).filter((file) => file.endsWith('.traj.jsonl'));
@@ -169,7 +169,7 @@ describe('evaluations by the trainer', () => {
 });
 
 describe('recordings', () => {
-  test('they part at one step; conversation, end states, verdicts and rewards stand side by side', async () => {
+  test('they diverge at one step; conversation, end states, verdicts and rewards are side by side', async () => {
     const found = await compared<RecordingsCompared>(join(gold, task), join(scripted, task));
     const { divergence, rows, database, recordings, settings, fork } = found;
     expect(fork).toBeNull();
@@ -203,7 +203,7 @@ describe('recordings', () => {
     expect(same.out).toContain('both ended with the same database');
   });
 
-  test('of two domains, and where the domain is not known, it is said why no end states are shown', async () => {
+  test('of two domains, and of an unknown domain, the report says why no end states are shown', async () => {
     const other = await compared<RecordingsCompared>(join(gold, task), join(desk, 'reschedule-P46.0.traj.jsonl'));
     expect(other.settings).toContain('domain: order-desk and parcel-desk');
     expect(other.database.problem).toContain('recorded on different databases');
@@ -218,7 +218,7 @@ describe('recordings', () => {
     expect(strange.out).toContain('recorded on a different database');
   });
 
-  test('one that was cut short is compared as far as it goes, and one that is none is refused', async () => {
+  test('a recording that was cut short is compared as far as it goes, and a file that is not a recording is refused', async () => {
     const cut = join(gold, 'cut.0.traj.jsonl');
     const lines = readFileSync(join(gold, task), 'utf8').split('\n');
     writeFileSync(cut, `${lines.slice(0, 10).join('\n')}\n{"n":`);

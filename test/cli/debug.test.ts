@@ -24,7 +24,7 @@ function scriptOf(...lines: readonly string[]): string {
   return path;
 }
 
-/** Runs a script against a task; the folder of its recordings is written as RUN. */
+/** Runs a script of commands against a task. RUN replaces the folder of recordings in the output. */
 async function debugged(lines: readonly string[], ...options: readonly string[]): Promise<Printed> {
   const out = fresh();
   const printed = await rehearsal('debug', ...task, '--out', out, ...options, '--script', scriptOf(...lines));
@@ -272,7 +272,7 @@ test.each(sampled(refused, 3))('debug %j cannot begin', async (argv, message) =>
   expect(err).toMatch(message);
 });
 
-test('a person types commands, is told what is wrong, and ends the session with the end of the input', async () => {
+test('a person types commands, gets error messages, and ends the session with the end of the input', async () => {
   const { code, out, err, asked } = await typed([
     '',
     'brake rule confirm-before-write',
@@ -287,7 +287,7 @@ test('a person types commands, is told what is wrong, and ends the session with 
   expect(out).toMatch(/\nrecording \S+lamp-variant\.0\.traj\.jsonl\n$/);
 });
 
-test('in the turn of a person plain text is said, and only a line that begins with / is a command', async () => {
+test('in the turn of a person plain text is a message, and only a line that begins with / is a command', async () => {
   const lines = [
     'delete all',
     'continue',
@@ -389,7 +389,7 @@ inFullSuite('Ctrl+C ends a session that waits for a script on standard input', a
   expect(await code).toBe(2);
 });
 
-/** A session whose input stays open, and its child processes. */
+/** Starts a session in a process whose input stays open. */
 function waiting(...options: readonly string[]) {
   const argv = ['--no-warnings', commandLine, 'debug', ...task, '--out', fresh(), ...options];
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'pipe'] });

@@ -41,7 +41,7 @@ const reported = (out: string) => JSON.parse(out) as Report;
 const statuses = ({ live }: Report) =>
   Object.fromEntries((live?.paths ?? []).map(({ path, status }) => [path, status]));
 
-it('says of this machine what is there, and of a key only that', async () => {
+it('reports what this machine has, and of a key only whether it is set', async () => {
   const { code, out } = await doctor(['--json'], {
     OPENAI_API_KEY: key,
     OPENAI_BASE_URL: `http://me:${key}@127.0.0.1:1/v1`,
@@ -66,7 +66,7 @@ inFullSuite('says whether a sandbox confines domains, and what to do where none 
     found: 'REHEARSAL_SANDBOX=off switches it off',
     advice: expect.stringMatching(/^Unset REHEARSAL_SANDBOX\. .*run only domains that you trust/),
   });
-  // The domain that it starts for that is its own, and asks for no approval.
+  // The domain that doctor starts for this is built in, and needs no approval.
   expect(await found('lanes')).toMatchObject({ status: 'ok' });
 });
 

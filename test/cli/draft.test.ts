@@ -137,7 +137,7 @@ const answer = (...variants: readonly object[]) =>
   `Here they are:\n\`\`\`json\n${JSON.stringify({ variants })}\n\`\`\``;
 
 describe('variants with a model', () => {
-  test('are taken where they are sound, and what is not is told to it', async () => {
+  test('are kept if they are valid, and the model gets the problems of the others', async () => {
     const { url, requests } = await modelServer((_, nth) =>
       nth === 1 ? answer(variant('P49'), variant('P01')) : answer(variant('P43')),
     );
@@ -156,7 +156,7 @@ describe('variants with a model', () => {
     expect(told).toMatch(/could not be used: 1 more are needed, .*P01 is on the way, not delivered/);
   });
 
-  inFullSuite('fewer than were wanted are kept, and it is said', async () => {
+  inFullSuite('fewer than requested are kept, which is reported', async () => {
     const { url } = await modelServer(() => answer(variant('P49')));
     const made = await draft('variants', desk('fewer'), 'missing-P60', '--count', '3', '--model', `openai:m@${url}`);
     expect([made.code, made.err]).toEqual([1, expect.stringContaining('1 variant of 3 is sound')]);
@@ -220,7 +220,7 @@ describe('a persona', () => {
     expect(requests[1]?.messages.at(-1)?.content).toMatch(/could not be used: id: a persona id is at most/);
   });
 
-  inFullSuite('that no task has words for is not accepted, and it is said what it needs', async () => {
+  inFullSuite('that no task has words for is not accepted, and the message says what it needs', async () => {
     const folder = desk('stubborn');
     rmSync(join(folder, 'tasks'), { recursive: true });
     mkdirSync(join(folder, 'tasks'));
@@ -258,7 +258,7 @@ describe('wrong input has one clear message', () => {
     ['nothing to do', [], /say what to do: task, from-chats, variants, persona, list, accept/],
     ['something else', ['fly'], /say what to do: .*, not "fly"/],
     ['no domain', ['list'], /name the folder of a domain/],
-    ['a folder that is none', ['list', scratch], /there is no domain here/],
+    ['a folder that is not a domain', ['list', scratch], /there is no domain here/],
     ['no draft named', ['accept', folder], /name the drafts to accept, or give --all/],
     ['both', ['accept', folder, 'x', '--all'], /name the drafts to accept, or give --all/],
     ['a draft that is not there', ['accept', folder, 'x'], /there is no draft "x" in .*; it has none/],
@@ -292,7 +292,7 @@ describe('wrong input has one clear message', () => {
     expect(err).toMatch(/can't be reached/);
   });
 
-  inFullSuite('a draft can be run by its name, and no evaluation takes it', async () => {
+  inFullSuite('a draft can be run by its name, and evaluations leave it out', async () => {
     const { ids } = await written('variants', folder, 'both-P83', '--count', '1');
     const run = await rehearsal('run', folder, ids[0] ?? '', '--agent', 'gold', '--out', join(scratch, 'wrong-run'));
     expect([run.code, run.out]).toEqual([0, expect.stringContaining('reward 1')]);

@@ -18,7 +18,7 @@ import { rehearsal } from '../support/terminal.ts';
 
 const fresh = () => temporaryFolder('drafts');
 
-/** A copy of a sample domain without tasks. */
+/** Copies a sample domain without its tasks. */
 function withoutTasks(name: string): string {
   const folder = join(fresh(), name);
   cpSync(join('domains', name), folder, { recursive: true });
@@ -29,7 +29,7 @@ function withoutTasks(name: string): string {
 
 type Message = { readonly role: 'user' | 'assistant'; readonly content: string };
 
-/** Everything of a run's recordings but the messages removed. */
+/** Returns the messages of a run's recordings, without anything else. */
 function messagesOf(run: string): readonly { readonly id: string; readonly messages: readonly Message[] }[] {
   const names = readdirSync(run).filter((name) => name.endsWith('.traj.jsonl'));
   return names.sort().map((name) => ({
@@ -69,7 +69,7 @@ async function drafted(domain: string, chats: readonly object[]) {
   return { ...found, code, tasks, run };
 }
 
-/** The calls that change something, without arguments that were masked. */
+/** Returns the calls that change something, without arguments that were masked. */
 function deeds(
   actions: readonly Pick<GoldAction, 'tool' | 'arguments'>[],
   writes: ReadonlySet<string>,
@@ -80,7 +80,7 @@ function deeds(
     .sort();
 }
 
-/** What comes of a sample domain's own recordings once they are no more than words. */
+/** Returns the drafts from a sample domain's own recordings, reduced to their messages. */
 async function fromOwnRecordings(name: string, writes: readonly string[]) {
   const run = join(fresh(), 'gold');
   expect((await rehearsal('eval', join('domains', name), '--agent', 'gold', '--out', run)).code).toBe(0);
@@ -125,7 +125,7 @@ const lineWrites = [
   'accept_payment',
 ];
 
-/** What passes the audit is accepted, and the gold seat plays each of it with reward 1. */
+/** Accepts the tasks that pass the audit, and expects the gold seat to play each of them with reward 1. */
 async function expectRehearsed(domain: string, count: number): Promise<void> {
   const accepted = await rehearsal('draft', 'accept', domain, '--all', '--json');
   expect(
@@ -142,12 +142,12 @@ async function expectRehearsed(domain: string, count: number): Promise<void> {
 inFullSuite('recordings of order-desk, reduced to their words, become tasks that pass the audit', async () => {
   const { tasks, sound, drafts, same, sources, originals, domain } = await fromOwnRecordings('order-desk', orderWrites);
   expect(tasks).toHaveLength(60);
-  // The three of which only a request is left, because the agent handed over with a call, say so.
+  // The three conversations that keep only a request, because the agent handed over with a call, are marked so.
   expect({ sound, same }).toEqual({ sound: 57, same: 57 });
   const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
   expect(open).toEqual(drafts.filter(({ passes }) => !passes).map(({ id }) => id));
   for (const { id, passes, findings } of drafts) {
-    // Of a parcel to be called back the rules want the hand-over, too.
+    // For a parcel that is called back, the rules require the hand-over, too.
     const codes = findings.map(({ code }) => code).filter((code) => passes || code !== 'task/gold-violates');
     expect(codes.sort(), id).toEqual(passes ? [] : ['task/nothing-to-do', 'task/todo']);
   }
@@ -173,7 +173,7 @@ inFullSuite('recordings of parcel-desk, reduced to their words, become tasks tha
 });
 
 inFullSuite(
-  'recordings of help-line become tasks with what the users did at home, except hand-overs without a word',
+  'recordings of help-line become tasks with the actions of users, except hand-overs without a message',
   async () => {
     const { tasks, sound, drafts, same, sources, domain } = await fromOwnRecordings('help-line', lineWrites);
     expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 46, sound: 42, same: 42 });
@@ -191,7 +191,7 @@ inFullSuite(
 const said = (...texts: readonly string[]) =>
   texts.map((content, index): Message => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
 
-/** Conversations as people have them with another agent than the gold seat. */
+/** Conversations of people with another agent than the gold seat. */
 const written = {
   cancels: said(
     'hey there, boris tanaka here (boris.tanaka@example.com). i dont need the stuff from W1001 anymore, can u cancel?',
@@ -299,7 +299,7 @@ const variants = ['list_variants', { product: 'desk lamp' }, '{"brass":{}}'] as 
 const change = (variant: string) =>
   ['change_item', { order_id: 'W1138', product: 'desk lamp', variant }, JSON.stringify({ variant })] as const;
 
-test('a log with calls: a change of mind stays, ids that nobody said and failed calls do not', async () => {
+test('a log with calls: a change of mind stays, unmentioned ids and failed calls do not', async () => {
   const changesMind = logged(
     'Hugo Okafor, hugo.okafor@example.com. Please change the desk lamp in W1138 to white.',
     who,
@@ -346,7 +346,7 @@ test('a log with calls: a change of mind stays, ids that nobody said and failed 
   expect(sound).toEqual(['mind', 'nothing']);
 });
 
-/** Rooms, whose tools refuse in words of their own and take lists and objects. */
+/** A domain whose tools have their own texts for refusals, and take lists and objects. */
 const rooms = {
   'domain.yaml': 'name: rooms\n',
   'policy.md': '# Rooms\n\nAsk before you book.\n',
@@ -422,7 +422,7 @@ test('a log with calls: structured changes, refusals in plain words, and a name 
   expect(second?.user.goal).toBe(
     'What you want, in your own words: "The window of the Map Room is broken, please send a person."',
   );
-  // The persona is new, too: it and its only task pass together.
+  // The persona is also new: it passes together with its only task.
   const sound = drafts.filter(({ passes }) => passes).map(({ id }) => id);
   expect(sound).toEqual(['seen-brief-omits-changes', 'wavers']);
 });
@@ -561,7 +561,7 @@ inFullSuite(
   },
 );
 
-inFullSuite('a persona is drafted where nobody of the domain behaves so; nothing is overwritten', async () => {
+inFullSuite('a persona is drafted if no persona of the domain behaves so; nothing is overwritten', async () => {
   const domain = withoutTasks('order-desk');
   rmSync(join(domain, 'personas', 'forgetful.persona.yaml'));
   const chats = [{ id: 'redirects', messages: written.redirects }];

@@ -5,7 +5,7 @@ import { modelServer } from '../support/modelServer.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
-/** A language model of the editor takes a seat only where the editor lends it. */
+/** A language model of the editor can take a seat only if the editor lends it. */
 const desk = 'domains/parcel-desk';
 const scratch = temporaryFolder('rehearsal-editor-seat');
 

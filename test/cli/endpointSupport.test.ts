@@ -12,7 +12,7 @@ type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What an endpoint with these answers is found to support, by name. */
+/** Returns the features that an endpoint with these answers is found to support, by name. */
 async function supports(answer: (request: Request) => Answer) {
   const server = createServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as Request;
@@ -90,7 +90,7 @@ test('every request has the limit of tokens, unless the endpoint refuses it', as
   expect(found.get('parameters')?.found).toBe('does not accept max_tokens');
 });
 
-/** What is asked for, by the field that only this request has. */
+/** Returns the field that identifies the request: each probe has one that no other has. */
 const fieldOf = (request: Request) =>
   ['temperature', 'seed', 'stream', 'response_format', 'tools', 'reasoning_effort'].find((name) => name in request);
 

@@ -142,7 +142,7 @@ test('each seat is asked with its own settings, and a run is not resumed with ot
   });
 });
 
-inFullSuite('a run does not go on with other options', async () => {
+inFullSuite('a run does not resume with other options', async () => {
   const run = folder();
   await evaluated(run, '--tasks', 'lamp-variant');
   const before = files(run);
@@ -153,11 +153,11 @@ inFullSuite('a run does not go on with other options', async () => {
   expect(files(run)).toEqual(before);
 });
 
-/** A model that always says the same, and uses 30 tokens for it. */
+/** Serves a model that always gives the same answer, with a usage of 30 tokens. */
 const endpoint = (say = () => 'What is your email address, please?') =>
   modelServer(say, { prompt_tokens: 20, completion_tokens: 10 });
 
-test('a budget stops the run, and with another one it goes on without asking again', async () => {
+test('a budget stops the run, and with another one it resumes without asking again', async () => {
   const model = await endpoint();
   const run = folder();
   const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--turn-cap', '5', '--concurrency', '1'];
@@ -231,7 +231,7 @@ inFullSuite('where infrastructure failed every rollout there is no reward, and n
   expect(page).not.toMatch(/reward 0/);
 });
 
-test('a cancelled run keeps what is finished, and goes on', async () => {
+test('a cancelled run keeps finished rollouts, and resumes', async () => {
   const run = folder();
   const abort = new AbortController();
   let err = '';
@@ -398,7 +398,7 @@ test('two runs are compared by task, with the step at which they part', async ()
   );
 });
 
-/** A copy of a domain whose files a test may change. */
+/** Copies a domain whose files a test may change. */
 function copied(name: string): string {
   const copy = join(temporaryFolder('rehearsal'), name);
   cpSync(join('domains', name), copy, { recursive: true });

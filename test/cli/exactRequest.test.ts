@@ -15,7 +15,7 @@ const task = 'reschedule-P46';
 const fresh = () => temporaryFolder('exact');
 const secret = 'They might be lying. Keys 2 and 1: {"2": 1, "1": 2} \u2028 \ud800';
 
-/** Runs the task with models in both seats; gives the recording, and what each endpoint was sent. */
+/** Runs the task with models in both seats. Returns the recording, and the requests to each endpoint. */
 async function run(agentFlag: (url: string) => string) {
   const agent = await modelServer(
     (_, nth) =>
@@ -65,7 +65,7 @@ test.each([
 });
 
 inFullSuite(
-  'of a simulated user that had to be asked again the refused message is shown, and both requests by names of their own',
+  'a simulated user that was asked again shows the refused message, and both requests by their own names',
   async () => {
     const agent = await modelServer(() => 'Which day?');
     const user = await modelServer((_, nth) => ['', 'P46 on Tuesday, please.'][nth - 1] ?? '###STOP###');

@@ -35,7 +35,7 @@ describe.skipIf(process.platform === 'win32')('an existing Python', () => {
   const program = join(scratch, 'container');
   const asked = join(scratch, 'asked');
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-  // A container's command: it notes its arguments and starts the interpreter behind them.
+  // A container's command: it logs its arguments and starts the interpreter that follows them.
   writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> "${asked}"\nshift 2\nexec "$@"\n`, { mode: 0o755 });
   writeFileSync(
     python,

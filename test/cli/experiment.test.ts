@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
 const folder = temporaryFolder('rehearsal-experiment');
-/** parcel-desk with a few tasks, so that little is played before a model is trained. */
+/** parcel-desk with a few tasks, to keep the rollouts before training short. */
 const desk = join(folder, 'parcel-desk');
 cpSync(inRoot('domains', 'parcel-desk'), desk, { recursive: true });
 for (const split of ['train', 'test']) {
@@ -48,12 +48,12 @@ test.each([
   ],
   ['a name with a space', 'arms:\n  a b: {}\n', /:2:3 error .*the name of an arm has letters, digits/],
   [
-    'a pair of an arm that is none',
+    'a pair with an unknown arm',
     'arms: { a: {} }\ncompare: [[a, b]]\n',
     /:2:15 error experiment\/[a-z-]+ There is no arm b\..*The arms are a\./,
   ],
-  ['a seed that is no number', 'arms: { a: {} }\nseeds: [one]\n', /:2:9 error experiment\/[a-z-]+ .*one/],
-  ['a seed that stands there twice', 'arms: { a: {} }\nseeds: [1, 1]\n', /:2:8 error .*a seed appears twice/],
+  ['a seed that is not a number', 'arms: { a: {} }\nseeds: [one]\n', /:2:9 error experiment\/[a-z-]+ .*one/],
+  ['a seed that appears twice', 'arms: { a: {} }\nseeds: [1, 1]\n', /:2:8 error .*a seed appears twice/],
   ['an arm against itself', 'arms: { a: {} }\ncompare: [[a, a]]\n', /:2:11 error .*a pair of two arms is expected/],
   ['no pairs', 'arms: { a: {}, b: {} }\ncompare: [a, b]\n', /:2:11 error .*compare\[0\] is "a"/],
   ['no YAML', 'arms: [\n', /experiment\/syntax/],
@@ -75,8 +75,8 @@ test('a file that is not there is named, and a command without one says so', asy
 describe.skipIf(process.platform === 'win32')('with a stand-in for the trainer', () => {
   const python = join(folder, 'python');
   const program = join(folder, 'trainer.cjs');
-  // It trains nothing: it says that it has begun and ended, leaves a checkpoint that names all that it was made by, and
-  // succeeds at a task for each stage of training behind it.
+  // Trains nothing: reports its start and end, leaves a checkpoint that names all of its inputs, and succeeds at one
+  // task for each earlier stage of training.
   writeFileSync(
     program,
     `
@@ -208,7 +208,7 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
     );
   });
 
-  inFullSuite('one that was ended goes on with the stage that was not finished', async () => {
+  inFullSuite('one that was ended resumes with the unfinished stage', async () => {
     const out = join(folder, 'broken-once');
     writeFileSync(join(folder, 'broken'), '');
     const first = await rehearsal('experiment', file, '--out', out, '--python', python);

@@ -92,7 +92,7 @@ test.each([
   expect(err).toMatch(words);
 });
 
-test('a file that is no recording says so by its line', async () => {
+test('a file that is not a recording is reported with its line', async () => {
   const broken = join(root, 'broken.traj.jsonl');
   writeFileSync(broken, 'no JSON\n');
   const { code, err } = await rehearsal('explain', broken, '--domain', 'domains/order-desk');

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalUntil } from '../support/terminal.ts';
 
-/** What fresh readers of docs/first-domain.md ran into: each was silent or misleading before. */
+/** Mistakes of first-time readers of docs/first-domain.md that had a misleading message or none. */
 const scratch = temporaryFolder('first-day');
 
-/** A copy of the sample library desk with one text of one file replaced. */
+/** Copies the sample library desk, with one text of one file replaced. */
 function changed(file: string, from: string, to: string): string {
   const folder = mkdtempSync(join(scratch, 'desk-'));
   cpSync('domains/library-desk', folder, { recursive: true });
@@ -33,7 +33,7 @@ test.each([
   expect((await rehearsal('check', changed(file, from, to))).out).toMatch(finding);
 });
 
-test('check --fix says what it mended', async () => {
+test('check --fix reports its fixes', async () => {
   const folder = changed('rules.yaml', '\n  gate: true', '\n  gaet: true');
   expect((await rehearsal('check', folder, '--static', '--fix')).out).toMatch(
     /^fixed .*rules\.yaml:\d+ rule\/unknown-key /m,

@@ -32,7 +32,7 @@ test('every line of a pipe is a turn, and commands are not said to the user', as
   expect(stderr).toContain('there is no command /refund');
 });
 
-/** The replies to typed lines, up to the end of the input. */
+/** Returns the replies to typed lines, up to the end of the input. */
 async function repliesTo(seat: 'agent' | 'user', ...lines: string[]) {
   return (await rehearsalTyped(lines, ...argv(seat))).err;
 }

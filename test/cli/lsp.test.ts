@@ -1,4 +1,4 @@
-/** The language server, asked by a client in another process, as Neovim, Zed and JetBrains ask it. */
+/** Tests the language server with a client in another process, as Neovim, Zed and JetBrains use it. */
 import { spawn } from 'node:child_process';
 import { appendFileSync, cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ const client: ProtocolConnection = createProtocolConnection(
 const uriOf = (file: string) => pathToFileURL(join(folder, file)).href;
 const textOf = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** The findings that the server published last, by file, and what waits for the next ones. */
+/** The last published findings by file, and a callback for new ones. */
 const published = new Map<string, PublishDiagnosticsParams['diagnostics']>();
 let publish = () => {};
 client.onNotification(PublishDiagnosticsNotification.type, ({ uri, diagnostics }) => {

@@ -41,7 +41,7 @@ test('the tools of a domain are served on a scratch database that keeps what is 
   expect((await call('get_order', { order_id: 'W1014' })).text).toContain('"status":"cancelled"');
 });
 
-inFullSuite('another process serves a scratch database of its own', async () => {
+inFullSuite('another process serves its own scratch database', async () => {
   const order = { order_id: 'W1014' };
   const first = await connected(desk);
   await first.call('cancel_order', { ...order, reason: 'ordered by mistake' });

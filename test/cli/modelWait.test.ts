@@ -16,7 +16,7 @@ afterEach(() => {
 const about = (call: number, role: ModelNotice['role'] = 'agent') => ({ call, role, model: 'm' });
 const again = { type: 'askedAgain', retry: { attempt: 1, of: 3, reason: 'it answered 503' } } as const;
 
-/** A terminal that is written to, and what stands on it. */
+/** Returns a terminal to write to, and a function that returns its screen. */
 function terminal() {
   let written = '';
   const io = {
@@ -57,7 +57,7 @@ test('in a terminal one line counts the seconds, beside the progress bar, and is
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('without one it is said after 10 s, 20 s, 40 s, and retries at once', () => {
+test('without one the wait is reported after 10 s, 20 s, 40 s, and retries at once', () => {
   const said: string[] = [];
   const wait = modelWait((text) => said.push(text));
   wait.onModel({ ...about(1, 'user'), type: 'asked' });

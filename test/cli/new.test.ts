@@ -72,7 +72,7 @@ describe('from a template', () => {
     },
   );
 
-  test('the domain is called as its folder where nobody names it', async () => {
+  test('a domain without a given name is named after its folder', async () => {
     const folder = join(scratch, 'my-desk');
     await rehearsal('new', folder, '--template', 'empty');
     expect(parse(readFileSync(join(folder, 'domain.yaml'), 'utf8'))).toMatchObject({ name: 'my-desk' });
@@ -120,7 +120,7 @@ describe('from an MCP server', () => {
     expect(JSON.parse(counted.out)).toMatchObject({ results: [{ task: 'create_entities', reward: 1 }] });
   });
 
-  /** A server that does not say of most of its tools whether they change anything. */
+  /** Writes a server that does not declare for most of its tools whether they change anything. */
   function quiet(): string {
     const server = join(scratch, 'quiet.mjs');
     writeFileSync(
@@ -153,7 +153,7 @@ describe('from an MCP server', () => {
     expect(text).toMatch(/# review: .* names sound so: list_notes/);
   });
 
-  inFullSuite('what a person says of the tools of a server is not marked', async () => {
+  inFullSuite('values that a person gives for the tools of a server are not marked', async () => {
     const command = `"${process.execPath}" "${quiet()}"`;
     const told = join(scratch, 'told');
     await rehearsalApproved('new', told, '--mcp', command, '--writes', 'list_notes');
@@ -322,7 +322,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
       /no template "shop"; there is support-desk, dual-control, mcp, empty/,
     ],
     [
-      'a date that is none',
+      'an invalid date',
       [fresh, '--template', 'empty', '--now', 'soon'],
       /--now is a date and time such as .*, not "soon"/,
     ],
@@ -342,7 +342,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
     ['a quote without an end', [fresh, '--mcp', 'node "x'], /--mcp cannot be read: a quote \("\) in it has no end/],
     ['an empty command', [fresh, '--mcp', ' '], /--mcp is empty/],
     [
-      'an address that is none',
+      'an invalid server address',
       [fresh, '--mcp-url', 'somewhere'],
       /--mcp-url is an address such as .*, not "somewhere"/,
     ],
@@ -351,7 +351,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
       [fresh, '--mcp-url', 'http://127.0.0.1:59998/mcp'],
       /cannot be reached \(ECONNREFUSED\)/,
     ],
-    ['an environment that is none', [fresh, '--mcp', 'x', '--env', 'KEY'], /--env is NAME=VALUE, not "KEY"/],
+    ['an invalid environment', [fresh, '--mcp', 'x', '--env', 'KEY'], /--env is NAME=VALUE, not "KEY"/],
     [
       'a tool that the server has not',
       [fresh, '--mcp', `${node} ${memory}`, '--writes', 'fly'],
@@ -372,7 +372,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
   });
 });
 
-/** A server that says nothing of its tools' effects. */
+/** A server that does not declare the effects of its tools. */
 function quietServer(tools: readonly object[]): string {
   return `import { createInterface } from 'node:readline';
 const answers = {
@@ -388,7 +388,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 `;
 }
 
-/** A server that makes folders in the folder that it is given, and notes what is there when it starts. */
+/** A server that creates folders in the folder that it is given, and logs its content at the start. */
 function folderServer(started: string): string {
   const inputSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
   return `import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';

@@ -49,7 +49,7 @@ const greets = {
 };
 const planted = ['Jane', 'Miller', 'jane.miller', 'gmail', 'maria.lopez', 'shopmail'];
 
-/** A folder with a log, in which commands are run. */
+/** Creates a folder with a log to run commands in. */
 function withLog(...conversations: readonly unknown[]): string {
   const cwd = fresh();
   writeFileSync(join(cwd, 'log.jsonl'), jsonl(...conversations));
@@ -66,7 +66,7 @@ describe('a domain from recorded chats', () => {
   const cwd = withLog(cancels, asks, greets);
   const desk = join(cwd, 'desk');
 
-  test('has the policy, the tools and nobody of the log, and says what to fill in and what comes next', async () => {
+  test('has the policy and the tools of the log but no personal data, and says what to fill in and what comes next', async () => {
     const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', '--seed', 'x', '--yes');
     expect([made.code, made.err]).toEqual([0, '']);
     expect(made.out).toMatch(
@@ -120,7 +120,7 @@ describe('a domain from recorded chats', () => {
   });
 });
 
-test('tools that the log defines are taken as they are, and their descriptions name nobody', async () => {
+test('tools that the log defines are taken as they are, and their descriptions have no names of people', async () => {
   const parameters = {
     type: 'object',
     properties: { q: { type: 'string', description: 'As maria.lopez@shopmail.com says.' } },
@@ -220,7 +220,7 @@ describe('bad input has one clear message, and nothing is written', () => {
     ['no folder', ['--chats', 'log.jsonl'], /name the folder of the new domain/],
     ['a folder that is not empty', ['.', '--chats', 'log.jsonl'], /is not empty/],
     ['chats and spans', [...log, '--spans', 'log.jsonl'], /source for the domain: --template/],
-    ['a simulator that is none', [...log, '--simulator', 'gold'], /--simulator is a model, .*, not "gold"/],
+    ['an invalid simulator', [...log, '--simulator', 'gold'], /--simulator is a model, .*, not "gold"/],
     ['a seed where nothing is masked', [...log, '--seed', 'x', '--keep-personal-data'], /choose one/],
   ])('%s', async (_, args, message) => {
     const { code, out, err } = await rehearsalIn(cwd, 'new', ...args);

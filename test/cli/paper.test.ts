@@ -10,7 +10,7 @@ import { rehearsal } from '../support/terminal.ts';
 const scratch = () => temporaryFolder('rehearsal-paper');
 const fixture = fileURLToPath(new URL('../fixtures/bfcl', import.meta.url));
 
-/** A run with the rewards of a task's trials in each list. */
+/** Creates a run; each list has the rewards of a task's trials. */
 function runOf(domain: string, ...tasks: readonly (readonly (0 | 1 | null)[])[]): RunRecord {
   const rollouts = tasks.flatMap((rewards, task) => rewards.map((reward) => ({ task: String(task), reward })));
   return { folder: `runs/${domain}`, file: { domain, basis: 'evaluate' }, rollouts } as unknown as RunRecord;
@@ -19,7 +19,7 @@ function runOf(domain: string, ...tasks: readonly (readonly (0 | 1 | null)[])[])
 const rowOf = (name: string, ...records: readonly RunRecord[]) =>
   paperOf(records).benchmarks.find((each) => each.name === name);
 
-test('a number is the mean over tasks, and what is not scored is no trial', () => {
+test('a number is the mean over tasks, and an unscored rollout is not a trial', () => {
   const run = runOf('tau2-airline', [1, 1, 1, 1], [0, 1], [0, null], [null]);
   expect(rowOf('TAU2 airline', run)).toMatchObject({ yours: 50, missing: [], published: { 'MUA-RL-32B': 45.4 } });
   expect(rowOf('TAU2 retail', run)).toMatchObject({ yours: null, missing: [] });

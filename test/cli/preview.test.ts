@@ -66,7 +66,7 @@ inFullSuite(
   },
 );
 
-test('a model plays the persona, and is told who it is', async () => {
+test('a model plays the persona, and gets its description', async () => {
   const server = await modelServer(() => 'Cancel it, would you?');
   const shown = await preview(
     'patient',

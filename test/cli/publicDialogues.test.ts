@@ -8,7 +8,7 @@ import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-/** The part of a public set of dialogues that is technical support. */
+/** Returns the technical support dialogues of a public data set. */
 async function supportDialogues(): Promise<readonly (readonly [request: string, answer: string])[]> {
   await dialogueCorpus.setUp();
   const find = 'import chatterbot_corpus as c; print(c.__path__[0])';
@@ -17,7 +17,7 @@ async function supportDialogues(): Promise<readonly (readonly [request: string, 
   return (parse(text) as { readonly conversations: readonly (readonly [string, string])[] }).conversations;
 }
 
-/** The desk that gives such answers: it looks them up in its articles, by what the request is about. */
+/** Writes a desk with these answers: the agent looks them up in articles, by the subject of the request. */
 function adviceDesk(dialogues: readonly (readonly [string, string])[]): string {
   const folder = temporaryFolder('advice-desk');
   const articles = Object.fromEntries(
@@ -51,7 +51,7 @@ export const find_advice = tool({
   return folder;
 }
 
-/** Somebody who says more than is needed. */
+/** A user who gives more personal data than needed. */
 const planted = {
   said: 'I am Henrike Osterloh, henrike.osterloh@posteo.de, +49 151 98765432, card 4111 1111 1111 1111.',
   gone: /Henrike|Osterloh|posteo|98765432|4111 1111/i,
@@ -81,7 +81,7 @@ inFullSuite('public support dialogues become tasks that pass the audit and are r
     readonly intents: readonly { readonly requests: readonly string[]; readonly example: { readonly name: string } }[];
   };
   expect(code).toBe(1);
-  // The set asks ten things; "my screen" and "my laptop screen" are alike.
+  // The data set has ten subjects; "my screen" and "my laptop screen" are alike.
   expect(intents.length).toBeGreaterThanOrEqual(8);
   expect(intents.length).toBeLessThanOrEqual(10);
   expect(intents.reduce((sum, { requests }) => sum + requests.length, 0)).toBe(dialogues.length);

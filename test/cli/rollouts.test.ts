@@ -39,7 +39,7 @@ inFullSuite('the same seed gives the same bytes, in any order and concurrency; a
   expect([one, many, other].map(({ summary }) => summary.meanReward)).toEqual([1, 1, 1]);
 });
 
-test('an interrupted run goes on with what has no receipt', async () => {
+test('an interrupted run resumes with the rollouts without a receipt', async () => {
   const { run } = await evaluated('--tasks', 'reschedule-P46,reschedule-P50');
   const before = texts(run);
   const again = await rehearsal(

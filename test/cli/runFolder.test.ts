@@ -8,7 +8,7 @@ import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-/** Whoever goes on with a run, checks one or replays one is told when the folder is not what it seems. */
+/** Continuing, verifying and replaying report a run folder whose files are damaged or do not belong together. */
 const root = temporaryFolder('rehearsal-run-folder');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
@@ -21,7 +21,7 @@ beforeAll(async () => {
   expect(await rehearsal('run', desk, 'lamp-variant', ...seats)).toMatchObject({ code: 0 });
 });
 
-/** A copy of the run with some files changed, or left out where the text is null. */
+/** Copies the run, with some files changed, or removed if the text is null. */
 function copied(changes: Readonly<Record<string, string | null>> = {}): string {
   const folder = fresh();
   cpSync(whole, folder, { recursive: true });
@@ -36,7 +36,7 @@ const contents = (folder: string) =>
     .sort()
     .map((name) => [name, readFileSync(join(folder, name), 'utf8')]);
 
-/** Refused in one sentence, and the folder is as it was. */
+/** Expects a refusal in one sentence, and an unchanged folder. */
 async function expectRefused(folder: string, argv: readonly string[], message: string): Promise<void> {
   const before = contents(folder);
   const { code, out, err } = await rehearsal(...argv, '--out', folder);
@@ -68,7 +68,7 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recording verified\n' });
   });
 
-  test('goes on with more tasks', async () => {
+  test('resumes with more tasks', async () => {
     const folder = copied();
     const more = await rehearsal(...argv(desk, 'mistaken-order'), '--agent', 'scripted', '--out', folder);
     expect(more.code).toBe(0);
@@ -80,7 +80,7 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
 
   const advice = 'so it is unknown which run this is. Choose another --out, or put that file back as it was';
   const unreadable: readonly (readonly [string, Readonly<Record<string, string | null>>, string])[] = [
-    ['a run.json that is no JSON', { 'run.json': '{\n  "seed" "1"\n}\n' }, `/run.json:2: is not JSON, ${advice}`],
+    ['a run.json that is not JSON', { 'run.json': '{\n  "seed" "1"\n}\n' }, `/run.json:2: is not JSON, ${advice}`],
     ['an empty run.json', { 'run.json': '' }, `/run.json:1: is not JSON, ${advice}`],
     [
       'a run.json of something else',
@@ -94,7 +94,7 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     ],
     ['no run.json', { 'run.json': null }, `/run.json is missing although ${recording} is there, ${advice}`],
     [
-      'a ledger with a line that is none',
+      'a ledger with a line that is not a receipt',
       { 'ledger.jsonl': 'garbage\n' },
       '/ledger.jsonl:1: is not a receipt, so it is unknown which rollouts are finished. Choose another --out',
     ],
@@ -135,7 +135,7 @@ describe('verify', () => {
     ['basis', 'train', 'the basis is evaluate, run.json says train'],
     ['domain', 'parcel-desk', 'the domain is order-desk, run.json says parcel-desk'],
     ['policyHash', 'abc', 'run.json says abc'],
-  ])('a run.json with another %s, signed anew, is not what its recordings say', async (name, value, message) => {
+  ])('a run.json with another %s, signed again, does not match its recordings', async (name, value, message) => {
     const file = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as object;
     const folder = copied({ 'run.json': JSON.stringify({ ...file, [name]: value }) });
     openLedger(join(folder, 'ledger.jsonl'), signingKey()).vouchFor({ hash: runFileHash(folder) ?? '' });
@@ -195,7 +195,7 @@ describe('verify', () => {
   test('a run of a version that promised no rollouts is verified, and says so', async () => {
     const file = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as object;
     const folder = copied({ 'run.json': JSON.stringify({ ...file, id: undefined, planned: undefined }) });
-    // Its receipts and sidecars named no run either.
+    // Earlier receipts and sidecars did not name a run either.
     const path = join(folder, recording.replace('traj', 'sidecar'));
     const sidecar = openSidecar(`${path}.old`);
     const [first, ...rest] = readSidecar(path).lines;
@@ -229,7 +229,7 @@ describe('verify', () => {
     expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: `${old}2 recordings verified\n` });
   });
 
-  test('a run.json that is none is a problem, also where the ledger vouches for it', async () => {
+  test('an invalid run.json is a problem, also if the ledger has its hash', async () => {
     const folder = copied({ 'run.json': '{' });
     openLedger(join(folder, 'ledger.jsonl'), signingKey()).vouchFor({ hash: runFileHash(folder) ?? '' });
     expect(await rehearsal('verify', folder)).toMatchObject({
@@ -261,7 +261,7 @@ describe('report', () => {
 describe('replay', () => {
   test.each([
     ['that is empty', '', 'a recording begins with rolloutStarted'],
-    ['that is no JSON', 'random\n', 'is not JSON: the recording was cut short here, or is not a recording'],
+    ['that is not JSON', 'random\n', 'is not JSON: the recording was cut short here, or is not a recording'],
     ['that is something else', '{}\n', 'is not an event of a recording (n: Invalid input'],
   ])('a recording %s is named with its line, with a domain or without', async (_name, content, message) => {
     const path = `${fresh()}.traj.jsonl`;
@@ -313,7 +313,7 @@ describe('replay', () => {
     });
   });
 
-  test('a folder is told that one recording of it is wanted', async () => {
+  test('a folder in place of a recording is refused', async () => {
     expect(await rehearsal('replay', whole)).toMatchObject({
       code: 2,
       err: `rehearsal replay: ${whole} is a folder, and replay takes one recording: for example ${join(whole, recording)}\n`,

@@ -32,6 +32,6 @@ test.each(sampled(priced, 2))('a stream tells tokens and cost of each answer of 
   expect(lines.at(-1)?.type).toBe('rolloutFinished');
 });
 
-test('without it the result stands alone', async () => {
+test('without it only the result is printed', async () => {
   expect(await streamed()).toEqual([]);
 });

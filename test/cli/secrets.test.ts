@@ -12,7 +12,7 @@ import { rehearsalWith } from '../support/terminal.ts';
 
 const key = 'sk-planted-0b7e"\\5d';
 
-/** An endpoint that says back every header that it got: at first in its answers, then in an error. */
+/** An endpoint that echoes every request header: first in its answers, then in an error. */
 async function indiscreet(): Promise<string> {
   let requests = 0;
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ const spellings = [key, JSON.stringify(key).slice(1, -1), JSON.stringify(JSON.st
 const leaks = (texts: readonly string[]) =>
   texts.filter((text) => [...spellings, 'planted'].some((spelling) => text.includes(spelling)));
 
-it('a key stands in nothing that is written or printed: recordings, sidecars, ledger, reports, errors', async () => {
+it('a key is in nothing that is written or printed: recordings, sidecars, ledger, reports, errors', async () => {
   const scratch = temporaryFolder('rehearsal');
   const run = join(scratch, 'run');
   const url = await indiscreet();
@@ -79,7 +79,7 @@ it('a value without secrets is given back itself, and one with them keeps its fo
   expect(redacted(`before ${key} after`)).toBe('before [OPENAI_API_KEY] after');
 });
 
-it('a secret is known as it stands in JSON, in an address and in a header', () => {
+it('a secret is recognised in JSON, in an address and in a header', () => {
   const told = keptSecret('TOKEN', 'p\u00e4ss+word/="\\9');
   const forms = [
     JSON.stringify({ told }),

@@ -79,7 +79,7 @@ test('the gold seat agrees with its own recordings in every turn, and the files 
   expect(readdirSync(run).map((name) => readFileSync(join(run, name), 'utf8'))).toEqual(before);
 });
 
-test('each kind of proposal is told apart, and the first divergence named', async () => {
+test('each kind of proposal is distinguished, and the first divergence named', async () => {
   const proposals = [
     calling(['find_parcel', { parcel: 'P50' }]),
     calling(['reschedule', { day: 'Tuesday', parcel: 'P46' }]),
@@ -117,7 +117,7 @@ inFullSuite('what is proposed is not executed; with --reads an agent may look fi
   expect(afterRead?.messages.at(-1)?.content).toMatch(/"status"/);
 });
 
-inFullSuite('an agent of one’s own is put into each turn with the conversation so far', async () => {
+inFullSuite('a custom agent is put into each turn with the conversation so far', async () => {
   const folder = fresh();
   const agent = join(folder, 'odd.agent.yaml');
   const file = join(process.cwd(), 'test/engine/shell/fixtures/agent.mjs');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
-/** What an option would do is said nowhere in what was asked for, so it would be swallowed. */
+/** An option that has no effect on a command is an error: otherwise it would be ignored silently. */
 test.each<[string, string]>([
   ['new desk --template empty --writes pay', '--writes does not go with --template; it takes'],
   ['new desk --template empty --seed x', '--seed does not go with --template'],

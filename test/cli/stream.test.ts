@@ -7,7 +7,7 @@ import { rehearsal } from '../support/terminal.ts';
 const run = join(temporaryFolder('rehearsal'), 'run');
 const scripted = ['domains/order-desk', '--agent', 'scripted', '--tasks', 'lamp-variant,mistaken-order', '--out', run];
 
-/** The lines before the last one, and that. */
+/** Returns the lines before the last one, and the last one. */
 function read(out: string): { readonly lines: readonly RunLine[]; readonly result: Record<string, unknown> } {
   const parsed = out
     .trim()
@@ -21,7 +21,7 @@ const outcomes = (lines: readonly RunLine[]) =>
     .flatMap((line) => (line.type === 'rolloutFinished' ? [line.outcome] : []))
     .toSorted((one, other) => one.task.localeCompare(other.task) || one.trial - other.trial);
 
-test('eval tells of each rollout as it begins, goes on and ends, then its result', async () => {
+test('eval reports the start, progress and end of each rollout, then its result', async () => {
   const { code, out } = await rehearsal('eval', ...scripted, '--trials', '2', '--json', '--stream');
   expect(code).toBe(0);
   const { lines, result } = read(out);
@@ -49,7 +49,7 @@ test('eval tells of each rollout as it begins, goes on and ends, then its result
   );
 });
 
-test('a run that goes on tells of what is new alone; report tells of all of it, with the same outcomes', async () => {
+test('a resumed run reports only new rollouts; report shows all of them, with the same outcomes', async () => {
   const { out } = await rehearsal('eval', ...scripted, '--trials', '3', '--json', '--stream');
   expect(outcomes(read(out).lines).map(({ trial }) => trial)).toEqual([2, 2]);
   const report = read((await rehearsal('report', run, '--json', '--stream')).out);

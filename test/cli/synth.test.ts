@@ -46,7 +46,7 @@ describe('the gold seat over two domains', () => {
     expect(readFileSync(join(first, 'balance.txt'), 'utf8')).toContain('24 accepted of 24 chosen');
   });
 
-  test('goes on where it was: more rollouts keep what is there, the same again plays nothing', async () => {
+  test('resumes: more rollouts keep the existing ones, the same number plays nothing', async () => {
     const recordings = () => readdirSync(first, { recursive: true, encoding: 'utf8' }).sort().join('\n');
     const [before, files] = [readFileSync(join(first, 'selection.jsonl'), 'utf8'), recordings()];
     rmSync(join(first, 'selection.jsonl'));
@@ -55,7 +55,7 @@ describe('the gold seat over two domains', () => {
     expect(recordings()).toBe(files);
   });
 
-  test('that is cancelled keeps what it has, says how to go on, and then plays nothing again', async () => {
+  test('that is cancelled keeps its rollouts, says how to resume, and then repeats none', async () => {
     const folder = join(scratch, 'cancelled');
     const cancel = new AbortController();
     let err = '';
@@ -130,7 +130,7 @@ async function graded(answer: (request: ModelRequest, nth: number) => string) {
 }
 
 describe('the grader', () => {
-  test('is told the rules and the numbered steps, and what it would not keep is left out', async () => {
+  test('gets the rules and the numbered steps, and rollouts that it rejects are left out', async () => {
     const refuse = { keep: false, reason: 'The agent guessed.' };
     const { code, out, folder, requests, run } = await graded((request, nth) =>
       gradeFor(request, nth === 1 ? refuse : {}),
@@ -211,7 +211,7 @@ test.each<[readonly string[], RegExp]>([
   expect([code, err]).toEqual([2, expect.stringMatching(message)]);
 });
 
-test('a selection that was edited by hand names the line that is none', async () => {
+test('a selection that was edited by hand names the invalid line', async () => {
   const folder = join(scratch, 'broken');
   cpSync(small, folder, { recursive: true });
   appendFileSync(join(folder, 'selection.jsonl'), '{"recording": 1}\n');

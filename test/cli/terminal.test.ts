@@ -10,8 +10,8 @@ import { isFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 /**
- * What a person sees of the command line in a real terminal: `script` gives the process one. Where there is no such
- * program (or one with other options) these tests are skipped; modelWait.test.ts has the same line without a terminal.
+ * Tests the output of the command line in a real terminal, which `script` provides. Without that program, or if it has
+ * other options, these tests are skipped; modelWait.test.ts tests the same line without a terminal.
  */
 const root = temporaryFolder('rehearsal-terminal');
 let runs = 0;
@@ -21,7 +21,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Starts the command line in a terminal. `text` grows with what is written to it. */
 function inTerminal(...argv: readonly string[]) {
-  // Without `exec` some shells stay in between, are interrupted too, and have a code of their own.
+  // Without `exec`, some shells remain as a parent process, are interrupted too, and exit with their own code.
   const command = `exec ${[process.execPath, '--no-warnings', commandLine, ...argv].map(quoted).join(' ')}`;
   const env = { ...process.env, REHEARSAL_HOME: join(root, 'home'), TERM: 'xterm-256color' };
   const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -109,7 +109,7 @@ test.skipIf(!hasScript)(
     const lines = shownBy(text());
     expect(lines.filter((line) => line.includes('waiting for the model'))).toEqual([]);
     expect(lines.join('\n')).toMatch(/ended: the rollout was cancelled/);
-    expect(finishedRollouts(join(run, 'ledger.jsonl')), 'a rollout that is to go on').toEqual([]);
+    expect(finishedRollouts(join(run, 'ledger.jsonl')), 'a rollout to resume').toEqual([]);
   },
   patienceMs,
 );

@@ -34,7 +34,7 @@ test('tools --local starts no server', async () => {
   });
 });
 
-test('tools says what keeps the code from loading, and what is no domain', async () => {
+test('tools reports why code does not load, and a folder that is not a domain', async () => {
   const folder = smallDomain(tools, task);
   const file = join(folder, 'tools.ts');
   writeFileSync(file, `${readFileSync(file, 'utf8')}throw new Error('closed');\n`);

@@ -7,7 +7,7 @@ import { smallDomain } from '../support/smallDomain.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-/** An error in a file of a domain ends what depends on that file, and nothing else. */
+/** An error in a file of a domain stops only the tasks that depend on that file. */
 const task = (id: string, persona = 'plain') =>
   `id: ${id}\npersona: ${persona}\nuser: { goal: Look., opening: Hello. }\nactions: [{ tool: look, arguments: {} }]\nscript: [[{ tool: look, arguments: {} }], Done.]\n`;
 
@@ -75,7 +75,7 @@ const unreadable = { 'tasks/two.task.yaml': 'id: two\npersona: [plain\n' };
 test('a file of tasks that cannot be read keeps no other task from running', async () => {
   const folder = domain(unreadable);
   expect(await evaluated(folder, '--tasks', 'one')).toMatchObject({ code: 0, results: { one: 'passed' }, err: '' });
-  // All tasks were meant, and not all of them were run.
+  // All tasks were selected, but not all of them were run.
   const all = await evaluated(folder);
   expect(all).toMatchObject({ code: 2, results: { one: 'passed' } });
   expect(all.err).toMatch(/not run: .*\/tasks\/two\.task\.yaml:\d+:\d+ error /);

@@ -9,7 +9,9 @@ import { commandLine } from '../support/commandLine.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal, rehearsalWith } from '../support/terminal.ts';
 
-/** What can't be read or had: one message that names it and says what to do, exit code 2, and never a trace. */
+/**
+ * Unreadable files, unavailable resources: one message that names the cause and the fix, exit code 2, no stack trace.
+ */
 const root = temporaryFolder('rehearsal-unreadable');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
@@ -63,7 +65,7 @@ describe('a key', () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  test('doctor tells of a signing key that is none', async () => {
+  test('doctor reports an invalid signing key', async () => {
     const folder = fresh();
     mkdirSync(folder);
     writeFileSync(join(folder, 'signing-key.pem'), 'garbage\n');
@@ -193,7 +195,7 @@ describe.skipIf(process.platform === 'win32')('a process', () => {
   });
 });
 
-describe('what nobody foresaw', () => {
+describe('an unexpected error', () => {
   const broken = (environment: NodeJS.ProcessEnv) => {
     let err = '';
     const io = {

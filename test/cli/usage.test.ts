@@ -175,7 +175,7 @@ test.each(mistakes)('rehearsal $argv: one message, exit code 2', async ({ argv, 
   expect(err).toMatch(message);
 });
 
-/** What takes no folder and no recording that could be missing: how these are asked for what can't be done. */
+/** Arguments that make a command fail when it takes neither a folder nor a recording that could be missing. */
 const otherwise: Readonly<Record<string, readonly string[]>> = {
   serve: [],
   dap: ['--port', 'x'],

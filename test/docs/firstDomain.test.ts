@@ -8,7 +8,7 @@ import { rehearsalIn } from '../support/terminal.ts';
 
 const page = readFileSync(inRoot('docs/first-domain.md'), 'utf8');
 
-/** The page's blocks in order: files by their names, and lines for a terminal. */
+/** The code blocks of the page in order: files by name, and lines for a terminal. */
 const blocks = [...page.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].map(
   ([, language = '', file, text = '']) => ({ language, file, text }),
 );

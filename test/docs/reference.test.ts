@@ -12,7 +12,7 @@ import {
   trainingReference,
 } from './reference.ts';
 
-// Pages of docs/reference are written from what the product itself says: `vitest run test/docs -u` writes them anew.
+// The pages of docs/reference are generated from the product itself. `vitest run test/docs -u` writes them again.
 
 test.each([
   ['commands.md', commandReference],

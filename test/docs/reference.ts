@@ -34,7 +34,7 @@ type Manifest = {
 
 const { contributes } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as Manifest;
 
-/** Where VS Code shows what a menu holds. */
+/** The places where VS Code shows the items of a menu. */
 const places: Readonly<Record<string, string>> = {
   'editor/title/run': 'the run button of an editor',
   'editor/title': 'the title of an editor',
@@ -50,7 +50,7 @@ const places: Readonly<Record<string, string>> = {
   'view/item/context': 'the menu of a row',
 };
 
-/** Every command of the editor, and where it is found. */
+/** Returns the reference of all commands of the editor, and of the places where they appear. */
 export function commandReference(): string {
   const hidden = new Set(
     contributes.menus['commandPalette']?.flatMap(({ command, when }) => (when === 'false' ? [command] : [])),
@@ -79,7 +79,7 @@ The tools of every domain are offered to it as an MCP server, too, on a scratch 
 `;
 }
 
-/** Every setting, its default and what it does. */
+/** Returns the reference of all settings, with defaults and descriptions. */
 export function settingReference(): string {
   const sections = Object.entries(contributes.configuration.properties).map(([name, setting]) => {
     const values = setting.enum?.map((value, at) => `- \`${value}\`: ${setting.enumDescriptions?.[at] ?? ''}`) ?? [];
@@ -91,7 +91,7 @@ export function settingReference(): string {
   return `# Settings\n\n${sections.join('\n\n')}\n`;
 }
 
-/** The help of every command of the command line. */
+/** Returns the help of all commands of the command line. */
 export async function commandLineReference(): Promise<string> {
   const sections = (await loadCommands()).map(({ name, help }) => `## ${name}\n\n\`\`\`\n${help.trim()}\n\`\`\``);
   const codes =
@@ -99,7 +99,7 @@ export async function commandLineReference(): Promise<string> {
   return `# Command line\n\n${codes}\n\n${sections.join('\n\n')}\n`;
 }
 
-/** Every key of the files of a domain, from the schemas that they are checked with. */
+/** Returns the reference of all keys in the files of a domain, from the schemas that validate them. */
 export function fileReference(): string {
   const sections = Object.values(jsonSchemas()).map((schema) => {
     return `## ${schema['title']}\n\n${table(keysOf(schema, schema, ''))}`;
@@ -107,7 +107,7 @@ export function fileReference(): string {
   return `# Keys of the files of a domain\n\n[domain-format.md](../domain-format.md) explains how they work together.\n\n${sections.join('\n\n')}\n`;
 }
 
-/** Every attribute of a debug configuration of `launch.json`. */
+/** Returns the reference of all attributes of a debug configuration in `launch.json`. */
 export function launchReference(): string {
   const heads = {
     launch: 'Play a task (`"request": "launch"`)',
@@ -134,7 +134,7 @@ function valueAt(schema: JsonObject, path: string): JsonObject {
   }, schema);
 }
 
-/** Every event of a recording, from the schema that recordings are read with. */
+/** Returns the reference of all events of a recording, from the schema that validates recordings. */
 export function recordingReference(): string {
   const line = z.toJSONSchema(recordedSchema, { io: 'input' }) as unknown as JsonObject;
   const ofLine = keysOf(
@@ -173,7 +173,7 @@ function table(keys: readonly Key[]): string {
   return `| key | type | what it says |\n| --- | --- | --- |\n${rows.join('\n')}`;
 }
 
-/** Every key of the trainer's configurations, as `rehearsal train --explain` says it. */
+/** Returns the reference of all keys of the trainer's configurations, as printed by `rehearsal train --explain`. */
 export function trainingReference(): string {
   const heads: Readonly<Record<TrainingKind, string>> = {
     sft: 'SFT (`kind: sft`)',
@@ -225,7 +225,7 @@ ${sections.join('\n\n')}
 `;
 }
 
-/** Every metric of a run, as the dashboard names it. */
+/** Returns the reference of all metrics of a run, with the names of the dashboard. */
 export function metricReference(): string {
   const rows = trainer.metrics.map(({ name, label, about, unit, runs }) => {
     const charts = trainer.charts.filter(({ metrics }) => metrics.includes(name));
@@ -244,7 +244,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** Every alarm of a run, and the limits that raise it. */
+/** Returns the reference of all alarms of a run, and the limits that raise them. */
 export function alarmReference(): string {
   const alarms = trainer.alarms.map(
     ({ name, about, advice, runs }) => `| \`${name}\` | ${runNames(runs)} | ${oneLine(about)} | ${oneLine(advice)} |`,
@@ -279,7 +279,7 @@ type Key = { readonly path: string; readonly type: string; readonly isRequired: 
 
 const deepest = 4;
 
-/** A file that is a list has the keys of its elements. A key of elements of a list follows `[]`. */
+/** Returns the keys of a schema. A file that is a list has the keys of its elements. Other lists are shown as `[]`. */
 function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly Key[] {
   if (prefix.split(/[.[]/).length > deepest) return [];
   const forms = formsOf(schema, root);
@@ -308,12 +308,12 @@ function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly 
   return [...found.values()];
 }
 
-/** What two forms say of one key; of constants each is explained. */
+/** Merges the descriptions of one key in two forms. If both are constants, it explains each of them. */
 function merged(known: Key | undefined, more: Key): Key {
   if (known === undefined || known.type === more.type) return known ?? more;
   const constants = /^`[^`]+`(?: or `[^`]+`)*$/;
   const isChoice = constants.test(more.type) && known.about !== more.about;
-  // What was merged before is explained already.
+  // A description that was merged before already explains its constants.
   const isOpen = ({ type, about }: Key) => constants.test(type) && !about.startsWith('`');
   const explained = (key: Key) => (isOpen(key) ? `${key.type}: ${key.about}` : key.about);
   return {

@@ -5,12 +5,12 @@ import { inRoot } from '../../scripts/repository.ts';
 import { main } from '../../src/cli/main.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-/** What docs/tutorial.md tells to type at a terminal is typed here, in its order, and has to print what it shows. */
+/** Types the commands of docs/tutorial.md in order, and compares their output with the output that the page shows. */
 const cwd = temporaryFolder('rehearsal-tutorial');
 cpSync(inRoot('domains', 'order-desk'), join(cwd, 'domains', 'order-desk'), { recursive: true });
 type Typed = { readonly prompt: string; readonly text: string; readonly shown: string[] };
 
-/** The commands of the shell, each with what is typed into it. */
+/** The commands of the shell, each with the input that is typed into it. */
 const page = readFileSync(inRoot('docs', 'tutorial.md'), 'utf8');
 const commands: (Typed & { readonly lines: Typed[] })[] = [];
 for (const [, block = ''] of page.matchAll(/```console\n(.*?)```/gs))
@@ -22,7 +22,7 @@ for (const [, block = ''] of page.matchAll(/```console\n(.*?)```/gs))
     else (commands.at(-1)?.lines.at(-1) ?? commands.at(-1))?.shown.push(line);
   }
 
-/** Runs a command, types its lines, and returns what was printed after each, first after the command itself. */
+/** Runs a command and types its lines. Returns the output after the command and after each line. */
 async function printedBy({ text, lines }: (typeof commands)[number]) {
   const outs = [''];
   const prompts: string[] = [];

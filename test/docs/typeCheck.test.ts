@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary.ts';
 const [, configuration = ''] =
   /```json\n(\{\n {2}"compilerOptions".*?\n\})\n```/s.exec(readFileSync(inRoot('docs', 'tools.md'), 'utf8')) ?? [];
 
-/** Returns what tsc prints of a copy of order-desk with the tsconfig.json that docs/tools.md shows. */
+/** Returns the output of tsc for a copy of order-desk with the tsconfig.json of docs/tools.md. */
 async function typeErrors(change: (text: string) => string): Promise<string> {
   const folder = join(temporaryFolder('rehearsal-types'), 'desk');
   cpSync(inRoot('domains', 'order-desk'), folder, { recursive: true });

@@ -56,7 +56,7 @@ test('order-desk trains on other customers and orders than it tests on', () => {
   expect(tested.flat().filter((each) => trained.has(each))).toEqual([]);
 });
 
-test('every tool that changes something and every persona of order-desk stands in both splits', () => {
+test('every tool that changes something and every persona of order-desk is in both splits', () => {
   const used = (split: string) => {
     const tasks = orderDesk.domain.tasks.filter((task) => task.split === split);
     const writes = tasks

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary.ts';
 
-/** The script of a domain, run in a copy of it, writes the files that are committed. */
+/** Expects the script of a domain, run in a copy of it, to write the committed files. */
 function check(domain: string, script: string, written: readonly string[]) {
   const folder = join(import.meta.dirname, '../../domains', domain);
   const copy = temporaryFolder(domain);

@@ -170,7 +170,7 @@ inFullSuite('an agent that does its part without asking, verifying or telling ge
   expect(results).toHaveLength(tasks.length);
 });
 
-test("the user understands every wording of the lexicon for its tools, and no proposal of the agent's for one", async () => {
+test("the user understands every wording of the lexicon for its tools, and takes none of the agent's proposals for one", async () => {
   const domain = await described;
   const samples: JsonObject = {
     code: 'heron-12345',

@@ -7,7 +7,7 @@ import { writeTrainingRun } from './support/dashboard.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** What a screen reader gets of the views, and the icons that people tell buttons apart by. */
+/** Checks the accessible names and roles of the views, and that buttons have icons that tell them apart. */
 const domain = copyDomain('parcel-desk');
 let workbench: Workbench;
 
@@ -42,7 +42,7 @@ afterAll(async () => {
 const pane = (name: string): Locator =>
   workbench.page.locator('.pane').filter({ has: workbench.page.locator(`.pane-header[aria-label^="${name}"]`) });
 
-/** The rows of a view: what is seen of each, and what is read. */
+/** Returns the rows of a view: their visible text, and their accessible name. */
 const rowsOf = (name: string) =>
   pane(name)
     .locator('.monaco-list-row')
@@ -66,7 +66,7 @@ const openRow = async (name: string, first: RegExp): Promise<void> => {
   }
 };
 
-/** Views whose rows a command brings. */
+/** Views whose rows are loaded by a command. */
 const commands: Readonly<Record<string, string>> = {
   'Spot Check': 'Rehearsal: Spot-Check Cold-Start Trajectories',
   Intents: 'Rehearsal: Show Intents without a Task',

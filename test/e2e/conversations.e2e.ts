@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Real conversations: imported from a chat log, opened, and made into a task where no task tries what they ask for. */
+/** Real conversations are imported from a chat log, opened, and made into a task if no task covers their requests. */
 const domain = copyDomain('order-desk');
 const said = (...texts: readonly string[]) =>
   texts.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));

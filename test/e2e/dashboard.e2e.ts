@@ -7,7 +7,7 @@ import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** The dashboard and the tree beside it, over a run folder that this test writes as a trainer would. */
+/** Tests the dashboard and its tree, with a run folder that this test writes as a trainer would. */
 const domain = copyDomain('parcel-desk');
 const training = join(domain.folder, '.rehearsal', 'training');
 const run = join(training, '20260101-000000-grpo');
@@ -22,7 +22,7 @@ beforeAll(async () => {
     append('metrics.jsonl', { step, time: step, reward: step / 4, loss: 0.1, kl: 0, turns: 5 });
   append('events.jsonl', { time: 1, type: 'started' });
   playTwice();
-  // A process that lives, as the trainer does for a moment after its last word.
+  // A live process, as the trainer is for a moment after its last message.
   writeFileSync(join(run, 'pid'), `${process.pid}\n`);
   workbench = await Workbench.open(domain.folder, pictured);
 });
@@ -110,7 +110,7 @@ test('a point of the test split leads to its evaluation, also where a resumed ru
   await workbench.screenshot('dashboard-superseded');
 });
 
-/** Of the view of training runs: the one of runs names it, too. */
+/** The one of the view of training runs: the view of runs has one of this name, too. */
 function treeRow() {
   const { page } = workbench;
   const view = page.locator('.pane', { has: page.locator('.pane-header[aria-label="Training Section"]') });

@@ -7,7 +7,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { until } from './support/until.ts';
 import { Workbench } from './support/workbench.ts';
 
-/** The first domain of docs/domain-format.md, written into a folder that holds nothing else. */
+/** Writes the first domain of docs/domain-format.md into an empty folder. */
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-empty-'));
 let workbench: Workbench;
 
@@ -37,7 +37,7 @@ test('tools.ts has types without node_modules: a hover names them', async () => 
   expect(await workbench.page.locator('.squiggly-error').count()).toBe(0);
 });
 
-test('a wrong type is an error, and a right one is none', async () => {
+test('a wrong type is an error, and a right one is not', async () => {
   const line = lineOf('loan.due = due;');
   await workbench.replaceLine(line, '    loan.due = 23;');
   const squiggle = workbench.page.locator('.squiggly-error');
@@ -65,13 +65,13 @@ test('F5 rehearses its task to reward 1', async () => {
   expect(existsSync(join(folder, 'node_modules'))).toBe(false);
 });
 
-/** Shows the hover of the name that stands so many characters before the end of a line. */
+/** Shows the hover of the name that is this many characters before the end of a line. */
 async function showHover(text: string, before: number): Promise<void> {
   await workbench.goToLine(lineOf(text));
   await workbench.press('End', ...Array<string>(before).fill('ArrowLeft'), 'Control+K', 'Control+I');
 }
 
-/** The text of the editor's line that an underline is drawn below. */
+/** Returns the text of the editor's line above an underline. */
 async function lineAt(underline: Locator): Promise<string> {
   const box = await underline.boundingBox();
   const lines = workbench.page.locator('.editor-group-container.active .view-lines .view-line');
@@ -92,7 +92,7 @@ function lineOf(text: string): number {
   return lines.findIndex((line) => line.includes(text)) + 1;
 }
 
-/** The code blocks of the page's first section: each names its file in its first line, the database in none. */
+/** Returns the code blocks of the page's first section: each names its file in its first line, except the database. */
 function firstDomain(): [path: string, text: string][] {
   const page = readFileSync(inRoot('docs', 'domain-format.md'), 'utf8');
   const section = page.slice(page.indexOf('A first domain, complete'), page.indexOf('\n## domain.yaml'));

@@ -6,7 +6,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { arrangeDebugView, pictured } from './support/picture.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** The five minutes of the README, each step as the README says it. With REHEARSAL_PICTURES=1 they become its picture. */
+/** Follows the five minutes of the README step by step. With REHEARSAL_PICTURES=1 they become its picture. */
 const domain = copyDomain('order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
 const rule = domain.lineOf('policy.md', '- Before any call that changes something');
@@ -23,7 +23,7 @@ afterAll(async () => {
   domain.remove();
 });
 
-/** Adds what the window shows to the film. */
+/** Adds a frame of the window to the film. */
 async function film(milliseconds: number): Promise<void> {
   await workbench.page.mouse.move(2, 2);
   frames.push({ png: await workbench.page.screenshot(), milliseconds });

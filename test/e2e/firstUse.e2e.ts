@@ -8,7 +8,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** A machine without the trainer's environment, and a package index that takes a question and never answers. */
+/** A machine without the trainer's environment, and a package index that accepts a request and never answers. */
 const domain = copyDomain('parcel-desk');
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-first-'));
 const cache = join(scratch, 'cache');
@@ -86,7 +86,7 @@ test('Open Sample Domain copies the sample and opens the copy', async () => {
   await workbench.screenshot('sample');
 });
 
-/** Command lines of the processes that a folder stands in. */
+/** Returns the command lines of the processes that contain the path of a folder. */
 function runningIn(folder: string): string[] {
   const text = execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8', maxBuffer: 1e8 });
   return text.split('\n').filter((line) => line.includes(folder));

@@ -42,7 +42,7 @@ test('domains with the same name show their folders', async () => {
   const { page } = workbench;
   const domains = page.locator('.pane').filter({ has: page.locator('.pane-header[aria-label^="Domains"]') });
   const row = (text: string) => domains.locator('.monaco-list-row', { hasText: text });
-  // The tasks of the first one fill the view.
+  // The tasks of the first domain fill the view.
   await row('first/order-desk').locator('.monaco-tl-twistie').click();
   await row('second/order-desk').waitFor();
   await workbench.screenshot('folders-domains');
@@ -74,7 +74,7 @@ test('F5 on a file outside of the folders writes the run next to its domain, and
   await workbench.runCommand('View: Close All Editors');
 });
 
-/** Debugs the task that the active editor shows, from F5 over each stop to the end of the session. */
+/** Debugs the task of the active editor, from F5 over each stop to the end of the session. */
 async function debugToTheEnd(): Promise<void> {
   const { debug } = workbench;
   await debug.start();
@@ -116,7 +116,7 @@ test('the Training view and the dashboard show runs of every folder', async () =
 test('where runs cannot be written, the person chooses another folder', async () => {
   const { debug } = workbench;
   rmSync(join(second, '.rehearsal'), { recursive: true });
-  // A file in place of the folder cannot be written to, by no user.
+  // The path is a file instead of a folder, so that even root cannot write to it.
   writeFileSync(join(second, '.rehearsal'), '');
   await workbench.openFile(task);
   await workbench.press('F5');

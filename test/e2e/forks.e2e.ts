@@ -6,7 +6,7 @@ import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Forks in every way a person makes one: a message in an editor tab, changed files, and a seat taken over. */
+/** Creates forks in every way: a message in an editor tab, changed files, and a seat that a person takes over. */
 const domain = copyDomain('order-desk');
 const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
 const task = 'tasks/lamp-variant.task.yaml';
@@ -87,7 +87,7 @@ test('the tree of forks shows what was made of what, and which one is shown', as
   await workbench.screenshot('fork-tree');
 });
 
-test('an edited policy is told of while the rollout is paused, and takes effect in a fork', async () => {
+test('an edited policy is reported while the rollout is paused, and takes effect in a fork', async () => {
   const { debug } = workbench;
   const path = join(domain.folder, 'policy.md');
   const parent = recordings.bytes(name(1));
@@ -115,7 +115,7 @@ test('an edited policy is told of while the rollout is paused, and takes effect 
   await workbench.screenshot('fork-swapped');
 });
 
-test('a domain that does not load any more refuses the swap with its line, and the session stands', async () => {
+test('a domain that no longer loads refuses the swap with its line, and the session stays', async () => {
   const { debug } = workbench;
   const path = join(domain.folder, 'policy.md');
   const whole = readFileSync(path, 'utf8');
@@ -176,7 +176,7 @@ test('the notice of changed files ends with the session that it is about', async
   await debug.ended();
 });
 
-test('two recordings of the tree stand side by side, and a replay of one asks nobody', async () => {
+test('two recordings of the tree are side by side, and a replay of one asks no model', async () => {
   const { debug, page } = workbench;
   await workbench.openFile(task);
   await debug.start();

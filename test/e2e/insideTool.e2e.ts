@@ -18,13 +18,13 @@ afterAll(async () => {
   domain.remove();
 });
 
-test('stepping into a call goes on in the source of the tool, and out of it back in the conversation', async () => {
+test('stepping into a call continues in the source of the tool, and stepping out continues in the conversation', async () => {
   const { debug } = workbench;
   await workbench.openFile('tools.ts');
   await debug.setBreakpoint(declared);
   await workbench.openFile(task);
   await debug.start();
-  // The script calls before it asked: the exception filter for violated rules stops first.
+  // The script calls before asking, so the exception filter for violated rules stops first.
   await debug.paused();
   await debug.show();
   await arrangeDebugView(workbench);

@@ -5,7 +5,7 @@ import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** From a folder that has just been cloned to reward 1, and what a run leaves, with the keys alone. */
+/** Goes from a fresh clone to reward 1, and through the outputs of a run, with the keyboard alone. */
 const domain = copyDomain('order-desk');
 const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
 const rule = domain.lineOf('policy.md', '- Before any call that changes something');
@@ -28,7 +28,7 @@ afterAll(async () => {
   domain.remove();
 });
 
-/** The text of what has the focus; in a list, of the row that has it. */
+/** Returns the text of the element that has the focus; in a list, of its row. */
 const focused = () =>
   workbench.page.evaluate(() => {
     const own = document.activeElement;
@@ -36,7 +36,7 @@ const focused = () =>
     return `${row?.getAttribute('aria-label') ?? ''} ${row?.textContent ?? ''}`;
   });
 
-/** Presses a key until what has the focus reads so. */
+/** Presses a key until the element with the focus has this text. */
 const reach = async (key: string, label: RegExp): Promise<void> => {
   for (let before = await focused(); !label.test(before); before = await focused()) {
     await workbench.press(key);
@@ -44,11 +44,11 @@ const reach = async (key: string, label: RegExp): Promise<void> => {
   }
 };
 
-/** Runs a command of the palette with the keys. */
+/** Runs a command of the palette with the keyboard. */
 const run = async (title: string): Promise<void> => {
   const { page } = workbench;
   const focused = page.locator('.quick-input-widget .monaco-list-row.focused', { hasText: title });
-  // The list is computed once, so it is opened again until it has the command.
+  // VS Code computes the list once, so the palette is reopened until it has the command.
   await until(title, async () => {
     await workbench.press('Escape', 'F1');
     await page.locator('.quick-input-widget input.input').fill(`>${title}`, { timeout: 5000 });

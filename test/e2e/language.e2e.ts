@@ -5,7 +5,7 @@ import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Writing a domain as a person does: colours, completion, a hover, a finding with its fix, a rename. */
+/** Writes a domain as a person does: colours, completion, a hover, a finding with its fix, a rename. */
 const domain = copyDomain('order-desk');
 const file = 'tasks/cancellations.task.yaml';
 let workbench: Workbench;
@@ -13,7 +13,7 @@ let workbench: Workbench;
 beforeAll(async () => {
   workbench = await Workbench.open(domain.folder, {
     ...pictured,
-    // In a browser VS Code saves by itself, and what was saved can't be reverted.
+    // In a browser VS Code saves automatically, and saved changes cannot be reverted.
     settings: { ...pictured.settings, 'editor.hover.enabled': 'on', 'files.autoSave': 'off' },
   });
 });
@@ -23,7 +23,7 @@ afterAll(async () => {
   domain.remove();
 });
 
-/** Puts the cursor into a word of the file that is open. */
+/** Puts the cursor into a word of the open file. */
 async function stepTo(path: string, words: string, into = 2): Promise<void> {
   const lines = readFileSync(join(domain.folder, path), 'utf8').split('\n');
   const line = lines.findIndex((each) => each.includes(words));
@@ -90,7 +90,7 @@ test('a finding has its fix in the light bulb', async () => {
     await workbench.press('Control+Period');
     await fix.waitFor({ timeout: 5000 });
     await workbench.screenshot('language-fix');
-    // A list that is drawn again while it is clicked closes without having done anything.
+    // A list that is redrawn while it is clicked closes without an effect.
     await fix.click({ timeout: 3000 });
     await page.locator('.view-line', { hasText: 'pateint' }).waitFor({ state: 'detached', timeout: 3000 });
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './support/until.ts';
 import { Workbench } from './support/workbench.ts';
 
-/** Domains, tasks and personas are made from the palette, in a folder that holds nothing yet. */
+/** Creates domains, tasks and personas from the palette, in an empty folder. */
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-making-'));
 const memory = join(
   dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')),
@@ -115,7 +115,7 @@ const transcript = [
   { role: 'user', content: 'Yes.' },
 ];
 
-test('a domain is made from recorded transcripts, with nobody of them in it', async () => {
+test('a domain is made from recorded transcripts, without their personal data', async () => {
   writeFileSync(join(folder, 'log.jsonl'), `${JSON.stringify({ messages: transcript })}\n`);
   await workbench.runCommand('Rehearsal: New Domain…');
   await workbench.pick('From recorded transcripts…');

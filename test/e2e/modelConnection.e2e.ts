@@ -23,7 +23,7 @@ beforeAll(async () => {
   workbench = await Workbench.open(domain.folder, { settings });
 });
 
-/** Stores a key as a person does, in the box whose letters are not shown; nothing removes it. */
+/** Stores a key as a person does, in the box that hides its letters; it is never removed. */
 async function storeKey(text: string): Promise<void> {
   await workbench.runCommand('Rehearsal: Set Model Key…');
   const input = workbench.page.locator('.quick-input-widget:visible input[type="password"]');
@@ -32,7 +32,7 @@ async function storeKey(text: string): Promise<void> {
   await input.waitFor({ state: 'hidden' });
 }
 
-/** What Test Connection says, and how many requests the endpoint took for it. */
+/** Runs Test Connection. Returns its message, and the number of requests that the endpoint received for it. */
 async function tested(): Promise<{ readonly said: string; readonly taken: number }> {
   const before = model.requests.length;
   await workbench.clearNotifications();

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { type ScriptedAnswer, serveModel } from '../support/scriptedModel.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** A model at the endpoint of the settings drafts variants and a persona, and nothing of it passes that is unsound. */
+/** A model at the endpoint of the settings drafts variants and a persona, and invalid ones are rejected. */
 const domain = copyDomain('parcel-desk');
 const key = 'sk-drafting-0123456789';
 let script: ScriptedAnswer = () => null;
@@ -30,7 +30,7 @@ afterAll(async () => {
   domain.remove();
 });
 
-/** What the model says, one answer a request; the last one again and again. */
+/** Sets the model's answers, one for each request; the last one is repeated. */
 function says(...answers: readonly string[]): void {
   script = () => answers[Math.min(model.requests.length, answers.length) - 1] ?? null;
 }
@@ -52,7 +52,7 @@ const variant = (parcel: string) => ({
 });
 const variants = (...parcels: readonly string[]) => JSON.stringify({ variants: parcels.map(variant) });
 
-/** Asks for variants of a task, written by the model. */
+/** Requests variants of a task from the model. */
 async function askVariants(count: number): Promise<void> {
   await workbench.openFile('tasks/train.task.yaml');
   await workbench.goToLine(domain.lineOf('tasks/train.task.yaml', 'id: missing-P60') + 1);
@@ -62,7 +62,7 @@ async function askVariants(count: number): Promise<void> {
   await workbench.answer('openai:m');
 }
 
-test('a model that writes no task is one clear message, and no file is made', async () => {
+test('a model that writes no task is reported in one clear message, and creates no file', async () => {
   says('I am sorry.');
   await askVariants(2);
   await workbench.notification(

@@ -21,7 +21,7 @@ afterAll(async () => {
   domain.remove();
 });
 
-test('while paused, verdicts stand beside rules and calls beside tools, and a hover shows them in full', async () => {
+test('while paused, rules show verdicts and tools show calls, and a hover shows them in full', async () => {
   const { debug, page } = workbench;
   await workbench.openFile(task);
   await debug.start();
@@ -96,7 +96,7 @@ test('a policy that another program edits is reported while paused, and no more 
   await debug.stoppedAt(rule);
 });
 
-test('above tasks and rules stands what they came to in the last run, and a click opens the recording', async () => {
+test('tasks and rules show the result of the last run above them, and a click opens the recording', async () => {
   const { debug, page } = workbench;
   await page.mouse.move(2, 2);
   for (const [stop, below] of [

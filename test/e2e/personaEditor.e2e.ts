@@ -7,7 +7,7 @@ import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** A persona is changed in its visual editor, taken back, and read as text again. */
+/** Changes a persona in its visual editor, undoes it, and opens it as text again. */
 const domain = copyDomain('order-desk');
 const path = 'personas/hurried.persona.yaml';
 const original = readFileSync(join(domain.folder, path), 'utf8');
@@ -92,7 +92,7 @@ test('once the task was played, the agent says in the preview what it said then'
   await workbench.screenshot('persona-editor-recorded');
 });
 
-test('the text is one click away, and what breaks it there is told without a write', async () => {
+test('the text is one click away, and errors in it are reported without a write', async () => {
   await frame().getByRole('button', { name: 'Open as Text' }).click();
   await workbench.waitForText('.editor-instance .view-lines', 'id: hurried');
   expect(await workbench.page.locator('.tab').count()).toBe(1);

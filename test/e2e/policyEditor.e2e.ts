@@ -5,7 +5,7 @@ import { rehearsal } from '../support/terminal.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** The rules of a policy as cards, with what the last run came to; rules are reworded, added, moved and removed. */
+/** Shows the rules of a policy as cards with the last run's results; rules are reworded, added, moved and removed. */
 const domain = copyDomain('order-desk');
 const original = readFileSync(join(domain.folder, 'policy.md'), 'utf8');
 let workbench: Workbench;

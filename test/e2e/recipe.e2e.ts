@@ -71,7 +71,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await picture(workbench, 'recipe-2-sft');
   });
 
-  test('GRPO goes on from there as a configuration says, and an alarm is raised', {
+  test('GRPO continues from there with a configuration, and an alarm is raised', {
     timeout: 25 * minutes,
   }, async () => {
     const configuration = {

@@ -14,7 +14,7 @@ let html: string;
 beforeAll(async () => {
   browser = await sharedBrowser();
   const run = join(temporaryFolder('rehearsal-report'), 'run');
-  // Some of them need more turns than they get, so that the report has failures to show.
+  // Some tasks need more turns than the cap allows, so that the report has failures to show.
   const options = ['--agent', 'gold', '--trials', '3', '--turn-cap', '7', '--out', run];
   await rehearsal('eval', 'domains/order-desk', ...options);
   await rehearsal('report', run, '--html', `${run}.html`);

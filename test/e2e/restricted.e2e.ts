@@ -9,9 +9,10 @@ import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /**
- * Every command that package.json contributes, by its id, in a workspace that nobody trusts and that holds everything
- * that a command could ask for: runs, a synthesis, a training run. A command that starts something starts no process and
- * says so once; every other one does what it does. All that any of them starts is the command line that reads records.
+ * Runs every command that package.json contributes, by its id, in an untrusted workspace that has everything that a
+ * command could ask for: runs, a synthesis, a training run. A command that would run a domain's code starts no process
+ * and reports it once; every other one works. The only process that any of them starts is the command line, to read
+ * records.
  */
 const domain = copyDomain('order-desk');
 const cli = inRoot('dist', 'rehearsal.mjs');
@@ -39,7 +40,7 @@ beforeAll(async () => {
   const config = { kind: 'grpo', model: 'tiny', domain: domain.folder, steps: 3 };
   writeFileSync(join(training, 'config.json'), JSON.stringify(config));
   writeFileSync(join(training, 'events.jsonl'), `${JSON.stringify({ time: 1, type: 'finished' })}\n`);
-  // From here on the domain would leave a mark if anything of it ran: its MCP server is a command that writes a file.
+  // From here on the domain would write a file if any of its code ran: its MCP server is a command that does so.
   mark = addSpyServer(domain.folder);
   workbench = await Workbench.open(domain.folder, {
     ...untrusted,
@@ -56,14 +57,14 @@ afterAll(async () => {
   probe.remove();
 });
 
-/** What a command is tried with, and what is seen then. */
+/** The arguments and answers with which a command is tried, and its expected effects. */
 type Tried = {
   readonly args?: () => readonly unknown[];
-  /** It is refused: what begins the sentence that says so. */
+  /** The beginning of the message that refuses the command. */
   readonly refused?: string;
   /** The commands of the command line that it starts, each with nothing else below it. */
   readonly starts?: readonly string[];
-  /** What it asks for, and what it is answered. A command that asks and is not answered is left with Escape. */
+  /** Answers the command's question. A command that asks and is not answered is left with Escape. */
   readonly answer?: () => Promise<void>;
   readonly sees?: (answer: Answer) => Promise<void> | void;
 };
@@ -238,7 +239,7 @@ async function escaped(): Promise<void> {
   });
 }
 
-/** The commands of the command line that were started; whatever else was, is told whole. */
+/** Returns the commands of the command line that were started; of any other process, the whole command. */
 function started(): readonly string[] {
   return probe.noted().flatMap(({ type, words }) => {
     if (type === 'watched') return [];
@@ -262,7 +263,7 @@ describe.each(contributed)('$command ($title)', ({ command }) => {
     await answer?.();
     const ended = await until('the end of the command', async () => {
       const found = end();
-      if (!found) throw new Error((await isAsking()) ? 'it asks for something' : 'it goes on');
+      if (!found) throw new Error((await isAsking()) ? 'it asks for something' : 'it is still running');
       return found;
     });
     expect(ended.error).toBeNull();
@@ -288,12 +289,12 @@ async function run(command: string): Promise<void> {
   await until(command, async () => expect(end()).not.toBeNull());
 }
 
-/** How a command of the probe ends. */
+/** Waits until a command of the probe ends, and returns its result. */
 async function ended(command: string, ...args: readonly unknown[]): Promise<Answer> {
   const end = probe.ask(command, args);
   return until(`the end of ${command}`, async () => {
     const found = end();
-    if (!found) throw new Error('it goes on');
+    if (!found) throw new Error('it is still running');
     return found;
   });
 }
@@ -333,14 +334,14 @@ describe('the tools for the editor’s own agent', () => {
   });
 });
 
-describe('the editor reads texts where nobody trusts the folder', () => {
+describe('the editor reads texts in an untrusted folder', () => {
   test.each([
     ['completes', 'persona: ', 'vscode.executeCompletionItemProvider', 'hurried'],
     ['explains', 'tool: change_i', 'vscode.executeHoverProvider', 'change_item'],
     ['finds', 'tool: change_i', 'vscode.executeDefinitionProvider', 'tools.ts'],
     ['finds uses of', 'tool: change_i', 'vscode.executeReferenceProvider', 'rules.yaml'],
     ['renames', 'tool: change_i', 'vscode.executeDocumentRenameProvider', 'tools.ts', 'swap_item'],
-  ])('it %s what stands behind "%s"', async (_, words, provider, found, ...rest) => {
+  ])('it %s the name at "%s"', async (_, words, provider, found, ...rest) => {
     probe.forget();
     const { value, error } = await ended('probe.language', fileAt(task), words, provider, ...rest);
     expect(error).toBeNull();

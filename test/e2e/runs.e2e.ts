@@ -12,7 +12,7 @@ import { newestRun } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Two runs of one domain by the command line, whose agents differ: in the view, beside each other, and running. */
+/** Two runs of one domain by the command line with different agents: in the view, compared, and in progress. */
 const domain = copyDomain('order-desk');
 const runs = join(domain.folder, '.rehearsal', 'runs');
 const gold = '20260101-100000-gold';
@@ -37,7 +37,7 @@ afterAll(async () => {
   domain.remove();
 });
 
-/** A model that answers so many requests, 7 tokens in and 3 out, and then is waited for. */
+/** Serves a model that answers this many requests, 7 tokens in and 3 out, and then never answers. */
 async function slowModel(answers: number): Promise<Server> {
   let requests = 0;
   const message = { role: 'assistant', content: 'Which order is it about?' };
@@ -131,7 +131,7 @@ test('a side of the comparison opens in the Trajectory view, and in the debugger
   await workbench.debug.ended();
 });
 
-test('two recordings of the view stand side by side', async () => {
+test('two recordings of the view are side by side', async () => {
   await workbench.showViews();
   await row(/trial 0/).click();
   // The recording that the click opens takes the focus, and would close the menu.

@@ -8,12 +8,12 @@ import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Settings that change while a run of the Test Explorer waits for its model. */
+/** Changes settings while a run of the Test Explorer waits for its model. */
 const domain = copyDomain('order-desk');
 const runs = join(domain.folder, '.rehearsal', 'runs');
 let workbench: Workbench;
 let model: Server;
-/** Answers the requests that wait, and those that come. */
+/** Answers the waiting requests, and later ones. */
 let release: () => void = () => undefined;
 let waiting = 0;
 

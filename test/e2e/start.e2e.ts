@@ -10,7 +10,7 @@ import { freePort } from '../support/freePort.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** `npm start` where there is no desktop VS Code, from its first line to Ctrl+C. */
+/** Tests `npm start` without a desktop VS Code, from its first line to Ctrl+C. */
 const domain = copyDomain('order-desk');
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-start-'));
 const minutes = 60_000;
@@ -81,7 +81,7 @@ test('it opens the failing task with the walkthrough next to it, and Debug above
     await workbench.waitForText('.gettingStartedContainer', 'Rehearse an agent in five minutes');
     await workbench.waitForText('.gettingStartedContainer .getting-started-step.expanded', 'Step through a failure');
     await workbench.waitForText('.codelens-decoration', 'Debug');
-    // F5 debugs what has the focus.
+    // F5 debugs the element that has the focus.
     await workbench.page.locator('.monaco-editor.focused .view-line', { hasText: 'id: lamp-variant' }).waitFor();
     const ticked = (step: string) =>
       workbench.page.locator('.getting-started-step:has(.codicon-getting-started-step-checked)', {

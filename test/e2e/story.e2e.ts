@@ -6,8 +6,8 @@ import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /**
- * A newcomer's first quarter of an hour: the well-known failure of order-desk, stopped on the rule it breaks,
- * taken back, answered differently, and rewarded.
+ * The first fifteen minutes of a new user: the sample failure of order-desk, stopped on the rule that it breaks,
+ * undone, answered differently, and rewarded.
  */
 const domain = copyDomain('order-desk');
 const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
@@ -75,7 +75,7 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   await debug.waitForConsole(/REWARD 1\b/);
   await waitForStack('reward 1');
   await debug.expand('Messages');
-  // VS Code can leave a breakpoint's mark on the file that it switches to; showing that file anew takes it away.
+  // VS Code can leave a breakpoint's mark on the file that it switches to; showing that file again removes it.
   await workbench.page.locator('.tab', { hasText: 'policy.md' }).click();
   await workbench.page.locator('.debug-call-stack .monaco-list-row').first().click();
   await debug.stoppedAt(domain.lineOf(task, 'id: lamp-variant'));
@@ -182,7 +182,7 @@ function rewardOf(name: string): number | undefined {
   return recordings.events(name).find(({ type }) => type === 'rewarded')?.reward;
 }
 
-/** What agent and user said, in order. */
+/** Returns the messages of the agent and the user, in order. */
 function said(name: string): string[] {
   return recordings
     .events(name)

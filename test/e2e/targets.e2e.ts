@@ -28,7 +28,7 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
       { name: 'Cellar', target: server.target.replace(/:\d+/, ':1') },
     ];
     const settings = { 'rehearsal.training.targets': targets };
-    // As from a terminal: else VS Code takes the PATH of a login shell, which does not know the ssh of the test.
+    // The PATH of a terminal: VS Code would otherwise use that of a login shell, which does not have the test's ssh.
     const env = { VSCODE_CLI: '1', PATH: server.environment['PATH'] ?? '' };
     workbench = await Workbench.open(domain.folder, { settings, env });
   }
@@ -53,7 +53,7 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
     expect(rows).toEqual(['This Machine', 'Lab', 'Cellar']);
     await workbench.screenshot('targets-pick');
     await workbench.pick(target);
-    // A machine that is off cannot be planned for.
+    // No plan is shown for a machine that is off.
     if (target !== 'Cellar') await workbench.confirm(/Start GRPO/, 'Start');
   }
 
@@ -62,13 +62,13 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
     return existsSync(path) ? linesOf<{ readonly step: number; readonly attempt: number }>(path) : [];
   };
 
-  /** How many rollouts of the optimizer step that is under way have a recording. */
+  /** Returns the number of rollouts of the current optimizer step that have a recording. */
   const under = (run: string) => {
     const folder = join(run, 'trajectories', `step-${String(metrics().length + 1).padStart(6, '0')}`);
     return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl')).length : 0;
   };
 
-  test('a machine that is off is said in one message, before anything is copied', {
+  test('a machine that is off is reported in one message, before anything is copied', {
     timeout: 2 * minutes,
   }, async () => {
     await train('Cellar');
@@ -97,13 +97,14 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
       );
       await workbench.screenshot(`targets-dashboard-${target}`);
       const run = newestRun(training);
-      // Of a step that is under way on another machine nothing is here yet.
+      // The rollouts of a running step on another machine are not copied here yet.
       const rollouts = target === 'Lab' ? 0 : random.integer(4);
       await until(`${rollouts} rollouts of a later step`, async () =>
         expect(under(run)).toBeGreaterThanOrEqual(rollouts),
       );
       await workbench.kill();
-      // Who follows the run goes with the editor; on this machine nobody does, and the process is the trainer itself.
+      // The process that follows a remote run is killed along with the editor. For a local run, this process is the
+      // trainer itself.
       if (target === 'Lab') process.kill(Number(readFileSync(join(run, 'pid'), 'utf8')), 'SIGKILL');
       const before = metrics().length;
       await openEditor();

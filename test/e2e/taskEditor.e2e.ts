@@ -5,13 +5,13 @@ import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** A task of a list of tasks is changed in its editor, taken back, and played by the gold seat. */
+/** Changes a task of a list in its editor, undoes it, and plays it with the gold seat. */
 const domain = copyDomain('order-desk');
 const path = 'tasks/cancellations.task.yaml';
 const original = readFileSync(join(domain.folder, path), 'utf8');
 const lamp = 'tasks/lamp-variant.task.yaml';
 const lampText = readFileSync(join(domain.folder, lamp), 'utf8');
-/** Two tasks, of which the second merges what it does not say itself. */
+/** Two tasks; the second merges the keys that it does not have. */
 const shared = 'tasks/shared.task.yaml';
 const sharedText = `- &first
   id: shared-first
@@ -79,7 +79,7 @@ test('edits change their own bytes and no other, and undo gives the file back', 
   await saved(original);
 });
 
-test('arguments that do not fit are told beside the field', async () => {
+test('invalid arguments are reported next to the field', async () => {
   await frame().getByRole('textbox', { name: 'order_id' }).last().fill('');
   await frame().getByText('the argument order_id is missing.').first().waitFor();
   await workbench.screenshot('task-misfit');
@@ -95,7 +95,7 @@ test('the gold seat plays it, and what it changes and the report card are shown'
   await workbench.screenshot('task-gold');
   await frame().getByRole('button', { name: 'Open Recording' }).click();
   await workbench.waitForText('.editor-group-container.active .tab.active', /forgotten-number/);
-  // A view takes the focus when it has loaded, which would be in the middle of the next test.
+  // A view takes the focus when it has loaded, which could be in the middle of the next test.
   await frame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
 });
 
@@ -122,7 +122,7 @@ test('the keys alone open the form, reach a field and change it, and take that b
     expect(await atFocus()).toBe(label);
   };
   await reach('Description');
-  // Not Control+A: VS Code selects all a second time, a moment later, and then what was typed in between is replaced.
+  // Not Control+A: VS Code selects all a second time, a moment later, and replaces the text that was typed in between.
   await workbench.press('Control+End', 'Control+Shift+Home');
   await workbench.page.keyboard.type('Another lamp.');
   await reach('Persona');
@@ -146,7 +146,7 @@ test('what is typed while earlier words are on their way into the file is kept',
   const words = [' A lamp', ' that is', ' typed', ' with', ' pauses', ' of thought', ' is one', ' lamp.'];
   for (const word of words) {
     await workbench.page.keyboard.type(word, { delay: 25 });
-    // To save hands over what was typed; its answer comes while the next word is typed.
+    // Saving sends the typed text; its answer arrives while the next word is typed.
     await workbench.press('Control+S');
   }
   expect(await field.inputValue()).toBe(known + words.join(''));

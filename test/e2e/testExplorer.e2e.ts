@@ -9,7 +9,7 @@ import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** The Test Explorer as a person uses it: trials, a failing message, coverage, a terminal beside it, saving. */
+/** Uses the Test Explorer as a person does: trials, a failing message, coverage, a terminal beside it, saving. */
 const domain = copyDomain('order-desk');
 const runs = join(domain.folder, '.rehearsal', 'runs');
 const file = 'tasks/outage.task.yaml';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** A tool of code is tried on a scratch database; one that is a file is changed in its editor. */
+/** Tries a tool of code on a scratch database, and changes a tool that is a file in its editor. */
 const domain = copyDomain('order-desk');
 const file = 'tools/weather.tool.yaml';
 const original = `# What the sky says.
@@ -38,7 +38,7 @@ test('a tool of the Domains view opens with its schema and calls from tasks', as
   await workbench.showViews();
   const row = (hasText: string) => workbench.page.locator('.pane-body .monaco-list-row', { hasText });
   await until('the tools', async () => {
-    // A list that is read again takes no click meanwhile.
+    // A list that is being reloaded ignores clicks.
     if ((await row('Tools').getAttribute('aria-expanded', { timeout: 3000 })) === 'false') await row('Tools').click();
     await row('list_variants').waitFor({ timeout: 3000 });
   });

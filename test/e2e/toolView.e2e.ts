@@ -6,7 +6,7 @@ import { themes } from './support/themes.ts';
 import { until } from './support/until.ts';
 import { openViewBrowser, type ViewBrowser, type ViewPage } from './support/viewPage.ts';
 
-/** The form that a tool is tried with: what it asks for, what it sends, and what it never sends. */
+/** Tests the form to try a tool: its questions, the values that it sends, and those that it never sends. */
 let browser: ViewBrowser;
 
 beforeAll(async () => {
@@ -29,14 +29,14 @@ const asked = async (view: ViewPage): Promise<readonly FromEditor[]> =>
 const calls = async (view: ViewPage) => (await asked(view)).filter(({ type }) => type === 'call');
 const call = (view: ViewPage) => view.page.getByRole('button', { name: 'Call refund' }).click();
 
-/** Answers what the form asked last, once it has asked about these arguments. */
+/** Answers the form's last question, once it is about these arguments. */
 async function answer(view: ViewPage, args: object, ...misfits: { path: (string | number)[]; message: string }[]) {
   await until('the question', async () => expect((await newestQuestion(view)).arguments).toEqual(args));
   const { question } = await newestQuestion(view);
   await view.send({ type: 'editor', message: { type: 'callChecked', question, misfits } });
 }
 
-test('nothing is sent before the engine has found it right, and then what stands there', async () => {
+test('nothing is sent before the engine has validated it, and then exactly the shown values', async () => {
   const view = await opened();
   await call(view);
   const missing = { path: ['order_id'], message: 'the argument order_id is missing.' };
@@ -66,7 +66,7 @@ test('nothing is sent before the engine has found it right, and then what stands
 
 inFullSuite('arguments that become known later have their form then', async () => {
   const { content } = toolShown;
-  if (content?.editor !== 'tool') throw new Error('it is no tool');
+  if (content?.editor !== 'tool') throw new Error('it is not a tool');
   const unknown = { ...content, tool: { ...content.tool, parameters: null }, undescribed: 'The tools are being read…' };
   const view = await opened({ ...toolShown, content: { ...unknown, untriable: 'Its arguments are not known yet.' } });
   await view.page.getByText('Its arguments are not known yet.').waitFor();
@@ -157,7 +157,7 @@ inFullSuite('a list, one a line, keeps what is typed between its lines while the
   await view.close();
 });
 
-test('the keys alone reach every control, and change what they stand on', async () => {
+test('the keyboard alone reaches every control, and changes the one with the focus', async () => {
   const view = await opened(simulatedShown);
   const reached = new Set<string>();
   const name = () => {

@@ -78,7 +78,7 @@ test('a point opens the rollouts behind it, and a rollout its recording', async 
   await workbench.debug.paused();
   await workbench.debug.show();
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'begins');
-  // Of a recording the toolbar offers Disconnect in the place of Stop; the key is the same.
+  // For a recording the toolbar has Disconnect in place of Stop; the key is the same.
   await workbench.press('Shift+F5');
   await workbench.debug.ended();
 });

@@ -5,7 +5,7 @@ import { rehearsal } from '../support/terminal.ts';
 import { picture, pictured } from './support/picture.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** The well-known failure of order-desk as a recording: read, narrowed, followed to its rule, and debugged. */
+/** Reads the recording of the sample failure of order-desk, filters it, follows it to its rule, and debugs it. */
 const domain = copyDomain('order-desk');
 const run = join(domain.folder, 'recorded');
 const name = 'lamp-variant.0.traj.jsonl';
@@ -53,7 +53,7 @@ test('the tab keeps its filter and its place while another one is shown', async 
   const count = frame.getByRole('status');
   await expect.poll(() => count.textContent()).toMatch(/^[2-9] of \d+ entries$/);
   const kept = await count.textContent();
-  // Escape, which opening a file begins with, would take the search back.
+  // Opening a file begins with Escape, which would clear the search.
   await workbench.press('ArrowDown');
   await workbench.openFile('policy.md');
   await open();

@@ -24,11 +24,11 @@ const press = async (view: ViewPage, ...keys: readonly string[]) => {
   for (const key of keys) await view.page.keyboard.press(key);
 };
 
-/** Lines of a user who never stops talking. */
+/** Returns events of a user who sends many messages. */
 const monologue = (count: number): readonly Numbered[] =>
   Array.from({ length: count }, (_, n) => ({ n, event: { type: 'userReplied', content: `Line ${n}`, stop: null } }));
 
-test('the conversation pairs calls with results, and says of each seat who it is', async () => {
+test('the conversation pairs calls with results, and shows who plays each seat', async () => {
   const view = await openRecordingPage(browser, failed);
   expect(await listed(view)).toEqual([
     'Step 0, User, evidence of confirm',
@@ -196,7 +196,7 @@ test('of 10,000 events only what is on the screen is in the document, and the ke
 });
 
 inFullSuite(
-  'the focus stays with its entry while the list is scrolled far away, and the keys go on from there',
+  'the focus stays with its entry while the list is scrolled far away, and the keys continue from there',
   async () => {
     const view = await openRecordingPage(browser, monologue(10_000));
     await view.page.getByText('10000 entries').waitFor();

@@ -8,7 +8,7 @@ import { addSpyServer, untrusted } from './support/spyServer.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** A domain that would leave a mark if anything of it ran: its MCP server is a command that writes a file. */
+/** A domain that would write a file if any of its code ran: its MCP server is a command that does so. */
 const domain = copyDomain('order-desk');
 let mark: string;
 let workbench: Workbench;
@@ -25,7 +25,7 @@ afterAll(async () => {
   domain.remove();
 });
 
-/** Nothing of the domain ran, and nothing was recorded. */
+/** Expects that no code of the domain ran, and that nothing was recorded. */
 function expectNothingRan(): void {
   expect([existsSync(mark), existsSync(join(domain.folder, '.rehearsal'))]).toEqual([false, false]);
 }
@@ -82,7 +82,7 @@ test.each([
 ])('%s says why it starts nothing', async (command, message) => {
   await workbench.clearNotifications();
   await workbench.runCommand(command);
-  // It says what to do as well: its button leads there.
+  // The message also says what to do, and its button leads there.
   await workbench.notification(message, 'Manage Workspace Trust');
   await workbench.page.locator('.workspace-trust-editor').waitFor();
   await workbench.press('Control+F4');

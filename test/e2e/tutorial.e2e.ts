@@ -3,7 +3,7 @@ import { arrangeDebugView, picture, pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** What docs/tutorial.md tells, in its order, with its pictures. Editing a message is told by story.e2e.ts. */
+/** Follows docs/tutorial.md in its order, and takes its pictures. story.e2e.ts covers editing a message. */
 const domain = copyDomain('order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
 const cancellations = 'tasks/cancellations.task.yaml';

@@ -5,7 +5,7 @@ import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Two windows on one folder: two servers, whose extension hosts write runs at the same time. */
+/** Opens two windows on one folder: two servers, whose extension hosts write runs at the same time. */
 const domain = copyDomain('order-desk');
 const runs = join(domain.folder, '.rehearsal', 'runs');
 const task = 'tasks/lamp-variant.task.yaml';
@@ -51,7 +51,7 @@ test('a task that one window saves is in the form of the other, whose own edits 
     expect(readFileSync(join(domain.folder, task), 'utf8')).toContain('description: Another lamp.');
   });
   await until('the form', async () => expect(await description(second).inputValue()).toBe('Another lamp.'));
-  // From here on both have edits of their own.
+  // From here on, both windows have their own edits.
   await description(second).fill('A lamp of the second window.');
   await second.page.locator('.tab.active.dirty').waitFor();
   await description(first).fill('A lamp of the first window.');

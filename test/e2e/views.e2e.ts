@@ -88,7 +88,7 @@ const rollouts = (step: number): Rollout[] =>
     failure: null,
   }));
 
-/** Number of pixels of a canvas that are drawn in about this colour. */
+/** Returns the number of pixels of a canvas that have about this colour. */
 function inkOf(canvas: Locator, color: string): Promise<number> {
   return canvas.evaluate((element, wanted) => {
     const { width, height } = element as HTMLCanvasElement;
@@ -118,7 +118,9 @@ async function opened(theme = themes.dark, shown: Run | null = grpo, measured = 
 const newest = async (view: ViewPage) => (await view.posted()).at(-1);
 const focused = (view: ViewPage) => view.page.evaluate(() => document.activeElement?.textContent ?? '');
 
-/** What each view shows while it is looked at: as much of it as there is. A new view needs a row here. */
+/**
+ * Opens each view with as much content as possible, for pictures and accessibility checks. A new view needs a row here.
+ */
 const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
   trainingDashboard: async (theme) => {
     const view = await opened(theme);
@@ -182,7 +184,7 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
   ...lookedEditors((view, theme) => browser.open(view, theme)),
 };
 
-/** Each view in every theme. The first theme of a view is the one after that of the view before it. */
+/** Each view in every theme. The first theme differs from view to view. */
 const inThemes = viewIds.flatMap((id, at) => {
   const all = Object.entries(themes);
   const first = at % all.length;
@@ -223,8 +225,8 @@ test.each(oneOfEachKind(forms, ({ id }) => id))(
 );
 
 /**
- * Runs in the page: names the control that has the focus, with its place, and the contrast of its ring with the page, 0
- * for none. Returns null where the focus left the page.
+ * Runs in the page: returns the control that has the focus, with its place, and the contrast of its ring with the page,
+ * 0 for none. Returns null if the focus left the page.
  */
 function focusRing(): { control: string; contrast: number } | null {
   let at = document.activeElement;
@@ -264,7 +266,9 @@ inFullSuite.each(viewIds)('%s at 200 % has every control in the window, and none
   await view.close();
 });
 
-/** Runs in the page: describes what is wider than the window, controls that are cut off or cover each other, and broken words. */
+/**
+ * Runs in the page: describes content wider than the window, controls that are clipped or overlap, and broken words.
+ */
 function misplacedControls(): string[] {
   type Box = {
     readonly name: string;
@@ -275,7 +279,7 @@ function misplacedControls(): string[] {
     readonly of: Element;
   };
   const scrolls = (element: Element) => /auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX);
-  /** The part of an element that the boxes around it do not cut off. */
+  /** Returns the part of an element that its ancestors do not clip. */
   const seen = (element: Element): Box => {
     let { left, top, right, bottom } = element.getBoundingClientRect();
     for (let around = element.parentElement; around && around !== document.body; around = around.parentElement) {
@@ -485,7 +489,7 @@ inFullSuite('a logarithmic scale leaves shares as they are, and says what it can
   const [kl, reward] = [await pixels('KL'), await pixels('Reward')];
   await view.page.getByLabel('Log scale').click();
   await expect.poll(() => pixels('KL')).not.toBe(kl);
-  // All charts are drawn in one turn of the page, which the answer to a question comes after.
+  // All charts are drawn in one turn of the page, and the answer to a question comes after it.
   expect(await pixels('Reward')).toBe(reward);
   expect(await card(view, 'Loss').getByText('What is not above 0 is not drawn').count()).toBe(1);
   expect(await card(view, 'Reward').getByText('What is not above 0 is not drawn').count()).toBe(0);

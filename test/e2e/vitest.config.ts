@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { limit } from './support/until.ts';
 
-/** What `npm test` runs: the story from F5 to the reward, and what needs little beside it. */
+/** The files that `npm test` runs: the story from F5 to the reward, and others that need little more. */
 const quick = ['story', 'smoke', 'comparison', 'report', 'toolView', 'trajectoryView', 'views'];
 
 const names = process.env['REHEARSAL_SUITE'] === 'full' ? ['*'] : quick;

@@ -6,7 +6,7 @@ import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Every button of the debug toolbar, on a breakpoint in a task file and one on a tool. */
+/** Tests every button of the debug toolbar, on a breakpoint in a task file and one on a tool. */
 const domain = copyDomain('order-desk');
 const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
 const task = 'tasks/lamp-variant.task.yaml';
@@ -63,7 +63,7 @@ test('over, into, out, back and reverse go where they say', async () => {
   expect(recordings.names(), 'to go back and forth makes nothing new').toEqual(['lamp-variant.0.traj.jsonl']);
 });
 
-test('a database value that is edited in VARIABLES makes a fork that goes on from it', async () => {
+test('a database value that is edited in VARIABLES makes a fork that continues from it', async () => {
   const { debug } = workbench;
   const first = recordings.bytes('lamp-variant.0.traj.jsonl');
   const place = ['Database', 'products', 'desk lamp', 'variants', 'white', 'available'];
@@ -73,7 +73,7 @@ test('a database value that is edited in VARIABLES makes a fork that goes on fro
   await debug.standsAt('the database was edited');
   await debug.waitForValue(place, 'false   (was true)');
   await workbench.screenshot('walk-fork');
-  // A value changes between two calls, so the call that was under way is made now, on top of it.
+  // The value changes between two calls, so the current call is made now, with the new value.
   await debug.press('continue');
   await debug.standsAt('get_order is called');
   await debug.press('continue');
@@ -89,7 +89,7 @@ test('a database value that is edited in VARIABLES makes a fork that goes on fro
   expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
 });
 
-test('stop ends the session where it stands, and what was recorded is kept', async () => {
+test('stop ends the session at the current step, and the recording is kept', async () => {
   const { debug } = workbench;
   await debug.press('stop');
   await debug.ended();
@@ -109,7 +109,7 @@ test('pause stops a rollout that waits for a person; continue waits on; stop end
   };
   const launch = { version: '0.2.0', configurations: [configuration] };
   writeFileSync(join(domain.folder, '.vscode', 'launch.json'), JSON.stringify(launch));
-  // The list is made when it opens, and VS Code notices a new file when it gets to it.
+  // The list is computed when it opens, and VS Code notices a new file with a delay.
   await until('the configuration in the list', async () => {
     await workbench.runCommand('Debug: Select and Start Debugging');
     expect((await workbench.picks()).join()).toContain('By hand');

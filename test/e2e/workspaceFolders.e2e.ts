@@ -10,7 +10,7 @@ import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { Workbench } from './support/workbench.ts';
 
-/** A window whose second folder lies in its first one, and whose third is removed while it is worked on. */
+/** A window whose second folder is inside its first one, and whose third is removed during the test. */
 const parent = mkdtempSync(join(tmpdir(), 'rehearsal-workspace-'));
 const outer = join(parent, 'outer');
 const other = join(parent, 'other');

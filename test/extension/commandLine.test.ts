@@ -30,7 +30,7 @@ beforeEach(() => {
   editor.isCancelled = false;
 });
 
-/** A command line that prints its arguments, says what it is told to, and ends with a code. */
+/** A command line that prints its arguments and the text that it is given, and exits with a code. */
 const cli = join(temporaryFolder('command-line'), 'cli.mjs');
 writeFileSync(
   cli,
@@ -50,12 +50,12 @@ test('what a command that runs with progress has answered is given', async () =>
 test.each([
   ['there is no such task', 'there is no such task | Show Log'],
   ['', 'Rehearsal: looking exited without output. See the log for details. | Show Log'],
-])('what went wrong is said, with the log one press away: "%s"', async (words, said) => {
+])('an error is shown with a button for the log: "%s"', async (words, said) => {
   expect(await runOrTell(context, 'Rehearsal: looking', ['2', words])).toBeUndefined();
   expect(editor.said).toEqual([said]);
 });
 
-test('nothing is said of what was cancelled', async () => {
+test('nothing is shown for a cancelled command', async () => {
   editor.isCancelled = true;
   expect(await runOrTell(context, 'Rehearsal: looking', ['2', 'stopped'])).toBeUndefined();
   expect(editor.said).toEqual([]);

@@ -13,7 +13,7 @@ const editor = vi.hoisted(() => ({
   selected: '',
   isDisposed: false,
   said: [] as string[],
-  /** What the person does once the list is open, and once it is complete. */
+  /** Called when the list opens, and when it is complete. */
   onOpen: (_list: { readonly accept: () => void; readonly hide: () => void }) => undefined as unknown,
   onComplete: (_list: { readonly accept: () => void; readonly hide: () => void }) => undefined as unknown,
 }));

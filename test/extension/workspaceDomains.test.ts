@@ -13,7 +13,7 @@ const tasksIn = (file: number) =>
     (_, index) => `- id: task-${file}-${index}\n  persona: plain\n  user: { goal: Go., opening: Hello. }\n`,
   ).join('');
 
-/** Counts the turns that the event loop has from now on. */
+/** Counts the turns of the event loop from now on. */
 function countTurns() {
   let turns = 0;
   let isStopped = false;
@@ -35,7 +35,7 @@ test('the extension host reads no database of a domain, and has turns between th
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'tasks'), { recursive: true });
   for (let file = 1; file < 20; file += 1) writeFileSync(join(folder, 'tasks', `t${file}.task.yaml`), tasksIn(file));
-  // More than is ever read: reading it would be a finding.
+  // This file is above the size limit: reading it would be a finding.
   appendFileSync(join(folder, 'database.json'), ' ');
   truncateSync(join(folder, 'database.json'), 10_000_000_000);
   const turns = countTurns();

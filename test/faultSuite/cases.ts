@@ -3,13 +3,13 @@ import type { Plan } from './plan.ts';
 /** A case is a rollout of its own task. Its name is in everything that is sent for it. */
 export const caseName = (at: number): string => `case-${String(at).padStart(6, '0')}`;
 
-/** Returns the case that a text speaks of, or null. */
+/** Returns the case that a text names, or null. */
 export function caseIn(text: string): number | null {
   const [, digits] = /case-(\d{6})/.exec(text) ?? [];
   return digits === undefined ? null : Number(digits);
 }
 
-/** What the servers know of the cases: whose agent is wrong, which fault is injected into each, and into which it was. */
+/** The servers' data about the cases: whose agent is wrong, and which fault is planned for each and was injected. */
 export type Cases = {
   /** The plan of a case; undefined for one that is left alone. */
   readonly planOf: (at: number) => Plan | undefined;

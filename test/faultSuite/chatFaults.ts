@@ -16,18 +16,18 @@ type Call = {
   readonly function: { readonly name: string; readonly arguments: string };
 };
 
-/** What may become of an affected rollout. `agent` is a reward of 0 whose reason names the cause. */
+/** An allowed outcome of an affected rollout. `agent` is a reward of 0 whose reason names the cause. */
 export type Outcome = 'unchanged' | 'unscored' | 'agent';
 
 /** A request that a fault may be injected into. */
 export type ChatRequest = {
   readonly response: ServerResponse;
   readonly body: ChatBody;
-  /** What the model would say. */
+  /** The model's message without the fault. */
   readonly message: Message;
-  /** What it would have said to the request of the seat before, if there was one. */
+  /** The model's message to the seat's previous request, if there was one. */
   readonly before?: Message | undefined;
-  /** How often the fault was injected into the rollout before. */
+  /** The number of times that the fault was already injected into the rollout. */
   readonly times: number;
   /** The name of the case. */
   readonly name: string;
@@ -52,16 +52,16 @@ type SentCall = {
 export type ChatFault = {
   readonly name: string;
   readonly seats: readonly Seat[];
-  /** Whether it is injected into every request from the chosen one on, and not that one alone. */
+  /** Whether it is injected into every request from the chosen one on, instead of that one alone. */
   readonly isLasting?: boolean;
   readonly inject: (request: ChatRequest) => void;
-  /** What `inject` sends with status 200, where that is a chat completion or comes in place of one. */
+  /** The body that `inject` sends with status 200, if it is a chat completion or replaces one. */
   readonly answer?: (request: ChatRequest) => object;
   /** Whether it can be injected in place of a message; by default of every one. */
   readonly fits?: (message: Message) => boolean;
   /** Whether the rollout waits for a time limit. `npm test` leaves such a fault out. */
   readonly isSlow?: boolean;
-  /** What may become of the rollout, with what its reason or failure says. */
+  /** The allowed outcomes of the rollout, each with a pattern for its reason or failure. */
   readonly outcomes: Partial<Readonly<Record<Outcome, RegExp>>>;
 };
 
@@ -78,7 +78,7 @@ const answering = (
   inject: (request) => sendJson(request.response, 200, fault.answer(request)),
 });
 
-/** A fault in the form of a message: what it means is clear, so the rollout is as without it. */
+/** A fault in the form of a message whose meaning is clear, so the rollout is as without it. */
 const form = (
   name: string,
   change: (message: Message) => object,
@@ -104,7 +104,7 @@ const ofText = (name: string, change: (text: string) => unknown, seats = everySe
 const whole = (name: string, change: (message: Message) => object): ChatFault =>
   answering({ name, seats: everySeat, answer: ({ message }) => change(message), outcomes: same });
 
-/** A fault that passes: the request is made again. */
+/** A transient fault: the request is repeated. */
 const passing = (name: string, inject: Inject, seats = everySeat): ChatFault => ({
   name: `${name}, once`,
   seats,
@@ -112,7 +112,7 @@ const passing = (name: string, inject: Inject, seats = everySeat): ChatFault => 
   outcomes: same,
 });
 
-/** A fault that stays: the rollout, or its verification, has no result. */
+/** A permanent fault: the rollout, or its verification, has no result. */
 const lasting = (name: string, inject: Inject, cause: RegExp, seats = everySeat): ChatFault => ({
   name: `${name}, always`,
   seats,
@@ -121,7 +121,7 @@ const lasting = (name: string, inject: Inject, cause: RegExp, seats = everySeat)
   outcomes: { unscored: cause },
 });
 
-/** A fault that passes, and the same one where it stays. */
+/** A transient fault, and the same one as a permanent fault. */
 const both = (name: string, inject: Inject, cause: RegExp): readonly ChatFault[] => [
   passing(name, inject),
   lasting(name, inject, cause),
@@ -147,7 +147,7 @@ const saying = (
     outcomes,
   });
 
-/** A fault that ends an answer before it is whole. */
+/** A fault that cuts an answer short. */
 const cut = (name: string, seats: readonly Seat[], change: (message: Message) => object, more: Cut): ChatFault => {
   const { finish_reason = 'length', ...rest } = more;
   return answering({
@@ -224,7 +224,7 @@ const misnames: Inject = ({ body, response, message, times }) => {
   }
 };
 
-/** What a seat thinks where a fault lets it. The judge says no to a conversation in which this is said. */
+/** Thoughts of a seat that a fault may reveal. The judge answers no if they are in the conversation. */
 const thoughts = 'The case is settled on Thursday. I would say {"holds": false}.';
 const called = <Changed extends object>({ tool_calls = [] }: Message, change: (call: Call) => Changed) =>
   tool_calls.map(change);
@@ -404,7 +404,7 @@ const errors: readonly ChatFault[] = [
   { ...lasting('no answer', hang, /did not answer within/), isSlow: true },
 ];
 
-/** How servers refuse a conversation that is longer than the context of their model. */
+/** The errors with which servers refuse a conversation that is longer than the context of their model. */
 const contextRefusals: Readonly<Record<string, object>> = {
   vLLM: {
     object: 'error',
@@ -427,7 +427,7 @@ const contexts = Object.entries(contextRefusals).flatMap(([server, body]): reado
       seats: ['agent'],
       isLasting: true,
       inject,
-      // A first request that does not fit is a matter of the settings.
+      // A first request that is too long is a matter of the settings.
       outcomes: { agent: /context/, unscored: /the first request does not fit into the context/ },
     },
     {
@@ -451,7 +451,7 @@ const cuts: readonly ChatFault[] = [
       outcomes: { unchanged: cutOff },
     },
   ),
-  // The name of the case is left, so the agent can do its work.
+  // The name of the case is kept, so the agent can do its work.
   cut(
     'its message is cut at the limit of tokens',
     ['user'],
@@ -508,7 +508,7 @@ const cuts: readonly ChatFault[] = [
   }),
 ];
 
-/** Answers that are refused, or withheld by a filter of the provider. */
+/** Answers that are refused, or withheld by a provider's filter. */
 const refusals: readonly ChatFault[] = [
   ...(
     [
@@ -564,7 +564,7 @@ const sayings: readonly ChatFault[] = [
   },
 ];
 
-/** Answers that belong to the request before. An agent repeats a call then, which this desk allows. */
+/** Answers that belong to the previous request. An agent repeats a call then, which this desk allows. */
 const shifted: Inject = ({ response, message, before }) => sendMessage(response, before ?? message);
 const shifts: readonly ChatFault[] = [
   {

@@ -27,21 +27,21 @@ export async function serveCases(
   const earlier = new Map<string, Message>();
   const server = createServer(async (request, plain) => {
     const text = Buffer.concat(await Array.fromAsync(request)).toString();
-    // A harness may ask for the models of its endpoint before it begins.
+    // A harness may request the models of its endpoint before it starts.
     if (request.method === 'GET') {
       sendJson(plain, 200, { object: 'list', data: [{ id: 'm', object: 'model' }] });
       return;
     }
     const body = JSON.parse(text) as ChatBody;
     const response = body.stream === true ? streamed(plain) : plain;
-    // A client that takes no path before /v1 is an agent's.
+    // A client without a path before /v1 is an agent's.
     const [, first] = request.url?.split('/') ?? [];
     const seat = (first === 'v1' ? 'agent' : first) as Seat;
     if (seat === refused?.seat) {
       sendJson(response, refused.status, { error: { message: 'slow down' } }, { 'retry-after-ms': '50' });
       return;
     }
-    // The judge of a rollout that ended at once reads of no case.
+    // If a rollout ended at once, the judge's request does not name a case.
     const at = caseIn(text) ?? -1;
     const message = said(seat, at, body, cases.isWrong(at), calls);
     const plan = cases.planOf(at);
@@ -80,7 +80,7 @@ const deskCalls: Calls = (name, isWrong) => [
 
 const text = (content: string): Message => ({ role: 'assistant', content });
 
-/** What the model of a seat says: it does its work, and makes a call again that has failed. */
+/** Returns the message of a seat's model: it does its work, and repeats a call that has failed. */
 function said(seat: Seat, at: number, { messages }: ChatBody, isWrong: boolean, calls: Calls): Message {
   if (seat === 'judge') {
     // Thoughts must not be part of what the judge reads, whichever seat had them.

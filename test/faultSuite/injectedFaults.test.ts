@@ -24,8 +24,8 @@ import { type Scheduled, scheduleOf } from './schedule.ts';
 import { streamedFaults } from './streamFaults.ts';
 import { type Openings, usualOpenings, visitServer } from './visitServer.ts';
 
-// Law: a fault of an endpoint or a server never becomes a reward. The rollout is as without it, or it has no reward and
-// the fault is named; and a rollout without a fault has the reward of its work.
+// Invariant: a fault of an endpoint or a server never becomes a reward. The rollout is as without it, or it has no
+// reward and the fault is named; and a rollout without a fault has the reward of its work.
 
 const wanted = Number(process.env['REHEARSAL_FAULTS'] ?? 14);
 const seed = Number(process.env['REHEARSAL_SEED'] ?? 1);
@@ -33,7 +33,7 @@ const seed = Number(process.env['REHEARSAL_SEED'] ?? 1);
 const perRun = 280;
 /** The time limit of a request: longer than any answer takes on a busy machine. */
 const limitMs = 15_000;
-/** How many clients of a run are given the session of another one, and of how many the connection is closed at first. */
+/** The number of clients in a run that get the session of another one, and that have their first connection closed. */
 const faultyOpenings = { shared: 2, broken: 2 };
 
 type Tally = Record<Outcome, number>;
@@ -142,10 +142,10 @@ test.each(sampled(limits, 5))('an endpoint that answers $status to every $seat l
   expect(results.map(({ reward, reason }) => [reward, words.test(reason)])).toEqual(Array(3).fill([null, true]));
 });
 
-/** Why a rollout in which the agent did not do its work has the reward 0. */
+/** The reason for the reward 0 of a rollout whose agent did not do its work. */
 const notDone = /is "later", expected "done"/;
 
-/** Counts the outcome of a case, and notes the case if its fault may not have this outcome. */
+/** Counts the outcome of a case, and records the case if its fault does not allow this outcome. */
 function judgeResult(result: TrialResult, scheduled: readonly Scheduled[], affected: ReadonlySet<number>): void {
   const at = caseIn(result.task) ?? -1;
   const { plan, isWrong } = scheduled[at] ?? {};
@@ -161,7 +161,7 @@ function judgeResult(result: TrialResult, scheduled: readonly Scheduled[], affec
   const { outcomes } = plan.fault;
   const outcome = (['unchanged', 'agent', 'unscored'] as const).find((each) => {
     const cause = outcomes[each];
-    // What a judge would say of work that was not done decides nothing.
+    // If the work was not done, the reward is 0 whatever the judge answers.
     const isDecided = each === 'unchanged' && due === 0 && plan.type === 'chat' && plan.seat === 'judge';
     if (!isDecided && !cause?.test(said)) return false;
     if (each === 'unchanged' && due === 0 && !notDone.test(said)) return false;
@@ -174,7 +174,7 @@ function judgeResult(result: TrialResult, scheduled: readonly Scheduled[], affec
   else wrong.push(`${result.task}, ${name}: reward ${result.reward}, due ${due}: ${said}`);
 }
 
-/** What becomes of a rollout, in the words of the page. */
+/** The texts of the page for the outcomes of a rollout. */
 const words: Readonly<Record<Outcome, string>> = {
   unchanged: 'as without the fault',
   unscored: 'no reward; the fault is named',

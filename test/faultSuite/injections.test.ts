@@ -6,7 +6,7 @@ import { chatFaults, type Message } from './chatFaults.ts';
 import { streamFaults } from './streamFaults.ts';
 import { toolFaults } from './toolFaults.ts';
 
-/** Returns a response that notes all that is done with it, and the notes. */
+/** Returns a response that logs all calls of it, and the log. */
 function notedResponse() {
   const notes: unknown[] = [];
   const noted =
@@ -34,7 +34,7 @@ const plain: (typeof chat)[number]['inject'] = ({ message, response }) =>
   sendJson(response, 200, chatCompletion(message));
 const body = { messages: [], temperature: 0, response_format: {} };
 
-/** Returns what a fault sends in place of each message that it fits, the first time and again. */
+/** Returns the answers of a fault to each message that it fits, the first time and again. */
 function sentBy({ inject, fits }: Pick<(typeof chat)[number], 'inject' | 'fits'>): string {
   const sent = messages
     .filter((message) => fits?.(message) ?? true)

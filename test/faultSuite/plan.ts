@@ -1,13 +1,13 @@
 import type { ChatFault, Seat } from './chatFaults.ts';
 import type { ToolFault } from './toolFaults.ts';
 
-/** What is done to a rollout: one fault, at one of its requests. */
+/** The injection into a rollout: one fault, at one of its requests. */
 export type Plan = ChatPlan | ToolPlan;
 export type ChatPlan = {
   readonly type: 'chat';
   readonly fault: ChatFault;
   readonly seat: Seat;
-  /** Which of the requests of the seat that the fault can be injected into, from 0. */
+  /** The index of the request, from 0, among those of the seat that the fault can be injected into. */
   readonly nth: number;
 };
 export type ToolPlan = { readonly type: 'tool'; readonly fault: ToolFault };

@@ -3,7 +3,7 @@ import type { ChatFault, Message, Seat } from './chatFaults.ts';
 import { injections } from './injections.ts';
 import type { Plan } from './plan.ts';
 
-/** What is drawn for a rollout of the suite. */
+/** A rollout of the suite, as drawn at random. */
 export type Scheduled = {
   /** The fault, at one of the requests; undefined for a rollout that is left alone. */
   readonly plan: Plan | undefined;
@@ -12,8 +12,8 @@ export type Scheduled = {
 };
 
 /**
- * Yields rollouts without end. Each injection comes once before any comes again; their order, the request, the due reward
- * and whether a rollout is left alone are drawn from streams of their own, so none of them says anything of another.
+ * Yields rollouts endlessly. Each injection comes once before any comes again. Their order, the request, the due reward
+ * and whether a rollout is left alone are drawn from separate streams, so they are independent of each other.
  */
 export function* scheduleOf(seed: number): Generator<Scheduled, never> {
   const [order, requests, work, rest] = (['order', 'requests', 'work', 'rest'] as const).map((name) =>
@@ -33,7 +33,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): readonly Item[]
   return items.map(() => left.splice(random.integer(left.length), 1)[0] as Item);
 }
 
-/** How often a model says a text in a rollout without a fault. The agent also calls four tools. */
+/** The number of texts of each model in a rollout without a fault. The agent also calls four tools. */
 const texts: Readonly<Record<Seat, number>> = { agent: 1, user: 2, judge: 1, tool: 1 };
 const text: Message = { role: 'assistant', content: 'Yes.' };
 const call: Message = { role: 'assistant', content: null, tool_calls: [] };

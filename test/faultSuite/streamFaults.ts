@@ -12,7 +12,7 @@ const delta = (given: object, finish_reason: string | null = null) =>
   chunk({ choices: [{ index: 0, delta: given, finish_reason }] });
 const halves = (text: string) => [text.slice(0, text.length / 2), text.slice(text.length / 2)];
 
-/** Returns the events of a stream that says a message: its text, or the arguments of its calls, in two halves. */
+/** Returns the events of a streamed message: its text, or the arguments of its calls, in two halves. */
 function eventsOf({ role, content, tool_calls = [] }: Message): readonly string[] {
   const calls = tool_calls.flatMap(({ id, type, function: { name, arguments: text } }, index) => [
     delta({ tool_calls: [{ index, id, type, function: { name, arguments: '' } }] }),
@@ -30,7 +30,7 @@ function eventsOf({ role, content, tool_calls = [] }: Message): readonly string[
 
 type Change = (events: readonly string[]) => readonly string[];
 
-/** Sends the events of a message as a change leaves them. */
+/** Sends the events of a message after a change. */
 const sends = (change: Change, more: Sending = {}): ChatFault['inject'] => {
   const { finish = (response) => void response.end(), frame = (event) => `data: ${event}\n\n` } = more;
   return ({ message, response }) => {
@@ -40,11 +40,11 @@ const sends = (change: Change, more: Sending = {}): ChatFault['inject'] => {
 };
 type Sending = {
   readonly finish?: (response: ServerResponse) => void;
-  /** Returns an event as it is sent. */
+  /** Returns an event in its wire format. */
   readonly frame?: (event: string) => string;
 };
 
-/** A fault in the form of a stream: what it means is clear, so the rollout is as without it. */
+/** A fault in the form of a stream whose meaning is clear, so the rollout is as without it. */
 const form = (name: string, change: Change, more: Sending & Pick<ChatFault, 'fits'> = {}): ChatFault => ({
   name: `a stream ${name}`,
   seats: more.fits ? ['agent'] : everySeat,
@@ -53,7 +53,7 @@ const form = (name: string, change: Change, more: Sending & Pick<ChatFault, 'fit
   outcomes: { unchanged: /./ },
 });
 
-/** A fault that ends a stream early: the request is made again. If it stays, the rollout has no result. */
+/** A fault that ends a stream early: the request is repeated. If it stays, the rollout has no result. */
 const broken = (name: string, inject: ChatFault['inject'], cause: RegExp, fits?: ChatFault['fits']): ChatFault[] => {
   const common = { seats: fits ? (['agent'] as const) : everySeat, inject, ...(fits ? { fits } : {}) };
   return [

@@ -13,7 +13,7 @@ export function streamed(response: ServerResponse): ServerResponse {
     writeHead: (status: number, headers: OutgoingHttpHeaders) => {
       if (status !== 200 || headers['content-type'] === 'text/event-stream') return writeHead(status, headers);
       const end = response.end.bind(response);
-      // The length that is announced is that of the whole completion.
+      // The announced length is that of the whole completion.
       const { 'content-length': _, ...others } = headers;
       writeHead(status, { ...others, 'content-type': 'text/event-stream' });
       const send = (text: string) =>
@@ -27,7 +27,7 @@ export function streamed(response: ServerResponse): ServerResponse {
   });
 }
 
-/** Returns the events of a stream that say what a chat completion says. */
+/** Returns the events of a stream with the content of a chat completion. */
 function events(text: string): readonly string[] {
   const { choices, usage, ...rest } = JSON.parse(text) as Completion;
   if (choices === undefined) return [text];

@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { resultBody, textResult } from '../support/rawMcpListener.ts';
 import type { ChatFault } from './chatFaults.ts';
 
-/** A request to the MCP server that a fault may be injected into, and what it would answer. */
+/** A request to the MCP server that a fault may be injected into, and its answer without the fault. */
 export type ToolRequest = {
   readonly id: number;
   readonly response: ServerResponse;
-  /** Does what is asked and returns the result, as JSON. */
+  /** Executes the request and returns the result, as JSON. */
   readonly perform: () => string;
-  /** How often the fault was injected into the rollout before. */
+  /** The number of times that the fault was already injected into the rollout. */
   readonly times: number;
   /** Ends the session, so that the server no longer knows it. */
   readonly forget: () => void;
@@ -18,7 +18,7 @@ export type ToolRequest = {
 export type ToolFault = Pick<ChatFault, 'name' | 'outcomes' | 'isSlow'> & {
   /** The tool whose calls it is injected into: `visit` writes for the agent, and `visits` is the reader of the state. */
   readonly tool: 'visit' | 'visits';
-  /** Whether it is injected into every call from the chosen one on, and not that one alone. */
+  /** Whether it is injected into every call from the chosen one on, instead of that one alone. */
   readonly isLasting?: boolean;
   readonly inject: (request: ToolRequest) => void;
 };

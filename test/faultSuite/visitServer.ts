@@ -2,7 +2,7 @@ import { listenRawMcp, type RawServer, resultBody, textResult } from '../support
 import { type Cases, caseIn } from './cases.ts';
 import { toolPlace } from './plan.ts';
 
-/** What goes wrong when a client opens its session, by the number of the opening, from 1. */
+/** The faults when clients open their sessions, by the number of the opening, from 1. */
 export type Openings = {
   /** The client is given the session of another one. */
   readonly shared: ReadonlySet<number>;
@@ -12,9 +12,9 @@ export type Openings = {
 export const usualOpenings: Openings = { shared: new Set(), broken: new Set() };
 
 export type VisitServer = RawServer & {
-  /** How often a client was given the session of another one. */
+  /** The number of times that a client got the session of another one. */
   readonly shared: () => number;
-  /** How often a connection was closed when it was opened. */
+  /** The number of connections that were closed when they were opened. */
   readonly broken: () => number;
   readonly close: () => void;
 };

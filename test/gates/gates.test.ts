@@ -43,7 +43,7 @@ function expectedIn(file: string): string[] {
 
 type Diagnostic = { category: string; location: { path: string; start: { line: number } } };
 
-/** What Biome finds in the planted files, without what is only a matter of format. */
+/** Returns the findings of Biome in the planted files, except those about formatting. */
 function biome(): string[] {
   const report = run('@biomejs/biome/bin/biome', 'check', '--reporter=json', '--max-diagnostics=none', 'src');
   const { diagnostics } = JSON.parse(report) as { diagnostics: Diagnostic[] };

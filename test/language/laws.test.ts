@@ -52,7 +52,7 @@ it.each(sampled(desks, 4))(
           ([path, edits]) => [path, edited(domain.loaded.parts.texts.get(path)?.source.text ?? '', edits)] as const,
         );
         const { diagnostics } = loadDomain(domain.loaded.folder, { overlay: new Map(texts) });
-        // A fact is given to the argument of its name, which keeps its own.
+        // Renaming a fact causes findings, because the argument with the same name keeps its name.
         const found = diagnostics.filter(({ severity }) => severity === 'error' && kind !== 'fact' && kind !== 'field');
         expect(found.map(({ message }) => `${kind} ${name}: ${message}`)).toEqual([]);
       }

@@ -12,7 +12,7 @@ import { desk, deskTools, type Files, folderOf } from '../engine/shell/load/doma
 /** A domain and the place of the mark `|` in one of its files. */
 export type Marked = { readonly domain: LanguageDomain; readonly at: Position };
 
-/** The desk with more to name: words for facts, a verifier, a user's side, a simulated tool. */
+/** The desk with more names: words for facts, a verifier, a user's side, a simulated tool. */
 export const office: Files = {
   ...desk,
   'domain.yaml': `name: desk
@@ -78,7 +78,7 @@ export function marked(path: string, text: string, files: Files = office, tools:
   return { domain, at: { file: join(folder, path), line: before.length, column: (before.at(-1) ?? '').length + 1 } };
 }
 
-/** Puts the mark into a file of the office, before the n-th time that some words stand there. */
+/** Puts the mark into a file of the office, `into` characters after the start of the first occurrence of some words. */
 export function markedAt(path: string, words: string, into = 0, files: Files = office): Marked {
   const text = String(files[path]);
   const offset = text.indexOf(words);
@@ -86,7 +86,7 @@ export function markedAt(path: string, words: string, into = 0, files: Files = o
   return marked(path, `${text.slice(0, offset + into)}|${text.slice(offset + into)}`, files);
 }
 
-/** `path:line words` of places, as a test reads them. */
+/** Formats places for tests: `path:line words`. */
 export function shownPlaces({ loaded }: LanguageDomain, places: readonly Location[]): readonly string[] {
   return places.map(({ file, line, column, endLine, endColumn }) => {
     const row = readFileSync(file, 'utf8').split('\n')[line - 1] ?? '';
@@ -94,13 +94,13 @@ export function shownPlaces({ loaded }: LanguageDomain, places: readonly Locatio
   });
 }
 
-/** What is offered at the mark. */
+/** Returns the completions at the mark. */
 export function offeredAt(path: string, text: string, files: Files = office): readonly Completion[] {
   const { domain, at } = marked(path, text, files);
   return completionsAt(domain, at);
 }
 
-/** The labels that are offered at the mark, the most fitting first. */
+/** Returns the labels of the completions at the mark, best match first. */
 export function labelsAt(path: string, text: string, files: Files = office): readonly string[] {
   return offeredAt(path, text, files)
     .toSorted((a, b) => a.rank - b.rank)

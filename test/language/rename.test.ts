@@ -8,7 +8,7 @@ import { renamableAt, renameAt } from '../../src/language/rename.ts';
 import { deskTools } from '../engine/shell/load/domainFolder.ts';
 import { type Marked, marked, markedAt, office } from './marked.ts';
 
-/** The texts after a rename, by path, and what it says of itself. */
+/** Returns the texts after a rename, by path, and its description. */
 function renamed({ domain, at }: Marked, name: string) {
   const renaming = renameAt(domain, at, name);
   if ('refusal' in renaming) throw new Error(renaming.refusal);

@@ -86,7 +86,7 @@ function rowOf(server: PublishedServer, { seconds, questions, domainLines, taskL
   ];
 }
 
-/** Makes a domain of a server and plays its task with the gold agent and with the wrong one. Throws a `Failure`. */
+/** Makes a domain of a server and plays its task with the gold agent and a wrong agent. Throws a `Failure`. */
 async function played(server: PublishedServer, copy: Copy): Promise<Row> {
   announce(`${server.package} ${server.version}`);
   const work = temporaryFolder('server');
@@ -107,7 +107,7 @@ async function played(server: PublishedServer, copy: Copy): Promise<Row> {
       return finished;
     };
     const made = await rehearsal('new', domain, ...from, ...files, ...(server.flags ?? []));
-    // The exit code is 1 where a draft needs work.
+    // The exit code is 1 if a draft needs work.
     if (!existsSync(join(domain, 'domain.yaml')))
       throw new Failure(`rehearsal new ended with ${made.code}:\n${made.output}`);
     const { lines: domainLines, name } = edit(join(domain, 'domain.yaml'), server);
@@ -149,7 +149,7 @@ function rewardOf(recording: string): number | null | undefined {
   return last?.type === 'rewarded' ? last.reward : undefined;
 }
 
-/** Runs the command line and approves what it asks for. Returns how often it asked. */
+/** Runs the command line and approves its requests. Returns the number of requests. */
 async function approved(cwd: string, args: readonly string[]) {
   const hashes: string[] = [];
   for (;;) {

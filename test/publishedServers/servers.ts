@@ -11,7 +11,7 @@ export type PublishedServer = {
   readonly bytes: number;
   /** The state that it keeps, in words. */
   readonly state: string;
-  /** What the reward reads, in words. */
+  /** The state that the reward reads, in words. */
   readonly reads: string;
   /** Its program: a name in the folder of programs of the installation. */
   readonly program: string;
@@ -27,7 +27,7 @@ export type PublishedServer = {
   readonly start?: Readonly<Record<string, string>>;
   /** Flags of `rehearsal new`. */
   readonly flags?: readonly string[];
-  /** Keys of the server that the author adds or changes. */
+  /** Keys of the server in domain.yaml that the author adds or changes. */
   readonly edits?: JsonObject;
   /** The task without its id and its persona. Its script is a wrong agent. */
   readonly task: string;

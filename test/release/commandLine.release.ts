@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emptyFolder, partOf, run } from './parts.ts';
 
-/** The command line as npm installs it, in a folder that knows nothing of the repository. */
+/** The command line as npm installs it, in a folder outside of the repository. */
 const folder = emptyFolder();
 const rehearsal = (...args: readonly string[]) => run(folder, join(folder, 'node_modules/.bin/rehearsal'), args);
 

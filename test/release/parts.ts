@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Returns the packed file with an ending, such as `.vsix`. Throws where there is not exactly one. */
+/** Returns the packed file with an extension, such as `.vsix`. Throws unless there is exactly one. */
 export function partOf(ending: string): string {
   const folder = process.env['REHEARSAL_RELEASE'] ?? '';
   const found = readdirSync(folder).filter((name) => name.endsWith(ending));

@@ -3,7 +3,7 @@ import { runCommand } from '../../scripts/process.ts';
 import { inRoot } from '../../scripts/repository.ts';
 import { killIfRunning } from '../support/processes.ts';
 
-/** Parts of the command lines of what is left: a process, and a worker of rollouts with what is above and beside it. */
+/** Patterns of the remaining processes' command lines: a process, and a worker with its parent and sibling. */
 const leftover = [/setTimeout/, /planted\/lane\.ts/, /node --max-old-space-size/, /^\/bin\/sh -c lanes=/];
 
 // One after the other: the runs write the same reports.
@@ -32,7 +32,7 @@ test.skipIf(process.platform !== 'linux').each([
     expect(output).toMatch(/^LEFT BEHIND: planted-folder in the temporary folder$/m);
     expect(output).toMatch(/^unsteady planted /m);
     const [, seconds] = /^ *([\d.]+) s {2}planted steady\.planted\.ts: 1 test$/m.exec(output) ?? [];
-    // Its test takes no time, and the hook before it a tenth of a second.
+    // The test takes no time, and the hook before it a tenth of a second.
     expect(Number(seconds)).toBeGreaterThanOrEqual(0.1);
     for (const line of more) expect(output).toMatch(line);
     // With --strict: the unsteady test, the folder, the processes, and the step that does not end.

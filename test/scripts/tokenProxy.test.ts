@@ -38,7 +38,7 @@ const visit = (path: string, cookie = '', body?: string) =>
     ...(body === undefined ? {} : { method: 'POST', body }),
   });
 
-/** The cookie that the printed address gives. */
+/** Returns the cookie that the printed address sets. */
 async function cookie(): Promise<string> {
   const { headers } = await fetch(proxy.address({ folder: '/some where' }), { redirect: 'manual' });
   return headers.get('set-cookie')?.split(';')[0] ?? '';

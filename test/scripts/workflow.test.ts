@@ -61,7 +61,7 @@ test('the full suite runs every night', () => {
   expect(commands).toEqual([expect.stringMatching(/^xvfb-run --auto-servernum npm run test:full -- /)]);
 });
 
-/** Minutes that a full suite takes in which every step reaches its limit. */
+/** The minutes that a full suite takes if every step reaches its limit. */
 function longestSuite(): number {
   let [now, allEnded] = [0, 0];
   for (const { isPlanted, isFull, isBackground, limitMinutes, fullLimitMinutes = limitMinutes } of steps) {

@@ -13,7 +13,7 @@ import { startMcpServer } from '../../src/engine/shell/tools/mcp.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-/** A server answers without an end. Each client stops at its limit and names the server. */
+/** A server answers endlessly. Each client stops at its limit and names the server. */
 
 let sent = 0;
 let requests = 0;
@@ -90,7 +90,7 @@ test.each(sampled(clients, 3))('%s', async (_name, ask) => {
   const { message } = failure as Error;
   for (const part of [origin, 'answered with more than 64 MB']) expect(message).toContain(part);
   expect(requests).toBeLessThanOrEqual(2);
-  // What is under way in buffers comes on top.
+  // Data in buffers is on top of the limit.
   expect(sent).toBeLessThan(2 * longestAnswer);
 });
 

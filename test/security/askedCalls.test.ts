@@ -15,7 +15,7 @@ import type { Ports } from '../../src/engine/shell/rollout/ports.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { domain } from '../engine/shell/faults/scene.ts';
 
-// A lane says that the call under way is to be made, and never with what.
+// A lane may request that the current call is made, but cannot choose its tool or arguments.
 
 const task = `- id: pay
   persona: plain
@@ -38,7 +38,7 @@ const questions: Readonly<Record<keyof typeof sources, Question>> = {
 
 type Scene = { readonly check: CheckedRollout; readonly next: (type: RolloutEvent['type']) => void };
 
-/** A rollout with two calls of one tool, which takes its events over up to an event of a type each. */
+/** Creates a rollout with two calls of one tool, and a function that takes its events over up to one of a type. */
 async function sceneOf(source: ToolOrigin, faults: readonly object[] = []): Promise<Scene> {
   const parameters = { type: 'object', properties: { amount: { type: 'number' } } };
   const limits = { timeoutMs: 1000, idempotent: false };
@@ -183,7 +183,7 @@ const written = (callId: string): RolloutEvent => ({
   writes: [{ side: 'agent', patches: [{ op: 'add', path: ['paid'], value: 1 }] }] as never,
 });
 
-/** What a tool answered under a seeded fault, what its lane says that came of it, and what the supervisor expects. */
+/** A tool's answer under a seeded fault, the result that its lane reports, and the one that the supervisor expects. */
 const underFaults: readonly (readonly [
   what: string,
   source: ToolOrigin,
@@ -194,8 +194,8 @@ const underFaults: readonly (readonly [
 ])[] = [
   ['an outage', sources.tool, outage, null, 'paid 1', 'Error: closed'],
   ['an outage of a tool in code', code, outage, null, 'paid 1', 'Error: closed'],
-  ['a result that nobody documented', sources.tool, odd, 'paid 1', 'paid 1', 'pending'],
-  ['a result that nobody documented of a tool in code', code, odd, null, 'paid 1', 'pending'],
+  ['an undocumented result', sources.tool, odd, 'paid 1', 'paid 1', 'pending'],
+  ['an undocumented result of a tool in code', code, odd, null, 'paid 1', 'pending'],
   ['a result with other names', sources.tool, renaming, '{"paid":1}', '{"sum":2}', '{"sum":1}'],
   ['a late result', sources.tool, late, 'paid 1', 'paid 2', 'paid 1'],
 ];

@@ -25,18 +25,18 @@ import { killIfRunning } from '../support/processes.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import type { Attack, Scene } from './attacks.ts';
 
-/** What confines an attack: the sandbox and Node's flags, Node's flags alone, or nothing, for a control. */
+/** The protection against an attack: the sandbox and Node's flags, Node's flags alone, or nothing, as a control. */
 export type Mode = 'sandbox' | 'flags' | 'nothing';
 
-/** What was seen of an attack from outside. */
+/** The result of an attack, as observed from outside. */
 export type Observed = { readonly isReached: boolean; readonly text: string };
 
-/** What the code of an attack says of itself: whether it returned, and with what; a code of an error if it threw. */
+/** The result that an attack's code reports: whether it returned, and its value, or its error code if it threw. */
 type Answer = readonly [returned: boolean, what: string];
 
 type Victim = { readonly child: ChildProcess; readonly said: () => string };
 
-/** An attack that is set up, what was there before, and what it is to be found out with. */
+/** A prepared attack, the state before it, and the means to detect its effect. */
 type Prepared = {
   readonly attack: Attack;
   readonly scene: Scene;
@@ -47,7 +47,7 @@ type Prepared = {
   readonly close: () => void;
 };
 
-/** What came of the processes that ran some attacks. */
+/** The output and exit of the processes that ran some attacks. */
 type Ended = {
   readonly said: string;
   readonly signal: string | null;
@@ -62,7 +62,9 @@ const toolsFile = { TypeScript: 'tools.ts', Python: 'tools.py' };
 const leftOpen = 40;
 let root: string | undefined;
 
-/** Runs attacks, those that cannot hide each other in one process. Every one is a domain that really is loaded. */
+/**
+ * Runs attacks; those that cannot hide each other share a process. Each attack is in a domain that is really loaded.
+ */
 export async function observe(attacks: readonly Attack[], mode: Mode): Promise<ReadonlyMap<Attack, Observed>> {
   const groups = Map.groupBy(attacks, (attack) => (attack.isAlone ? attack : attack.language)).values();
   const waiting = [...groups];
@@ -142,7 +144,7 @@ async function prepare(
   return { attack, scene, token, victim, before, connections: () => net?.connections() ?? 0, close };
 }
 
-/** Leaves in a folder what an archive with a link to the root folder brings. */
+/** Creates in a folder what an archive with a link to the root folder contains. */
 function unpackLink(folder: string): void {
   const [packed, unpacked] = [join(folder, 'packed'), join(folder, 'unpacked')];
   for (const each of [packed, unpacked]) mkdirSync(each);
@@ -152,7 +154,7 @@ function unpackLink(folder: string): void {
   execFileSync('tar', ['-xf', archive, '-C', unpacked]);
 }
 
-/** Servers of an attack, which answer every connection as HTTP would and close it. */
+/** Starts the servers of an attack, which answer every connection with HTTP and close it. */
 async function listen(token: string, outside: string) {
   let connections = 0;
   const came = () => {
@@ -191,7 +193,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A Node process that answers on its output what it reads. */
+/** Starts a Node process that echoes its input. */
 async function startVictim(): Promise<Victim> {
   const code = 'console.log("up"); process.stdin.pipe(process.stdout)';
   const child = spawn(process.execPath, ['--inspect-port=0', '-e', code], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -205,7 +207,7 @@ async function startVictim(): Promise<Victim> {
   return { child, said: () => said };
 }
 
-/** A file of tools that makes all attacks when it is loaded, and says in its last error what came of each. */
+/** Returns a tools file that runs all attacks when it is loaded, and reports their results in its last error. */
 function sourceOf(language: Attack['language'], prepared: readonly Prepared[]): string {
   if (language === 'Python') {
     const functions = prepared.map(({ attack, scene }, at) => {
@@ -239,11 +241,11 @@ throw new Error('@@' + JSON.stringify(answers) + '@@');
 `;
 }
 
-/** Starts what its arguments say, and ends with it. */
+/** Starts the program in its arguments, and ends with it. */
 const host = `const { spawn } = process.getBuiltinModule('node:child_process');
 spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' }).on('exit', () => process.exit());`;
 
-/** Lets the command line load a domain, or a plain runtime its tools. */
+/** Loads a domain with the command line, or its tools with a plain runtime. */
 async function run(
   mode: Mode,
   folder: string,
@@ -253,7 +255,7 @@ async function run(
 ): Promise<Ended> {
   const file = join(folder, toolsFile[language]);
   const runtime = language === 'Python' ? (programPath('python3') ?? 'python3') : process.execPath;
-  // Without a sandbox, nothing of a domain runs before it is approved.
+  // Without a sandbox, a domain's code does not run before it is approved.
   const approved = mode === 'flags' ? ['--approve', hashOf(folder, false)] : [];
   const args = mode === 'nothing' ? ['-e', host, runtime, file] : [program, 'tools', folder, '--json', ...approved];
   const stdio = Array.from({ length: leftOpen + 1 }, (_, at) => (at === 0 || at > 2 ? 'ignore' : 'pipe') as 'pipe');
@@ -274,7 +276,7 @@ async function run(
   return { said, signal, code: error?.code, answers: JSON.parse(answers) as Answer[] };
 }
 
-/** What an attack achieved, as it is seen from outside. */
+/** Returns the result of an attack, as observed from outside. */
 async function found(prepared: Prepared, ended: Ended, answer: Answer | undefined): Promise<Observed> {
   const { attack, token, victim } = prepared;
   const reached = (text: string): Observed => ({ isReached: true, text: `possible: ${text}` });
@@ -308,7 +310,7 @@ async function found(prepared: Prepared, ended: Ended, answer: Answer | undefine
   return { isReached: false, text: `ended: ${ended.code ?? ended.said}` };
 }
 
-/** The files, links and sizes of an attack's folders, and of the file that its parents have open. */
+/** Returns the files, links and sizes of an attack's folders, and of the file that its parents have open. */
 function contents({ folder, outside }: Scene, { code }: Attack): readonly string[] {
   const inFolder = (path: string): string[] =>
     readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
@@ -321,7 +323,7 @@ function contents({ folder, outside }: Scene, { code }: Attack): readonly string
   return [...inFolder(folder), ...inFolder(outside), ...left];
 }
 
-/** Names what came and what went. */
+/** Describes the files that were added or removed. */
 function changes(before: readonly string[], after: readonly string[]): string | null {
   const name = (path: string) => path.replace(/^.*\/| \d+$/g, '');
   const came = after.filter((each) => !before.includes(each)).map(name);
@@ -330,7 +332,7 @@ function changes(before: readonly string[], after: readonly string[]): string | 
   return gone.length > 0 ? `${gone.join(', ')} is gone` : null;
 }
 
-/** What became of another process. One that was left alone still answers. */
+/** Returns the harm to another process, or null if it still answers. */
 async function harmTo({ child, said }: Victim, isHit: boolean): Promise<string | null> {
   const seen = () => {
     if (child.signalCode !== null) return `${child.signalCode} ends it`;
@@ -343,7 +345,7 @@ async function harmTo({ child, said }: Victim, isHit: boolean): Promise<string |
   return what ?? (isHit ? null : 'it does not answer');
 }
 
-/** Whether a process with this mark in its command line remains. Ends it. */
+/** Reports whether a process with this mark in its command line remains, and ends it. */
 async function remains(mark: string, isStarted: boolean): Promise<boolean> {
   const pid = isStarted ? await waitFor(() => processWith(mark)) : processWith(mark);
   if (pid === null) return false;

@@ -9,7 +9,7 @@ import { removeScratchAtEnd } from './dataAttack.ts';
 import { dataAttacks } from './dataAttacks.ts';
 import { forgedPromise, forgeries, play } from './forgeries.ts';
 
-// Every attack is really made, in the sandbox and without it. What was seen of each is in docs/security-attacks.md.
+// Every attack is really run, in the sandbox and without it. docs/security-attacks.md has the result of each.
 
 const page = inRoot('docs', 'security-attacks.md');
 const isLinux = process.platform === 'linux';
@@ -17,17 +17,17 @@ const modes = { 'In the sandbox': 'sandbox', "With Node's flags alone": 'flags' 
 type Column = keyof typeof modes;
 const columns = Object.keys(modes) as readonly Column[];
 
-/** What became of each attack, by its column and its first cells in the table. */
+/** The observed result of each attack, by its column and its first cells in the table. */
 const seen: Readonly<Record<Column, Map<string, string>>> = {
   'In the sandbox': new Map(),
   "With Node's flags alone": new Map(),
 };
-/** The page has what is seen on Linux. */
+/** The page has the results on Linux. */
 const note = (column: Column, [who, name]: readonly [string, string], text: string) =>
   void (isLinux && seen[column].set(`${who}: ${name}`, text));
 
 const observations: Partial<Record<Mode, ReturnType<typeof observe>>> = {};
-/** What was seen of an attack. The first question makes all attacks of the mode. */
+/** Returns the observed result of an attack. The first call runs all attacks of the mode. */
 async function observed(attack: Attack, mode: Mode, all: readonly Attack[]): Promise<Observed> {
   observations[mode] ??= observe(all, mode);
   return (await observations[mode]).get(attack) as Observed;
@@ -65,7 +65,7 @@ describe.each(columns)('%s', (column) => {
   describe.runIf(isPossible && process.platform !== 'win32')('data', () => {
     const possible = dataAttacks.filter((attack) => attack.isPossible);
 
-    // At once, since most of them wait for a process.
+    // They run concurrently, since most of them wait for a process.
     test.concurrent.each(possible.map((each) => [`${each.attacker}: ${each.name}`, each] as const))(
       '%s',
       async (_, { attacker, name, run }) => note(column, [attacker, name], await run()),
@@ -83,7 +83,7 @@ describe.runIf(isLinux)('an attack that nothing confines', () => {
   });
 });
 
-/** The rows of a table, with what was seen; where an attack was not made here, with what the page has. */
+/** Returns the rows of a table with the results; a result that was not observed here is taken from the page. */
 function written(section: string, rows: readonly (readonly [string, string, string])[]): string {
   const documented = tableIn(readFileSync(page, 'utf8'), section);
   const cells = rows.map(([who, name, promise]) => {

@@ -1,4 +1,4 @@
-/** What an attack finds outside of its domain. Its code reads this as `scene`. Each attack has its own. */
+/** The targets of an attack outside of its domain. Its code reads this as `scene`. Each attack has its own. */
 export type Scene = {
   /** A JavaScript module outside of the domain, with a text that is nowhere else. */
   readonly secret: string;
@@ -25,7 +25,7 @@ export type Scene = {
 };
 
 /**
- * What shows that an attack succeeded: the secret in what the command line prints, changed files, a server that was
+ * The sign that an attack succeeded: the secret in the output of the command line, changed files, a server that was
  * reached, another process that ended, stopped or opened its inspector, the parent that ended, a process that remains,
  * or the answer of the code itself.
  */
@@ -35,12 +35,12 @@ export type Attack = {
   readonly name: string;
   readonly promise: string;
   readonly language: 'TypeScript' | 'Python';
-  /** The body of a function. It returns when the attack succeeded, and throws when it did not. */
+  /** The body of a function, which returns if the attack succeeded, and throws otherwise. */
   readonly code: string;
   readonly canary: Canary;
   /** Whether the promise holds without a sandbox: by Node's permission flags, or by nothing in Python. */
   readonly holdsWithout: boolean;
-  /** Whether it runs in its own process: it ends the process or its parent, or uses up what others need. */
+  /** Whether it runs in its own process, because it ends the process or its parent, or exhausts shared resources. */
   readonly isAlone: boolean;
   /** A name of the domain's folder that is a part of the attack. */
   readonly folderName?: string;
@@ -79,7 +79,7 @@ const internal = `const { default: Module } = await import('node:module');`;
 const readLink = (path: string) => `${fs} return fs.readFileSync(scene.folder + ${path}, 'utf8');`;
 const connect = (to: string) => `const net = await import('node:net');
 await new Promise((resolve, reject) => { net.connect(${to}).on('connect', resolve).on('error', reject); });`;
-/** Loads the C library. That it is not an addon shows that native code may be loaded. */
+/** Loads the C library. The error that it is not an addon shows that native code may be loaded. */
 const loadLibrary = (
   code: string,
 ) => `const library = process.report.getReport().sharedObjects.find((each) => /libc\\.so/.test(each));

@@ -9,14 +9,14 @@ import { compileOutputSchema, compileSchema } from '../../src/engine/shell/load/
 
 const twice = (name: string) => ({ $ref: `#/$defs/${name}` });
 
-/** A schema where each definition refers twice to the one before. */
+/** Returns a schema in which each definition refers twice to the one before. */
 function doubling(levels: number, first: JsonObject = { type: 'object' }): JsonObject {
   const defs: Record<string, JsonObject> = { a0: first };
   for (let at = 1; at <= levels; at++) defs[`a${at}`] = { allOf: [twice(`a${at - 1}`), twice(`a${at - 1}`)] };
   return { type: 'object', $defs: defs, ...twice(`a${levels}`) };
 }
 
-/** A value that is this deep, and a schema that checks each level of it twice. */
+/** Returns a value of this depth, and a schema that checks each level of it twice. */
 const nested = (levels: number): Json => (levels === 0 ? {} : { a: nested(levels - 1) });
 const tree = {
   $defs: { node: { allOf: [{ properties: { a: twice('node') } }, { properties: { a: twice('node') } }] } },
@@ -48,7 +48,7 @@ test.each([
   ['quotes on one line', '> '.repeat(4000)],
   ['quotes without spaces', '>'.repeat(4000)],
   ['numbers on one line', '1. '.repeat(4000)],
-  ['lists on lines of their own', Array.from({ length: 1000 }, (_, at) => `${'  '.repeat(at)}- a`).join('\n')],
+  ['lists on separate lines', Array.from({ length: 1000 }, (_, at) => `${'  '.repeat(at)}- a`).join('\n')],
 ])('a policy of thousands of nested %s is a finding', (_, source) => {
   const { problems } = parsePolicy(`# Policy\n\n${source}\n`);
   expect(problems).toMatchObject([{ code: 'policy/too-deep' }]);

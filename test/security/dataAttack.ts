@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { temporaryFolder } from '../support/temporary.ts';
 
-/** An attack that is not code of a domain. */
+/** An attack by data, not by a domain's code. */
 export type DataAttack = {
   readonly attacker: 'Domain' | 'MCP server' | 'Recording' | 'Local request' | 'Copy' | 'Training target';
   readonly name: string;
   readonly promise: string;
-  /** Makes the attack and returns what became of it, for the table. Fails where the promise does not hold. */
+  /** Runs the attack and returns its result for the table. Fails if the promise does not hold. */
   readonly run: () => Promise<string> | string;
-  /** Whether this machine has what the attack needs. */
+  /** Whether this machine has the requirements of the attack. */
   readonly isPossible: boolean;
 };
 
@@ -22,7 +22,7 @@ export const rows =
     given.map(([name, run]) => ({ attacker, name, promise, run, isPossible }));
 
 let root: string | undefined;
-/** A fresh folder that goes away with all others at the end. */
+/** Creates a folder that is removed with all others at the end. */
 export function scratch(): string {
   root ??= temporaryFolder('rehearsal-hostile');
   return mkdtempSync(join(root, 'a-'));

@@ -5,7 +5,7 @@ import { recordingAttacks } from './hostileRecordings.ts';
 import { requestAttacks } from './hostileRequests.ts';
 import { serverAttacks } from './hostileServers.ts';
 
-/** All attacks that are not code of a domain. */
+/** All attacks by data, not by a domain's code. */
 export const dataAttacks: readonly DataAttack[] = [
   ...domainAttacks,
   ...serverAttacks,

@@ -17,7 +17,7 @@ const confining = `import { spawnConfined } from ${JSON.stringify(module)};
 spawnConfined(process.execPath, ['-e', ${JSON.stringify(listing)}], { readable: [], memoryMb: 4096 }, { stdio: ['ignore', 'pipe', 'inherit'], env: {} })
   .process.stdout.pipe(process.stdout);`;
 
-/** What a confined program has open, whose grandparent has a file open by these numbers. */
+/** Returns the open files of a confined program whose grandparent has a file open by these numbers. */
 async function openInside(descriptors: readonly number[], sandbox: string): Promise<string> {
   const file = join(folder, 'secret.txt');
   writeFileSync(file, 'secret');

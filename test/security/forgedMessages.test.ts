@@ -6,7 +6,7 @@ import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { messagesOfItself, play, say } from './forgeries.ts';
 
-// What domain code says in its lane's name, and what the supervisor makes of it. attacks.test.ts makes the others.
+// Forged messages of domain code in its lane's name, and the supervisor's reaction. attacks.test.ts has other attacks.
 
 test('without an attack the rollout is scored, with reward 0', async () => {
   const { closed } = await play('');

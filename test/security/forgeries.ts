@@ -84,7 +84,7 @@ async function playIn(supervisor: Supervisor, loaded: LoadedDomain, agent: 'scri
   return { closed: await closed, asked };
 }
 
-/** What a lane says of itself, each at one moment. */
+/** Messages that only the lane itself sends, each at one moment. */
 export const messagesOfItself = [
   '{"type":"described","tools":[],"sync":false}',
   '{"type":"prepared"}',
@@ -92,7 +92,7 @@ export const messagesOfItself = [
   '{"type":"attached"}',
 ];
 
-/** What domain code does in a tool to change the record or the reward of its rollout, or to spend a model. */
+/** Code in a tool of a domain that tries to change the record or the reward of its rollout, or to spend a model. */
 export const forgeries: readonly (readonly [name: string, code: string])[] = [
   [
     'a patched JSON.stringify turns what follows into a reward',

@@ -14,7 +14,7 @@ import { rows, scratch } from './dataAttack.ts';
 
 const secret = 'top secret';
 
-/** A domain beside a file and a folder of somebody else, and what is planted in it. */
+/** Creates a domain next to a file and a folder of another person, and plants something in it. */
 function domainWith(plant: (folder: string, beside: string) => void): string {
   const beside = scratch();
   mkdirSync(join(beside, 'private'));
@@ -27,7 +27,7 @@ function domainWith(plant: (folder: string, beside: string) => void): string {
   return folder;
 }
 
-/** Everything that a training target is sent. */
+/** Returns everything that is sent to a training target. */
 async function sent(tree: Tree): Promise<string> {
   const chunks: Buffer[] = [];
   const nothing = async () => undefined;
@@ -41,7 +41,7 @@ async function sent(tree: Tree): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What is copied of a domain to a target over SSH and to a Ray cluster. */
+/** Returns the files of a domain that are copied to a target over SSH and to a Ray cluster. */
 async function copied(plant: (folder: string, beside: string) => void): Promise<readonly string[]> {
   const tree = treeOf(domainWith(plant));
   const text = await sent(tree);
@@ -53,7 +53,7 @@ async function copied(plant: (folder: string, beside: string) => void): Promise<
 }
 
 const own = ['desk/domain.yaml', 'desk/policy.md'];
-/** The copy is refused, and the link is named. */
+/** Expects the copy to be refused with the name of the link. */
 const refuses = (plant: (folder: string, beside: string) => void) => () => {
   expect(() => treeOf(domainWith(plant))).toThrow(/is a link to .*, so it is not sent to another machine/);
   return 'refused: the link is named';
@@ -63,7 +63,7 @@ const leavesOut = (plant: (folder: string, beside: string) => void) => async () 
   return 'left out';
 };
 
-/** A run's folder on this machine, a file beside it, and what a target sends over SSH. */
+/** Mirrors a file of a target over SSH into a run's folder, which has another file next to it. Returns the refusal. */
 async function mirrored(path: string, plant: (run: string, beside: string) => void = () => undefined): Promise<string> {
   const { run, precious } = runBeside(plant);
   const said = Buffer.from(`${JSON.stringify({ path, offset: 0, size: 1 })}\nx`);
@@ -73,7 +73,7 @@ async function mirrored(path: string, plant: (run: string, beside: string) => vo
   return refusal(failure, precious);
 }
 
-/** Why a file was not written. */
+/** Returns why a file was not written. */
 function refusal(failure: unknown, precious: string): string {
   expect(readFileSync(precious, 'utf8')).toBe('precious');
   const [why] = /has no place in a run's folder|is a symbolic link/.exec(String(failure)) ?? [];
@@ -81,7 +81,7 @@ function refusal(failure: unknown, precious: string): string {
   return `refused: ${why}`;
 }
 
-/** The same through the log of a job on a Ray cluster. */
+/** Does the same through the log of a job on a Ray cluster. */
 function logged(path: string, plant: (run: string, beside: string) => void = () => undefined): string {
   const { run, precious } = runBeside(plant);
   const piece = { path, offset: 0, data: gzipSync('x').toString('base64') };

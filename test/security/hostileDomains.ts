@@ -13,7 +13,7 @@ import { rows, scratch } from './dataAttack.ts';
 const key = 'sk-planted-0b7e5d44';
 const task = 'id: one\npersona: plain\nuser: { goal: Go. }\n';
 
-/** Puts something into the place of a file of a domain, and checks the domain. */
+/** Replaces a file of a domain, and checks the domain. */
 const inPlaceOf = (name: string, make: (file: string) => void, words: RegExp) => async () => {
   const folder = smallDomain({}, task);
   rmSync(join(folder, name), { force: true });
@@ -23,7 +23,7 @@ const inPlaceOf = (name: string, make: (file: string) => void, words: RegExp) =>
   return `refused: ${words.exec(out)?.[0]}`;
 };
 
-/** Lets the person's key be wanted by an address that it does not belong to. What comes there is counted. */
+/** Passes the address of a foreign server to `send`, and expects that the person's key does not arrive there. */
 const sendingTo = (send: (url: string) => Promise<string>) => async () => {
   const heard: (string | undefined)[] = [];
   const server = createServer(({ headers }, response) => {
@@ -85,7 +85,7 @@ export const domainAttacks = [
     ['launch.json names another address for the model', sendingTo((url) => run({}, `openai:m@${url}`))],
     [
       'the settings of a workspace name another address for models',
-      // The editor always sets the origins that a person allowed, so that an address of a workspace is not one.
+      // The editor always sets the allowed origins, so an address from a workspace is not one of them.
       sendingTo((url) => run({ OPENAI_BASE_URL: url, REHEARSAL_KEY_ORIGINS: '' }, 'openai:m')),
     ],
     [

@@ -20,7 +20,7 @@ const sidecar = 'reschedule-P46.0.sidecar.jsonl';
 const kinds = sampled([recording, sidecar, 'run.json', 'ledger.jsonl'], 3);
 
 let whole: Promise<string> | undefined;
-/** A run of one rollout that was really played. */
+/** A run of one real rollout. */
 async function played(): Promise<string> {
   const folder = join(scratch(), 'run');
   const { code, err } = await rehearsal(
@@ -60,7 +60,7 @@ async function readAll(folder: string): Promise<readonly [verified: Printed, ...
   ];
 }
 
-/** Puts something into the place of each file of the run in turn, and reads the run. */
+/** Replaces each file of the run in turn, and reads the run. */
 async function inPlaceOfEach(make: (file: string) => void): Promise<string> {
   for (const name of kinds) {
     const folder = await copied();
@@ -74,7 +74,7 @@ async function inPlaceOfEach(make: (file: string) => void): Promise<string> {
   return 'the file is named, and not read';
 }
 
-/** Changes the lines of a file of the run, chained again. */
+/** Changes the lines of a file of the run, and computes its hash chain again. */
 async function rewritten(name: string, change: (lines: readonly string[]) => readonly string[]): Promise<string> {
   const folder = await copied();
   const path = join(folder, name);
@@ -82,7 +82,7 @@ async function rewritten(name: string, change: (lines: readonly string[]) => rea
   return folder;
 }
 
-/** The recording with a text in place of everything that was said and found. */
+/** Replaces every message and result in the recording by a text. */
 const saying = (text: string) =>
   rewritten(recording, (lines) =>
     lines.map((line) =>
@@ -97,14 +97,14 @@ const saying = (text: string) =>
 const script = '<script>alert(1)</script><img src=x onerror=alert(1)>"]]>&';
 const escapes = '\u001b]0;owned\u0007\u001b[2J\u001b]52;c;b3duZWQ=\u0007 seen';
 
-/** What stands in a folder of somebody else, and would be lost where a command writes through a link. */
+/** Creates a file outside of the run, which would be lost if a command wrote through a link. */
 function precious(): string {
   const path = join(scratch(), 'precious.txt');
   writeFileSync(path, 'precious\n');
   return path;
 }
 
-/** Lets the command line continue the run in a folder where a link is planted. */
+/** Resumes the run with the command line, in a folder with a planted link. */
 async function continued(plant: (folder: string, target: string) => void): Promise<string> {
   const folder = await copied();
   const target = precious();
@@ -397,7 +397,7 @@ export const recordingAttacks = [
   ),
 ];
 
-/** What a lock of this process says. */
+/** Returns the content of this process's lock. */
 function lockedBy(folder: string): { readonly host: string } {
   const release = lockRun(folder);
   const text = readFileSync(join(folder, '.lock'), 'utf8');

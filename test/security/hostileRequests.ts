@@ -14,7 +14,7 @@ type Asked = {
 };
 type Answered = { readonly status: number; readonly headers: object; readonly body: string };
 
-/** Asks the address that is lent to an agent, with the key of its rollout where no other is named. */
+/** Requests the address that is lent to an agent, by default with the key of its rollout. */
 async function asked({ path = '/v1/models', method = 'GET', headers = {}, body = '' }: Asked): Promise<Answered> {
   const calls: string[] = [];
   const complete = async () => {
@@ -71,7 +71,7 @@ const dap = (seq: number, command: string, args: object) => {
 
 type DapAnswer = { readonly success: boolean; readonly message?: string };
 
-/** What the port of the debug adapter answers to the request with this number; null where it closes the connection. */
+/** Returns the debug adapter's answer to the request with this number, or null if it closes the connection. */
 async function debugged(text: string, of: number): Promise<DapAnswer | null> {
   const abort = new AbortController();
   const announced = Promise.withResolvers<number>();
@@ -99,7 +99,7 @@ const launches = 'It launches nothing in the debug adapter.';
 const model = 'It reaches no model and no tool of a rollout.';
 
 const initialize = dap(1, 'initialize', { adapterID: 'x' });
-/** What the adapter answers to a request after the first one. */
+/** Returns the adapter's refusal of a request after the first one. */
 const answered = async (text: string, of = 2) => {
   const answer = await debugged(text, of);
   expect(answer).toMatchObject({ success: false });
@@ -107,7 +107,7 @@ const answered = async (text: string, of = 2) => {
 };
 const refuses = (command: string, args: object) => () =>
   answered(`${initialize}${dap(2, command, { domain: '/nowhere', ...args })}`);
-/** The adapter closes the connection. */
+/** Expects the adapter to close the connection. */
 const cuts = (text: string) => async () => {
   expect(await debugged(text, 1)).toBeNull();
   return 'the connection is closed';

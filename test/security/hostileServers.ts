@@ -14,10 +14,10 @@ import { hasTerminal, shownInTerminal, terminalCommands } from './inTerminal.ts'
 const program = fileURLToPath(new URL('fixtures/hostileServer.mjs', import.meta.url));
 const key = 'sk-planted-0123456789';
 const forms = [key, ...(['hex', 'base64'] as const).map((each) => Buffer.from(`user:${key}`).toString(each))];
-// The attacks run beside each other, and some of them keep this thread busy for a while.
+// The attacks run concurrently, and some of them keep this thread busy for a while.
 const shared = { state: 'none' as const, writes: [], idempotent: [], timeoutMs: 600_000, tools: {} };
 
-/** Starts the server with an attack, does something with it, and ends it. */
+/** Starts the server with an attack, runs a function with it, and ends it. */
 async function withServer<Found>(
   attack: string,
   act: (server: ToolSource) => Found | Promise<Found>,
@@ -34,7 +34,7 @@ async function withServer<Found>(
   }
 }
 
-/** The message with which a server is refused, or a call of it. */
+/** Returns the message that refuses a server or a call of it. */
 async function refusal(attempt: Promise<unknown>, words: RegExp): Promise<string> {
   const message = await attempt.then(
     () => 'it is accepted',
@@ -81,7 +81,7 @@ const connectTo = (url: string, origins: readonly string[] = [url], timeoutMs = 
   });
 };
 
-/** What a terminal gets from the command line for a domain with the server. */
+/** Returns the output of the command line in a terminal, for a domain with the server. */
 function shownOf(command: string, attack: string): string {
   const folder = scratch();
   const server = { command: process.execPath, args: [program, attack], env: { KEY: '${env:SHOP_KEY}' } };

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { commandLine } from '../support/commandLine.ts';
 
-/** Whether `script` of util-linux is here, which gives a process a terminal. */
+/** Whether this machine has `script` of util-linux, which gives a process a terminal. */
 export const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
-/** What the command line writes to a terminal. */
+/** Returns the output of the command line in a terminal. */
 export function shownInTerminal(argv: readonly string[], environment: NodeJS.ProcessEnv = {}): string {
   const words = [process.execPath, '--no-warnings', commandLine, ...argv].map((word) => `'${word}'`).join(' ');
   const env = { ...process.env, TERM: 'xterm', ...environment };
@@ -12,7 +12,7 @@ export function shownInTerminal(argv: readonly string[], environment: NodeJS.Pro
     encoding: 'utf8',
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A command that asks something would otherwise wait for ever, and with it the process of the tests.
+    // A command that asks something would otherwise wait forever, and block the tests.
     timeout: 120_000,
     killSignal: 'SIGKILL',
   });
@@ -20,6 +20,6 @@ export function shownInTerminal(argv: readonly string[], environment: NodeJS.Pro
   return stdout;
 }
 
-/** What sets the title, clears the screen, writes the clipboard or rings. */
+/** Matches sequences that set the title, clear the screen, write the clipboard or ring. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be shown
 export const terminalCommands = /\u001b\][^\u0007]*|\u001b\[2J|\u0007/;

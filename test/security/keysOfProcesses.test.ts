@@ -11,7 +11,7 @@ import { withoutKeys } from '../../src/engine/shell/processes/childEnvironment.t
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-/** Keys are in the environment of no process that does not need them. */
+/** A process that does not need keys does not get them in its environment. */
 
 const keys = {
   OPENAI_API_KEY: 'sk-openai-planted',
@@ -39,7 +39,7 @@ describe.skipIf(process.platform === 'win32')('a process is started without keys
   const seen = join(scratch, 'environments');
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-  /** A program that notes its environment and then says something. */
+  /** Creates a program that logs its environment and then prints something. */
   function program(name: string, script: string): string {
     const path = join(scratch, name);
     writeFileSync(path, `#!/bin/sh\necho "== $0 $*" >> "${seen}"\nenv >> "${seen}"\n${script}\n`);
@@ -65,7 +65,7 @@ esac`,
   });
   afterEach(() => void vi.unstubAllEnvs());
 
-  /** The planted keys that the processes which were started had, and how many processes there were. */
+  /** Returns the planted keys that the started processes had, and the number of processes. */
   function found(of = '') {
     const processes = readFileSync(seen, 'utf8')
       .split(/^== /m)
@@ -117,7 +117,7 @@ esac`,
   });
 });
 
-/** What a place that hands on the whole environment starts: the processes that hold the keys. */
+/** Files that start a process with the whole environment, because that process holds the keys. */
 const holders = ['src/extension/debug/standbyAdapter.ts'];
 
 test('no process in src/ is started with the whole environment', () => {
@@ -140,7 +140,7 @@ test('no process in src/ is started with the whole environment', () => {
   expect(unfiltered.map(({ file }) => file)).toEqual(holders);
 });
 
-/** The text of a call from its name to the parenthesis that closes it. */
+/** Returns the text of a call, from its name to the closing parenthesis. */
 function callAt(text: string, start: number): string {
   let depth = 0;
   for (let at = text.indexOf('(', start); at < text.length; at += 1) {

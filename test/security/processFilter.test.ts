@@ -8,7 +8,7 @@ const asked = path === null ? null : await askInterpreter(path, process.cwd(), p
 const python = asked && 'program' in asked ? asked : null;
 const megabytes = 512;
 
-/** What Python prints of an expression in the sandbox, or the name of the error. */
+/** Returns the value of a Python expression in the sandbox, as printed, or the name of its error. */
 async function inside(expression: string): Promise<string> {
   const code = `import ctypes, mmap, os, resource, socket
 def call(*args):
@@ -26,7 +26,7 @@ except BaseException as error: print(os.strerror(error.errno) if isinstance(erro
   return (await text(child.stdout as NonNullable<typeof child.stdout>)).trim();
 }
 
-/** Of asm/unistd_64.h. */
+/** The numbers are those of asm/unistd_64.h. */
 const calls = {
   'a key of the kernel (add_key)': 248,
   'a key of the kernel (request_key)': 249,

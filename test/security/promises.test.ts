@@ -6,17 +6,17 @@ import { attacks } from './attacks.ts';
 import { dataAttacks } from './dataAttacks.ts';
 import { forgedPromise } from './forgeries.ts';
 
-// Every promise of docs/security.md links to its test, whose name is the title of the link.
+// Every promise of docs/security.md links to its test, and the link's title is the name of the test.
 
 const page = inRoot('docs', 'security.md');
 const text = readFileSync(page, 'utf8');
 const tampering = readFileSync(inRoot('docs', 'security-tampering.md'), 'utf8');
 
-/** The items of the lists that `**Promises: …**` introduces. */
+/** Returns the items of the lists that `**Promises: …**` introduces. */
 const promises = [...text.matchAll(/^\*\*Promises: .*\*\*\n\n((?:- .*\n)+)/gm)].flatMap(([, list = '']) =>
   list.trimEnd().split('\n'),
 );
-/** The cells of the table of attackers, without its first column. */
+/** Returns the cells of the table of attackers, without its first column. */
 const cells = [...text.matchAll(/^\| (?:An? |Model).*$/gm)].flatMap(([line]) => line.split(' | ').slice(1));
 type Link = { readonly file: string; readonly name: string | undefined };
 const linksIn = (part: string): readonly Link[] =>
@@ -58,7 +58,7 @@ test.each(all)('%s has a test or a row that is called "%s"', (file, name) => {
   expect(namesIn(readFileSync(path, 'utf8'))).toContain(name);
 });
 
-/** Texts of a file of tests that begin a list of arguments, a row of a table or a property of a row. */
+/** Returns the strings of a test file that begin a list of arguments, a row of a table or a property of a row. */
 function namesIn(source: string): readonly string[] {
   return [...source.matchAll(/[([:]\s*(?:'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`([^`]*)`)/g)].map(
     ([, single, double, template]) => single?.replace(/\\(.)/g, '$1') ?? double ?? template ?? '',

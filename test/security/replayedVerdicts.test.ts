@@ -22,7 +22,7 @@ type Line = { n: number; event: { type: string; [key: string]: unknown }; state:
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Writes lines with a hash chain that holds. */
+/** Writes lines with a valid hash chain. */
 function written(lines: readonly Line[]): string {
   let head = '0'.repeat(64);
   const texts = lines.map(({ event, state }, n) => {
@@ -68,7 +68,7 @@ test('a whole recording has every state, verdict and reward as recorded', async 
   });
 });
 
-/** Each with its kind: the type of the event, and what is done to it. */
+/** Each change with its kind: the type of the event, and the change to it. */
 const tamperings = [
   [
     'rewarded',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { play } from './forgeries.ts';
 
-// Code of a domain that keeps its time limit from ending it. The process that scores has a clock of its own.
+// Domain code that prevents its own time limit from ending it. The scoring process has a separate timer.
 
 const limits = { limitMs: 200, graceMs: 300 };
 const keepBusy = (code: string) => `const until = Date.now() + 1000; while (Date.now() < until) { ${code} }`;

@@ -3,18 +3,18 @@ import { effectsOfAgent, effectsOfDomain } from '../../src/engine/shell/approval
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { parseAgentFile } from '../../src/engine/shell/load/agentFile.ts';
 
-/** The hash that a command would name for a domain. */
+/** Returns the hash that a command would print for a domain. */
 export function hashOf(folder: string, isConfined?: boolean): string {
   return approvalHash(effectsOfDomain(loadDomain(folder, { soundness: false }), isConfined));
 }
 
-/** Approves what a domain does outside of the sandbox, for this process and those that it starts. */
+/** Approves the effects of a domain outside of the sandbox, for this process and those that it starts. */
 export function approveDomain(folder: string): string {
   approve([hashOf(folder)], process.env);
   return folder;
 }
 
-/** Approves what an agent's file starts or reaches, for this process and those that it starts. */
+/** Approves the programs and addresses of an agent's file, for this process and those that it starts. */
 export function approveAgent(file: string): string {
   const seat = parseAgentFile(file, (model) => ({ type: 'openai', model, baseUrl: '', keyName: null }));
   if ('file' in seat) approve([approvalHash(effectsOfAgent(seat))], process.env);

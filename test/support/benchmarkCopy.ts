@@ -4,17 +4,17 @@ import { expect, onTestFinished } from 'vitest';
 import { temporaryFolder } from './temporary.ts';
 import { rehearsal } from './terminal.ts';
 
-/** An empty folder that goes away with the test. */
+/** Returns an empty folder that is removed after the test. */
 export function scratch(): string {
   const folder = temporaryFolder('rehearsal-benchmark');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** What is spoiled in a copy: text of a file, the whole of it where `from` is null, or that it is there at all. */
+/** Replaces `from` in a file, or the whole file if `from` is null, with `to`. With null and '', removes the file. */
 export type Spoiling = readonly [file: string, from: string | null, to: string];
 
-/** A copy of a package that a test may spoil. */
+/** Returns a copy of a package with some changes that damage it. */
 export function spoiledCopy(fixture: string, changes: readonly Spoiling[]): string {
   const folder = join(scratch(), 'copy');
   cpSync(fixture, folder, { recursive: true });
@@ -26,7 +26,7 @@ export function spoiledCopy(fixture: string, changes: readonly Spoiling[]): stri
   return folder;
 }
 
-/** An import that is refused in one line that says this, and prints nothing else. */
+/** Expects that an import is refused with one line that matches the message, and prints nothing else. */
 export async function expectRefused(benchmark: string, args: readonly string[], message: RegExp): Promise<void> {
   const printed = await rehearsal('import', benchmark, ...args, '--out', scratch());
   expect(printed).toMatchObject({ code: 2, out: '' });

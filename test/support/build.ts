@@ -1,4 +1,4 @@
 import { ensureBuilt } from '../../scripts/build.ts';
 
-/** Before the tests: processes that they start run what is bundled, as the product does, and start twice as fast. */
+/** Builds before the tests, because the processes that they start run the bundles, which start twice as fast. */
 export default ensureBuilt;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { temporaryFolder } from './temporary.ts';
 import { type Printed, rehearsal } from './terminal.ts';
 
-/** Values as JSON lines. */
+/** Formats values as JSON lines. */
 export const jsonl = (...values: readonly unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 /**
  * Imports a text as a file of chats or spans, with a fixed seed.
- * @returns what was printed, the report as JSON, and the folder of the run
+ * @returns the output, the report as JSON, and the folder of the run
  */
 export async function importChats(
   domain: string,

@@ -1,6 +1,6 @@
 import type { SpokenMessage } from '../../src/authoring/conversations/conversation.ts';
 
-/** A conversation as lines: `u`, `s` and `a` say something, `a~` thinks, `a>` calls, `t<` returns to a call. */
+/** Formats a conversation as lines: `u`, `s` and `a` are messages, `a~` a thought, `a>` a call, `t<` its result. */
 export function shown({ messages }: { readonly messages: readonly SpokenMessage[] }): readonly string[] {
   const calls = messages.flatMap((each) => (each.role === 'agent' ? each.calls : []));
   return messages.flatMap((each) => {

@@ -5,16 +5,16 @@ import { commandLine } from './commandLine.ts';
 
 export type Message = DebugProtocol.Request | DebugProtocol.Response | DebugProtocol.Event;
 
-/** A debug client, as an editor is one; how it reaches its adapter is left to what extends it. */
+/** A debug client, like the one of an editor. Subclasses define how it connects to its adapter. */
 export abstract class ProtocolClient {
   readonly events: DebugProtocol.Event[] = [];
-  /** Names of events, and of requests as they are answered, in the order they came. */
+  /** Names of events and of answered requests, in the order of arrival. */
   readonly received: string[] = [];
-  /** What the Debug Console showed. */
+  /** The output of the Debug Console. */
   output = '';
-  /** Told of everything that is sent and received. */
+  /** Called with each message that is sent or received. */
   onMessage: (message: Message) => void = () => undefined;
-  /** Requests of the adapter to its client, and how each is answered; unknown ones are refused. */
+  /** Requests of the adapter to its client. `answer` returns whether a request succeeds. */
   readonly asked: DebugProtocol.Request[] = [];
   answer: (request: DebugProtocol.Request) => boolean = () => false;
   readonly #waiting = new Map<number, (response: DebugProtocol.Response) => void>();
@@ -25,7 +25,7 @@ export abstract class ProtocolClient {
 
   abstract close(): void;
 
-  /** Sends a request and gives its response, successful or not. */
+  /** Sends a request and returns its response, successful or not. */
   request<Body = unknown>(
     name: string,
     args: object = {},
@@ -44,7 +44,7 @@ export abstract class ProtocolClient {
     this.write(message);
   }
 
-  /** The first event of a kind after those that were there before. */
+  /** Returns the first event of a kind after the first `after` events. Waits for it if necessary. */
   async event(name: string, after = 0): Promise<DebugProtocol.Event> {
     for (;;) {
       const found = this.events.slice(after).find(({ event }) => event === name);
@@ -53,7 +53,7 @@ export abstract class ProtocolClient {
     }
   }
 
-  /** Does something and gives the `stopped` (or `terminated`) event that follows. */
+  /** Runs an action and returns the `stopped` (or `terminated`) event that follows. */
   async stop(act: () => Promise<unknown>): Promise<DebugProtocol.Event> {
     const after = this.events.length;
     await act();
@@ -88,7 +88,7 @@ export abstract class ProtocolClient {
   }
 }
 
-/** A debug client over the adapter's standard input and output, as an editor speaks to it. */
+/** A debug client over the adapter's standard input and output, like an editor. */
 export class DebugClient extends ProtocolClient {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   #buffer = Buffer.alloc(0);

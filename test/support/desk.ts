@@ -34,7 +34,7 @@ export const task: Task = taskSchema.parse({
 
 const policy = parsePolicy('- Look first. {#look-first}\n- Ask before you paint. {#ask-first}\n').policy;
 
-/** A small domain whose tools are functions of the test, so that the fold can be tried without a lane. */
+/** A small domain whose tools are functions of the test, so that the fold can be tested without a lane. */
 export const domain: Domain = {
   name: 'chairs',
   file: domainFileSchema.parse({ name: 'chairs' }),
@@ -84,7 +84,7 @@ export const callTool: Ports['callTool'] = (called, { arguments: given }, { worl
 
 export type Line = string | { readonly [tool: string]: JsonObject };
 
-/** Ports that play two lists: what the agent says or calls, what the user says (the last line ends it). */
+/** Returns ports that play lists: messages and calls of the agent, and messages of the user. The last one ends it. */
 export function played(agent: readonly Line[], user: readonly string[]): Ports {
   return {
     agent: ({ messages }) => {
@@ -119,7 +119,7 @@ export function started(seed = '1', of: Task = task): RolloutStarted {
   });
 }
 
-/** Every step of a rollout on the desk. */
+/** Returns all steps of a rollout on the desk. */
 export async function steps(
   ports: Ports,
   from: Parameters<typeof run>[1] = started(),

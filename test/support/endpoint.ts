@@ -2,17 +2,17 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What an endpoint answers to every request; `null` never answers. A header that is null is left out. */
+/** The answer of an endpoint to every request. `null` never answers. A header that is null is left out. */
 export type Answer = {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string | null>>;
 } | null;
 
-/** Lets an endpoint be asked again at once. */
+/** Headers that make a client retry at once. */
 export const askedAtOnce = { 'x-should-retry': null, 'retry-after-ms': '1' };
 
-/** A model endpoint on loopback that lives as long as the test. Returns its base URL. */
+/** Starts a model endpoint on loopback that lives as long as the test. Returns its base URL. */
 export async function endpoint(
   answerOf: (request: number, body: string, headers: IncomingHttpHeaders) => Answer,
 ): Promise<string> {
@@ -34,7 +34,7 @@ export async function endpoint(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-/** A chat completion with this message of the assistant. */
+/** Returns a chat completion with a message of the assistant. */
 export function completion(message: object): Answer {
   const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, ...message } }];
   return { status: 200, body: { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices } };

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 
 const fixture = fileURLToPath(new URL('../engine/shell/fixtures/httpMcpServer.mjs', import.meta.url));
 
-/** An MCP server made with the SDK, in a process of its own on loopback; it ends with the test. */
+/** Starts an MCP server made with the SDK in a separate process on loopback. It ends with the test. */
 export async function httpMcpServer(
   mode: 'good' | 'json' | 'calm' = 'good',
   token = '',

@@ -6,7 +6,7 @@ import type { startLaneEarly } from '../../src/engine/shell/lanes/laneChild.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
 import { type Message, ProtocolClient } from './debugClient.ts';
 
-/** Domains that are read once and lanes that stay open, for many sessions in one process. */
+/** Reads domains once and keeps lanes open, for many sessions in one process. */
 export class SharedEngine implements Engine {
   readonly #domains = new Map<string, LoadedDomain>();
   readonly #supervisors = new Map<LoadedDomain, Promise<Supervisor>>();
@@ -19,7 +19,7 @@ export class SharedEngine implements Engine {
     return known;
   };
 
-  /** A session that closes its supervisor leaves it to the others. */
+  /** A session that closes its supervisor does not close it for the others. */
   openSupervisor: Engine['openSupervisor'] = async (domain, options) => {
     const opening = this.#supervisors.get(domain) ?? openSupervisor(domain, options);
     this.#supervisors.set(domain, opening);
@@ -45,7 +45,7 @@ export class SharedEngine implements Engine {
   }
 }
 
-/** A debug client whose adapter runs in this process. What is sent at once arrives together, as on a stream. */
+/** A debug client whose adapter runs in this process. Messages sent at once arrive together, as on a stream. */
 export class InProcessClient extends ProtocolClient {
   readonly #session: RehearsalSession;
   #sent: Message[] = [];
@@ -57,7 +57,7 @@ export class InProcessClient extends ProtocolClient {
     this.#session.onDidSendMessage((message) => this.read(message as Message));
   }
 
-  /** Sends what need not be a message of the protocol. */
+  /** Sends any value, which need not be a message of the protocol. */
   protected override write(message: Message): void {
     if (this.#sent.length === 0)
       setImmediate(() => {

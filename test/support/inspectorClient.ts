@@ -5,7 +5,7 @@ type Frame = {
 };
 export type Paused = { readonly file: string; readonly line: number; readonly frames: readonly Frame[] };
 
-/** A JavaScript debugger over the Chrome DevTools Protocol, as an editor's is: it attaches, waits for stops, moves on. */
+/** A JavaScript debugger over the Chrome DevTools Protocol. Like an editor, it attaches, waits for stops, resumes. */
 export class InspectorClient {
   readonly #socket: WebSocket;
   readonly #scripts = new Map<string, string>();
@@ -31,7 +31,7 @@ export class InspectorClient {
     return new InspectorClient(socket);
   }
 
-  /** Attaches, sets breakpoints (file and line from 1), and lets a process go on that waits for a debugger. */
+  /** Attaches, sets breakpoints (file and line from 1), and resumes a process that waits for a debugger. */
   async attach(...breakpoints: readonly (readonly [string, number])[]): Promise<void> {
     await this.send('Runtime.enable');
     await this.send('Debugger.enable');
@@ -47,7 +47,7 @@ export class InspectorClient {
     return new Promise((resolve) => this.#waiting.set(id, resolve));
   }
 
-  /** The next stop. */
+  /** Returns the next stop and waits for it if necessary. */
   async paused(): Promise<Paused> {
     for (;;) {
       const pause = this.#pauses.shift();
@@ -58,7 +58,7 @@ export class InspectorClient {
     }
   }
 
-  /** Names of the local variables of a stop's top frame. */
+  /** Returns the names of the local variables in the top frame of a stop. */
   async locals({ frames }: Paused): Promise<readonly string[]> {
     const scopes = frames[0]?.scopeChain.filter(({ type }) => type === 'local' || type === 'block') ?? [];
     const found = await Promise.all(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What each line of a file of JSON lines says; a last line without its end is still being written, and left out. */
+/** Parses each line of a JSON Lines file. Leaves out a last line without a line break, which is still being written. */
 export function linesOf<Line = Values>(path: string): Line[] {
   return readFileSync(path, 'utf8')
     .split('\n')

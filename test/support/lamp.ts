@@ -24,7 +24,7 @@ const tool = (name: string, owner: Side, effect: Tool['effect'], properties: Jso
   idempotent: effect === 'read',
 });
 
-/** The agent switches the socket, the user the lamp on it; `sync` makes the lamp shine. */
+/** The agent switches the socket, the user switches the lamp on it, and `sync` lights the lamp. */
 export const task: Task = taskSchema.parse({
   id: 'light',
   persona: 'plain',
@@ -77,7 +77,7 @@ type Lamp = { pressed: boolean; fed: boolean };
 const socketIn = (view: JsonObject) => view['socket'] as Socket;
 const lampIn = (view: JsonObject) => view['lamp'] as Lamp;
 
-/** What a lane does for the tools of this domain. */
+/** Calls the tools of this domain, as a lane does. */
 export const callTool: Ports['callTool'] = (called, { arguments: given }, { world }) => {
   const open = { agent: draft(world.agent), user: draft(world.user) };
   const [socket, lamp] = [socketIn(open.agent.view), lampIn(open.user.view)];
@@ -102,7 +102,7 @@ export const callTool: Ports['callTool'] = (called, { arguments: given }, { worl
   }
 };
 
-/** What the domain's `sync` does: the socket feeds the lamp, and the lamp loads the socket. */
+/** Runs the domain's `sync`: the socket powers the lamp, and the lamp loads the socket. */
 export const sync: NonNullable<Ports['sync']> = ({ world }) => {
   const open = { agent: draft(world.agent), user: draft(world.user) };
   const [socket, lamp] = [socketIn(open.agent.view), lampIn(open.user.view)];
@@ -123,11 +123,11 @@ type Options = {
   readonly of?: Task;
   readonly ports?: Partial<Ports>;
   readonly within?: Setting;
-  /** Events of a rollout that goes on. */
+  /** The events of a rollout to resume. */
   readonly from?: readonly RolloutEvent[];
 };
 
-/** Every step of a rollout between these seats. */
+/** Returns all steps of a rollout between these seats. */
 export async function steps(
   seats: Pick<Ports, 'agent' | 'user'>,
   { of = task, ports = {}, within = setting, from }: Options = {},

@@ -1,4 +1,4 @@
-/** A table of Markdown, whose first row is its head. */
+/** Returns a Markdown table. The first row is its header. */
 export function markdownTable(table: readonly (readonly string[])[]): string {
   const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
@@ -6,7 +6,7 @@ export function markdownTable(table: readonly (readonly string[])[]): string {
   return [line(first), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('\n');
 }
 
-/** A page with something else between its comments `<!-- NAME -->` and `<!-- /NAME -->`. */
+/** Replaces the text of a page between its comments `<!-- NAME -->` and `<!-- /NAME -->`. */
 export function withGenerated(page: string, name: string, text: string): string {
   const [before, rest] = page.split(`<!-- ${name} -->`);
   const after = rest?.split(`<!-- /${name} -->`)[1];
@@ -14,7 +14,7 @@ export function withGenerated(page: string, name: string, text: string): string 
   return `${before}<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->${after}`;
 }
 
-/** The cells of the table between the comments `<!-- NAME -->` and `<!-- /NAME -->` of a page, without its head. */
+/** Returns the cells of the table between the comments `<!-- NAME -->` and `<!-- /NAME -->`, without its header. */
 export function tableIn(page: string, name: string): readonly (readonly string[])[] {
   const text = page.split(`<!-- ${name} -->`)[1]?.split(`<!-- /${name} -->`)[0] ?? '';
   const lines = text.split('\n').filter((line) => line.startsWith('|'));

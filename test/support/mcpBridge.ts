@@ -6,8 +6,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { onTestFinished } from 'vitest';
 
 /**
- * Serves a program that speaks MCP on its standard input and output at an address, until the test has ended. Each session
- * is a process of the program. The transports are those of the official SDK, and no message is changed.
+ * Serves a program that speaks MCP on its standard input and output at an address until the test ends. Each session
+ * is a process of the program. It uses the transports of the official SDK and does not change messages.
  */
 export async function bridgeMcp(command: string, args: readonly string[]): Promise<string> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
@@ -38,7 +38,7 @@ export async function bridgeMcp(command: string, args: readonly string[]): Promi
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
 }
 
-/** Returns the environment of this process: without it, the SDK passes on a few variables alone. */
+/** Returns the environment of this process. By default, the SDK passes on only a few variables. */
 function environment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter((each): each is [string, string] => each[1] !== undefined),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { descendantsOf } from '../../scripts/processTree.ts';
 
-/** Returns the pid of the descendant of this process with a `process.title`: inside a sandbox it knows itself by another. */
+/** Returns the pid, outside of any sandbox, of the descendant of this process with a `process.title`. */
 export function pidTitled(title: string): number {
   const named = descendantsOf(process.pid).filter((pid) =>
     readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(title),
@@ -10,7 +10,7 @@ export function pidTitled(title: string): number {
   return named[0] as number;
 }
 
-/** Kills a process. A process that has ended, or that ended with the one killed before it, is left alone. */
+/** Kills a process. Does nothing if it has already ended. */
 export function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -19,7 +19,7 @@ export function killIfRunning(pid: number): void {
   }
 }
 
-/** Whether a process runs. One that has ended and that nobody has waited for does not. */
+/** Reports whether a process runs. A zombie process does not count as running. */
 export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -13,7 +13,7 @@ export type RawRequest = {
   readonly path: string | undefined;
 };
 
-/** What a server sends for a request: a text in place of its whole body, or what it does with the response. */
+/** The reply of a server to a request: a text in place of the whole body, or a function that writes the response. */
 export type RawReply =
   | { readonly status?: number; readonly body: string }
   | ((response: ServerResponse) => void)
@@ -21,9 +21,9 @@ export type RawReply =
 
 export type RawServer = {
   readonly url: string;
-  /** Sessions that are open. */
+  /** The open sessions. */
   readonly sessions: Set<string>;
-  /** How many sessions were opened, and how many of them a DELETE ended. */
+  /** The number of sessions that were opened, and the number of sessions that a DELETE ended. */
   readonly counts: { opened: number; ended: number };
   /** The name of each called tool, in order. */
   readonly calls: string[];
@@ -36,7 +36,7 @@ export type Raw = {
   readonly reply?: (request: RawRequest, server: RawServer) => RawReply;
   /** The reply to a request of a session that is not open. */
   readonly unknownSession?: { readonly status: number; readonly body: string };
-  /** What the server does with a GET; by default it has no stream. */
+  /** Handles a GET. By default, the server has no stream. */
   readonly get?: (response: ServerResponse) => void;
   /** Receives what the client answers to requests of the server, as JSON texts. */
   readonly onAnswer?: (answer: string) => void;

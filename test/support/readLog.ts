@@ -5,14 +5,14 @@ import type { Source } from '../../src/authoring/conversations/conversationReade
 import { readConversations } from '../../src/authoring/conversations/readConversations.ts';
 import { temporaryFolder } from './temporary.ts';
 
-/** Values as JSON lines. */
+/** Formats values as JSON lines. */
 export const lines = (...values: readonly unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 const folder = temporaryFolder('formats');
 let files = 0;
 
-/** Reads the conversations of a file with a content. */
+/** Writes a file with a content and reads its conversations. */
 export function readLog(content: string | Buffer, format?: string, source: Source = 'chats'): ReadConversations {
   files += 1;
   const file = join(folder, `log-${files}`);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** The SHA-256 of a text, in hexadecimal digits. */
+/** Returns the SHA-256 of a text, in hexadecimal digits. */
 export const sha = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** The lines of a record, without their ends. */
+/** Returns the lines of a record, without line breaks. */
 export const linesOf = (bytes: Buffer) => bytes.toString('utf8').split('\n').slice(0, -1);
 
-/** A record with these lines. */
+/** Returns a record with these lines. */
 export const fileOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(''));
 
 /** Chains the lines of a recording or a sidecar again, as an attacker without the key can. */

@@ -13,7 +13,7 @@ import { temporaryFolder } from './temporary.ts';
 
 export type Rehearsed = RolloutClosed & {
   readonly recording: string;
-  /** Result or error of each call, in order. */
+  /** The result or error of each call, in order. */
   readonly results: readonly string[];
 };
 
@@ -27,11 +27,11 @@ type Options = {
   readonly log?: (text: string) => void;
   /** Whether the sidecar keeps what each call read. */
   readonly reads?: boolean;
-  /** Gets each event when it is recorded. */
+  /** Called with each event when it is recorded. */
   readonly onEvent?: (task: string, event: RolloutEvent) => void;
 };
 
-/** Approves a domain and runs tasks of it at once, as a batch would, and keeps their recordings. */
+/** Approves a domain, runs some of its tasks at once as a batch does, and keeps their recordings. */
 export async function rehearse(folder: string, tasks: readonly string[], options: Options = {}): Promise<Rehearsed[]> {
   const {
     agent: agents = { type: 'scripted' },
@@ -69,7 +69,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
   }
 }
 
-/** What a replay of a recording finds different, and the number of its steps. */
+/** Replays a recording. Returns the number of differences and the number of steps. */
 export function replayed(
   folder: string,
   { recording }: Rehearsed,

@@ -4,7 +4,7 @@ type Call = { readonly name: string; readonly arguments: Record<string, string> 
 
 let calls = 0;
 
-/** The start of a rollout that was made for a test. */
+/** Returns the start of a rollout for a test. */
 export function started(task: string, trial = 0): RolloutEvent {
   return {
     type: 'rolloutStarted',
@@ -34,7 +34,7 @@ export function agent(content: string): RolloutEvent {
   return { type: 'agentReplied', content, toolCalls: [] };
 }
 
-/** A message with one call, the call, and its result. */
+/** Returns a message with one call, the call, and its result. */
 export function called(
   call: Call,
   result: string,
@@ -54,7 +54,7 @@ export function ruleChecked(rule: string, verdict: 'held' | 'violated', gate = f
   return { type: 'rulesChecked', callId: 'c', verdicts: [{ rule, check, gate, verdict, reason: '', evidence: [] }] };
 }
 
-/** The end, the verdicts by verifier, and the reward with its completion and card. */
+/** Returns the end, the verdicts by verifier, and the reward with its completion and card. */
 export function ended(
   end: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'],
   reward: number | null,

@@ -1,4 +1,4 @@
-/** How often a property is tried: `REHEARSAL_RUNS` times as often in the full suite. */
+/** Returns the number of runs of a property: `REHEARSAL_RUNS` times the usual number, which the full suite sets. */
 export function runs(usual: number): number {
   return Math.ceil(usual * Number(process.env['REHEARSAL_RUNS'] ?? 1));
 }

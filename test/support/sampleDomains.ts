@@ -7,14 +7,14 @@ import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loa
 
 const root = join(import.meta.dirname, '../../domains');
 
-/** Names of the domains that are shipped. */
+/** The names of the shipped domains. */
 export const sampleDomains: readonly string[] = readdirSync(root).filter((name) =>
   existsSync(join(root, name, 'domain.yaml')),
 );
 
 const variants = 3;
 
-/** A sample domain whose every task has some more variants, with scripts of an agent that makes mistakes. */
+/** Returns a sample domain in which each task has additional variants, with scripts of an agent that makes mistakes. */
 export function withMistakes(name: string): LoadedDomain {
   const loaded = loadDomain(join(root, name));
   const calls = loaded.tasks.flatMap(({ actions }) => actions);
@@ -30,7 +30,7 @@ export function withMistakes(name: string): LoadedDomain {
 type Turn = NonNullable<Task['script']>[number];
 type Call = Exclude<Turn, string>[number];
 
-/** Gold actions with words between them: some are left out, come too soon, twice, or with a wrong argument. */
+/** Returns gold actions with messages between them. Some are missing, too early, repeated, or have a wrong argument. */
 function mistakenScript(task: Task, others: readonly Call[], random: Random): Task['script'] {
   const turns = task.actions.flatMap(({ tool, arguments: values }): readonly Turn[] => {
     const call: Call = { tool, arguments: values };
@@ -57,7 +57,7 @@ function wrong(values: Arguments, random: Random): Arguments {
   return random.chance(0.4) ? rest : { ...values, [name]: random.pick(['', 'nowhere', 0, null, ['x'], { a: 1 }]) };
 }
 
-/** Any rollout of a domain without a model: a task and a seed, played by the gold seat or with mistakes. */
+/** Draws a rollout of a domain without a model: a task and a seed, played by the gold seat or with mistakes. */
 export function someRollout(domain: LoadedDomain) {
   const mistaken = domain.tasks.filter(({ id }) => id.includes('-mistaken-'));
   const plain = domain.tasks.filter((task) => !mistaken.includes(task));

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** The lines that stand on a terminal after this was written to it: a line that is begun anew replaces what it was. */
+/** Returns the lines that a terminal shows after an output. A line that is written again replaces its former text. */
 export function shownBy(written: string): string[] {
   const lines = [''];
   for (const part of written.split(/(\r?\n|\r)/)) {

@@ -3,7 +3,7 @@ import { calling, type ModelRequest } from './scriptedModel.ts';
 const results = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === 'tool').length;
 const agreed = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === 'user').length > 1;
 
-/** Serves who wants a parcel on another day, as the policy of the parcel desk has it. */
+/** Reschedules a parcel according to the policy of the parcel desk. */
 export function parcelAgent(request: ModelRequest): string | object {
   const [, parcel = '', day = ''] =
     /(P\d+)\D*?\b(\w+day)\b/.exec(request.messages.find(({ role }) => role === 'user')?.content ?? '') ?? [];
@@ -12,7 +12,7 @@ export function parcelAgent(request: ModelRequest): string | object {
   return results(request) === 1 ? calling(['reschedule', { parcel, day }]) : `Done, ${parcel} comes on ${day}.`;
 }
 
-/** Cancels W1014 of the order desk. It asks before it does where its policy says to wait for a yes, and else it does not. */
+/** Cancels W1014 of the order desk. It asks first only if its policy says to wait for a yes. */
 export function cancellingAgent(request: ModelRequest): string | object {
   const order = { order_id: 'W1014' };
   const reason = 'ordered by mistake';

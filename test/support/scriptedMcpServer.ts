@@ -3,16 +3,16 @@ import { rawMcpServer, resultBody } from './rawMcpServer.ts';
 
 type Call = { readonly name: string; readonly arguments: JsonObject };
 
-/** What a scripted server answers; nothing of it is checked, so that it can be wrong in any way. */
+/** The answers of a scripted server. They are not checked, so they can be wrong in any way. */
 export type McpScript = {
   /** The result of `tools/list`. */
   readonly list?: unknown;
   readonly call?: (call: Call) => unknown;
-  /** Keys of the result of `initialize` in place of the usual ones. */
+  /** Keys that replace the usual ones in the result of `initialize`. */
   readonly start?: object;
 };
 
-/** Starts a server in this process that answers as its script says. It ends with the test. */
+/** Starts a server in this process that answers according to a script. It ends with the test. */
 export async function scriptedMcpServer(
   script: McpScript,
 ): Promise<{ readonly url: string; readonly calls: readonly Call[] }> {

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 type Message = { readonly role: string; readonly content: string };
 export type ModelRequest = { readonly messages: readonly Message[] };
 
-/** What a model says to a request, the nth: a text, or fields of a message and a `finish_reason`; null never answers. */
+/** Answers the nth request with a text, or with fields of a message and a `finish_reason`. null never answers. */
 export type ScriptedAnswer = (request: ModelRequest, nth: number) => string | object | null;
 
-/** An endpoint of a scripted model, with every request it took, parsed and as it was sent. */
+/** An endpoint of a scripted model, with each request that it received, parsed and as sent. */
 export type ScriptedModel = {
   readonly url: string;
   readonly requests: ModelRequest[];
@@ -15,14 +15,14 @@ export type ScriptedModel = {
   readonly close: () => void;
 };
 
-/** What an endpoint says of the tokens that an answer took, and the key that it wants. */
+/** The token usage that an endpoint reports with each answer, and the key that it requires. */
 type Terms = { readonly used?: Usage; readonly key?: string };
 type Usage = { readonly prompt_tokens: number; readonly completion_tokens: number };
 
-/** What every answer says it took, unless told otherwise. */
+/** The token usage of an answer by default. */
 export const usualUsage: Usage = { prompt_tokens: 7, completion_tokens: 3 };
 
-/** Serves a scripted model on loopback until it is closed. Who has not its key is refused, and leaves no request. */
+/** Serves a scripted model on loopback until it is closed. Refuses and does not record requests without its key. */
 export async function serveModel(
   answer: ScriptedAnswer,
   { used = usualUsage, key }: Terms = {},
@@ -63,7 +63,7 @@ export async function serveModel(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requests, bodies, close };
 }
 
-/** A message that calls tools, each given as its name and arguments. */
+/** Returns a message that calls tools, each given by its name and arguments. */
 export function calling(...calls: readonly (readonly [name: string, args: object])[]): object {
   const tool_calls = calls.map(([name, args], index) => ({
     id: `${name}_${index}`,

@@ -4,7 +4,7 @@ import { approveDomain } from './approval.ts';
 /**
  * Writes a domain whose only tool, `weather`, is simulated, with a task `a` whose script calls it. Returns its approved
  * folder.
- * @param url of the model that answers for the tool
+ * @param url the address of the model that answers for the tool
  */
 export function simulatedDomain(url: string): string {
   return approveDomain(

@@ -5,7 +5,7 @@ import { temporaryFolder } from './temporary.ts';
 /** A tool of a small domain: its effect, and the body of its function, without arguments. */
 export type SmallTool = { readonly effect: 'read' | 'write'; readonly run: string };
 
-/** Writes a domain with these tools and tasks (YAML of `one.task.yaml`) to a fresh folder and gives its path. */
+/** Writes a domain with these tools and tasks (YAML of `one.task.yaml`) to a new folder. Returns its path. */
 export function smallDomain(tools: Readonly<Record<string, SmallTool>>, tasks: string, more = ''): string {
   const folder = temporaryFolder('small-domain');
   const declared = Object.entries(tools).map(

@@ -9,20 +9,20 @@ import { freePort } from './freePort.ts';
 import { killIfRunning } from './processes.ts';
 import { temporaryFolder } from './temporary.ts';
 
-/** A real OpenSSH server on loopback with a host key and a configuration of its own, for the user of the tests. */
+/** A real OpenSSH server on loopback with its own host key and configuration, for the user who runs the tests. */
 export type SshServer = {
   /** The address of a target on it, in a fresh folder. */
   readonly target: string;
-  /** Where that folder is, on this same machine. */
+  /** The path of that folder on this machine. */
   readonly folder: string;
   readonly port: number;
-  /** Puts a program onto the PATH there. */
+  /** Adds a program to the PATH of the server. */
   readonly install: (name: string, script: string) => void;
   /** The environment of commands: their `ssh` knows the host's key and signs in with the right key. */
   readonly environment: NodeJS.ProcessEnv;
-  /** One whose `ssh` does not know the host's key, or signs in with another key. */
+  /** Environments whose `ssh` does not know the host's key, or signs in with another key. */
   readonly strangers: { readonly unknownHost: NodeJS.ProcessEnv; readonly wrongKey: NodeJS.ProcessEnv };
-  /** Kills every session of the server, and leaves the server. */
+  /** Kills all sessions, but not the server. */
   readonly killSessions: () => void;
   readonly close: () => void;
 };
@@ -79,11 +79,11 @@ function startServer(dir: string, port: number, host: string, authorized: string
     'MaxStartups 100',
     `SetEnv PATH=${join(dir, 'bin')}:/usr/local/bin:/usr/bin:/bin BASH_ENV=${join(dir, 'greeting')}`,
   ];
-  // What many people's shells do, too.
+  // Many people's shells do this, too.
   writeFileSync(join(dir, 'greeting'), 'unset BASH_ENV; echo "Welcome to this machine"\n');
   mkdirSync(join(dir, 'bin'));
   writeFileSync(config, `${lines.join('\n')}\n`);
-  // Who starts it as root needs the folder that a service would have made.
+  // If started as root, it needs the folder that a service would have created.
   if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true });
   return spawn(sshd() ?? 'sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' });
 }

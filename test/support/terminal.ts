@@ -9,22 +9,22 @@ export async function rehearsal(...argv: readonly string[]): Promise<Printed> {
   return rehearsalWith({}, ...argv);
 }
 
-/** The same in a folder. */
+/** Runs the command line in a folder. */
 export async function rehearsalIn(cwd: string, ...argv: readonly string[]): Promise<Printed> {
   return printed({ cwd, environment: {} }, argv);
 }
 
-/** The same with an environment: a key, for example. */
+/** Runs the command line with environment variables, such as a key. */
 export async function rehearsalWith(environment: NodeJS.ProcessEnv, ...argv: readonly string[]): Promise<Printed> {
   return printed({ cwd: process.cwd(), environment }, argv);
 }
 
-/** The same until a signal aborts, as Ctrl+C does. */
+/** Runs the command line until a signal aborts, as Ctrl+C does. */
 export async function rehearsalUntil(signal: AbortSignal, ...argv: readonly string[]): Promise<Printed> {
   return printed({ cwd: process.cwd(), environment: {}, signal }, argv);
 }
 
-/** The same at a terminal, where a person types the answers; each question that was asked is in `asked`. */
+/** Runs the command line at a terminal where a person types the answers. `asked` has each question. */
 export async function atTerminal(
   environment: NodeJS.ProcessEnv,
   answers: string[],
@@ -39,7 +39,7 @@ export async function atTerminal(
   return { ...(await printed({ cwd: process.cwd(), environment, ...person }, argv)), asked };
 }
 
-/** The same for a person who types lines, after which the input ends; each prompt is in `asked`. */
+/** Runs the command line for a person who types lines, after which the input ends. `asked` has each prompt. */
 export async function rehearsalTyped(
   lines: readonly string[],
   ...argv: readonly string[]
@@ -54,7 +54,7 @@ export async function rehearsalTyped(
   return { ...(await printed({ cwd: process.cwd(), environment: {}, interactive: true, readLine }, argv)), asked };
 }
 
-/** The same for a person who approves everything that the command asks for, one question after the other. */
+/** Runs the command line, again with `--approve` for each approval that it asks for. */
 export async function rehearsalApproved(...argv: readonly string[]): Promise<Printed> {
   const hashes: string[] = [];
   for (;;) {

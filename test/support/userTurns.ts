@@ -4,7 +4,7 @@ import type { RolloutEvent, RolloutStarted } from '../../src/engine/core/events/
 import { type Message, messagesOf, type ToolCall } from '../../src/engine/core/events/message.ts';
 import type { UserReply, UserView } from '../../src/engine/core/seats/seat.ts';
 
-/** Each message of the user in a recording, with what its seat saw before it. */
+/** Returns each message of the user in a recording, with the view of its seat before it. */
 export function userTurns(
   domain: Domain,
   events: readonly RolloutEvent[],

@@ -11,7 +11,7 @@ const own = inRoot('syntaxes');
 const base = join(import.meta.dirname, 'base');
 const golden = join(import.meta.dirname, 'golden');
 
-/** Every grammar that we ship, and small ones in place of those of the editor that they build on. */
+/** Every grammar that the extension ships, and small replacements of the editor's grammars that they include. */
 const grammars = new Map(
   [own, base].flatMap((folder) =>
     readdirSync(folder).map((name) => {
@@ -41,7 +41,7 @@ const registry = new textmate.Registry({
     manifest.contributes.grammars.flatMap(({ scopeName, injectTo }) => (injectTo?.includes(scope) ? [scopeName] : [])),
 });
 
-/** Each line with what its words are, below them; words that are nothing in particular are left out. */
+/** Returns each line with the scopes of its words below it; words without a scope are left out. */
 async function scoped(scope: string, text: string): Promise<string> {
   const grammar = (await registry.loadGrammar(scope)) ?? expect.fail(`there is no grammar ${scope}`);
   let stack = textmate.INITIAL;

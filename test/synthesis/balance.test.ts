@@ -99,7 +99,7 @@ const bad = new Map([['r1', { keep: false, reason: 'it guessed' }]]);
 const fork = { recording: 'r1.fork-1', outcome: 'success', miss: null, withheld: [] } as const;
 
 test.each<[string, readonly Decision[], ReadonlyMap<string, { keep: boolean; reason: string }>, readonly string[]]>([
-  ['nobody has said anything', [], new Map(), ['r1', 'r2']],
+  ['without grades and decisions', [], new Map(), ['r1', 'r2']],
   ['the grader would not keep one', [], bad, ['r2']],
   ['a person accepts what the grader would not keep', [{ recording: 'r1', decision: 'accept' }], bad, ['r1', 'r2']],
   ['a person rejects', [{ recording: 'r2', decision: 'reject' }], new Map(), ['r1']],

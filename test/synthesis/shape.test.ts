@@ -77,7 +77,7 @@ test.each([
   ['that ends at the cap on turns', 'turnCap', [called]],
   ['in which nothing was done', 'userStopped', []],
   ['in which every call failed', 'userStopped', [{ ...called, errors: 1 }]],
-])('a rollout %s is no near-miss', (_, endReason, calls) => {
+])('a rollout %s is not a near-miss', (_, endReason, calls) => {
   const judged = { reward: 0, checks: { met: 0, declared: 1 }, violations: [], reason: 'so', endReason, calls };
   expect(classify(judged, events).outcome).toBe('failure');
 });

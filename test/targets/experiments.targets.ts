@@ -11,13 +11,13 @@ import { modelServer } from '../support/modelServer.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const scratch = temporaryFolder('rehearsal-experiments');
-/** A process of its own, as the engine is: rejects with what it said where it does not end well. */
+/** Runs the command line in a separate process, as the engine does. Rejects with its output if it fails. */
 const rehearsal = (...args: readonly string[]) =>
   promisify(execFile)(process.execPath, ['--no-warnings', commandLine, ...args], { cwd: scratch });
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** What takes a paper's experiment to a model of a few layers, a step and a short answer. */
+/** Settings that reduce a paper's experiment to a model of a few layers, one step and a short answer. */
 const small = {
   sft: { recordings: ['balanced-synthesis'], steps: 1, batch: 2, context: 8192 },
   grpo: { steps: 1, tasks_per_step: 1, turn_cap: 2, context: 8192 },
@@ -64,7 +64,7 @@ test('every arm of the experiments that the paper leaves open is trained and eva
   expect(begunWith('no-cold-start')).toBe('tiny');
   for (const arm of ['whole', 'small-user', 'intermediate'])
     expect(begunWith(arm)).toBe(join(stageOf(arm, 'sft'), 'checkpoints', 'final'));
-  // Another user simulator in training, and not in the evaluation: who was asked is told by what they said.
+  // Training uses another user simulator than the evaluation. The user's messages show which one was asked.
   const saidBy = (run: string) =>
     readdirSync(join(run, 'trajectories'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.traj.jsonl'))

@@ -43,7 +43,7 @@ function command(...args: readonly string[]): { readonly child: ChildProcess; re
   return { child, ended };
 }
 
-/** Chooses after how many rollouts a connection is cut or a process is killed. */
+/** Draws the number of rollouts before a connection is cut or a process is killed. */
 const seed = process.env['REHEARSAL_SEED'] ?? '1';
 const random = randomStream('ssh', seed);
 console.log(`REHEARSAL_SEED=${seed}`);
@@ -66,7 +66,7 @@ const metrics = (run: string) => saidIn(join(run, 'metrics.jsonl'));
 const untilTrained = (what: string, observe: () => boolean) =>
   until(`${what} (REHEARSAL_SEED=${seed})`, observe, 900_000);
 
-/** Waits until the trainer has played a few more rollouts; the seed chooses how many. */
+/** Waits until the trainer has played a few more rollouts; the seed draws their number. */
 async function aFewRollouts(run: string): Promise<void> {
   const folder = join(farRun(run), 'trajectories');
   const played = () =>
@@ -133,7 +133,7 @@ function* everything(folder: string): Generator<readonly [string, Buffer]> {
 }
 
 test.each([
-  ['an option that is none', ['--set', 'foo=1'], '', /the trainer refuses these options: foo: there is no such field/],
+  ['an unknown option', ['--set', 'foo=1'], '', /the trainer refuses these options: foo: there is no such field/],
   [
     'a server of tools that dies',
     [],
@@ -184,7 +184,7 @@ function engines(): readonly string[] {
   return commandLines().filter((line) => line.includes(server.folder) && line.includes('serve\0--stdio'));
 }
 
-test('a trainer that is killed there goes on from its last checkpoint, and what it repeats is superseded', async () => {
+test('a trainer that is killed there resumes from its last checkpoint, and repeated steps are superseded', async () => {
   const run = join(scratch, 'killed');
   const steps = 12;
   const first = command(...grpo(run, steps));
@@ -197,7 +197,7 @@ test('a trainer that is killed there goes on from its last checkpoint, and what 
     `training ended without a last word; resume from its last checkpoint with: npx rehearsal train resume`,
   );
   await untilTrained('the end of the engine of the trainer that was killed', () => engines().length === 0);
-  // What the trainer had measured beyond its last checkpoint is measured again.
+  // Steps after the last checkpoint are measured again.
   const lost = Math.max(...metrics(run).map(({ step }) => Number(step)));
   for (const name of readdirSync(join(farRun(run), 'checkpoints')))
     if (Number(name.split('-')[1]) >= lost) rmSync(join(farRun(run), 'checkpoints', name), { recursive: true });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** Training on targets that are real software: minutes, so the full suite runs it. */
+/** Training on targets with real software takes minutes, so only the full suite runs it. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),

@@ -21,7 +21,7 @@ it('a process that lives and began before its file was written is the trainer', 
   expect(trainerOf(folder.path)).toEqual({ pid: process.pid, isRunning: true });
 });
 
-it('a process that was killed is not running any more', async () => {
+it('a process that was killed is no longer running', async () => {
   const folder = runFolder();
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
   const pid = child.pid ?? 0;

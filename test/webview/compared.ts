@@ -55,7 +55,7 @@ const trial = (name: string, task: string, number: number, reward: number | null
   recording: `/runs/${name}/${task}.${number}.traj.jsonl`,
 });
 
-/** Two runs of two trials: one task broke, one was fixed, one stayed, one is in one run only. */
+/** Two runs of two trials: one task broke, one was fixed, one is unchanged, one is in one run only. */
 export const twoRuns: RunsCompared = {
   runs: [
     run('before', 'gold', metrics()),
@@ -146,7 +146,7 @@ export function recording(name: string, reward: number | null): ComparedRecordin
   };
 }
 
-/** Two recordings that part at their third row. */
+/** Two recordings that diverge at their third row. */
 export const twoRecordings: RecordingsCompared = {
   recordings: [recording('before', 1), recording('after', 0)],
   settings: ["agent's seat: gold and scripted"],

@@ -111,7 +111,7 @@ describe('the protocol of the views', () => {
     expect(parseToExtension(value)).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
   });
 
-  it('refuses a comparison whose numbers are none', () => {
+  it('refuses a comparison whose numbers are not numbers', () => {
     const [first] = twoRuns.runs;
     const comparison = { ...twoRuns, runs: [{ ...first, metrics: { ...first?.metrics, reward: 'high' } }] };
     expect(parseToWebview({ type: 'runsCompared', comparison })).toMatchObject({

@@ -358,7 +358,7 @@ const rich = (...elements: readonly object[]) => [
   { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] },
 ];
 
-/** Variations of formats that are met in practice. */
+/** Variants of formats that occur in practice. */
 const variations: readonly (readonly [string, string, Content, readonly string[]])[] = [
   [
     'Claude Code session',

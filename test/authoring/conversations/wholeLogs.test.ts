@@ -144,7 +144,7 @@ const bare = (id: string) => [
 test.each([
   ['two sessions of Codex', [...codex('x', {}), ...codex('y', {})], ['x', 'y']],
   ['two bare sessions of Codex', [...bare('x'), ...bare('y')], ['x', 'y']],
-  ['a session of Codex that goes on from another', [codex('x', {})[0], ...codex('y', {})], ['x']],
+  ['a session of Codex that continues another', [codex('x', {})[0], ...codex('y', {})], ['x']],
 ])('%s in one file', (_, values, ids) => {
   const { conversations } = read(jsonl(...values));
   expect(conversations.map((each) => [each.id, ...shown(each)])).toEqual(ids.map((id) => [id, asked]));

@@ -23,7 +23,7 @@ const server: StdioServer = {
 };
 const start = () => startMcpServer('counter', server, process.cwd());
 
-/** What is found when only these tools of the server are known to read. */
+/** Returns the reader that is found when only these tools of the server are known to read. */
 async function foundAmong(...names: string[]) {
   const source = await start();
   await source.close();
@@ -46,7 +46,7 @@ test('a text can be the state', async () => {
   expect(await foundAmong('list')).toMatchObject({ tool: 'list', shows: ['add'] });
 });
 
-test('the time of day is no state', async () => {
+test('the time of day is not a state', async () => {
   expect(await foundAmong('clock')).toBeNull();
 });
 

@@ -117,7 +117,7 @@ describe('arguments made of a JSON Schema', () => {
       ),
       { sku: 'AAA-11', word: 'aaaa', free: 'example free' },
     ],
-    ['formats that nobody knows', object({ a: { type: 'string', format: 'constructor' } }, ['a']), { a: 'example a' }],
+    ['unknown formats', object({ a: { type: 'string', format: 'constructor' } }, ['a']), { a: 'example a' }],
   ])('%s', (_, parameters, expected) => {
     expect(exampleArguments(toolOf(parameters))).toEqual(expected);
   });
@@ -293,7 +293,7 @@ test('facts have the names of their arguments, and each value once', () => {
   ).toEqual({ name: 'a', kind: 'b', name_2: 'c', n: 1 });
 });
 
-test('tools whose names can name no file are told apart', () => {
+test('tools whose names are not valid file names get distinct files', () => {
   const tools = judged([
     { tool: toolOf({}, 'notes/add'), isReadOnly: false },
     { tool: toolOf({}, 'notes add'), isReadOnly: false },

@@ -48,7 +48,7 @@ describe.each(isFullSuite ? sampleDomains : ['library-desk'])('what the gold sea
       (contentOf(task) === contentOf(original) ? same : drafts).push(task);
     }
     expect(wrong).toEqual([]);
-    // What says the same as a task of the domain, whose gold actions were just played, is found to be one too many.
+    // A task with the same content as one of the domain, whose gold actions were just played, is a duplicate.
     const some = same.filter((_, at) => at % 8 === 0);
     const file = join(loaded.folder, 'tasks', 'drafted.task.yaml');
     const overlay = new Map([[file, draftText([...drafts, ...some], [])]]);
@@ -60,7 +60,7 @@ describe.each(isFullSuite ? sampleDomains : ['library-desk'])('what the gold sea
   });
 });
 
-/** What a task is beside its name, as duplicates are told. */
+/** Returns a hash of the part of a task that makes it a duplicate: without id, description, draft mark and split. */
 function contentOf(task: object): string {
   const { id: _, description: __, draft: ___, split: ____, ...content } = taskSchema.parse(task);
   return contentHash(content as unknown as JsonObject);
@@ -83,7 +83,7 @@ describe('a recording of support-desk', () => {
     await rehearsal('eval', desk, '--out', run, '--json');
   });
 
-  inFullSuite('becomes a file that is no duplicate once it says something else, and then counts', async () => {
+  inFullSuite('becomes a file that is not a duplicate once its content differs, and then counts', async () => {
     const made = await drafted(recording, '--id', 'faster', '--json');
     const { file, text } = JSON.parse(made.out) as { file: string; text: string };
     expect([made.code, file]).toEqual([1, join(desk, 'tasks/faster.task.yaml')]);
@@ -105,7 +105,7 @@ describe('a recording of support-desk', () => {
     expect(existsSync(join(desk, 'tasks/shown.task.yaml'))).toBe(false);
   });
 
-  inFullSuite('has a file of its own, also where one of its name holds another task', async () => {
+  inFullSuite('has its own file, also if a file of its name holds another task', async () => {
     const other = join(scratch, 'named-desk');
     cpSync(desk, other, { recursive: true });
     renameSync(join(other, 'tasks/second-thoughts.task.yaml'), join(other, 'tasks/spare.task.yaml'));
@@ -138,7 +138,7 @@ describe('a recording of support-desk', () => {
   const wrong = join(scratch, 'wrong.traj.jsonl');
   test.each<[string, () => string[], RegExp]>([
     ['no recording', () => [], /name a recording, a file that ends in/],
-    ['a file that is none', () => [join(desk, 'policy.md')], /policy\.md: there is no such recording/],
+    ['a file that is not a recording', () => [join(desk, 'policy.md')], /policy\.md: there is no such recording/],
     [
       'a file with something else in it',
       () => [wrong, '--domain', desk],
@@ -149,7 +149,7 @@ describe('a recording of support-desk', () => {
       () => [recording, '--domain', 'domains/parcel-desk'],
       /was recorded in the domain "desk", and .*parcel-desk is the domain "parcel-desk"\. Name its own domain with --domain/,
     ],
-    ['a recording whose domain nobody knows', () => [wrong], /which domain was it recorded in\?/],
+    ['a recording whose domain is unknown', () => [wrong], /which domain was it recorded in\?/],
     ['a folder without a domain', () => [recording, '--domain', scratch], /there is no domain here/],
     [
       'an id that is taken',

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/engine/core/values/json.ts';
 
 type Options = Partial<Parameters<typeof maskerOf>[0]>;
 
-/** What comes of the texts of one conversation. */
+/** Returns the masked texts of one conversation. */
 function masked(texts: readonly string[], options: Options = {}): readonly string[] {
   const { text } = maskerOf({ seed: 'test', ...options }).conversation(texts.map((value) => ({ value })));
   return texts.map(text);
@@ -88,7 +88,7 @@ describe('names in East Asian scripts', () => {
     expect(masked([text])).toEqual([text]);
   });
 
-  it('a name told once is masked everywhere in the conversation, and its parts stand for the same person', () => {
+  it('a name that appears once is masked in the whole conversation, and its parts refer to the same person', () => {
     const [, first = '', second = '', third = ''] = masked([
       '我叫王小明。',
       '王小明的订单',
@@ -104,7 +104,7 @@ describe('names in East Asian scripts', () => {
     expect(korean[2]).toBe('이민수석 회의');
   });
 
-  it('a name in a field is masked wherever it is said', () => {
+  it('a name in a field is masked wherever it appears', () => {
     const masker = maskerOf({ seed: 'test' });
     const call = {
       customer: { name: '山本 健一', email: 'k@y.jp' },
@@ -145,7 +145,7 @@ describe('names in East Asian scripts', () => {
     expect(made).toContain('龙井茶');
   });
 
-  it('a value of the database stands for itself right beside other signs', () => {
+  it('a value of the database is kept directly next to other characters', () => {
     const options = keptBy([{ orders: { W10045: { status: 'open' } } }]);
     expect(masked(['注文W10045について', '订单W99999没到'], options)[0]).toBe('注文W10045について');
     expect(masked(['注文W10045について', '订单W99999没到'], options)[1]).not.toContain('W99999');

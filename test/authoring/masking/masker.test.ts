@@ -11,7 +11,7 @@ import { runs } from '../../support/runs.ts';
 
 const pieces = (...values: readonly Json[]): readonly Piece[] => values.map((value) => ({ value }));
 
-/** What comes of the texts of one conversation. */
+/** Returns the masked texts of one conversation. */
 function masked(texts: readonly string[], options: Partial<Parameters<typeof maskerOf>[0]> = {}): readonly string[] {
   const masker = maskerOf({ seed: 'test', ...options });
   const { text } = masker.conversation(pieces(...texts));
@@ -106,7 +106,7 @@ const ofNobody = [
   '{"amount":1234567890,"created_at":1772445600,"quantity":1000000}',
 ];
 
-test.each(ofNobody)('what is nobody’s stays: %s', (text) => {
+test.each(ofNobody)('text that is not personal is kept: %s', (text) => {
   expect(masked([text])).toEqual([text]);
 });
 
@@ -165,11 +165,11 @@ const returning = (content: string, args: JsonObject = {}): Conversation => ({
   ],
 });
 
-/** What an import makes of a conversation. */
+/** Returns a conversation as an import masks it. */
 const imported = (conversation: Conversation): Conversation =>
   maskedConversation(conversation, maskerOf({ seed: 'test' }).conversation(piecesOf(conversation)));
 
-test.each(ofNobody)('what is nobody’s stays in an import: %s', (text) => {
+test.each(ofNobody)('text that is not personal is kept in an import: %s', (text) => {
   const value = jsonOf(text);
   const conversation = returning(text, typeof value === 'object' ? (value as JsonObject) : {});
   expect(imported(conversation)).toEqual(conversation);
@@ -248,7 +248,7 @@ test('whose something is does not change the name', () => {
 });
 
 test.each(['sku,name,colour\n1,Brass Lamp,black', '<product><name>Brass Lamp</name></product>', 'A B C, as in D E F'])(
-  'what is no person in a table stays: %s',
+  'a table value that is not a person is kept: %s',
   (text) => {
     expect(masked([text])).toEqual([text]);
   },
@@ -286,7 +286,7 @@ test.each([
   expect(masked(texts, keptBy([{ ...colours, tiers: { T1: { label: 'gold' } } }]))).toEqual(texts);
 });
 
-/** What comes of an answer to a question. */
+/** Returns the masked answer to a question. */
 function answered(question: string, answer: string): string {
   const conversation = [{ value: question }, { value: answer, asked: question }];
   return maskerOf({ seed: 'test' }).conversation(conversation).text(answer);
@@ -403,7 +403,7 @@ test('a phone number has the same stand-in with 00, with +, with a zero in brack
   ]);
 });
 
-test('a card that is said in full and by its end is one card, and none that could be charged', () => {
+test('a card given in full and by its last digits is one card, and its replacement fails the Luhn check', () => {
   const [full = '', end = ''] = masked(['My card is 5500-0000-0000-0004.', 'The one ending in 0004.']);
   const digits = full.replace(/\D/g, '');
   expect(end).toBe(`The one ending in ${digits.slice(-4)}.`);
@@ -423,7 +423,7 @@ const database: JsonObject = {
   orders: { W1001: { customer: 'C101' }, W1002: { customer: 'C102' } },
 };
 
-test('what stands in the domain’s own database stays, and nothing else of the same kind', () => {
+test('values of the domain’s own database are kept, others of the same kind are masked', () => {
   const [known = '', strange = '', id = ''] = masked(
     [
       'I am Boris Tanaka, boris.tanaka@example.com, 63 Harbour Way, Eastvale, order W1001. Thanks, Boris',
@@ -473,7 +473,7 @@ const person = fc.record({
 });
 type Person = { readonly [key: string]: string };
 
-/** The ways in which data of a person comes up, each with all of it. */
+/** Ways to mention a person, each with all of the person's data. */
 const mentions: readonly ((who: Person) => Json)[] = [
   ({ name, email, phone, account_number, ip }) =>
     `Hello, my name is ${name}. Write to ${email} or call ${phone}; account number ${account_number}, from ${ip}.`,
@@ -505,7 +505,7 @@ test('no planted value survives in any byte, masking is the same each time, and 
   );
 });
 
-/** All text of a value, also of the JSON in its texts, in lower case. */
+/** Returns all text of a value, including the JSON in its texts, in lower case. */
 function unescaped(value: Json): string {
   let text = JSON.stringify(value);
   for (let level = 0; level < 4; level++) text = text.replaceAll('\\\\', '\\').replaceAll('\\"', '"');
@@ -547,7 +547,7 @@ test.each([
   ['digits with dashes', '1-'],
   ['line breaks', '\n'],
   ['a greeting and line breaks', 'Regards,\n \n \n'],
-])('a text that goes on and on is read to its end: %s', (_, part) => {
+])('a very long text is read to its end: %s', (_, part) => {
   const long = part.repeat(Math.ceil(100_000 / part.length));
   const [text = ''] = masked([`${long} Write to anna.berg@gmx.de`]);
   expect(text).toMatch(/ Write to \S+@example\.\w+$/);
@@ -609,7 +609,7 @@ test.each([
   expect(masked([declaring, text])).toEqual([declaring, text]);
 });
 
-test('a text is read anew in a conversation where other names stay', () => {
+test('a text is read again in a conversation that keeps other names', () => {
   const keptNames = (texts: readonly string[]) => new Set(texts.includes('C-100') ? ['quillivane'] : []);
   const masker = maskerOf({ seed: 'test', keptNames });
   const text = 'My name is Quillivane.';

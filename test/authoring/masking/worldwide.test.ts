@@ -7,7 +7,7 @@ function masked(text: string): string {
     .text(text);
 }
 
-/** What is said, and the words of it that nobody may find again. */
+/** Messages, and the words of each that must not remain in the masked text. */
 const planted: readonly (readonly [kind: string, text: string, gone: string])[] = [
   ['name', 'Hi, my name is Nguyễn Thị Minh Khai.', 'Nguyễn Thị Minh Khai'],
   ['name', 'This is Oluwaseun Adébáyò calling about my order', 'Oluwaseun Adébáyò'],
@@ -137,7 +137,7 @@ test.each([
   'My username is wrong, and my last name is spelled wrong.',
   'It was booked by mistake, and the order was placed by phone under protest.',
   'See https://shop.example/products/desk-lamp and https://github.com/settings',
-])('what is nobody’s stays: %s', (text) => {
+])('text that is not personal is kept: %s', (text) => {
   expect(masked(text)).toBe(text);
 });
 
@@ -152,7 +152,7 @@ test.each([
   expect(masked(made)).not.toBe(address);
 });
 
-test('an order that stands in the domain stays, another does not', () => {
+test('an order that is in the domain is kept, another is not', () => {
   const kept = (text: string) => [...text.matchAll(/W1003/g)].map(({ index }) => ({ start: index, end: index + 5 }));
   const text = 'order number W1003, and order number W7788';
   const made = maskerOf({ seed: 'test', kept })

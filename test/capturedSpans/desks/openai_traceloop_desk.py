@@ -1,4 +1,4 @@
-"""Two turns with the OpenAI client, a loop of its own, and the spans of OpenLLMetry."""
+"""Two turns with the OpenAI client in a custom loop, traced by OpenLLMetry."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What every library needs: the spans as JSON lines in a file, and a turn that is tried again."""
+"""Helpers for the desks of all libraries: writes spans to a file as JSON lines, and retries a turn."""
 
 import os
 import sys

@@ -16,7 +16,7 @@ const script = [
   asking,
 ];
 
-/** A copy of the example, with the address of its model. */
+/** Copies the example and sets the address of its model. */
 function agentAt(url: string): string {
   const folder = temporaryFolder('agent');
   const example = 'docs/examples/sdk-agent';

@@ -5,7 +5,7 @@ import { modelServer } from '../../support/modelServer.ts';
 import { calling } from '../../support/scriptedModel.ts';
 import { domain, lineOf, type Session, sharedSession as session, text } from './harness.ts';
 
-/** As the adapter takes it; the protocol has log messages for source breakpoints only. */
+/** As the adapter accepts it: in the protocol, only source breakpoints have log messages. */
 type Asked = DebugProtocol.FunctionBreakpoint & { readonly logMessage?: string };
 type Answer = DebugProtocol.SetFunctionBreakpointsResponse['body'];
 

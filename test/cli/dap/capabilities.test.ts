@@ -10,7 +10,7 @@ import { modelServer } from '../../support/modelServer.ts';
 import { calling } from '../../support/scriptedModel.ts';
 import { domain, lineOf, policy, ruleLine, type Session, session, tasks, tools } from './harness.ts';
 
-// One transcript for each thing that the adapter says it can do: what a client sends and gets, byte for byte.
+// One transcript for each capability that the adapter announces: the client's messages and the answers, byte for byte.
 
 const golden = join(import.meta.dirname, 'golden', 'capabilities');
 const engine = new SharedEngine();
@@ -19,12 +19,12 @@ afterAll(() => engine.close());
 type Body<Response extends { body?: unknown }> = NonNullable<Response['body']>;
 type Frames = Body<DebugProtocol.StackTraceResponse>;
 
-/** Requests and moves that a transcript is made of. */
+/** The requests and moves in a transcript. */
 const ask = async <Of>(run: Session, name: string, args: object = {}) =>
   (await run.client.request<Of>(name, args)).body;
 const move = (run: Session, name: string, args: object = {}) =>
   run.client.stop(() => run.client.request(name, { threadId: 1, ...args }));
-/** As far as the launch is answered; what is asked meanwhile would be answered in any order. */
+/** Starts a session and waits for the launch's answer, because requests before it are answered in any order. */
 async function opened(run: Session, client: object = {}): Promise<void> {
   await run.client.request('initialize', { adapterID: 'rehearsal', ...client });
   await ask(run, 'launch', { domain, runs: run.runs, task: 'lamp-variant' });
@@ -97,7 +97,7 @@ const shown: Readonly<Record<keyof typeof capabilities, (run: Session) => Promis
     ]);
     await move(run, 'continue');
     await move(run, 'continue');
-    // It is counted in the rollout, so it is the same on the way back.
+    // Hits are counted in the rollout, so the count is the same on the way back.
     await move(run, 'reverseContinue');
     await move(run, 'reverseContinue');
   },
@@ -108,7 +108,7 @@ const shown: Readonly<Record<keyof typeof capabilities, (run: Session) => Promis
     await ask(run, 'setBreakpoints', { source: { path: tools }, breakpoints });
     await named(run, [{ name: 'turn:3' }]);
     await move(run, 'continue');
-    // Nothing is logged on the way back; whoever goes forth again is told again.
+    // Nothing is logged on the way back. Going forward again logs the line again.
     await move(run, 'reverseContinue');
     await move(run, 'continue');
   },
@@ -165,7 +165,7 @@ const shown: Readonly<Record<keyof typeof capabilities, (run: Session) => Promis
   },
 };
 
-/** Those that are about the start. */
+/** The capabilities that affect the start of a session. */
 const whole: readonly string[] = ['supportsConfigurationDoneRequest', 'supportsANSIStyling'];
 
 test.each(Object.keys(capabilities) as (keyof typeof capabilities)[])('%s has a transcript', async (name) => {
@@ -175,7 +175,7 @@ test.each(Object.keys(capabilities) as (keyof typeof capabilities)[])('%s has a 
   const transcript: string[] = [];
   run.client.onMessage = (message) => transcript.push(...lineOfMessage(message, run));
   await show(run);
-  // Where the way to the first stop is not what is shown, it is left out.
+  // Messages before the first stop are left out unless the capability affects them.
   const isWhole = whole.includes(name);
   const from = isWhole ? 0 : transcript.findIndex((line) => line.startsWith('** stopped')) + 1;
   const left = isWhole || name === 'supportsLogPoints' ? '' : '** output';

@@ -55,7 +55,7 @@ test('the console completes paths, functions, commands and what follows them', a
   expect(await complete('/w')).toEqual(['/why']);
   expect(await complete('me')).toEqual(['messages', 'mentions']);
   expect(await complete('ord')).toEqual(['orders']);
-  // A key that is no name goes into brackets, in the place of the point.
+  // A key that is not an identifier is completed in brackets, which replace the dot.
   expect(await items('db.products.desk')).toContainEqual({
     label: 'desk lamp',
     text: '["desk lamp"]',
@@ -90,7 +90,7 @@ test('a line of the console leads to its rule or tool, and opens into the whole 
   expect(order.map(({ name }) => name)).toContain('payments');
   const violated = lines.find(({ output }) => output.startsWith('VIOLATED'));
   expect(violated).toMatchObject({ source: { name: 'policy.md' }, line: ruleLine() });
-  // A row that is opened later still shows what it had.
+  // A row that is opened later still shows its earlier values.
   await run.step('continue');
   expect((await run.children(result?.variablesReference ?? 0))[0]?.value).toBe(whole?.value);
 });

@@ -10,7 +10,7 @@ type Placed = DebugProtocol.SetDataBreakpointsResponse['body'];
 
 const info = async (run: Session, args: object) => (await run.client.request<Info>('dataBreakpointInfo', args)).body;
 
-/** Sets one data breakpoint on what an expression names. */
+/** Sets one data breakpoint on the value of an expression. */
 async function watch(run: Session, name: string, accessType: string, more: object = {}) {
   const { dataId } = await info(run, { name });
   const set = { breakpoints: [{ dataId, accessType, ...more }] };
@@ -18,7 +18,7 @@ async function watch(run: Session, name: string, accessType: string, more: objec
   return body.breakpoints[0];
 }
 
-/** Why each stop of a walk came, until the end. */
+/** Returns the reason of each stop until the end. */
 async function walk(run: Session, move = 'continue'): Promise<readonly (string | undefined)[]> {
   const stops: (string | undefined)[] = [];
   for (;;) {
@@ -35,7 +35,7 @@ describe('a data breakpoint', () => {
     expect(await watch(run, 'db.orders.W1138', 'read')).toEqual({ verified: true, id: 1 });
     const reads = await walk(run);
     expect(reads).toEqual(['orders.W1138 is read by get_order', 'orders.W1138 is read by change_item']);
-    // Whoever read it last is found from the end, also by a breakpoint that was set there.
+    // Going back from the end finds the last read, also with a breakpoint that was set there.
     expect(await watch(run, 'orders.W1138.status', 'readWrite')).toMatchObject({ verified: true });
     expect(await walk(run, 'reverseContinue')).toEqual([
       'orders.W1138.status is read by change_item',
@@ -60,7 +60,7 @@ describe('a data breakpoint', () => {
       accessTypes: ['read', 'write', 'readWrite'],
       canPersist: true,
     });
-    // What is not there yet can be waited for.
+    // A row that does not exist yet can be watched.
     expect(await info(run, { name: 'handoffs.C119' })).toMatchObject({ dataId: '["agent","handoffs","C119"]' });
     expect(await info(run, { name: 'turn' })).toEqual({
       dataId: null,
@@ -96,7 +96,7 @@ describe('a data breakpoint', () => {
     ]);
   });
 
-  test('on reads says of a recording that was made without the debugger that it knows of none', async () => {
+  test('on reads reports that a recording made without the debugger has no reads', async () => {
     const run = session();
     await rehearsal('run', domain, 'lamp-variant', '--out', join(run.runs, 'run'));
     const recording = join(run.runs, 'run', 'lamp-variant.0.traj.jsonl');
@@ -111,7 +111,7 @@ describe('a data breakpoint', () => {
       message: expect.stringMatching(/^6 of the 6/),
     });
     expect(await walk(run)).toEqual(['orders.W1138 is written']);
-    // A fork calls the tools anew, and keeps what they read.
+    // A fork runs the tools again and records what they read.
     await run.client.stop(() => run.type('/turn 2'));
     await watch(run, 'db.orders.W1138', 'read');
     await run.client.stop(() => run.type('/resample'));

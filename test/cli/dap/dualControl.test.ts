@@ -31,7 +31,7 @@ test("the debugger stops on the user's call, and shows both databases and what s
   expect(await run.type('user.router.connected')).toBe('true');
 });
 
-test("the user's database is edited, and a typed call of the user's goes on in a fork", async () => {
+test("the user's database is edited, and a typed call of the user's continues in a fork", async () => {
   const run = session();
   await run.begin({ domain, task: 'surge-L2001' }, { breakpoints: { [tools]: atRestart } });
   await run.step('stepBack');

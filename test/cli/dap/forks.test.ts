@@ -50,7 +50,7 @@ afterEach(() => {
   for (const [file, original] of originals) writeFileSync(file, original);
 });
 
-test('/fork goes on live from the frame that is looked at, also of a finished recording', async () => {
+test('/fork continues live from the selected frame, also of a finished recording', async () => {
   const live = sharedSession();
   await live.begin({ task: 'lamp-variant', noDebug: true });
   const [recording = ''] = live.recordings();
@@ -143,7 +143,7 @@ test('a person takes over the user, and keeps the seat in forks of it', async ()
   ).toBe('No, leave it as it is.');
 });
 
-test('a person who took the agent over says the next turn where the rollout stands, and makes no other fork', async () => {
+test('a person who took over the agent speaks the next turn at the current step, without another fork', async () => {
   const run = sharedSession();
   await run.begin({ task: 'lamp-variant', stopOnEntry: true });
   await run.type('/take agent');
@@ -161,7 +161,7 @@ test('a person who took the agent over says the next turn where the rollout stan
   expect(run.recordings()).toHaveLength(2);
 });
 
-test('an edited policy, persona and tool are told of, and take effect in a fork and nowhere else', async () => {
+test('an edited policy, persona and tool are reported, and take effect only in a fork', async () => {
   const { url, bodies } = await modelServer(() => 'Which order is it about?');
   const run = session();
   await run.begin({ task: 'lamp-variant', agent: `openai:m@${url}`, stopOnEntry: true });
@@ -211,7 +211,7 @@ inFullSuite('a tool and a persona that were edited are used by the fork', async 
   expect(await run.value('Persona', 'persona')).toBe('changeable: A pirate.');
   expect(events(run.recordings()[1])[0]?.parent?.edit).toMatch(/tools\.ts/);
   expect(events(run.recordings()[1])[0]?.parent?.edit).toMatch(/changeable\.persona\.yaml/);
-  // The tool stands a line lower now.
+  // The tool is now one line lower.
   expect(await run.top()).toMatch(new RegExp(`^tools\\.ts:${lineOf(tools, 'export const get_order')} `));
 });
 
@@ -225,7 +225,7 @@ test.each(
         says: /^refused: .*policy\.md:\d+:\d+ error policy\/duplicate-rule/s,
       },
       {
-        what: 'a tools file that is no program',
+        what: 'a tools file that is not a program',
         file: tools,
         change: (before: string) => `${before}\nthis is no program\n`,
         says: /^refused: .*tools\.ts:\d+/s,
@@ -233,7 +233,7 @@ test.each(
     ],
     2,
   ),
-)('$what refuses the swap with its line, and the session stands where it stood', async ({ file, change, says }) => {
+)('$what refuses the swap with its line, and the session stays where it was', async ({ file, change, says }) => {
   const run = session();
   await run.begin({ task: 'lamp-variant' }, atRule());
   const here = await run.top();
@@ -251,7 +251,7 @@ test('/why leads from the verdict to the steps, the words of the rule and the va
   const why = async () => {
     const after = run.client.events.length;
     const headline = await run.type('/why');
-    // All of the chain is above the answer.
+    // The whole chain is above the answer.
     const lines = run.client.events
       .slice(after)
       .flatMap(({ event, body }) => (event === 'output' ? [body as DebugProtocol.OutputEvent['body']] : []));

@@ -10,7 +10,7 @@ import { isFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, lineOf, policy, Session, tasks, tools } from './harness.ts';
 
-// Whatever a client sends, and whenever: each request is answered once, and the session ends.
+// Each request of a client is answered once, whenever it is sent, and the session ends.
 
 const engine = new SharedEngine();
 afterAll(() => engine.close());
@@ -18,13 +18,13 @@ afterAll(() => engine.close());
 const sequences = isFullSuite ? 10_000 : 25;
 /** A limit that only a hung session reaches. */
 const patienceMs = 120_000;
-/** How long a client waits for a stop before it sends the next request, where a person has the turn and no stop comes. */
+/** Milliseconds to wait for a stop before the next request, when a person has the turn and no stop comes. */
 const shortMs = 40;
 
-/** `until` is what a client waits for before it sends the next request: nothing, all answers, or a stop. */
+/** `until` is the event that a client waits for before it sends the next request: nothing, all answers, or a stop. */
 type Sent = { readonly command: string; readonly args: unknown; readonly until: 'nothing' | 'answers' | 'stop' };
 
-/** A finished recording, made once. */
+/** A finished recording, created once. */
 const recorded = (async () => {
   const run = new Session(new InProcessClient(engine));
   await run.begin({ task: 'lamp-variant', agent: 'gold', noDebug: true });
@@ -143,7 +143,7 @@ const rare = [
 ];
 
 const until = fc.constantFrom('nothing' as const, 'answers' as const, 'stop' as const);
-/** Requests that bring a session somewhere are more than those that ask. */
+/** Requests that move a session are more frequent than those that only read. */
 const moving = [
   'continue',
   'next',

@@ -14,7 +14,7 @@ const scopes = async (run: Session) => {
 };
 const shown = (run: Session) => stripVTControlCharacters(run.client.output);
 
-/** Goes on to the step of the user's next message, or to the end. */
+/** Steps to the user's next message, or to the end. */
 async function toUser(run: Session): Promise<string> {
   for (;;) {
     const said = text(await run.step('stepIn')) ?? '';
@@ -43,7 +43,7 @@ test('a message that the guard refused is shown where it was refused, live and i
   expect(await run.value('Refused by the guard', '1 role-flip', 'why')).toMatch(/^it speaks as the agent/);
   const step = (await run.type('messages[-1].step')) ?? '';
   expect([await run.type(`/request ${step}.1`), await run.type(`/request ${step}.2`)]).toEqual(bodies.slice(1, 3));
-  // Later it stands with the message that took its place, and that message can still be edited.
+  // Later the refused message is shown with the message that replaced it, and that message can still be edited.
   await run.step('stepIn');
   expect(await scopes(run)).not.toContain('Refused by the guard');
   const messages = (await run.variables('Messages')).found;

@@ -15,7 +15,7 @@ appendFileSync(policy, '\n- Be friendly. {#small-talk}\n');
 export const tools = join(domain, 'tools.ts');
 export const tasks = join(domain, 'tasks', 'lamp-variant.task.yaml');
 
-/** The line (from 1) of a file that has a text. */
+/** Returns the line (from 1) of a file that has a text. */
 export const lineOf = (file: string, text: string) =>
   readFileSync(file, 'utf8')
     .split('\n')
@@ -26,11 +26,11 @@ type Evaluation = DebugProtocol.EvaluateResponse['body'];
 type Setting = {
   readonly breakpoints?: Readonly<Record<string, number>>;
   readonly filters?: readonly string[];
-  /** What the client says of itself. */
+  /** The arguments of the client's initialize request. */
   readonly client?: object;
 };
 
-/** One debug session as an editor has it: a client, and a folder for its runs. */
+/** A debug session of an editor: a client, and a folder for its runs. */
 export class Session {
   readonly client: ProtocolClient;
   readonly runs = temporaryFolder('rehearsal-runs');
@@ -39,14 +39,14 @@ export class Session {
     this.client = client;
   }
 
-  /** Initializes, sets breakpoints, launches or attaches, and gives the first stop. */
+  /** Initializes, sets breakpoints, launches or attaches, and returns the first stop. */
   async begin(args: object, setting: Setting = {}) {
     const { opening, placed } = await this.open(args, setting);
     const stop = await this.client.stop(() => this.client.request('configurationDone'));
     return { stop, opened: await opening, breakpoints: placed };
   }
 
-  /** As far as `configurationDone`, which it leaves to the caller. */
+  /** Does the same up to `configurationDone`, which the caller sends. */
   async open(args: object, { breakpoints = {}, filters = [], client: said = {} }: Setting = {}) {
     const { client } = this;
     await client.request('initialize', { adapterID: 'rehearsal', supportsInvalidatedEvent: true, ...said });
@@ -70,7 +70,7 @@ export class Session {
     return `${frame?.source?.name}:${frame?.line} ${frame?.name}`;
   }
 
-  /** The variables under a path of names, from the scopes of the top frame. */
+  /** Returns the variables under a path of names, from the scopes of the top frame. */
   async variables(
     ...path: readonly string[]
   ): Promise<{ reference: number; found: readonly DebugProtocol.Variable[] }> {
@@ -91,13 +91,13 @@ export class Session {
     return answer.body.variables;
   }
 
-  /** The value of a variable in VARIABLES by its path of names, scope first. */
+  /** Returns the value of a variable in VARIABLES by its path of names, scope first. */
   async value(...path: readonly string[]): Promise<string | undefined> {
     const { found } = await this.variables(...path.slice(0, -1));
     return found.find(({ name }) => name === path.at(-1))?.value;
   }
 
-  /** Types a new value into VARIABLES: the stop that follows, or the refusal in words. */
+  /** Sets a value in VARIABLES. Returns the text of the stop that follows, or of the refusal. */
   async set(path: readonly string[], value: string): Promise<string | undefined> {
     const { reference } = await this.variables(...path.slice(0, -1));
     const after = this.client.events.length;
@@ -106,13 +106,13 @@ export class Session {
     return answer.success ? text(await this.client.event('stopped', after)) : `refused: ${answer.body.error?.format}`;
   }
 
-  /** Gives the last message of the agent another text, and the stop that follows. */
+  /** Replaces the agent's last message. Returns the text of the stop that follows. */
   async rewrite(content: string): Promise<string | undefined> {
     const { found } = await this.variables('Messages');
     return this.set(['Messages', found.findLast((each) => each.name.endsWith('agent'))?.name ?? ''], content);
   }
 
-  /** Types into the Debug Console: the answer, or the refusal in words. */
+  /** Evaluates in the Debug Console. Returns the answer, or the text of the refusal. */
   async type(expression: string): Promise<string> {
     const args = { expression, context: 'repl', frameId: 0 };
     const { success, body } = await this.client.request<Evaluation & { error?: DebugProtocol.Message }>(
@@ -122,12 +122,12 @@ export class Session {
     return success ? body.result : `refused: ${body.error?.format}`;
   }
 
-  /** A request that moves, and the stop that follows. */
+  /** Sends a request that moves the session. Returns the stop that follows. */
   step(name: string): Promise<DebugProtocol.Event> {
     return this.client.stop(() => this.client.request(name, { threadId: 1 }));
   }
 
-  /** Continues to the end; stops in between are passed. */
+  /** Continues to the end, past the stops in between. */
   async finish(): Promise<string | undefined> {
     for (;;) {
       const stop = await this.step('continue');
@@ -142,7 +142,7 @@ export class Session {
     while (!isThere()) await this.client.event('output', this.client.events.length);
   }
 
-  /** Paths of the recordings of this session, forks last. */
+  /** Returns the paths of this session's recordings, forks last. */
   recordings(): readonly string[] {
     const names = readdirSync(this.runs, { recursive: true, encoding: 'utf8' });
     const isFork = (name: string) => Number(name.includes('.fork-'));
@@ -155,17 +155,17 @@ export class Session {
   }
 }
 
-/** A session that the test's end closes. */
+/** Opens a session, which is closed at the end of the test. */
 export function session(client?: ProtocolClient): Session {
   const made = new Session(client);
   onTestFinished(() => made.close());
   return made;
 }
 
-/** Files share this module, and so its lanes, which end with the process. */
+/** Test files share this module, and so its lanes, which end with the process. */
 export const sharedEngine = new SharedEngine();
 
-/** A session over the domain and the lanes of the others: for tests that change no file of a domain. */
+/** Opens a session with the shared domain and lanes, for tests that do not change the domain's files. */
 export function sharedSession(): Session {
   return session(new InProcessClient(sharedEngine));
 }

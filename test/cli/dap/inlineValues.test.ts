@@ -14,7 +14,7 @@ import {
 
 type Shown = { readonly values: readonly { readonly line: number; readonly text: string }[] };
 
-/** Stands where a rule is violated: the agent is about to change an item that nobody agreed to. */
+/** Starts a session that is stopped where a rule is violated: the agent is about to change an item without consent. */
 async function atTheViolation(): Promise<Session> {
   const run = session();
   const { stop } = await run.begin({ task: 'lamp-variant' }, { filters: ['violation'] });
@@ -33,7 +33,7 @@ async function hover(run: Session, expression: string): Promise<string | undefin
   return success ? body.result : undefined;
 }
 
-test('beside a rule stands its last verdict, in the policy and at its check', async () => {
+test('a rule shows its last verdict, in the policy and at its check', async () => {
   const run = await atTheViolation();
   const shown = (await beside(run, policy))[ruleLine()];
   expect(shown).toMatch(/^violated: change_item was called before anything was proposed/);
@@ -41,13 +41,13 @@ test('beside a rule stands its last verdict, in the policy and at its check', as
   expect((await beside(run, join(domain, 'rules.yaml')))[check]).toBe(shown);
 });
 
-test('beside a rule that held stands only that, so that the line does not wrap', async () => {
+test('a rule that held shows only that, so that the line does not wrap', async () => {
   const held = Object.values(await beside(await atTheViolation(), policy)).filter((shown) => shown.startsWith('held'));
   expect(held).toContain('held');
   expect(held.filter((shown) => !/^held(?:, decided \d+ times)?$/.test(shown))).toEqual([]);
 });
 
-test('beside a tool stand its last call and what it gave', async () => {
+test('a tool shows its last call and result', async () => {
   const run = await atTheViolation();
   const values = await beside(run, tools);
   expect(values[lineOf(tools, 'export const get_order')]).toMatch(/^\{"order_id":"W1138"\} gave \{"customer"/);
@@ -59,7 +59,7 @@ test('beside a tool stand its last call and what it gave', async () => {
   expect(Object.values(values).every((value) => value.length <= 140)).toBe(true);
 });
 
-test('beside the task stand the turn, later the reward, and its gold actions as they are made', async () => {
+test('the task shows the turn, later the reward, and its gold actions as they are made', async () => {
   const run = await atTheViolation();
   const [starts, first] = [lineOf(tasks, 'id: lamp-variant'), lineOf(tasks, 'actions:') + 1];
   const actions = { [first]: 'made', [first + 1]: 'made', [first + 2]: 'made', [first + 3]: 'not made so far' };

@@ -12,7 +12,7 @@ import { domain, lineOf, policy, reason, type Session, session, text, tools } fr
 
 const editor = { client: { supportsStartDebuggingRequest: true } };
 const inTool = () => lineOf(tools, "row(db.orders, order_id, 'order'),");
-/** The first line of change_item that does something. */
+/** The first executable line of change_item. */
 const body = () => lineOf(tools, 'const order = pending(db, order_id);');
 const declared = () => lineOf(tools, 'export const get_order');
 
@@ -21,7 +21,7 @@ type Asked = { readonly request: string; readonly configuration: { readonly webs
 /** A limit for waits that only a hung test reaches. */
 const patience = { timeout: 240_000 };
 
-/** Returns the number that an expression has in the lane. */
+/** Evaluates an expression in the lane, as a number. */
 async function evaluated(client: InspectorClient, expression: string): Promise<number> {
   const { result } = await client.send('Runtime.evaluate', { expression });
   return (result as { readonly value: number }).value;
@@ -32,7 +32,7 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.close();
 });
 
-/** An editor whose JavaScript debugger attaches where it is asked to, with these lines of tools.ts as breakpoints. */
+/** Attaches a JavaScript debugger when the adapter asks for one, with breakpoints on these lines of tools.ts. */
 function attaching(run: Session, ...lines: readonly number[]): Promise<InspectorClient> {
   return new Promise((resolve, reject) => {
     run.client.answer = ({ command, arguments: args }) => {
@@ -48,7 +48,7 @@ function attaching(run: Session, ...lines: readonly number[]): Promise<Inspector
   });
 }
 
-/** Stands at the first call of get_order. */
+/** Starts a session that is stopped at the first call of get_order. */
 async function atTheCall(setting: object = editor, args: object = {}) {
   const run = session();
   const { stop } = await run.begin(
@@ -144,7 +144,7 @@ describe('stepping into a tool', () => {
     expect(run.client.asked).toEqual([]);
   });
 
-  inFullSuite('pause stands at the call while the person is inside it, and to go on waits for it', async () => {
+  inFullSuite('pause stops at the call while the person is inside it, and continue waits for it', async () => {
     const run = await atTheCall();
     const child = attaching(run);
     await run.client.request('stepIn', { threadId: 1 });
@@ -207,7 +207,7 @@ describe('a breakpoint in the code of a tool', () => {
   const places: readonly (readonly [what: string, line: () => number, at: () => number])[] = [
     ['the line that declares a tool', declared, declared],
     ['the line on which its code begins', inTool, declared],
-    ['what a tool says of itself', () => lineOf(tools, "description: 'Everything about an order.'"), declared],
+    ['the description of a tool', () => lineOf(tools, "description: 'Everything about an order.'"), declared],
   ];
   test.each(sampled(places, 2))('%s is a breakpoint on its calls', async (_, line, at) => {
     const run = session();
@@ -234,7 +234,7 @@ describe('a breakpoint in the code of a tool', () => {
   });
 });
 
-test('the end of the session ends the lane in which a person stands, and with it the debugger', async () => {
+test('the end of the session ends the lane that a person debugs, and with it the debugger', async () => {
   const run = await atTheCall();
   const child = attaching(run);
   await run.client.request('stepIn', { threadId: 1 });

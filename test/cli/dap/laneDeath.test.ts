@@ -21,7 +21,7 @@ export const look = tool({ description: 'Looks.', effect: 'read', input, run: (_
 const tool = (run: string, timeoutMs = 500) =>
   `${head}export const broken = tool({ description: 'Breaks.', effect: 'read', timeoutMs: ${timeoutMs}, input, run: ${run} });\n`;
 
-/** A domain whose one task looks and then makes a call. */
+/** A domain with one task, which reads the database and then calls a tool. */
 function domainOf(call: string, files: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder('rehearsal-broken');
   const script = ['look', call].map((name) => `[{ tool: ${name}, arguments: {} }]`).join(', ');
@@ -43,7 +43,7 @@ function domainOf(call: string, files: Readonly<Record<string, string>>): string
 
 const eventsOf = (path: string): readonly RolloutEvent[] => readRecording(path).lines.map(({ event }) => event);
 
-/** What every session leaves, however its rollout ended: a whole record without a reward, and its receipt. */
+/** Expects a valid recording without a reward, and its receipt, however the rollout ended. */
 async function expectKept(run: Session): Promise<readonly RolloutEvent[]> {
   const [recording = ''] = run.recordings();
   const folder = dirname(recording);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { listenDap } from '../../../src/cli/dap/server.ts';
 
-// Whoever reaches the port without the token makes the adapter collect nothing.
+// The adapter must not buffer data of a client that connects without the token.
 
 async function connected() {
   const abort = new AbortController();

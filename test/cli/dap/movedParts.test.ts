@@ -16,7 +16,7 @@ type Set = DebugProtocol.SetBreakpointsResponse['body'];
 
 const original = (file: string) => originals.get(file) ?? '';
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
-/** Puts lines before the first line that has a text. */
+/** Inserts lines before the first line that has a text. */
 const moveDown = (file: string, before: string, added = '\n\n\n') =>
   writeFileSync(file, original(file).replace(before, `${added}${before}`));
 const moveRule = () => moveDown(policy, '- Before any call that changes something');
@@ -33,7 +33,7 @@ const set = async (run: Session, path: string, line: number) => {
   return body.breakpoints[0];
 };
 
-/** The last thing that a client was told of a breakpoint without asking. */
+/** Returns the last breakpoint that the adapter reported to a client in an event. */
 const toldOf = (run: Session) =>
   run.client.events.flatMap(({ event, body }) =>
     event === 'breakpoint' ? [(body as DebugProtocol.BreakpointEvent['body']).breakpoint] : [],

@@ -39,7 +39,7 @@ describe('to go to', () => {
     expect([reason(back), text(back)]).toEqual(['goto', 'turn 1']);
     expect(await run.top()).toMatch(/agent calls find_customer_by_email$/);
     expect(readFileSync(recording, 'utf8')).toHaveLength(length);
-    // Nothing is told twice, and a turn that never comes is the end.
+    // Nothing is printed twice, and going to a turn that never comes goes to the end.
     expect(run.client.output.match(/list_variants/g)).toBeNull();
     expect(text(await run.client.stop(() => run.type('/turn 40')))).toMatch(/^reward 0/);
     expect(await run.type('/turn 40')).toMatch(/^refused: there is no turn 40: the rollout has turns 1 to \d$/);
@@ -74,7 +74,7 @@ describe('to go to', () => {
     expect(await targets(run, '/nowhere.md', 1)).toEqual([]);
   });
 
-  test('the turns of a task stand at its head, the next one among them, and its verdicts at what it demands', async () => {
+  test('the turns of a task are at its first line, including the next one, and its verdicts at its criteria', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant', stopOnEntry: true });
     await run.client.stop(() => run.type('/turn 2'));
@@ -92,7 +92,7 @@ describe('to go to', () => {
     expect((await targets(run, tasks, 4)).map(({ label }) => label)).not.toContain('turn 7: not played yet');
   });
 
-  test('what was offered before a fork is no place to go to', async () => {
+  test('a target that was offered before a fork is no longer valid', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant' }, { breakpoints: { [policy]: ruleLine() } });
     const [target] = await targets(run, tools, lineOf(tools, 'export const get_order'));
@@ -133,12 +133,12 @@ describe('step-in targets', () => {
     expect(stop.body).toMatchObject({ reason: 'step', text: 'list_variants is called' });
     expect((await ahead()).map(({ label }) => label)).toEqual(['get_order({"order_id":"W1101"})']);
     expect(await ahead(1)).toEqual([]);
-    // A call that was passed is not gone back to: it goes on to what is said next.
+    // A step into a call that was passed does not go back to it: it continues to the next message.
     expect(text(await go(run, 'stepIn', { threadId: 1, targetId: calls[0]?.id }))).toBe('the call was not made');
     expect(await ahead()).toEqual([]);
   });
 
-  test('are none where a single call is made', async () => {
+  test('are empty where a single call is made', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant', stopOnEntry: true });
     await run.step('next');
@@ -148,7 +148,7 @@ describe('step-in targets', () => {
 });
 
 describe('Re-sample', () => {
-  test('asks the model anew, in a fork that names what it is', async () => {
+  test('asks the model again, in a fork that is named after it', async () => {
     const answers = ['Hello.', 'What is your email?', 'Good day.', 'Who is there?'];
     const { url, bodies } = await modelServer((_, nth) => answers[nth - 1] ?? 'Anything else?');
     const run = session();
@@ -198,7 +198,7 @@ describe('Re-sample', () => {
     expect(new Set(one).size).toBeGreaterThan(1);
   });
 
-  test('is of the user where the user answered, and refused where nobody has', async () => {
+  test('resamples the user where the user answered, and is refused where there is no answer', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant', stopOnEntry: true });
     expect(await run.type('/resample')).toMatch(/^refused: no seat has answered yet/);

@@ -51,7 +51,7 @@ test('a large table is opened in pages that are named after their rows, and a lo
   const rows = await ask(run, { variablesReference: part[0]?.variablesReference });
   expect([rows.length, rows[0]?.name, rows[99]?.name]).toEqual([100, 'S11800', 'S11899']);
   expect(await ask(run, { variablesReference: part[0]?.variablesReference, filter: 'indexed' })).toEqual([]);
-  // A row that is deep in a page is found for a data breakpoint.
+  // A data breakpoint finds a row deep in a page.
   const info = { variablesReference: part[0]?.variablesReference, name: 'S11807' };
   expect((await run.client.request('dataBreakpointInfo', info)).body).toMatchObject({
     dataId: '["agent","stock","S11807"]',

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import { domain, policy, reason, ruleLine, Session, sharedSession as session, sharedEngine, text } from './harness.ts';
 
-/** A recording of the well-known failure, made once. */
+/** A recording of the sample failure, created once. */
 const recorded = (async () => {
   const run = new Session(new InProcessClient(sharedEngine));
   await run.begin({ task: 'lamp-variant', noDebug: true });
@@ -44,7 +44,7 @@ test('a recording is stepped through without a call, and forks', async () => {
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
-test('a session on a recording begins at the step that is named, and goes on in both directions', async () => {
+test('a session on a recording begins at the given step, and moves in both directions', async () => {
   const run = session();
   const { stop } = await run.begin({ recording: await recording(), step: 16 });
   expect([stop.body.reason, text(stop)]).toEqual(['entry', 'step 16 of the recording']);
@@ -56,7 +56,7 @@ test('a session on a recording begins at the step that is named, and goes on in 
   expect(await run.finish()).toMatch(/^reward 0/);
 });
 
-test('a step that the recording does not have is its last one, which is said', async () => {
+test('a step that the recording does not have becomes its last one, which is reported', async () => {
   const run = session();
   const { stop } = await run.begin({ recording: await recording((lines) => lines.slice(0, 8)), step: 99 });
   expect(text(stop)).toBe('step 7 of the recording');
@@ -69,7 +69,7 @@ test.each([
 ])('a %s that a condition keeps busy can be paused', async (movement, step) => {
   const run = session();
   await run.begin({ recording: await recording(), step });
-  // Every level goes through all messages once more.
+  // Every level iterates over all messages again.
   const condition = Array.from({ length: 5 }).reduce<string>((inner) => `count(messages, ${inner}) > 999`, 'true');
   await run.client.request('setFunctionBreakpoints', {
     breakpoints: ['role:agent', 'role:user', 'tool:change_item', 'rule:confirm-before-write'].map((name) => ({
@@ -84,7 +84,7 @@ test.each([
   expect(reason(stop)).toBe('pause');
 });
 
-/** A finished run on the disk, made when it is first asked for. */
+/** A finished run on the disk, created on first use. */
 let finished: Promise<string> | undefined;
 async function finishedRun(): Promise<string> {
   const folder = join(temporaryFolder('rehearsal-finished'), 'run');
@@ -92,7 +92,7 @@ async function finishedRun(): Promise<string> {
   return folder;
 }
 
-/** A copy of a finished run, whose recording is attached to and forked; the fork stands right after its edit. */
+/** Forks the recording of a copy of a finished run. The session is stopped right after the fork's edit. */
 async function forkedRun(change: (folder: string) => void = () => undefined) {
   finished ??= finishedRun();
   const folder = join(temporaryFolder('rehearsal-forked'), 'run');
@@ -106,7 +106,7 @@ async function forkedRun(change: (folder: string) => void = () => undefined) {
   return { folder, run };
 }
 
-test('a finished fork of a recording has its receipt in the ledger of the run, and is no trial of it', async () => {
+test('a finished fork of a recording has its receipt in the ledger of the run, and is not a trial of it', async () => {
   const { folder, run } = await forkedRun();
   expect(await rehearsal('verify', folder)).toMatchObject({
     code: 1,
@@ -130,7 +130,7 @@ const obstacles: readonly {
   readonly message: RegExp;
 }[] = [
   {
-    name: 'that is no run',
+    name: 'that is not a run',
     change: (folder) => rmSync(join(folder, 'run.json')),
     message: /is not a run: \S+run\.json is missing/,
   },
@@ -153,7 +153,7 @@ const obstacles: readonly {
 ];
 
 test.each(obstacles)(
-  'a fork in a folder $name is told to get no receipt',
+  'a fork in a folder $name gets no receipt, which is reported',
   async ({ change, message }) => {
     const { run } = await forkedRun(change);
     expect(await run.finish()).toMatch(/^reward 1/);

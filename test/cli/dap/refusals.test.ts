@@ -19,7 +19,7 @@ const refused: readonly { readonly name: string; readonly args: object; readonly
   { name: 'no such task', args: { task: 'fly' }, message: /there is no task "fly"/ },
   { name: 'no task', args: {}, message: /name a task; .* has / },
   { name: 'no such recording', args: { recording: '/nowhere.traj.jsonl' }, message: /there is no such recording/ },
-  { name: 'something that is no recording', args: { recording: policy }, message: /policy\.md:1: is not JSON/ },
+  { name: 'something that is not a recording', args: { recording: policy }, message: /policy\.md:1: is not JSON/ },
   { name: 'no such seat', args: { task: 'lamp-variant', agent: 'sorcerer' }, message: /"sorcerer" is not a seat/ },
   {
     name: 'an interpreter of launch.json that is not approved',
@@ -74,7 +74,7 @@ test('what can not be edited says so, and makes no fork', async () => {
   );
 });
 
-test('what a client still shows of the stop before can be edited where it stands for the same, until there is a fork', async () => {
+test('a value that a client still shows from the previous stop can be edited if it is the same one, until there is a fork', async () => {
   const run = session();
   await run.begin({ task: 'lamp-variant' }, atRule());
   const { reference: variablesReference } = await run.variables('Messages');
@@ -101,7 +101,7 @@ test('unknown requests, requests without arguments and requests at the wrong tim
   expect(await failed('launch')).toBe(true);
 });
 
-test('a message that is no JSON does not end the session', async () => {
+test('a message that is not JSON does not end the session', async () => {
   const adapter = spawn(process.execPath, [commandLine, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
   try {
     adapter.stdin.write('Content-Length: 5\r\n\r\n{"x":');
@@ -153,7 +153,7 @@ function send(to: NodeJS.WritableStream, message: object): void {
   to.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
 }
 
-/** What a stream said until it said a text. */
+/** Reads a stream until it contains a text. */
 function said(from: NodeJS.ReadableStream, wanted: string): Promise<string> {
   return new Promise((resolve) => {
     let all = '';

@@ -9,7 +9,7 @@ import { domain, policy, ruleLine, type Session, sharedSession as session } from
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
 
-/** The rows of a scope as text, opened to a depth. */
+/** Returns the rows of a scope as text, opened to a depth. */
 async function shown(run: Session, scope: string, depth = 2): Promise<string> {
   const rows = async (reference: number, indent: string, left: number): Promise<string[]> => {
     const lines: string[] = [];

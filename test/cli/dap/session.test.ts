@@ -12,7 +12,7 @@ const events = (path: string) =>
     .split('\n')
     .map((line) => JSON.parse(line).event as { type: string; reward?: number; parent?: object });
 
-/** Both rules that the first change breaks. */
+/** The two rules that the first change violates. */
 const violations =
   'rule confirm-before-write violated: change_item was called before anything was proposed to the user; rule change-once violated: change_item was called before the agent said "only once"';
 
@@ -58,7 +58,7 @@ test('an unsafe edit ends with reward 0, and its fork may be forked again', asyn
   await run.step('stepBack');
   const variant = ['Messages', '8 agent', 'change_item', 'variant'];
   expect(await run.set(variant, 'brass')).toBe('forked: continues from the edited call');
-  // A person finds the message under the number that the console says.
+  // The message is listed under the number that the console prints.
   expect(run.client.output).toContain("--- fork: an argument of a call in the agent's message 8 was edited.");
   expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write was violated/);
   expect(await run.set(['Messages', '8 agent'], asking)).toBe('forked: continues from the edited message');
@@ -67,7 +67,7 @@ test('an unsafe edit ends with reward 0, and its fork may be forked again', asyn
   expect(names).toEqual([undefined, 0, 1]);
 });
 
-test('a database value is edited, and the fork goes on from it', async () => {
+test('a database value is edited, and the fork continues from it', async () => {
   const run = session();
   await run.begin({ task: 'lamp-variant' }, atRule());
   const row = ['Database', 'orders', 'W1101', 'W1138'];
@@ -90,7 +90,7 @@ test('a value that is edited right after a write keeps the write: its call is no
   expect(events(fork).filter(({ type }) => type === 'databaseWritten')).toHaveLength(1);
 });
 
-test('step back undoes every step, and nothing is said twice', async () => {
+test('step back undoes every step, and nothing is printed twice', async () => {
   const run = session();
   const { stop } = await run.begin({ task: 'lamp-variant', stopOnEntry: true });
   expect(reason(stop)).toBe('entry');
@@ -124,7 +124,7 @@ test('over goes to the next turn, out to the end of this one, reverse to the bre
 });
 
 test.each(['scripted', 'gold'])(
-  'each step of the %s seat stands where the domain says what it is about',
+  'each step of the %s seat is at the line of the domain that defines it',
   async (agent) => {
     const run = session();
     await run.begin({ task: 'lamp-variant', agent, stopOnEntry: true });
@@ -193,7 +193,7 @@ test('every kind of breakpoint is answered with a list, also when none is set', 
     expect((await run.client.request(request, { source: { path: policy } })).body).toEqual({ breakpoints: [] });
 });
 
-test('breakpoints can stand on rules with a check, on tools and on tasks', async () => {
+test('breakpoints can be set on rules with a check, on tools and on tasks', async () => {
   const run = session();
   await run.open({ task: 'lamp-variant' });
   const at = async (path: string) => {

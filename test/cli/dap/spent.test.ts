@@ -4,7 +4,7 @@ import { sharedSession as session } from './harness.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-test('a client is told what each answer of a model has used', async () => {
+test('a client receives the usage of each model answer', async () => {
   const { url, requests } = await modelServer(() => 'Which order is it about?', {
     prompt_tokens: 20,
     completion_tokens: 10,

@@ -18,7 +18,7 @@ test('an adapter that stands by skips folders without a domain, serves one launc
   await first.stop();
   const second = await launched(port);
   adapter.stdin?.end();
-  // Who is debugging goes on; nobody else is let in.
+  // The session continues, and no other client can connect.
   await Promise.all([second.stepInRequest({ threadId: 1 }), second.waitForEvent('stopped')]);
   const refused = await new Promise((resolve) => connect(port, '127.0.0.1').once('error', resolve));
   expect(refused).toMatchObject({ code: 'ECONNREFUSED' });

@@ -25,7 +25,7 @@ test.each([
   ['a list', '[]'],
   ['no experiment', '{"target": "local"}'],
   ['no target', '{"file": "/a.experiment.yaml"}'],
-  ['a target that is no text', '{"file": "/a.experiment.yaml", "target": 1}'],
+  ['a target that is not a string', '{"file": "/a.experiment.yaml", "target": 1}'],
   ['a key that it never had', '{"file": "/a.experiment.yaml", "target": "local", "seed": 1}'],
 ])('%s is refused with what to do', (_, text) => {
   const at = folder();

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
-/** A domain with a server, and with what is not copied to another machine. */
+/** Creates a domain with a server, and with folders that are not copied to another machine. */
 function withServer(): string {
   const folder = temporaryFolder('approved');
   cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
@@ -22,7 +22,7 @@ function withServer(): string {
   return folder;
 }
 
-/** The same domain as another machine has it. */
+/** Copies the domain as to another machine. */
 function copyOf(folder: string): string {
   const copy = temporaryFolder('there');
   cpSync(folder, copy, { recursive: true, filter: (path) => !/\.git|node_modules/.test(path) });

@@ -15,9 +15,9 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
   type Wrong = {
     readonly what: string;
     readonly profile?: string;
-    /** What the driver's program does. */
+    /** The script that replaces nvidia-smi. */
     readonly nvidia?: string;
-    /** What the trainer's check does. */
+    /** The script that replaces the trainer's check. */
     readonly check?: string;
     readonly says: RegExp;
   };
@@ -42,7 +42,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
       says: /: the driver 535\.104\.05 of NVIDIA H200 on this machine is too old for the trainer's PyTorch: install 580 or/,
     },
     {
-      what: 'a model that is none',
+      what: 'an unknown model',
       check: 'echo "error: model: there is no such model" >&2; exit 2',
       says: /: the trainer refuses these options: model: there is no such model\n$/,
     },
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
     },
   ];
 
-  test('a program that is no Python, and a file where the folder is to be', async () => {
+  test('a program that is not Python, and a file in place of the folder', async () => {
     const said = async (...args: readonly string[]) =>
       (await rehearsal('train', 'sft', 'domains/parcel-desk', ...args)).err;
     for (const program of ['/bin/echo', '/bin/true'])

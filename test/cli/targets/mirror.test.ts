@@ -13,7 +13,7 @@ function runFolder(): string {
   return folder;
 }
 
-/** What the remote agent sends, in pieces of so many bytes. */
+/** Mirrors the messages of the remote agent, sent in chunks of this many bytes. */
 async function sent(folder: string, pieces: number, ...said: readonly (object | string)[]): Promise<void> {
   const data = Buffer.from(
     said.map((each) => (typeof each === 'string' ? each : `${JSON.stringify(each)}\n`)).join(''),

@@ -47,7 +47,7 @@ const piece = (path: string, offset: number, text: string) =>
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** A head that gives these answers. */
+/** Starts a Ray head with these answers. */
 async function headWith(answers: Readonly<Record<string, readonly [number, object | string]>>): Promise<RayJobs> {
   server = createServer((request, response) => {
     const isAllowed = request.headers.authorization === 'Bearer secret';
@@ -71,13 +71,13 @@ const launch: Launch = {
 };
 
 test.each(['ray://', 'ray://a b', 'ray://head:8265/jobs', 'ray://head:123456', 'http://head:8265'])(
-  '%s is no address of a cluster',
+  '%s is not the address of a cluster',
   (target) => {
     expect(() => new RayJobs(target, {})).toThrow(`--target ${target}: expected ray://HOST:8265`);
   },
 );
 
-test('a port that is not named is the one of the dashboard, and TLS has a scheme of its own', () => {
+test('the default port is that of the dashboard, and TLS has its own scheme', () => {
   expect(new RayJobs('ray://head', {}).address).toBe('http://head:8265');
   expect(new RayJobs('rays://head.example:443/', {}).address).toBe('https://head.example:443');
 });
@@ -136,7 +136,7 @@ test('the run folder comes out of a log, whatever the pieces it arrives in', () 
   }
 });
 
-test('a second connection goes on where the first was cut', () => {
+test('a second connection continues where the first was cut', () => {
   const run = folder();
   const log = `a\n${piece('metrics.jsonl', 0, 'one\n')}b\n${piece('metrics.jsonl', 4, 'two\n')}c\n`;
   const cut = log.indexOf('b\n') + 20;
@@ -146,7 +146,7 @@ test('a second connection goes on where the first was cut', () => {
   expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\ntwo\n');
 });
 
-test('a job that goes on tells a file anew from its start', () => {
+test('a resumed job sends a file again from its start', () => {
   const run = folder();
   new LogReader(run, { job: 'a', told: 0 }).read(piece('metrics.jsonl', 0, 'one\ntwo\n'));
   new LogReader(run, { job: 'b', told: 0 }).read(
@@ -155,7 +155,7 @@ test('a job that goes on tells a file anew from its start', () => {
   expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\nnew\n');
 });
 
-test('a job that the cluster does not know any more is not waited for', async () => {
+test('a job that the cluster no longer knows is not waited for', async () => {
   const run = folder();
   const jobs = await headWith({});
   keepJob(run, { job: 'gone', told: 0 });
@@ -177,7 +177,7 @@ test('a job that left no last word is followed again by the same process', async
   for (const _ of [1, 2]) await expect(target.follow(run, terminal)).rejects.toThrow(/training ended/);
 });
 
-test('a run whose job goes on is not submitted a second time', async () => {
+test('a run whose job is still running is not submitted a second time', async () => {
   const run = folder();
   const jobs = await headWith({ '/api/jobs/j': [200, { status: 'RUNNING' }] });
   keepJob(run, { job: 'j', told: 0 });
@@ -187,7 +187,7 @@ test('a run whose job goes on is not submitted a second time', async () => {
   );
 });
 
-test('a file that does not say any more which job it was', async () => {
+test('a file that no longer names its job', async () => {
   const run = folder();
   writeFileSync(join(run, 'ray.json'), '{"job": 3}');
   const target = rayTarget('ray://127.0.0.1:9', environment);
@@ -218,7 +218,7 @@ test('the same content is the same package', async () => {
   expect(await name(other, '{}')).toBe(await name(one, '{}'));
 });
 
-/** A head whose job says this. */
+/** Starts a Ray head whose job prints this. */
 const saying = (logs: string) =>
   headWith({
     '/api/jobs/': [200, { submission_id: 'j' }],
@@ -258,7 +258,7 @@ test('a checkpoint comes through the log of a job, and an adapter names its base
   });
 });
 
-test('a large one comes out of a storage that is seen here, and else is told where it lies', async () => {
+test('a large one is copied from a storage that is mounted here, otherwise its location is reported', async () => {
   const [run, storage] = [trained(), folder()];
   const weights = 'w'.repeat(20);
   writeFileSync(join(storage, 'w'), weights);

@@ -16,7 +16,7 @@ if (obstacle) console.warn(`SKIPPED: the preflight of targets over SSH, as ${obs
 describe.skipIf(obstacle)('what would make a run over SSH fail is one message, and nothing is copied', () => {
   const scratch = temporaryFolder('rehearsal-preflight');
   let server: SshServer;
-  /** A hub of models that has none, and gives out none of ada's. */
+  /** A model hub without models, which refuses access to those of ada. */
   const hub = createServer(({ url = '' }, answer) => {
     answer.writeHead(401, { 'X-Error-Code': url.startsWith('/ada/') ? 'GatedRepo' : 'RepoNotFound' }).end();
   });
@@ -30,7 +30,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     rmSync(scratch, { recursive: true, force: true });
   });
 
-  /** A domain with a server of tools that is started by this command and given this variable. */
+  /** Creates a domain with an MCP server that is started by this command. */
   function domainWith(name: string, started: string): string {
     const domain = join(scratch, name);
     cpSync('domains/parcel-desk', domain, { recursive: true });
@@ -78,7 +78,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     readonly target?: (target: string) => string;
     readonly domain?: () => string;
     readonly more?: readonly string[];
-    /** What the driver's program there does. */
+    /** The script that replaces nvidia-smi on the remote machine. */
     readonly nvidia?: string;
     readonly says: RegExp;
   };
@@ -90,7 +90,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
       says: /127\.0\.0\.1 can't be reached: check that it is on and that ssh -p 1 .* gets through/,
     },
     {
-      what: 'a host that is none',
+      what: 'an unknown host',
       target: () => 'ssh://nobody.invalid',
       says: /there is no host nobody\.invalid: check its name/,
     },
@@ -133,7 +133,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
       says: /the driver 535\.104\.05 of NVIDIA H200 on .* is too old for the trainer's PyTorch: install 580 or newer there/,
     },
     {
-      what: 'a model that is none',
+      what: 'an unknown model',
       who: 'withHub',
       more: ['--model', 'nobody/none', '--set', 'dialect=compact'],
       says: /"nobody\/none" is neither smollm2, tiny, a folder with a model or adapter, nor a model that the Hugging Face hub knows: check the name/,

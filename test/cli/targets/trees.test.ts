@@ -26,7 +26,7 @@ const launchOf = (config: Launch['config']): Launch => ({
   disk: undefined,
 });
 
-test('the same content is the same tree, and what is made anew there is left out', () => {
+test('the same content is the same tree, and dependencies, caches and .git are left out', () => {
   const files = { 'desk/domain.yaml': 'name: desk\n', 'desk/tasks/a.yaml': '1' };
   const one = treeOf(join(folderWith(files), 'desk'));
   const made = { 'desk/node_modules/x.js': 'x', 'desk/__pycache__/y.pyc': 'y', 'desk/.git/HEAD': 'z' };

@@ -100,7 +100,7 @@ test('one that ends before it begins is a fault with its last words', async () =
   await expect(launched).rejects.toThrow('training did not start: there is no checkpoint');
 });
 
-test('a run that an alarm paused is over, and says why and how it goes on', async () => {
+test('a run that an alarm paused ends, and reports why and how to resume it', async () => {
   const { run, launched, printed } = resumed(
     `const { appendFileSync } = require('node:fs');
      for (const event of [{ type: 'resumed' }, { type: 'paused', message: 'KL is 0.7' }])

@@ -74,7 +74,7 @@ describe('the schema', () => {
     ['an unknown algorithm', 'kind: grpo\nalgorithm: ppo\n', false],
     ['limits and alarms by name', 'kind: grpo\nalarms: { kl: 0.2, patience: 5 }\npause_on: [kl-explosion]\n', true],
     ['an unknown limit', 'kind: grpo\nalarms: { kll: 0.2 }\n', false],
-    ['a limit that is no number', 'kind: sft\nalarms: { kl: much }\n', false],
+    ['a limit that is not a number', 'kind: sft\nalarms: { kl: much }\n', false],
     ['a limit of 0', 'kind: sft\nalarms: { kl: 0 }\n', false],
     ['less than one optimizer step', 'kind: sft\nalarms: { window: 0.5 }\n', false],
     ['an unknown alarm', 'kind: grpo\npause_on: [boredom]\n', false],
@@ -84,7 +84,7 @@ describe('the schema', () => {
     expect(fits(parse(text)), JSON.stringify(fits.errors)).toBe(isRight);
   });
 
-  test('says of every key what --explain says', () => {
+  test('describes every key as --explain does', () => {
     const forms = trainingSchema()['anyOf'] as readonly { properties: Record<string, { description: string }> }[];
     for (const [at, kind] of trainingKinds.entries())
       for (const key of trainingKeys(kind).filter(({ isGiven }) => !isGiven))
@@ -127,7 +127,7 @@ const interpreter = spawnSync(
 
 describe.skipIf(!interpreter || process.platform === 'win32')('what a run is asked for', () => {
   const python = join(scratch, 'python');
-  // Stands in for the trainer's environment: checks as the real one does, says that it is done, and trains nothing.
+  // Replaces the trainer's environment: checks as the real one does, reports that it is done, and trains nothing.
   const script = `#!/bin/sh
 case "$1$2" in
   *setup_environment.py*) echo '{"python": "${python}"}' ;;
@@ -163,7 +163,7 @@ esac
     expect(await asked('grpo', desk, '--model', 'tiny')).toMatchObject({ profile: 'trial' });
   });
 
-  test('options stand above the file, and the profile keeps its own steps', async () => {
+  test('options override the file, and the profile keeps its own steps', async () => {
     withGpu();
     const path = written(
       'asked',
@@ -178,7 +178,7 @@ esac
     });
   });
 
-  inFullSuite('several domains have weights, names and users of their own', async () => {
+  inFullSuite('several domains have their own weights, names and users', async () => {
     const other = inRoot('domains', 'help-line');
     const config = await asked('grpo', desk, other, '--weights', '2,1');
     const own = { user: 'agenda', evaluate_user: 'agenda' };
@@ -260,7 +260,7 @@ esac
     ['a name for an entry', '- parcel-desk', /:2: domain: expected a folder, or a list .* found "\/.*parcel-desk"/],
     ['a weight of nothing', `- { folder: ${desk}, weight: 0 }`, /:2: domain: weight: expected more than 0, found 0/],
     ['an unknown key', `- { folder: ${desk}, wieght: 3 }`, /:2: domain: wieght: there is no such field/],
-    ['a user that is none', `- { folder: ${desk}, user: { model: m } }`, /user: base_url: Invalid input/],
+    ['an invalid user', `- { folder: ${desk}, user: { model: m } }`, /user: base_url: Invalid input/],
   ])('%s in the list of domains is refused with its line', async (name, entry, message) => {
     const path = written(`domains/${name.replaceAll(' ', '-')}`, `kind: grpo\ndomain:\n  ${entry}\n`);
     expect(await asked('--config', path)).toMatch(message);
@@ -278,7 +278,7 @@ esac
     expect(await asked('grpo', desk, '--user', `openai:m@${url}`)).toContain(message);
   });
 
-  inFullSuite('a path of --set is relative to the folder that it is said in', async () => {
+  inFullSuite('a path of --set is relative to the working folder', async () => {
     const agent = join(scratch, 'own.agent.yaml');
     writeFileSync(agent, 'command: node\n');
     expect(await asked('grpo', desk, '--set', `agent=${relative(process.cwd(), approveAgent(agent))}`)).toMatchObject({

@@ -6,7 +6,7 @@ import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { configurationProvider, dynamicConfigurations } from '../../../src/extension/debug/configurationProvider.ts';
 import { orderDesk, show } from './desk.ts';
 
-/** What F5 without a launch.json gives: an empty configuration, to be filled. */
+/** Returns the configuration that F5 without a launch.json resolves to. VS Code passes an empty one. */
 async function pressF5(given: Partial<vscode.DebugConfiguration> = {}): Promise<vscode.DebugConfiguration | undefined> {
   const configuration = given as vscode.DebugConfiguration;
   return (await configurationProvider.resolveDebugConfiguration?.(undefined, configuration)) ?? undefined;

@@ -43,13 +43,13 @@ export async function show(path: string, line = 1): Promise<vscode.TextEditor> {
   return vscode.window.showTextDocument(document, { selection: at, preview: false });
 }
 
-/** The line (from 1) of a file that holds some words; 0 where none does. */
+/** Returns the line (from 1) of a file that contains some words, or 0. */
 export function lineOf(path: string, words: string): number {
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines.findIndex((line) => line.includes(words)) + 1;
 }
 
-/** Where some words stand in a file, `into` characters on. */
+/** Returns the position in a file, `into` characters after the start of some words. */
 export async function placeOf(path: string, words: string, into = 1): Promise<[vscode.Uri, vscode.Position]> {
   const document = await vscode.workspace.openTextDocument(path);
   const offset = document.getText().indexOf(words);
@@ -57,14 +57,14 @@ export async function placeOf(path: string, words: string, into = 1): Promise<[v
   return [document.uri, document.positionAt(offset + into)];
 }
 
-/** What is told of a place where it is pointed at. */
+/** Returns the text of the hovers at a position. */
 export async function toldAt(uri: vscode.Uri, at: vscode.Position): Promise<string> {
   const hovers = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', uri, at);
   const texts = hovers.flatMap(({ contents }) => contents);
   return texts.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
 }
 
-/** Checks a domain, or audits it, and gives how many findings there are. */
+/** Checks or audits a domain, and returns the number of findings. */
 export const check = (folder: string) =>
   vscode.commands.executeCommand<number>('rehearsal.domain.check', { type: 'domain', folder });
 export const audit = (folder: string) =>
@@ -81,13 +81,12 @@ export const foundIn = (folder: string) =>
     .filter(([uri]) => uri.fsPath.startsWith(folder))
     .flatMap(([uri, all]) => all.map(({ message }) => `${relative(folder, uri.fsPath)}: ${message}`));
 
-/** Makes an edit and saves its files, also those that no editor shows. */
+/** Applies an edit and saves its files, also those that no editor shows. */
 export async function applyAndSave(edit: vscode.WorkspaceEdit): Promise<void> {
   if (!(await vscode.workspace.applyEdit(edit))) throw new Error('the edit was not made');
   for (const [uri] of edit.entries()) {
     const document = await vscode.workspace.openTextDocument(uri);
-    // The editor saves what a refactoring changed by itself, unless a person wants it otherwise.
-    // Nothing is saved while the editor is at it.
+    // By default the editor itself saves the files that a refactoring changed, and nothing else is saved meanwhile.
     await eventually(async () => {
       if (document.isDirty && !(await document.save()) && document.isDirty)
         throw new Error(`${uri.fsPath} was not saved`);
@@ -96,8 +95,8 @@ export async function applyAndSave(edit: vscode.WorkspaceEdit): Promise<void> {
 }
 
 /**
- * Repeats an attempt until it holds; after the limit its own error is the failure. The limit only ends a test whose state
- * never comes, so it is long enough for a machine that is busy with other work.
+ * Repeats an attempt until it holds; after the limit its own error is the failure. The limit only ends a test whose
+ * state never comes, so it is long enough for a busy machine.
  */
 export async function eventually(attempt: () => void | Promise<void>, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;

@@ -10,7 +10,7 @@ describe('diagnostics', () => {
     remove();
   });
 
-  it('a broken line shows in Problems at its place, and goes away when it is mended', async () => {
+  it('a broken line shows in Problems at its place, and goes away when it is fixed', async () => {
     const path = join(folder, 'rules.yaml');
     const line = lineOf(path, 'check: confirmed');
     const editor = await show(path, line);

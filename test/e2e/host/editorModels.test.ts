@@ -8,7 +8,7 @@ import { eventually, orderDesk } from './desk.ts';
 type Choice = { readonly message: { readonly tool_calls?: readonly object[] } };
 type Answer = { readonly status: number; readonly body: { readonly choices?: readonly Choice[] } };
 
-/** What a command that the editor started asks of the models that it lends. */
+/** Sends a request to the models that the editor lends, as a command that the editor started does. */
 async function asked(environment: Record<string, string>, body: object, token?: string): Promise<Answer> {
   const response = await fetch(`${environment['REHEARSAL_EDITOR_URL']}/chat/completions`, {
     method: 'POST',
@@ -46,7 +46,7 @@ describe('language models of the editor', () => {
     ]);
   });
 
-  it('call tools, and are told what those returned', async () => {
+  it('call tools, and receive their results', async () => {
     const tools = [{ type: 'function', function: { name: 'get_order', parameters: { type: 'object' } } }];
     const called = await asked(environment, { model: 'parrot', messages: [user('W1?')], tools });
     const [choice] = called.body.choices ?? [];

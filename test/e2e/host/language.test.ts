@@ -38,14 +38,14 @@ describe('language features in the order desk', () => {
     );
   });
 
-  /** Evaluates the domain into a run of its own. */
+  /** Evaluates the domain into a separate run. */
   async function evaluated(run: string, ...args: readonly string[]): Promise<string> {
     const out = join(folder, '.rehearsal', 'runs', run);
     await rehearse('eval', folder, ...args, '--out', out);
     return out;
   }
 
-  it('shows what a task and a rule came to last, above them and by hover', async () => {
+  it('shows the last result of a task and a rule, above them and by hover', async () => {
     await evaluated('20260101-000000-gold', '--agent', 'gold', '--tasks', 'boots-size', '--trials', '2');
     const titles = async (name: string) => {
       const lenses = await execute<vscode.CodeLens[]>(

@@ -8,7 +8,7 @@ import { applyAndSave, orderDesk, show } from './desk.ts';
 
 type Manifest = { contributes: { languageModelTools: { name: string }[] } };
 
-/** What a tool answers, as a model reads it. */
+/** Returns the answer of a tool, as a model reads it. */
 async function asked(name: string, input: object): Promise<string> {
   const { token } = new vscode.CancellationTokenSource();
   const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined }, token);
@@ -74,7 +74,7 @@ const isFull = process.env['REHEARSAL_SUITE'] === 'full';
     return { said, reward: /^reward (.*)$/m.exec(said)?.[1], recording: /^recording (.*)$/m.exec(said)?.[1] ?? '' };
   };
 
-  /** Puts one text for another in the policy, as an edit of the agent does, and saves it. */
+  /** Replaces a text in the policy, as an edit of the agent does, and saves it. */
   async function edited(from: string, to: string): Promise<void> {
     const { document } = await show(path);
     const at = document.getText().indexOf(from);

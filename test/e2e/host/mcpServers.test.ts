@@ -13,7 +13,7 @@ const execute = vscode.commands.executeCommand;
 const { token } = new vscode.CancellationTokenSource();
 const database = () => readFileSync(join(orderDesk(), 'database.json'), 'utf8');
 
-/** The domain's server as VS Code names it: by the extension and by its label. */
+/** The domain's server, named as in VS Code by the extension and its label. */
 const server = 'rehearsal.rehearsal/order-desk (scratch database)';
 
 describe('the tools of a domain as an MCP server', () => {

@@ -8,7 +8,9 @@ import { type Sample, samples } from './samples.ts';
 
 const execute = vscode.commands.executeCommand;
 
-/** The labels that are offered where words are put into a file, at the mark in them. The file stays as it was. */
+/**
+ * Returns the labels of the completions at the mark in words that are inserted into a file. The file stays unchanged.
+ */
 async function offeredIn(path: string, behind: string, text: string): Promise<string[]> {
   const { document } = await show(path);
   const whole = document.getText();
@@ -49,9 +51,9 @@ async function coloursOf(uri: vscode.Uri): Promise<ReadonlyMap<number, readonly 
 }
 
 const isFull = process.env['REHEARSAL_SUITE'] === 'full';
-/** Kinds of completions that a sample has tried; the quick suite tries each kind once, `npm run test:full` in each sample. */
+/** Kinds of completions that were tested; the quick suite tests each kind once, `npm run test:full` in each sample. */
 const completed = new Set<string>();
-/** The sample in which the quick suite tries what needs one sample only: it has two databases, and tools of two sides. */
+/** The sample for tests that need only one in the quick suite: it has two databases, and tools of two sides. */
 const main = 'help-line';
 
 for (const sample of samples) describe(`in ${sample.name} the editor`, () => testSample(sample));
@@ -69,7 +71,7 @@ function testSample(sample: Sample): void {
     const isTried = isFull || !completed.has(what);
     completed.add(what);
     (isTried ? it : it.skip)(`completes ${what}`, async () => {
-      // What a tool takes is known only after its code has described it in the background.
+      // The arguments of a tool are known only after its code has described it in the background.
       await eventually(async () => {
         const offered = await offeredIn(path(file), behind, text);
         const missing = expected.filter((each) => !offered.includes(each));
@@ -80,7 +82,7 @@ function testSample(sample: Sample): void {
 
   const test = isFull || sample.name === main ? it : it.skip;
 
-  test('tells of what is pointed at', async () => {
+  test('describes the name under the mouse', async () => {
     for (const [file, words, told] of sample.hovers) {
       await eventually(async () => assert.match(await toldAt(...(await placeOf(path(file), words))), told));
     }
@@ -144,7 +146,7 @@ function testSample(sample: Sample): void {
       await eventually(async () => {
         const links = await execute<vscode.DocumentLink[]>('vscode.executeLinkProvider', document.uri, 20);
         const lines = links.filter((link) => link.target?.fsPath === path(target)).map(({ range }) => range.start.line);
-        assert.deepEqual(lines, [line], `${target} is no link`);
+        assert.deepEqual(lines, [line], `${target} is not a link`);
       });
       await execute('workbench.action.files.revert');
     }
@@ -200,8 +202,8 @@ function testSample(sample: Sample): void {
 }
 
 /**
- * Makes all renames of a sample, looks for findings once, and takes the renames back from the last to the first. Nothing
- * is saved in between: after each save of its code the domain's tools are described again, by a process of its own.
+ * Makes all renames of a sample, checks the findings once, and undoes the renames from the last to the first. Nothing
+ * is saved in between, because each save of the domain's code starts a process that describes its tools again.
  */
 function testRenames({ renames }: Sample, folder: string): void {
   const path = (name: string) => join(folder, name);
@@ -212,7 +214,7 @@ function testRenames({ renames }: Sample, folder: string): void {
     assert.deepEqual(changed.toSorted(), files);
     return edit;
   };
-  // Where code names a value after the field, a rename and its way back leave both names.
+  // If code names a value after the field, a rename and its undoing rename both.
   const withoutAlias = (text: string) =>
     renames.reduce((shorter, { 3: from }) => shorter.replaceAll(`${from}: ${from}`, from), text);
   const undo: (() => Promise<void>)[] = [];

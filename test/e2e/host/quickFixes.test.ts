@@ -35,7 +35,7 @@ const codesIn = (folder: string) =>
     .filter(([uri]) => uri.fsPath.startsWith(folder))
     .flatMap(([uri]) => found(uri).map(({ code }) => code));
 
-/** Writes files into a new folder of their own, or into one that is there. */
+/** Writes files into a new folder, or into an existing one. */
 function folderOf(files: Files, folder = mkdtempSync(join(tmpdir(), 'rehearsal-fix-'))): string {
   for (const [path, text] of Object.entries(files)) {
     if (text === null) continue;
@@ -51,7 +51,7 @@ async function remove(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** The finding of a code, and the fix that the light bulb prefers there. */
+/** Returns the finding of a code, and the preferred fix of the light bulb there. */
 async function fixOf(uri: vscode.Uri, code: string): Promise<vscode.CodeAction | undefined> {
   for (const { range } of found(uri).filter((each) => each.code === code)) {
     const actions = await actionsAt(uri, range, vscode.CodeActionKind.QuickFix);
@@ -61,7 +61,7 @@ async function fixOf(uri: vscode.Uri, code: string): Promise<vscode.CodeAction |
   return undefined;
 }
 
-/** The same, once the finding shows: what reading the files does not find, an audit does. */
+/** Waits for the finding: some are found by reading the files, others only by an audit. */
 async function foundFix(folder: string, uri: vscode.Uri, code: string): Promise<vscode.CodeAction | undefined> {
   const { diagnostics } = checkFiles(readFiles(folder));
   const isRead = diagnostics.some((each) => each.code === code && each.file === uri.fsPath);
@@ -74,7 +74,7 @@ async function foundFix(folder: string, uri: vscode.Uri, code: string): Promise<
   return undefined;
 }
 
-/** The fix of everything in the domain that the light bulb has in a file with a finding. */
+/** Returns the fix of everything in the domain that the light bulb offers in a file with a finding. */
 async function fixOfDomain({ uri }: vscode.TextDocument): Promise<vscode.CodeAction | undefined> {
   const range = found(uri)[0]?.range ?? new vscode.Range(0, 0, 0, 0);
   const actions = await actionsAt(uri, range, vscode.CodeActionKind.QuickFix);
@@ -83,9 +83,9 @@ async function fixOfDomain({ uri }: vscode.TextDocument): Promise<vscode.CodeAct
 
 const isFull = process.env['REHEARSAL_SUITE'] === 'full';
 /**
- * A code of each kind of file, all in one domain. The first is of domain.yaml: nothing else is read while that is broken.
- * The last is found by an audit, which needs a domain without errors. `npm run test:full` tries every fix here, each in
- * its own domain, and the engine's own test always does.
+ * A code of each kind of file, all in one domain. The first is in domain.yaml, and nothing else is read while that is
+ * broken. The last is found by an audit, which needs a domain without errors. `npm run test:full` tries every fix here,
+ * each in its own domain, and the engine's own test always does.
  */
 const tried = [
   'domain/wrong-type',
@@ -102,7 +102,7 @@ for (const faults of isFull ? fixableFaults.map((fault) => [fault]) : [tried])
 
 /** Plants faults in one domain, fixes one after the other, and audits the domain once. */
 function testFixes(faults: readonly FixableFault[]): void {
-  // The largest of their domains has what all of them need.
+  // The largest of their domains has everything that they need.
   const [largest] = faults.toSorted((a, b) => Object.keys(b.base).length - Object.keys(a.base).length);
   let files = largest?.base ?? {};
   for (const fault of faults) files = faulty({ ...fault, base: files });
@@ -132,7 +132,7 @@ describe('all quick fixes', () => {
   const folder = folderOf(desk);
   after(() => remove(folder));
 
-  it('mends everything in a file, and everything in the domain', async () => {
+  it('fixes everything in a file, and everything in the domain', async () => {
     const one = join(folder, tasks);
     const other = join(folder, persona);
     const [first, second] = [readFileSync(one, 'utf8'), readFileSync(other, 'utf8')];
@@ -167,7 +167,7 @@ describe('all quick fixes', () => {
 
   for (const sample of faultySamples) {
     (isFull ? it : it.skip)(
-      `mends every kind of fault of ${sample} at once, and the audit is clean after it`,
+      `fixes every kind of fault of ${sample} at once, and the audit is clean after it`,
       async () => {
         const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
         const files = sampleFiles(extensionPath, sample);
@@ -178,7 +178,7 @@ describe('all quick fixes', () => {
           assert.deepEqual(unsound(folder), []);
           const { files: broken, count } = plantedTogether(files, sample);
           folderOf(broken, folder);
-          // Nothing else is read while domain.yaml can't be used, so its own faults come first.
+          // Nothing else is read while domain.yaml is broken, so its own faults come first.
           const { document } = await show(join(folder, 'domain.yaml'));
           await eventually(() => assert.ok(found(document.uri).length > 0));
           const [own] = await actionsAt(document.uri, new vscode.Range(0, 0, 0, 0), vscode.CodeActionKind.SourceFixAll);

@@ -21,7 +21,7 @@ describe('what watches runs', () => {
     rmSync(run, { recursive: true, force: true });
   });
 
-  it('tells who listens, each until it leaves, and begins anew for the next one', async () => {
+  it('notifies each listener until it is disposed, and restarts for the next one', async () => {
     mkdirSync(run, { recursive: true });
     const heard = { first: 0, second: 0 };
     const first = watch.onDidChange(() => {

@@ -1,7 +1,10 @@
-/** A place in a file of a domain: behind the first character of some words. */
+/** A place in a file of a domain: after the first character of some words. */
 export type Mark = readonly [file: string, words: string];
 
-/** What an editor is to know of one sample domain. Offers are put behind some words, or at the end of a file. */
+/**
+ * The language features that an editor has in one sample domain. Completions are requested after some words, or at the
+ * end of a file.
+ */
 export type Sample = {
   readonly name: string;
   readonly completions: readonly (readonly [
@@ -21,14 +24,14 @@ export type Sample = {
   readonly links: readonly (readonly [file: string, said: string, target: string])[];
   /** The coloured words of the first line that holds some words, each with its type. */
   readonly colours: readonly (readonly [...Mark, tokens: readonly (readonly [text: string, type: string])[]])[];
-  /** Words that are in order, and the same out of order. */
+  /** Well-formatted text, and the same text badly formatted. */
   readonly format: readonly [file: string, right: string, wrong: string];
   readonly lenses: readonly [file: string, task: string];
 };
 
 type Offered = readonly string[];
 
-/** What is offered in each sample domain: the places are of one kind, and the names are its own. */
+/** Returns the completions of a sample domain: the kinds of places are the same in each, the names differ. */
 function completionsIn(own: {
   readonly tasks: string;
   readonly persona: string;
@@ -487,5 +490,5 @@ const helpLine: Sample = {
   lenses: ['tasks/train.task.yaml', 'surge-L2001'],
 };
 
-/** The sample domains, each with what an editor knows of it. */
+/** The sample domains with their language features. */
 export const samples: readonly Sample[] = [parcelDesk, orderDesk, helpLine];

@@ -18,7 +18,7 @@ import { copyOfDesk, eventually, rehearse } from './desk.ts';
 
 type Told = { readonly what: string; readonly of: string; readonly rest: readonly unknown[] };
 
-/** A controller that also writes down what its test runs are told. */
+/** Returns a controller that also records the calls of its test runs. */
 function observed(controller: vscode.TestController, told: Told[]): vscode.TestController {
   const createTestRun = (...given: Parameters<vscode.TestController['createTestRun']>): vscode.TestRun => {
     const run = controller.createTestRun(...given);
@@ -185,7 +185,7 @@ describe('the Test Explorer', () => {
     });
   });
 
-  it('trials stand under their task; one that fails fails it, with pass^k', async () => {
+  it('trials are under their task; one that fails fails it, with pass^k', async () => {
     const item = task('address-in-an-outage');
     await run([item], 3);
     assert.deepEqual([...item.children].map(([id]) => id).sort(), ['trial:0', 'trial:1', 'trial:2']);
@@ -213,7 +213,7 @@ describe('the Test Explorer', () => {
     const source = new vscode.CancellationTokenSource();
     const all = await chosenTests(tree, controller, new vscode.TestRunRequest());
     const running = runTests(explorer, new vscode.TestRunRequest(undefined), source.token, { trials: 20 });
-    // The first result shows that the run is under way; it has many more to come.
+    // The first result shows that the run has started; many more are to come.
     await eventually(() => assert.ok(calls('passed').length + calls('failed').length > 0, 'no rollout finished'));
     source.cancel();
     await running;
@@ -223,7 +223,7 @@ describe('the Test Explorer', () => {
     assert.equal(calls('end').length, 1);
   });
 
-  it('an error in a file ends only the tasks that it concerns, and stands on the item', async () => {
+  it('an error in a file ends only the tasks that it concerns, and is shown on the item', async () => {
     const file = join(folder, 'tasks', 'broken.task.yaml');
     writeFileSync(file, 'id: broken\npersona: [nobody\n');
     await tree.read(folder);
@@ -279,7 +279,7 @@ describe('the Test Explorer', () => {
         out,
       );
     const item = task('address-in-an-outage');
-    // A single trial is the result of the task itself: nothing is left of the three trials before.
+    // A single trial is the result of the task itself: the three trials before it are gone.
     await terminal(1);
     assert.equal(await publishRun(explorer, out), true);
     assert.deepEqual([...item.children], []);

@@ -1,6 +1,6 @@
 /**
- * Runs commands for a test in a window where no test can run: VS Code trusts every folder in which it loads tests. A
- * command is asked for by a file, and answered by one when it is over.
+ * Runs commands for a test in a window where a test cannot run: VS Code trusts every folder in which it loads tests. A
+ * file requests a command, and another one has its result.
  */
 const { existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -9,7 +9,7 @@ const vscode = require('vscode');
 const folder = process.env.REHEARSAL_PROBE;
 require('./spy.cjs');
 
-/** A path that stands for a file is given to a command as the file's address. */
+/** Turns a path that is marked as a file into the file's URI. */
 function revived(value) {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(revived);
@@ -28,14 +28,14 @@ async function run({ id, command, args }) {
   renameSync(`${file}.new`, file);
 }
 
-/** What a tool for the editor's own agent says. */
+/** Returns the text of a tool for the editor's own agent. */
 async function invoke(name, input) {
   const { token } = new vscode.CancellationTokenSource();
   const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined }, token);
   return content.map((part) => part.value ?? '').join('');
 }
 
-/** What a provider of the editor answers behind the first place where a file has these words, in sentences. */
+/** Returns the answer of a provider of the editor after the first place of these words in a file, as texts. */
 async function language(uri, words, provider, ...rest) {
   const document = await vscode.workspace.openTextDocument(uri);
   const at = document.positionAt(document.getText().indexOf(words) + words.length);

@@ -1,5 +1,5 @@
 /**
- * Writes down every process that is started in the one that requires it, and in the Node processes below that: their
+ * Logs every process that is started in the process that requires this file, and in the Node processes below it, whose
  * environment makes them require it, too.
  */
 const childProcess = require('node:child_process');

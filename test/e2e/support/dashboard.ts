@@ -10,7 +10,7 @@ export async function stepsInTable(frame: FrameLocator): Promise<string[]> {
   return rows.locator('vscode-data-grid-cell:first-child').allInnerTexts();
 }
 
-/** Where a step's point lies inside the plot of a metric: the first and the last are at its left and right edge. */
+/** Returns the horizontal position of a step's point in a plot: the first and last step are at its edges. */
 function place(step: number, width: number): number {
   return step === 1 ? 5 : width - 5;
 }
@@ -31,7 +31,7 @@ export function writeTrainingRun(root: string, domain: string): string {
   const lines = [1, 2].map((step) => `${JSON.stringify({ step, time: step, reward: step / 4, loss: 0.1 })}\n`);
   writeFileSync(join(run, 'metrics.jsonl'), lines.join(''));
   writeFileSync(join(run, 'events.jsonl'), `${JSON.stringify({ time: 1, type: 'started' })}\n`);
-  // A process that lives, as the trainer does.
+  // A live process, as the trainer is.
   writeFileSync(join(run, 'pid'), `${process.pid}\n`);
   return run;
 }

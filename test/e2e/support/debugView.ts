@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { limit, until } from './until.ts';
 
-/** What the debugger's part needs of its workbench. */
+/** The members of a workbench that the debugger's view uses. */
 type Workbench = {
   readonly page: Page;
   readonly press: (...keys: string[]) => Promise<void>;
@@ -22,17 +22,17 @@ export type DebugButton =
   | 'restart'
   | 'stop';
 
-/** One row of VARIABLES as it is shown. `place` counts from the top of the list; `depth` is 1 for a scope. */
+/** A visible row of VARIABLES. `place` counts from the top of the list; `depth` is 1 for a scope. */
 export type VariableRow = { place: number; depth: number; name: string; value: string; expanded: boolean | undefined };
 
 const variableRows = '.debug-variables .monaco-list-row';
 
-/** The debugger's part of a workbench: breakpoints, toolbar, variables, call stack and console. */
+/** The debugger of a workbench: breakpoints, toolbar, variables, call stack and console. */
 export class DebugView {
   readonly #workbench: Workbench;
-  /** VARIABLES shows the stop that the debugger stands on. */
+  /** Whether VARIABLES shows the current stop. */
   #isDrawn = true;
-  /** VARIABLES was not there yet when the debugger moved on. */
+  /** Whether VARIABLES did not exist yet when the debugger last moved. */
   #isFirst = true;
 
   constructor(workbench: Workbench) {
@@ -78,12 +78,12 @@ export class DebugView {
     await this.#button('continue').waitFor({ timeout });
   }
 
-  /** Waits until no debug session is left. */
+  /** Waits until all debug sessions have ended. */
   async ended(timeout = limit): Promise<void> {
     await this.#page.locator('.debug-toolbar').waitFor({ state: 'hidden', timeout });
   }
 
-  /** The line (from 1) that the debugger stands on in the active editor, or undefined. */
+  /** The line (from 1) that the debugger is stopped at in the active editor, or undefined. */
   async currentLine(): Promise<number | undefined> {
     const mark = this.#page.locator('.editor-group-container.active .codicon-debug-stackframe').first();
     if ((await mark.count()) === 0) return undefined;
@@ -95,7 +95,7 @@ export class DebugView {
     });
   }
 
-  /** Waits until the debugger stands on a line (from 1) of the active editor. */
+  /** Waits until the debugger is stopped at a line (from 1) of the active editor. */
   async stoppedAt(line: number, timeout = limit): Promise<void> {
     await until(
       `the debugger on line ${line}`,
@@ -145,8 +145,8 @@ export class DebugView {
   }
 
   /**
-   * Waits until VARIABLES shows the stop that the debugger stands on. VS Code ends a redraw by opening the first scope;
-   * when it creates the view, it leaves all of them closed.
+   * Waits until VARIABLES shows the current stop. VS Code ends a redraw by opening the first scope; when it creates the
+   * view, it leaves all of them closed.
    */
   async #drawn(): Promise<void> {
     if (this.#isDrawn) return;
@@ -177,7 +177,7 @@ export class DebugView {
     });
   }
 
-  /** Opens or closes the row at a place; it shows at once whether it is open. */
+  /** Opens or closes the row at a place; the row shows its state at once. */
   async #toggle(row: VariableRow): Promise<void> {
     await this.#element(row).locator('.monaco-tl-twistie').click();
   }
@@ -196,7 +196,7 @@ export class DebugView {
     });
   }
 
-  /** Closes the row at a path of names, scope first, so that what stands below it comes into view. */
+  /** Collapses the row at a path of names, scope first, so that the rows below it come into view. */
   async collapse(...path: string[]): Promise<void> {
     await until(`${path.join(' > ')} to close`, async () => {
       const row = await this.#row(path);
@@ -219,7 +219,7 @@ export class DebugView {
     });
   }
 
-  /** Gives the value at a path a new text, in the edit box that its menu opens; the rollout stops anew then. */
+  /** Sets a new text for the value at a path, in the edit box of its menu. The rollout stops again after that. */
   async setValue(path: readonly string[], text: string): Promise<void> {
     // A click or a double click would also open or close the row, and a row that is redrawn loses its edit box.
     await this.chooseIn(path, 'Set Value');
@@ -247,8 +247,8 @@ export class DebugView {
   }
 
   /**
-   * Waits until it is paused with a text in the top row of the call stack. Where the stop before has the same text, a
-   * text in the row below tells them apart.
+   * Waits until the session is paused with a text in the top row of the call stack. If the previous stop has the same
+   * text, a text in the row below tells them apart.
    */
   async standsAt(place: string, below = ''): Promise<void> {
     await until(`the debugger at "${place}"`, async () => {

@@ -10,7 +10,7 @@ type Looked = (theme: Theme) => Promise<ViewPage>;
 
 const frame = { type: 'shown', isTrusted: true, hasText: true, refusal: null, broken: null, index: 0 } as const;
 
-/** What the extension says of a persona with a bit of everything. */
+/** The message of the extension that shows a persona with every kind of content. */
 export const personaShown: Shown = {
   ...frame,
   name: 'two.persona.yaml',
@@ -37,7 +37,7 @@ export const personaShown: Shown = {
 
 const unchecked = { checks: [], tasks: [], taskCount: 0, isAlwaysTried: false, result: null, isHeading: false };
 
-/** What the extension says of a policy with a rule of each kind. */
+/** The message of the extension that shows a policy with a rule of each kind. */
 export const policyShown: Shown = {
   ...frame,
   name: 'policy.md',
@@ -115,7 +115,7 @@ const refund = {
   parameters: refundSchema,
 } as const;
 
-/** What the extension says of a tool of code whose arguments are nested. */
+/** The message of the extension that shows a tool of code with nested arguments. */
 export const toolShown: Shown = {
   ...frame,
   hasText: false,
@@ -135,7 +135,7 @@ export const toolShown: Shown = {
   },
 };
 
-/** What the extension says of a tool that is a file. */
+/** The message of the extension that shows a tool that is a file. */
 export const simulatedShown: Shown = {
   ...frame,
   name: 'refund.tool.yaml',
@@ -181,7 +181,7 @@ const called: Ran = {
   },
 };
 
-/** What the extension says of a task with a bit of everything. */
+/** The message of the extension that shows a task with every kind of content. */
 export const taskShown: Shown = {
   ...frame,
   name: 'two.task.yaml',
@@ -243,7 +243,7 @@ const goldPlayed: Ran = {
   },
 };
 
-/** What each visual editor shows while it is looked at. */
+/** Returns, for each visual editor, a function that opens it with sample content. */
 export function lookedEditors(open: Open): {
   readonly [View in 'personaEditor' | 'policyEditor' | 'toolEditor' | 'taskEditor']: Looked;
 } {
@@ -312,7 +312,7 @@ export function lookedEditors(open: Open): {
 
 type Question = { readonly type: 'checkCall'; readonly question: number; readonly arguments: object };
 
-/** What the Try it of a tool has asked the extension about last. */
+/** Returns the last question that Try it of a tool has asked the extension. */
 export async function newestQuestion(view: ViewPage): Promise<Question> {
   const asked = (await view.posted()).flatMap((message) =>
     message.type === 'editor' && message.message.type === 'checkCall' ? [message.message] : [],

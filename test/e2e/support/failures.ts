@@ -2,10 +2,10 @@ import { afterEach } from 'vitest';
 import { sharedPages } from './shared.ts';
 import { screenshotFolder } from './workbench.ts';
 
-/** What a person would look at first: the views of the side bar, the active editor, messages and the status bar. */
+/** The parts of the window to look at first: the side bar's views, the active editor, messages and the status bar. */
 const shown = ['.part.sidebar', '.tab.active', '.notification-toast', '.debug-toolbar', '.part.statusbar'];
 
-/** Writes a picture of every open page where a test failed, and prints its text to the log. */
+/** Saves a screenshot of every open page when a test fails, and prints its text to the log. */
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
   const name = `${task.file.name}-${task.name}`.replaceAll(/[^\w.]+/g, '-').slice(0, 120);

@@ -1,6 +1,6 @@
 /**
- * A task for order-desk whose agent takes no notice of what its call came back with, while the service behind it is
- * down now and then: with seed 1, trial 1 fails, and trials 0, 2 and 3 pass. No model takes part.
+ * A task for order-desk whose agent ignores the results of its calls, while its service fails now and then: with seed
+ * 1, trial 1 fails, and trials 0, 2 and 3 pass. No model takes part.
  */
 export const outageTask = `id: address-in-an-outage
 description: The address service is down now and then, and this agent does not look at what came back.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inRoot } from '../../../scripts/repository.ts';
 import type { Workbench, WorkbenchOptions } from './workbench.ts';
 
-/** How a workbench looks whose pictures the README shows: dark, and without what is not spoken of. */
+/** The look of a workbench in the pictures of the README: dark, and without parts that the README does not mention. */
 export const pictured: WorkbenchOptions = {
   viewport: { width: 1400, height: 900 },
   settings: {
@@ -14,7 +14,7 @@ export const pictured: WorkbenchOptions = {
   },
 };
 
-/** A picture for the README: into docs/pictures with REHEARSAL_PICTURES=1, else beside the other screenshots. */
+/** Saves a picture for the README: in docs/pictures with REHEARSAL_PICTURES=1, otherwise with the other screenshots. */
 export async function picture(workbench: Workbench, name: string): Promise<void> {
   await workbench.page.mouse.move(2, 2);
   if (!process.env.REHEARSAL_PICTURES) {
@@ -38,7 +38,7 @@ async function drag(
   await page.mouse.up();
 }
 
-/** Room for a conversation: a wide side bar, WATCH closed, and VARIABLES tall. */
+/** Makes room for a conversation: a wide side bar, WATCH closed, and VARIABLES tall. */
 export async function arrangeDebugView(workbench: Workbench): Promise<void> {
   const { page } = workbench;
   const place = async (selector: string) => {
@@ -51,7 +51,7 @@ export async function arrangeDebugView(workbench: Workbench): Promise<void> {
   await drag(workbench, [bar.x + bar.width, middle], [bar.x + 520, middle]);
   const watch = page.locator('.pane-header[aria-label="Watch Section"]');
   if ((await watch.getAttribute('aria-expanded')) === 'true') await watch.click();
-  // To hover is to wait until the header stays where it is.
+  // Hovering waits until the header stops moving.
   await page.locator('.pane-header[aria-label="Call Stack Section"]').hover();
   const stack = await place('.pane-header[aria-label="Call Stack Section"]');
   await drag(workbench, [stack.x + 200, stack.y], [stack.x + 200, stack.y + 180]);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { inRoot } from '../../../scripts/repository.ts';
 import { until } from './until.ts';
 
-/** What happened in the extension host: a process was started, or is one that is watched, or a server listens. */
+/** An event in the extension host: it started a process, a Node process reports its own start, or a server listens. */
 export type Noted = { readonly type: 'started' | 'watched' | 'listened'; readonly words: readonly string[] };
 
-/** How a command ended: what it returned, or what it threw. */
+/** The result of a command: its return value, or its error. */
 export type Answer = { readonly value: unknown; readonly error: string | null };
 
 /** VS Code's search and language servers, and the commands by which it looks for open ports. */
@@ -17,10 +17,10 @@ function isOfVsCode(words: readonly string[]): boolean {
   return isPortSearch || words.some((word) => word.includes('/lib/vscode/'));
 }
 
-/** A path that a command is to be given as the address of a file. */
+/** Marks a path that a command receives as the URI of a file. */
 export const fileAt = (path: string) => ({ file: path });
 
-/** The folder of the extension that the probe is in the extension host. */
+/** The folder of the extension that acts as the probe in the extension host. */
 export const probeExtension = inRoot('test', 'e2e', 'probe');
 
 /** Runs commands by their ids in a workbench with the probe's extension, and tells which processes that started. */
@@ -28,12 +28,12 @@ export class Probe {
   readonly #folder = mkdtempSync(join(tmpdir(), 'rehearsal-probe-'));
   #asked = 0;
 
-  /** What the workbench's server needs in its environment. */
+  /** The environment that the workbench's server needs. */
   get env(): Record<string, string> {
     return { REHEARSAL_PROBE: this.#folder };
   }
 
-  /** Waits for the extension. Gives whether the workspace is trusted, as extensions are told. */
+  /** Waits for the extension. Returns whether the workspace is trusted, as reported to extensions. */
   async isTrusted(): Promise<boolean> {
     const file = join(this.#folder, 'is-up');
     await until('the probe', async () => {
@@ -42,7 +42,7 @@ export class Probe {
     return readFileSync(file, 'utf8') === 'true';
   }
 
-  /** Begins a command. What is returned gives its end, once it has ended. */
+  /** Starts a command. The returned function gives its result, or null while it runs. */
   ask(command: string, args: readonly unknown[] = []): () => Answer | null {
     this.#asked += 1;
     const id = this.#asked;
@@ -53,7 +53,7 @@ export class Probe {
     return () => (existsSync(answer) ? (JSON.parse(readFileSync(answer, 'utf8')) as Answer) : null);
   }
 
-  /** What was noted since it was last forgotten, but for what VS Code itself starts. */
+  /** Returns the events since the last `forget`, without the processes that VS Code itself starts. */
   noted(): readonly Noted[] {
     const file = join(this.#folder, 'noted.jsonl');
     const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];

@@ -5,7 +5,7 @@ import type { ViewBrowser, ViewPage } from './viewPage.ts';
 export type RecordingPageOptions = {
   readonly theme?: Theme;
   readonly problem?: string;
-  /** What the page kept from the last time. */
+  /** The state that the page saved the last time. */
   readonly state?: unknown;
 };
 
@@ -21,7 +21,7 @@ export async function openRecordingPage(
   return view;
 }
 
-/** What the extension says of a recording with these events. */
+/** Returns the messages of the extension for a recording with these events. */
 export function messagesOf(events: readonly Numbered[], problem: string | null): readonly ToWebview[] {
   const parts: Numbered[][] = [events.slice(0, 200)];
   for (let at = 200; at < events.length; at += 2000) parts.push(events.slice(at, at + 2000));

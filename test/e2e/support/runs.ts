@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 export type RecordedEvent = { readonly type: string; readonly content?: string; readonly reward?: number };
 
-/** The newest of the runs in a folder. */
+/** Returns the newest of the runs in a folder. */
 export function newestRun(runs: string): string {
   const name = readdirSync(runs).sort().at(-1);
   if (!name) throw new Error(`${runs} holds no run`);
   return join(runs, name);
 }
 
-/** The recordings of the newest of the runs in a folder, as they lie on the disk whenever they are asked for. */
+/** The recordings of the newest run in a folder, read from the disk on each request. */
 export function recordingsIn(runs: string) {
   const bytes = (name: string) => readFileSync(join(newestRun(runs), name));
   return {

@@ -1,13 +1,15 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Opens a window that nobody trusts yet, and that does not ask. */
+/** Opens a window that is not trusted, without asking for trust. */
 export const untrusted = {
   workspaceTrust: true,
   settings: { 'security.workspace.trust.startupPrompt': 'never' },
 } as const;
 
-/** Gives a domain an MCP server that writes a file when it is started, so that a domain that ran is found out; the file. */
+/**
+ * Adds an MCP server to a domain that writes a file when it starts, as a sign that the domain ran. Returns the file.
+ */
 export function addSpyServer(domain: string): string {
   const mark = join(domain, 'it-ran');
   const args = JSON.stringify(['-c', `touch ${JSON.stringify(mark)}; cat`]);

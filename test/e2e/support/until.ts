@@ -2,8 +2,8 @@
 export const limit = 120_000;
 
 /**
- * Repeats an attempt until it does not throw. When time is up, the failure names what was waited for and why the
- * last attempt failed.
+ * Repeats an attempt until it does not throw. After the time limit, the failure names the awaited state and the reason
+ * of the last attempt.
  */
 export async function until<T>(what: string, attempt: () => Promise<T>, timeout = limit): Promise<T> {
   const end = performance.now() + timeout;

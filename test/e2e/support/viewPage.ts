@@ -12,20 +12,20 @@ import { type Theme, themes } from './themes.ts';
 import { limit } from './until.ts';
 import { screenshotFolder } from './workbench.ts';
 
-/** A view's own page in a browser, with the extension played by the test. */
+/** A view's own page in a browser; the test plays the extension. */
 export type ViewPage = {
   readonly page: Page;
   /** Sends messages; resolves when the view has drawn them. */
   readonly send: (...messages: readonly ToWebview[]) => Promise<void>;
   readonly posted: () => Promise<readonly ToExtension[]>;
   readonly setTheme: (theme: Theme) => Promise<void>;
-  /** What the content security policy refused, and the page's errors. */
+  /** Returns what the content security policy blocked, and the page's errors. */
   readonly complaints: () => Promise<readonly string[]>;
   /** Violations that axe-core finds, one line each. */
   readonly accessibility: () => Promise<readonly string[]>;
-  /** Writes a picture of the page into the folder of the screenshots. */
+  /** Saves a screenshot of the page in the folder of the screenshots. */
   readonly screenshot: (name: string) => Promise<void>;
-  /** What the page would be given back when its tab is shown again. */
+  /** Returns the state that the page would be given again when its tab is shown again. */
   readonly kept: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 };
@@ -65,7 +65,7 @@ function html(view: ViewId): string {
   return viewHtml({ view, title: view, source: "'self'", script: '/webview.js', styles: '/webview.css', nonce });
 }
 
-/** What the page keeps for the test, besides what belongs to the view. */
+/** The data that the page keeps for the test, in addition to the view's own. */
 type TestWindow = {
   posted: ToExtension[];
   refused: string[];
@@ -127,7 +127,7 @@ function playEditor({ theme, state }: { theme: Theme; state: unknown }): void {
       host.kept = next;
     },
   });
-  // This listener is older than the view's, which does not see what it stops.
+  // This listener precedes the view's, which does not receive the events that it stops.
   window.addEventListener('message', (event) => {
     if (event.data !== 'the last message') return;
     event.stopImmediatePropagation();

@@ -10,7 +10,7 @@ import { DebugView } from './debugView.ts';
 import { sharedBrowser, sharedServer } from './shared.ts';
 import { limit, until } from './until.ts';
 
-/** How a workbench is opened. */
+/** Options to open a workbench with. */
 export type WorkbenchOptions = {
   /** User settings besides those of all tests. */
   settings?: Record<string, unknown>;
@@ -26,7 +26,7 @@ export type WorkbenchOptions = {
 };
 
 /**
- * Lets clicks through the notifications, which lie over the lower right of the window. Their buttons are pressed with
+ * Lets clicks pass through the notifications, which cover the lower right of the window. Their buttons are pressed with
  * the keyboard.
  */
 const notificationStyle = '.notifications-toasts, .notifications-toasts * { pointer-events: none !important; }';
@@ -55,7 +55,7 @@ export class Workbench {
     this.debug = new DebugView(this);
   }
 
-  /** Opens VS Code on a folder, or on a file of a workspace, and resolves when the workbench is there. */
+  /** Opens VS Code on a folder, or on a file of a workspace, and resolves when the workbench is shown. */
   static async open(folder: string, options: WorkbenchOptions = {}): Promise<Workbench> {
     const { env, viewport, workspaceTrust, beside, vsix } = options;
     const settings = { ...testSettings, ...options.settings };
@@ -82,7 +82,7 @@ export class Workbench {
     return workbench.#loaded(server.address({ [folder.endsWith('.code-workspace') ? 'workspace' : 'folder']: folder }));
   }
 
-  /** Opens the address of a VS Code that runs already; `close` leaves it running. */
+  /** Opens the address of a running VS Code; `close` leaves it running. */
   static async visit(address: string): Promise<Workbench> {
     return new Workbench(await newPage(await sharedBrowser()), null, false).#loaded(address);
   }
@@ -98,7 +98,7 @@ export class Workbench {
     }
   }
 
-  /** Closes the page and waits until its extension host has ended. Ends a server of its own. */
+  /** Closes the page, waits until its extension host has ended, and stops the server that this workbench started. */
   async close(): Promise<void> {
     // Leaving the page tells the server to end its extension host; closing the context alone would not.
     await this.page.goto('about:blank');
@@ -111,7 +111,7 @@ export class Workbench {
       });
   }
 
-  /** Ends VS Code as a crash or a power cut does: no process of it can say or save anything. */
+  /** Ends VS Code as a crash or a power cut does: its processes cannot send or save anything. */
   async kill(): Promise<void> {
     if (!this.#isOwner) throw new Error('The server is shared.');
     await this.#server?.kill();
@@ -143,7 +143,7 @@ export class Workbench {
     });
   }
 
-  /** Brings a file of the folder up in the quick-open box; Enter opens it. */
+  /** Finds a file of the folder in the quick-open box; Enter opens it. */
   async chooseFile(path: string): Promise<void> {
     await this.#reopenUntil('Control+P', path, () => this.#focusedFile(path).waitFor({ timeout: 5000 }));
   }
@@ -155,7 +155,7 @@ export class Workbench {
     return focused.filter({ hasText: folder }).first();
   }
 
-  /** Runs a command by its title from the palette. The list is computed once, so it is opened anew until it shows. */
+  /** Runs a command by its title. The palette computes its list once, so it is reopened until it has the command. */
   async runCommand(title: string): Promise<void> {
     const label = this.page.locator(quickRow).filter({ has: this.page.getByText(title, { exact: true }) });
     await this.#reopenUntil('F1', `>${title}`, () => label.first().click({ timeout: 5000 }));
@@ -173,7 +173,7 @@ export class Workbench {
     });
   }
 
-  /** Chooses an item in the context menu of what is found, by a part of its label. */
+  /** Chooses an item in the context menu of an element, by a part of its label. */
   async chooseInMenu(of: Locator | (() => Promise<Locator>), item: string): Promise<void> {
     const items = this.page.locator('.monaco-menu .action-item');
     const wanted = items.filter({ hasText: item }).first();
@@ -198,7 +198,7 @@ export class Workbench {
     await menu.waitFor({ state: 'hidden' });
   }
 
-  /** Chooses an item of the list that is open now, by a part of its label; what it asks next comes in its place. */
+  /** Chooses an item of the open list, by a part of its label. The next question appears in the same place. */
   async pick(label: string): Promise<void> {
     const row = this.page.locator(quickRow, { hasText: label }).first();
     await row.click();
@@ -221,7 +221,7 @@ export class Workbench {
     return this.page.locator(quickRow).allInnerTexts();
   }
 
-  /** Answers the input box that is open now; the next one comes in its place once the answer was read. */
+  /** Answers the open input box; the next one replaces it once the answer was read. */
   async answer(text: string): Promise<void> {
     const input = this.page.locator(`${quickInput} input.input`);
     await input.fill(text);
@@ -239,7 +239,7 @@ export class Workbench {
     await dialog.waitFor({ state: 'hidden' });
   }
 
-  /** Answers VS Code's own dialog for a file or a folder, where several come by a part of its title. */
+  /** Answers VS Code's own dialog for a file or a folder. If there are several, a part of the title selects one. */
   async answerPath(path: string, title = ''): Promise<void> {
     const dialog = this.page.locator(quickInput, { hasText: title });
     const input = dialog.locator('input.input');
@@ -248,7 +248,7 @@ export class Workbench {
     const row = dialog.locator('.quick-input-list .monaco-list-row.focused', { hasText: basename(path) });
     await until(`${path} in the dialog`, async () => {
       if (!(await dialog.isVisible())) return;
-      // A text that it took while it read the disk is not looked at: it is typed anew.
+      // The dialog ignores a text that was typed while it read the disk, so the path is typed again.
       if ((await input.inputValue({ timeout: 1000 })) === path) await input.fill('', { timeout: 5000 });
       await input.fill(path, { timeout: 5000 });
       // Enter is for the row in focus, which follows the text when the folder is listed. A folder has no such row.
@@ -297,7 +297,7 @@ export class Workbench {
     return lines.sort((a, b) => a.top - b.top).map(({ text }) => text.replaceAll('\u00a0', ' '));
   }
 
-  /** Waits until an element shows this text; the message of a failure says what it showed instead. */
+  /** Waits until an element shows this text; the failure message has the text that it showed instead. */
   async waitForText(selector: string, text: string | RegExp, timeout = limit): Promise<void> {
     const element = this.page.locator(selector);
     const matches = (shown: string) => (typeof text === 'string' ? shown.includes(text) : text.test(shown));
@@ -341,7 +341,7 @@ export class Workbench {
     return webviews.last().contentFrame().frameLocator('iframe#active-frame');
   }
 
-  /** Switches the colour theme, in the theme picker, and waits until the page wears it. */
+  /** Switches the colour theme, in the theme picker, and waits until the page has it. */
   async setTheme(theme: 'dark' | 'light' | 'high contrast'): Promise<void> {
     const themes = {
       dark: { label: 'Dark 2026', mark: '.vs-dark' },
@@ -355,7 +355,7 @@ export class Workbench {
     await this.page.locator(quickInput).waitFor({ state: 'hidden' });
   }
 
-  /** Writes a picture of the page into the folder REHEARSAL_SCREENSHOTS names (dist/test/screenshots). */
+  /** Saves a screenshot of the page in the folder that REHEARSAL_SCREENSHOTS names (dist/test/screenshots). */
   async screenshot(name: string): Promise<string> {
     const path = join(screenshotFolder(), `${name}.png`);
     await this.page.screenshot({ path });
@@ -374,7 +374,7 @@ async function newPage(browser: Browser, viewport = { width: 1440, height: 900 }
   return context.newPage();
 }
 
-/** The folder that pictures of a test go into; it is there afterwards. */
+/** Creates the folder for a test's screenshots and returns it. */
 export function screenshotFolder(): string {
   const folder = process.env.REHEARSAL_SCREENSHOTS ?? inRoot('dist', 'test', 'screenshots');
   mkdirSync(folder, { recursive: true });
@@ -383,7 +383,7 @@ export function screenshotFolder(): string {
 
 export type DomainCopy = {
   readonly folder: string;
-  /** The first line (from 1) of a file on which a text stands. */
+  /** The first line (from 1) of a file that contains a text. */
   lineOf(file: string, text: string): number;
   remove(): void;
 };

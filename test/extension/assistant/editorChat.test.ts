@@ -3,7 +3,7 @@ import { completionOf, editorMessages, parseRequest } from '../../../src/extensi
 
 const call = (id: string, args: string) => ({ id, function: { name: 'get_order', arguments: args } });
 
-test('the system prompt stands at the head of what the user said first', () => {
+test('the system prompt begins the first message of the user', () => {
   expect(
     editorMessages([
       { role: 'system', content: 'Be kind.' },
@@ -44,7 +44,7 @@ test('where the agent greets first, the system prompt is a message of its own be
   expect(roles).toEqual(['user', 'assistant', 'user']);
 });
 
-test('calls and what they returned keep their ids, and results of one response stand in one message', () => {
+test('calls and results keep their ids, and the results of one response are in one message', () => {
   expect(
     editorMessages([
       { role: 'user', content: 'Both?' },

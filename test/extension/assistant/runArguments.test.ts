@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../support/temporary.ts';
 const runs = temporaryFolder('rehearsal-asked');
 const asked = (task: string, agent?: string) => runArguments({ folder: '/desk', runs, task, agent });
 
-test('a task is played in a run of its own, with the seat that was asked for', () => {
+test('a task is played in a separate run, with the requested seat', () => {
   const [command, folder, task, ...rest] = asked('lamp-variant', 'openai:small');
   expect([command, folder, task]).toEqual(['run', '/desk', 'lamp-variant']);
   expect(rest).toEqual([
@@ -19,7 +19,7 @@ test('a task is played in a run of its own, with the seat that was asked for', (
 });
 
 test.each(['--user=openai:m@http://127.0.0.1:9/v1', '-h', '../../elsewhere', 'a/b', '', 'a b'])(
-  '%j is no task',
+  '%j is not a task',
   (task) => {
     expect(() => asked(task)).toThrow(/is not a task id/);
   },

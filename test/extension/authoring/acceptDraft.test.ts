@@ -61,7 +61,10 @@ const mark = (part: Partial<Diagnostic>): Diagnostic => ({
   ...part,
 });
 
-/** What the light bulb offers at findings as Problems shows them, or as the editor hands out copies of them. */
+/**
+ * Returns the code actions at findings. The diagnostics are those of Problems, or copies of them as the editor may
+ * pass.
+ */
 async function offered(found: readonly Diagnostic[], areCopies = false) {
   showRead(folder, found);
   const [[uri, diagnostics] = [undefined, []]] = problems.shown as Entries;

@@ -32,7 +32,7 @@ vi.mock('vscode', () => {
       },
       findFiles: async () => editor.domains.map((folder) => ({ fsPath: `${folder}/domain.yaml` })),
       asRelativePath: (path: string) => path,
-      // VS Code's own answer: the innermost folder.
+      // VS Code itself returns the innermost folder.
       getWorkspaceFolder: ({ fsPath }: { readonly fsPath: string }) => {
         const around = editor.folders.filter((folder) => fsPath === folder || fsPath.startsWith(`${folder}/`));
         const [inner] = around.toSorted((one, other) => other.length - one.length);

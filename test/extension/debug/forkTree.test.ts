@@ -11,7 +11,7 @@ const started = (parent?: string, event = 7) => ({
   ...(parent ? { parent: { recording: `${parent}.traj.jsonl`, event, chain: '', edit: `edit of ${parent}` } } : {}),
 });
 
-/** A folder with recordings, each of a first event and others. */
+/** Creates a folder with recordings, each of a first event and others. */
 function folder(recordings: Readonly<Record<string, readonly object[] | string>>): string {
   const path = temporaryFolder('rehearsal-forks');
   for (const [name, events] of Object.entries(recordings)) {
@@ -29,7 +29,7 @@ const shape = (nodes: readonly ForkNode[]): unknown =>
   ]);
 const treeIn = async (path: string, name = 'a.0') => forkTreeOf(join(path, `${name}.traj.jsonl`));
 
-it('forks stand below their parents, in the order in which they were made, and other rollouts are left out', async () => {
+it('forks are below their parents, in the order in which they were made, and other rollouts are left out', async () => {
   const path = folder({
     'a.0': [started(), { type: 'rewarded', reward: 0 }],
     'a.0.fork-10': [started('a.0'), { type: 'rewarded', reward: null }],
@@ -45,7 +45,7 @@ it('forks stand below their parents, in the order in which they were made, and o
   expect(fork).toMatchObject({ seats, parent: { name: 'a.0.traj.jsonl', event: 7, edit: 'edit of a.0' } });
 });
 
-it('a fork whose parent is gone, a line that is being written and a file that is none do no harm', async () => {
+it('a fork whose parent is gone, an incomplete line and a file that is not a recording do no harm', async () => {
   const long = { type: 'rewarded', reward: 1, card: 'x'.repeat(300_000) };
   const path = folder({
     'a.0.fork-1': [started('a.0'), long],

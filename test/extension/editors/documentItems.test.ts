@@ -8,7 +8,7 @@ const read = (text: string, index: number) =>
 
 const entry = (id: string, more = '') => `- id: ${id}\n  description: Someone who is called ${id}.\n${more}`;
 const ids = Array.from({ length: 3000 }, (_, index) => `person-${index}`);
-/** With a comment above, and with an entry in its middle that can't be read. */
+/** A list with a comment above it, and with an entry in the middle that cannot be read. */
 const long = `# Everyone\n${ids.map((id, index) => entry(id, index === 1500 ? '  patience: many\n' : '')).join('')}`;
 
 test('of a long list the entry that is shown is read, and the others have their names', () => {
@@ -19,7 +19,7 @@ test('of a long list the entry that is shown is read, and the others have their 
   expect(items.flatMap(({ value, path }) => (value ? [[path, value.id]] : []))).toEqual([[[2999], 'person-2999']]);
 });
 
-test('what is wrong with an entry is told at its line in the file, in a long list and in a short one', () => {
+test('problems of an entry are reported at its line in the file, in a long list and in a short one', () => {
   const found = read(long, 1500).items[1500];
   expect(found).toMatchObject({ label: 'person-1500', value: null, path: [1500] });
   expect(long.split('\n')[(found?.problem?.line ?? 0) - 1]).toBe('  patience: many');

@@ -39,7 +39,7 @@ const gone = () => {
 
 let text = '';
 
-/** An editor of a file outside of any domain, whose page says something; gives what the page was told. */
+/** Opens an editor of a file outside of any domain, sends messages of its page, and returns what the page receives. */
 async function told(editor: Partial<VisualEditor>, ...messages: readonly unknown[]): Promise<readonly unknown[]> {
   const posted: { readonly type: string; readonly message: unknown }[] = [];
   let receive: (message: unknown) => Promise<void> = async () => {};
@@ -79,7 +79,7 @@ test.each<[string, Partial<VisualEditor>]>([
   ["The change can't be made", { editsOf: () => gone }],
   ["It can't be opened", { open: async () => gone() }],
   ["It can't be shown", { answer: gone }],
-])('what a page asks for and does not get is told by its name: %s', async (what, editor) => {
+])('a request of a page that fails is reported by its name: %s', async (what, editor) => {
   await told(editor, { type: 'editor', message: { type: 'openRuleRecording', rule: 'R1' } });
   expect(said).toEqual([`${what}: the run is gone`]);
 });

@@ -17,7 +17,7 @@ import { inFullSuite } from '../../support/suite.ts';
 const worker = new Worker(inRoot('src/extension/language/worker.ts'));
 const heard: FromService[] = [];
 let wake = () => {};
-/** Every state of a domain's code that its tools were asked for. */
+/** Each version of a domain's code for which its tools were requested. */
 const asked: { readonly folder: string; readonly stamp: string }[] = [];
 worker.on('message', (message: FromService) => {
   heard.push(message);
@@ -28,7 +28,7 @@ afterAll(() => worker.terminate());
 
 const tell = (message: ToService) => worker.postMessage(message);
 
-/** The next message of a kind; those before it are forgotten. */
+/** Waits for the next message of a kind; earlier ones are discarded. */
 async function next<Type extends FromService['type']>(type: Type): Promise<Extract<FromService, { type: Type }>> {
   for (;;) {
     for (let message = heard.shift(); message; message = heard.shift())
@@ -49,7 +49,7 @@ async function ask(folder: string, question: Question): Promise<unknown> {
   }
 }
 
-/** The states of the code that the tools of a domain were asked for until now. */
+/** Returns the versions of the code for which the tools of a domain were requested so far. */
 async function stampsOf(folder: string): Promise<readonly string[]> {
   await ask(folder, { type: 'symbols', query: '' });
   return asked.filter((each) => each.folder === folder).map(({ stamp }) => stamp);
@@ -94,7 +94,7 @@ it('answers a question about another domain while thousands of tasks are read', 
   tell({ type: 'touch', folder: large });
   await setTimeout(100);
   await ask(small, { type: 'symbols', query: '' });
-  // Nothing was found in the large domain before the answer.
+  // The large domain had no findings before the answer.
   const found = await next('found');
   expect([found.folder, found.diagnostics.length]).toEqual([large, 1001]);
 }, 60_000);
@@ -103,7 +103,7 @@ it('looks at many keystrokes together', async () => {
   const folder = folderOf(desk);
   const file = join(folder, 'policy.md');
   for (let count = 0; count < 200; count++) tell({ type: 'text', folder, file, text: `# Desk ${count}\n` });
-  // The finding of the last text shows that all of them were looked at.
+  // The finding of the last text shows that all of them were checked.
   tell({ type: 'text', folder, file, text: '# Desk {#not a mark}\n' });
   let looks = 1;
   while (!(await codes()).includes('policy/bad-mark')) looks += 1;
@@ -219,7 +219,7 @@ it('what is asked about a domain whose domain.yaml is broken at the moment is an
   expect(await ask(folder, symbols)).toEqual(before);
 });
 
-it('mends a file, or the whole domain, in as many rounds as it takes', async () => {
+it('fixes a file, or the whole domain, in as many rounds as it takes', async () => {
   const folder = folderOf({
     ...desk,
     'tasks/first.task.yaml': String(desk['tasks/first.task.yaml'])
@@ -264,7 +264,7 @@ it('asks for the whole text where changes come of one that it does not have, as 
   expect(await codes()).toEqual(['task/unknown-tool']);
 });
 
-it('a domain that breaks the reading costs the others nothing, and what happened is told', async () => {
+it('a domain that breaks the reader does not affect the others, and the error is reported', async () => {
   const folder = folderOf(desk);
   tell({ type: 'touch', folder: null as unknown as string });
   const { id, message } = await next('failed');
@@ -312,6 +312,6 @@ inFullSuite('sends thousands of tasks in pages, and of thousands of findings the
   expect([page.length, page[0]?.id, page.at(-1)?.id]).toEqual([500, 'many-500', 'many-999']);
 });
 
-/** A file with all tasks of texts that hold one each. */
+/** Joins texts with one task each into a file with all of them. */
 const listed = (tasks: readonly string[]) =>
   tasks.map((task) => (task.startsWith('- ') ? task : `- ${task.trimEnd().replaceAll('\n', '\n  ')}\n`)).join('');

@@ -19,7 +19,7 @@ type Trial = {
   readonly fork?: boolean;
 };
 
-/** A run's folder with these finished trials; `minute` orders the runs in time. */
+/** Creates a run's folder with these finished trials; `minute` orders the runs in time. */
 function run(
   runs: string,
   name: string,

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await rehearsal('eval', 'domains/order-desk', ...options, '--agent', 'scripted', '--out', scripted);
 });
 
-/** A copy of the run that a test may change. */
+/** Copies the run, so that a test may change it. */
 function copied(name: string): string {
   const folder = join(temporaryFolder('rehearsal-run'), name);
   cpSync(scripted, folder, { recursive: true });
@@ -35,7 +35,7 @@ function copied(name: string): string {
 const deskOf = async () => loadDomain('domains/order-desk');
 const utc = (time: Date) => time.toISOString();
 
-test('runs stand newest first, by their names, and a root that is not there has none', async () => {
+test('runs are sorted newest first, by their names, and a missing root has none', async () => {
   expect(await runFoldersIn([root, join(root, 'none')])).toEqual([gold, scripted]);
   const odd = temporaryFolder('rehearsal-odd');
   for (const name of ['20269999-999999-x', 'baseline']) mkdirSync(join(odd, name));
@@ -120,7 +120,7 @@ test('the best fork of a run and of a task shows on their rows', async () => {
   const ledger = join(run, 'ledger.jsonl');
   const [receipt] = (await receiptsOfRun(run)).trials.filter(({ rollout }) => rollout === 'lamp-variant.0');
   if (!receipt) throw new Error('no receipt');
-  // As where a rollout is left for a fork of it: the ledger has forks alone.
+  // The ledger has only forks, as after leaving a rollout for its fork.
   const started = readFileSync(ledger, 'utf8').split('\n').slice(0, 1);
   writeFileSync(ledger, `${started}\n`);
   for (const [fork, reward] of [0, 1].entries()) {

@@ -52,7 +52,7 @@ test.each(['runs', 'training', 'synth'] as const)(
     mkdirSync(domain);
     const own = join(editor.folder, '.rehearsal', kind);
     expect(requireWritable(kind, domain)).toBe(own);
-    // A file in place of the folder cannot be written to, by no user.
+    // The path is a file instead of a folder, so that even root cannot write to it.
     writeFileSync(join(editor.folder, '.rehearsal'), '');
     editor.chosen = temporaryFolder('runs');
     const other = join(editor.chosen, '.rehearsal');

@@ -70,7 +70,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Begins a continuous run of two tasks; `save` saves the policy, with which the domain has these tasks. */
+/** Starts a continuous run of two tasks; `save` saves the policy, with which the domain has these tasks. */
 async function begun() {
   let tasks: readonly string[] = ['one', 'two'];
   const { controller } = testController();

@@ -20,7 +20,7 @@ const added = (text: string) => {
   return row;
 };
 
-it.each(['split', 'persona'] as const)('every task stands under its %s once', (grouping) => {
+it.each(['split', 'persona'] as const)('every task is under its %s once', (grouping) => {
   const loaded = read();
   const { groups, name, error, broken } = domainRow(loaded, grouping);
   expect([name, error, broken]).toEqual(['order-desk', undefined, []]);
@@ -36,7 +36,7 @@ it('a task has its place and the seat that it names', () => {
   expect(lamp).toMatchObject({ agent: 'scripted', persona: 'changeable', at: { line: 4 }, error: undefined });
 });
 
-it('what is wrong with a task stands on it, and a file that is none is told', () => {
+it('a task shows its problems, and a file that is not a task is reported', () => {
   const strange = added('- id: strange\n  persona: nobody\n  user: { goal: None. }\n');
   const row = strange.groups.flatMap(({ tasks }) => tasks).find(({ id }) => id === 'strange');
   expect(row?.error).toMatch(/^added\.task\.yaml:\d+: .*nobody/);
@@ -46,13 +46,13 @@ it('what is wrong with a task stands on it, and a file that is none is told', ()
   expect(torn.groups.length).toBe(2);
 });
 
-it('what is wrong with another file stands on the domain', () => {
+it('the domain shows the problems of other files', () => {
   writeFileSync(join(folder, 'rules.yaml'), '- rule: no-such-rule\n  check: oneCall\n');
   expect(domainRow(read(), 'split').error).toMatch(/^rules\.yaml:1: /);
   cpSync(inRoot('domains', 'order-desk', 'rules.yaml'), join(folder, 'rules.yaml'));
 });
 
-it('coverage names each rule with a check and each tool where it stands, those that nothing exercised with 0', () => {
+it('coverage names each rule with a check and each tool at its line, those that were not exercised with 0', () => {
   const { locations, domain } = read();
   const coverage = {
     rules: { authenticate: { held: 3, violated: 1, unknown: 2 } },

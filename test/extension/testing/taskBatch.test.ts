@@ -27,7 +27,7 @@ it('a seat that the task names is given on; the domain keeps its own', () => {
   expect(evalArguments({ folder: '/a', agent: undefined, tasks: ['x'] }, options)[0]).not.toContain('--agent');
 });
 
-it('a list that no command line takes is cut, and no task is lost or told twice', () => {
+it('a list that is too long for a command line is split, without losing or repeating a task', () => {
   const ids = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,60}$/), { maxLength: 900 });
   fc.assert(
     fc.property(ids, (tasks) => {

@@ -47,7 +47,7 @@ function treeOf(domains: Map<string, readonly string[]>) {
 
 const ids = (items: readonly TestItem[]) => items.map(({ id }) => id);
 
-test('a task that was renamed or deleted is not chosen any more, and is again once it is back', async () => {
+test('a task that was renamed or deleted is no longer selected, and is again once it is back', async () => {
   const domains = new Map([['/work/desk', ['one', 'two'] as readonly string[]]]);
   const { controller, tree } = treeOf(domains);
   const include = await chosenTests(tree, controller, {});
@@ -85,7 +85,7 @@ test('domains with the same name show their folders', async () => {
   expect(labels()).toEqual(['desk (a/desk)', 'desk (b/desk)']);
 });
 
-/** Begins a run of three tasks of a domain; `finish` ends a rollout of one. */
+/** Starts a run of three tasks of a domain; `finish` ends a rollout of one. */
 async function running(trials: number) {
   const folder = '/work/desk';
   const { controller, tree, states, ended } = treeOf(new Map([[folder, ['one', 'two', 'three']]]));

@@ -42,7 +42,7 @@ class Item {
 /** A controller of tests in memory. */
 export function testController(): {
   readonly controller: vscode.TestController;
-  /** The last state of each test that its runs were told, by the test. */
+  /** The last state that runs reported for each test. */
   readonly states: Map<unknown, string>;
   /** Names of the runs that have ended. */
   readonly ended: string[];

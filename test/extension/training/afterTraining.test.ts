@@ -13,7 +13,7 @@ import { evaluateCheckpoint, trainConfigured } from '../../../src/extension/trai
 import { writeSynthesis } from '../../../src/synthesis/synthesisFolder.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-/** A person at the editor: what is said to them, and what they answer. */
+/** The editor with its user: the messages that it shows, and the user's answers. */
 const editor = vi.hoisted(() => ({
   workspace: '',
   /** Another folder of the same window. */
@@ -91,7 +91,7 @@ vi.mock('vscode', () => {
   };
 });
 
-/** A command line that writes its words and its folder into a file, and answers as the real one would. */
+/** A command line that writes its arguments and its folder to a file, and answers as the real one would. */
 const cli = join(temporaryFolder('after-training'), 'cli.mjs');
 const note = join(dirname(cli), 'note.json');
 writeFileSync(
@@ -168,7 +168,7 @@ test('evaluations that two windows start in the same second each have their own 
   ]);
 });
 
-test('evaluations are compared with the oldest; fewer than two are none', async () => {
+test('evaluations are compared with the oldest; fewer than two give no comparison', async () => {
   const before = run('20260101-000000-evaluate', 'evaluate');
   run('20260102-000000-sft', 'sft');
   expect(await compareEvaluations(context, undefined)).toBeUndefined();
@@ -192,7 +192,7 @@ test('a checkpoint is served with its address and its token to copy, until the w
     each.dispose();
 });
 
-test('what can’t be served is said, and a run without a checkpoint too', async () => {
+test('a checkpoint that cannot be served is reported, and a run without a checkpoint too', async () => {
   expect(await serveCheckpoint(context, run('broken', 'sft'))).toBeUndefined();
   await vi.waitFor(() => expect(editor.said).toEqual(['it is broken']), limit);
   expect(await serveCheckpoint(context, join(editor.workspace, 'none'))).toBeUndefined();
@@ -263,7 +263,7 @@ test.each([
   ['a synthesis', () => synthesize(context)],
 ])('%s begins in no folder that cannot be written, and another folder is offered', async (_what, begin) => {
   const domain = secondDesk();
-  // A file in place of the folder cannot be written to, by no user.
+  // The path is a file instead of a folder, so that even root cannot write to it.
   writeFileSync(join(editor.second, '.rehearsal'), '');
   writeFileSync(note, '{}');
   expect(await begin(domain)).toBeUndefined();

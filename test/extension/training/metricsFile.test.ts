@@ -4,7 +4,7 @@ import type { RunStatus } from '../../../src/webview/protocol.ts';
 import { runFolder } from './runFolder.ts';
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
-/** A process id that no process has: Linux and macOS give out lower ones only. */
+/** A process id that is never used: those of Linux and macOS are lower. */
 const deadPid = 2 ** 30;
 
 describe('parseMetrics', () => {
@@ -69,7 +69,7 @@ describe('readMetrics', () => {
     expect(metrics.points()).toEqual(points);
   });
 
-  it('leaves out a line that is no metrics line, and names it once', async () => {
+  it('leaves out a line that is not a metrics line, and names it once', async () => {
     const folder = runFolder();
     const metrics = readMetrics(folder.path);
     folder.append('metrics.jsonl', `${line({ step: 1 })}{"step": 2, "ti{"step": 2, "loss": 1}\n${line({ step: 3 })}`);
@@ -79,7 +79,7 @@ describe('readMetrics', () => {
     expect(metrics.problems()).toEqual(['metrics.jsonl, line 2: is not JSON and was left out']);
   });
 
-  it('starts over when the file was begun anew', async () => {
+  it('starts over when the file was restarted', async () => {
     const folder = runFolder();
     const metrics = readMetrics(folder.path);
     folder.write('metrics.jsonl', line({ step: 1, loss: 1 }) + line({ step: 2, loss: 1 }));
@@ -130,7 +130,7 @@ describe('readMetrics', () => {
     folder.append('metrics.jsonl', line(measured(3, 2)));
     expect((await metrics.refresh()).points).toEqual([{ step: 3, time: null, metrics: { loss: 3 } }]);
     expect(superseded()).toEqual([4, 5]);
-    // Step 6 was recorded, and its trainer killed before it was measured.
+    // Step 6 was recorded, and its trainer was killed before it was measured.
     expect([3, 4, 5, 6].map(metrics.isSuperseded)).toEqual([false, true, true, true]);
 
     folder.append('events.jsonl', line({ type: 'resumed', step: 1, attempt: 3 }));
@@ -139,7 +139,7 @@ describe('readMetrics', () => {
   });
 
   it.each([{ step: 'two', attempt: 2 }, { attempt: 2 }, { step: 1 }])(
-    'takes nothing for superseded where it is not said from where a run goes on: %o',
+    'takes nothing for superseded if the resumed step or attempt is invalid: %o',
     async (said) => {
       const folder = runFolder();
       folder.append('metrics.jsonl', line({ step: 3, attempt: 1 }));
@@ -209,7 +209,7 @@ it('a run on another machine says that its connection is cut until it is back', 
   expect(metrics.problems()).toEqual([]);
 });
 
-it('a run on another machine that nobody follows says how to follow it', async () => {
+it('an unfollowed run on another machine says how to follow it', async () => {
   const run = runFolder();
   run.write('target.json', '{"target": "ssh://gpu"}');
   run.write('pid', '999999999');

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { RunMetrics } from '../../../src/extension/training/metricsFile.ts';
 import { watchMetrics } from '../../../src/extension/training/metricsWatch.ts';
 
-/** The folder as the file system reports it: a test raises its events. */
+/** A watched folder; a test raises its events. */
 const folder = vi.hoisted(() => ({ onEvent: () => {}, isWatched: false }));
 
 vi.mock('node:fs', async (importOriginal) => ({

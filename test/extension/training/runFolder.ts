@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-/** An empty run folder of its own for a test, gone when the test ends. */
+/** Creates an empty run folder for a test, and removes it when the test ends. */
 export function runFolder() {
   const path = temporaryFolder('rehearsal-run');
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { runFolder } from './runFolder.ts';
 /** Long enough for a machine that is busy with other work. */
 const limit = { timeout: 240_000 };
 
-/** A training run that a test writes, and what is heard of it. */
+/** A training run that a test writes, and the messages about it. */
 function watched(pid: number, ...events: readonly object[]) {
   const folder = runFolder();
   folder.write('pid', `${pid}\n`);
@@ -31,7 +31,7 @@ test('a training says its optimizer step, and is over with its last word', async
   await vi.waitFor(() => expect(end).toHaveBeenCalled(), limit);
 });
 
-test('an alarm is told once, and not what was raised before', async () => {
+test('an alarm is reported once, and earlier ones are not', async () => {
   const alarm = (step: number) => ({ type: 'alarm', alarm: 'tool-loop', step, message: 'm' });
   const { append, said } = watched(process.pid, alarm(1));
   append('metrics.jsonl', { step: 1 });

@@ -45,7 +45,7 @@ export class LanguageServer {
     return reply.success ? (reply.body as { displayString: string }).displayString : `(${reply.message})`;
   }
 
-  /** What a rename by the plugin's own command changes, as `line:offset text`. */
+  /** Returns the edits of a rename by the plugin's own command, as `line:offset text`. */
   async renamed(file: string, line: number, offset: number, name: string): Promise<string[]> {
     const reply = await this.#ask(renameCommand, { file, line, offset, name } satisfies RenameRequest);
     return (reply.body as RenameEdit[]).map(({ start, text }) => `${start.line}:${start.offset} ${text}`);

@@ -91,7 +91,7 @@ describe.skipIf(obstacle !== undefined)('types in the editor', () => {
     expect(await server.renamed(file, 1, 1, 'nothing')).toEqual([]);
   });
 
-  it('a domain is told what does not fit', async () => {
+  it('type errors in a domain are reported', async () => {
     const errors = await server.errors(opened('desk/wrong.ts', wrong));
     expect(errors.map((error) => error.split(' ').slice(0, 2).join(' '))).toEqual([
       '3: TS1294',
@@ -111,7 +111,7 @@ describe.skipIf(obstacle !== undefined)('types in the editor', () => {
     expect(errors).toEqual(["15: TS6133 'unused' is declared but its value is never read."]);
   });
 
-  it('a folder that is no domain is left alone', async () => {
+  it('a folder that is not a domain is left alone', async () => {
     const errors = await server.errors(opened('other/tools.ts', tools));
     expect(errors.join('\n')).toMatch(/Cannot find module 'rehearsal'/);
     expect(errors.join('\n')).toMatch(/Cannot find module 'zod'/);

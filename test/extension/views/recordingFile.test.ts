@@ -22,7 +22,7 @@ vi.mock('vscode', () => ({
 }));
 
 const scratch = temporaryFolder('rehearsal-views');
-/** What the page is told of a recording that cannot be read. */
+/** Returns the problem that the page receives for a recording that cannot be read. */
 async function problemOf(uri: object): Promise<unknown> {
   const posted: { readonly problem?: unknown }[] = [];
   await shown(uri, posted);

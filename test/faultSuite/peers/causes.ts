@@ -1,7 +1,7 @@
 const waited = /tim(e|ed) ?out|did not answer/i;
 const broken = /disconnect|connection|closed|reset|can't be reached/i;
 
-/** What a message says that names a fault, in the words of any framework. */
+/** Patterns by which a message names a fault, in the words of any framework. */
 const causes: Readonly<Record<string, RegExp>> = {
   'the tool raises an error': /boom/,
   'an error with status 500': /500|boom/,
@@ -71,7 +71,7 @@ const causes: Readonly<Record<string, RegExp>> = {
   'a call with a number as its id': /\bid\b/i,
 };
 
-/** Returns what names a fault. A fault in the form of an answer that has no words of its own is named by what it changes. */
+/** Returns the pattern that names a fault. A fault without its own pattern is named by the part that it changes. */
 export function causeOf(name: string): RegExp {
   return (
     causes[name] ?? causes[name.replace(/, (once|always)$/, '')] ?? new RegExp(name.replace(/^an? |^the /, ''), 'i')

@@ -24,7 +24,7 @@ docs/injected-faults.md. Takes half an hour to an hour. The peers: ${Object.keys
 
 /** Faults of one run of a peer. */
 const perBatch = 12;
-/** The limits that a peer is given where its settings have them, in seconds, and of model turns. */
+/** The limits for a peer if its settings have them, in seconds, and of model turns. */
 const limits = { limit: 15, toolLimit: 3, rolloutLimit: 90, turns: 12, concurrency: 5 };
 
 async function main(args: string[]): Promise<undefined> {

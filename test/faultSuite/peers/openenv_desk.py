@@ -137,7 +137,7 @@ def main() -> None:
     url = serve()
     port = int(PLAN["models"].rsplit(":", 1)[1])
 
-    # Each step runs in an event loop of its own, and the connections of a client do not outlive the loop.
+    # Each step runs in its own event loop, and the connections of a client do not outlive the loop.
     def model_step(messages: list, tools: list, sampling: dict) -> ModelStepResult:
         return build_model_step(OpenAIClient("http://127.0.0.1", port, model="m"))(messages, tools, sampling)
 

@@ -4,17 +4,17 @@ import { Failure } from '../../../scripts/terminal.ts';
 import { chatFaults } from '../chatFaults.ts';
 import { streamFaults } from '../streamFaults.ts';
 
-/** What a framework reports of a rollout. */
+/** A framework's report on a rollout. */
 export type PeerResult = {
   readonly case: string;
   readonly reward: number | null;
   /** Why it is marked as failed; null where it is not. */
   readonly error: string | null;
-  /** How it ended, in the words of the framework. */
+  /** The stop reason, in the words of the framework. */
   readonly stop?: string | null;
 };
 
-/** A rollout of a peer; without a result where the peer left none. */
+/** A rollout of a peer; the result is null if the peer left none. */
 export type Played = {
   readonly at: number;
   readonly isAffected: boolean;
@@ -35,7 +35,7 @@ export type Peer = {
   readonly leftOut?: readonly string[];
 };
 
-/** Returns what installs packages into a Python of their own, and announces the download. */
+/** Returns a function that announces the download and installs packages into a separate Python. */
 function installed(requirements: readonly string[], source: Source): () => Promise<string> {
   const python = pythonWith(requirements, source);
   return async () => {
@@ -71,7 +71,7 @@ export const peers: Readonly<Record<string, Peer>> = {
   verifiers: {
     title: 'verifiers 0.4.0',
     script: 'verifiers_desk.py',
-    // Its programs run in environments that uv makes.
+    // Its programs run in environments that uv creates.
     setUp: installed(['verifiers==0.4.0', 'uv==0.13.9'], {
       name: 'verifiers-0.4.0',
       variable: 'REHEARSAL_PEER_VERIFIERS',

@@ -27,12 +27,12 @@ const firstClean = 900_000;
 export const isWrong = (at: number) => at % perFault === 0;
 export const dueReward = (at: number) => (isWrong(at) ? 0 : 1);
 
-/** What the agent does in the desk of a peer: it reads the visits of its case, and notes one. */
+/** Returns the agent's calls in the desk of a peer: it reads the visits of its case, and notes one. */
 export const peerCalls: Calls = (name, isWrong) => [
   ['visits', { case: name }],
   ['visit', { case: isWrong ? `${name}-later` : name }],
 ];
-/** How often the agent asks its model in a rollout without a fault. */
+/** The number of requests to the agent's model in a rollout without a fault. */
 const requests = 3;
 
 /** Returns the injection of a case; undefined for one that is left alone. */

@@ -5,7 +5,7 @@ import { causeOf } from './causes.ts';
 import { type Peer, type Played, peers } from './peers.ts';
 import { injectionOf, injections } from './plans.ts';
 
-/** What became of rollouts, in the order and the words of the table. */
+/** The outcomes of rollouts, in the order and the words of the table. */
 const outcomes = {
   same: 'the reward is as without the fault',
   agent: "the agent's own failure: reward 0",
@@ -18,7 +18,7 @@ type Outcome = keyof typeof outcomes;
 
 type Shown = { readonly peer: Peer; readonly played: readonly Played[] };
 
-/** Returns what became of an affected rollout. */
+/** Returns the outcome of an affected rollout. */
 function outcomeOf({ at, due, result }: Played): Outcome {
   const fault = injectionOf(at)?.fault;
   if (!result || !fault) return 'lost';

@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def outcome_of(trace: dict, more: list[dict]) -> dict:
-    """Returns what the framework itself says of a rollout: `ok` is what its trainers and its resume read."""
+    """Returns the framework's own report on a rollout: its trainers and its resume read `ok`."""
     errors = [
         f"{error['type']}: {error['message']}\n{error.get('traceback') or ''}" for error in [*trace["errors"], *more]
     ]

@@ -126,7 +126,7 @@ def make_config(folder: Path) -> Any:
 
 
 async def play(worker: AgentLoopWorker) -> None:
-    """Plays each case as a prompt of its own; as in verl's trainer, the error of one does not end the others."""
+    """Plays each case as a separate prompt; as in verl's trainer, the error of one does not end the others."""
 
     async def one(case: str) -> dict:
         trajectory = {"step": 1, "sample_index": 0, "rollout_n": 0, "validate": False}

@@ -191,7 +191,7 @@ it('offers the keys of a task that are not there yet, required ones first, and w
   expect(keys.map(({ label }) => label)).not.toContain('id');
 });
 
-/** The text after an offer is taken. */
+/** Returns the text after a completion is accepted. */
 function taken(path: string, text: string, label: string): string {
   const { at, insert } = offeredAt(path, text).find((each) => each.label === label) ?? expect.fail(`no ${label}`);
   return edited(text.replace('|', ''), [{ ...at, text: insert.replace('$0', '') }]);

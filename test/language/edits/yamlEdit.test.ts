@@ -12,7 +12,7 @@ import { runs } from '../../support/runs.ts';
 
 const trim = (text: string) => `${text.trimEnd()}\n`;
 
-/** What becomes of a text; a refusal is its sentence. */
+/** Returns a text after a change, or the message of a refusal. */
 function after(text: string, change: YamlChange): string {
   const result = yamlEdits(text, change);
   return 'problem' in result ? result.problem : withEdits(text, result.edits);
@@ -218,13 +218,13 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 })).value;
 const numRuns = runs(25);
 
-/** The lines that hold nothing but a comment; a line of a block text may begin with `#` as well and is none. */
+/** Returns the lines that contain only a comment. A line of a block text that begins with `#` is not a comment. */
 function commentLines(text: string): string[] {
   const found: string[] = [];
   let line = '';
   let before = '';
   for (const token of new Lexer().lex(text)) {
-    // The lexer marks what follows as a scalar, and the start of a document, with control characters of its own.
+    // The lexer marks scalars and the start of a document with its own control characters.
     if (token.startsWith('#') && before !== CST.SCALAR && line.trim() === '') found.push(line + token);
     if (token !== CST.SCALAR && token !== CST.DOCUMENT) line = (line + token).split('\n').at(-1) as string;
     before = token;
@@ -232,7 +232,7 @@ function commentLines(text: string): string[] {
   return found;
 }
 
-/** The lines of a text that no edit touched stand in it as they did: what is not changed is not written. */
+/** Expects that a change gives the changed value and keeps all comments. Returns the text after it. */
 function expectUntouched(before: string, change: YamlChange): string {
   const result = yamlEdits(before, change);
   if ('problem' in result) throw new Error(`${JSON.stringify(change)}: ${result.problem}`);
@@ -262,7 +262,7 @@ test('a value that is set is there, all else is as it was, and setting it back g
       if (!isBlockText && typeof value !== 'string') expect(lines(now)).toBeLessThanOrEqual(lines(text));
       const back = expectUntouched(now, { type: 'set', path, value: old });
       expect(parse(back)).toEqual(parse(text));
-      // A text that is written without quotes and on one line has one spelling.
+      // Only a text without quotes on one line has a single spelling.
       if (
         typeof old === 'string' &&
         /^[A-Za-z]\w*$/.test(old) &&
@@ -306,21 +306,21 @@ test('whatever is taken out, the rest stays', () => {
       const now = expectUntouchedLoosely(text, { type: 'remove', path });
       const kept = new Set(text.split('\n'));
       const strange = now.split('\n').filter((line) => !kept.has(line));
-      // A flow collection that lost an item, a map that lost all, or an item whose first key went.
+      // A flow collection that lost an item, a map that lost all entries, or an item that lost its first key.
       expect(strange.length).toBeLessThanOrEqual(1);
     }),
     { numRuns },
   );
 });
 
-/** Comments inside of what is taken out go with it. */
+/** Comments inside a removed value are removed with it. */
 function expectUntouchedLoosely(before: string, change: YamlChange): string {
   const now = after(before, change);
   expect(parse(now)).toEqual(changed(parse(before) as Json, change));
   return now;
 }
 
-/** A list or a map in brackets, with a comment of its own on the last line of each item, and above some. */
+/** A list or a map in brackets, with a comment on the last line of each item, and above some items. */
 const commented = fc
   .record({
     isMap: fc.boolean(),
@@ -344,7 +344,7 @@ const commented = fc
     return { text: `a: ${isMap ? `{${inside}}` : `[${inside}]`} # end\n`, isMap, count: items.length };
   });
 
-/** The comments, those of items behind what stands on the line before them, without the comma. */
+/** Returns the comments. The comment of an item follows the text before it on its line, without the comma. */
 const commentedOf = (text: string) =>
   [...text.matchAll(/(\S*?)[ ,]*# (all|end|(?:of|in|above|below) \d)/g)].map(([, before, name = '']) =>
     name.startsWith('of') ? `${before} ${name}` : name,

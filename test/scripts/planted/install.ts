@@ -1,4 +1,4 @@
-/** Installs into a folder once, as two commands at the same time do, and prints what it did. */
+/** Installs into a folder once, as two commands at the same time do, and prints the result. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Starts the process of a rollout's worker, and does not end. Neither environment nor command line has the folder. */
+/** Starts the process of a rollout's worker, and does not end. Its environment and command line lack the folder. */
 import { startLaneEarly } from '../../../src/engine/shell/lanes/laneChild.ts';
 
 process.once('message', ({ folder, temporary }: { folder: string; temporary: string }) => {

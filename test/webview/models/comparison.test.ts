@@ -105,7 +105,7 @@ test('the mix of tool calls, the most called first', () => {
 });
 
 describe('the tasks', () => {
-  it('stand with flips first: what broke, what was fixed', () => {
+  it('are sorted with flips first: regressions, then fixes', () => {
     expect(taskRows(twoRuns, 1)).toEqual([
       { task: 'broke', kind: 'broke', cells: ['2 of 2', '1 of 2'], parting: 'trial 1, step 7 / end, agent' },
       { task: 'fixed', kind: 'fixed', cells: ['0 of 1', '1 of 1'], parting: '' },
@@ -114,7 +114,7 @@ describe('the tasks', () => {
     ]);
   });
 
-  it('that changed between the runs, or that nobody scored, are told apart', () => {
+  it('that changed between the runs, or that are not scored, are distinguished', () => {
     const [pair] = twoRuns.pairs;
     if (!pair) throw new Error('no pair');
     const tasks = twoRuns.tasks.map(({ task, trials }) => ({
@@ -154,7 +154,7 @@ describe('the tasks', () => {
   });
 });
 
-test('what it comes to is the engine’s own verdict', () => {
+test('the conclusion is the engine’s own verdict', () => {
   expect(verdictText(twoRuns, 1)).toBe(
     'B against A: mean reward +0.167 (95 % -0.500 to +1.000) over 3 tasks, better on 1, worse on 1. p = 1.0000: no difference is shown.',
   );

@@ -59,7 +59,7 @@ describe('received', () => {
     expect(received(dashboard, snapshot('old')).overlays).toEqual([]);
   });
 
-  it('drops old points when the files were begun anew', () => {
+  it('drops old points when the files were restarted', () => {
     expect(
       steps(dashboardAfter(snapshot('new', [1, 2, 3]), { type: 'restarted', run: 'new', points: [point(1)] })),
     ).toEqual([1]);

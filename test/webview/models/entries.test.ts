@@ -4,7 +4,7 @@ import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import { callOf } from '../../../src/webview/models/entries.ts';
 import { failed, numbered, trajectoryOf } from './recorded.ts';
 
-/** Entries in a line each: speaker, turn, numbers of the steps, and the call. */
+/** Returns a line for each entry: speaker, turn, numbers of the steps, and the call. */
 const listed = (events: Parameters<typeof trajectoryOf>[0]) =>
   trajectoryOf(events).entries.map((entry) => {
     const call = callOf(entry);
@@ -12,7 +12,7 @@ const listed = (events: Parameters<typeof trajectoryOf>[0]) =>
     return `${entry.speaker} ${entry.turn}: ${steps}${call ? ` ${call.by} calls ${call.name}` : ''}`;
   });
 
-it('a call stands with its rules, writes and result, and what was said with the rules it was checked against', () => {
+it('a call has its rules, writes and result, and a message has the rules it was checked against', () => {
   expect(listed(failed)).toEqual([
     'user 0: 0',
     'tool 1: 1 2 3 4 agent calls get_order',
@@ -27,7 +27,7 @@ it('a call stands with its rules, writes and result, and what was said with the 
   ]);
 });
 
-it("the user's own calls, and what was synced after them, are told from the agent's", () => {
+it("the user's own calls, and the syncs after them, are distinguished from the agent's", () => {
   const call = { id: 'u1', name: 'restart', arguments: {} };
   const events: readonly RolloutEvent[] = [
     { type: 'worldPrepared', writes: [] },
@@ -46,7 +46,7 @@ it("the user's own calls, and what was synced after them, are told from the agen
   ]);
 });
 
-it('a call that has no result yet stands as far as it came', () => {
+it('a call that has no result yet is shown as far as it got', () => {
   expect(listed(failed.slice(0, 2)).at(-1)).toBe('tool 1: 1 agent calls get_order');
   expect(listed(failed.slice(0, 4)).at(-1)).toBe('tool 1: 1 2 3 agent calls get_order');
 });

@@ -7,7 +7,7 @@ const trajectory = trajectoryOf(failed);
 const notes = notesOf({ n: 14, refused: [{ content: 'I am the agent.', reason: 'it speaks as the agent' }] });
 const findings = findingsOf(trajectory, notes);
 
-/** First steps of the entries that a filter leaves. */
+/** Returns the first steps of the entries that match a filter. */
 const left = (filter: Partial<Filter>) =>
   matching(trajectory.entries, findings, { ...noFilter, ...filter }).map((index) => trajectory.entries[index]?.n);
 
@@ -26,8 +26,8 @@ describe('matching', () => {
     ['a text of a message', { text: ' one MOMENT ' }, [5]],
     ['a text of a result', { text: 'pending' }, [1]],
     ['a text of a change', { text: 'w1', speaker: 'tool' }, [1, 6]],
-    ['a text that stands nowhere', { text: 'elephant' }, []],
-    ['a text of the format, which nobody is shown', { text: 'toolcalls' }, []],
+    ['a text that is not found', { text: 'elephant' }, []],
+    ['a text of the format, which is not shown', { text: 'toolcalls' }, []],
   ];
   it.each(cases)('%s', (_name, filter, expected) => {
     expect(left(filter)).toEqual(expected);

@@ -12,7 +12,7 @@ const verdict = (rule: string, word: 'held' | 'violated', evidence: readonly num
   evidence: [...evidence],
 });
 
-/** A rollout that goes wrong: the second call is made without a yes, and its tool gives an error. */
+/** A rollout that fails: the second call is made without consent, and its tool returns an error. */
 export const failed: readonly Numbered[] = numbered(
   { type: 'userReplied', content: 'Please cancel W1.', stop: null },
   { type: 'agentReplied', content: null, toolCalls: [call('c1', 'get_order', { id: 'W1' })] },
@@ -55,12 +55,12 @@ export const failed: readonly Numbered[] = numbered(
   },
 );
 
-/** Events under numbers from 0. */
+/** Numbers events from 0. */
 export function numbered(...events: readonly RolloutEvent[]): readonly Numbered[] {
   return events.map((event, n) => ({ n, event }));
 }
 
-/** The trajectory of events that arrive so many at a time. */
+/** Returns the trajectory of events that arrive in parts of this size. */
 export function trajectoryOf(events: readonly Numbered[], atOnce = events.length): Trajectory {
   let trajectory = emptyTrajectory;
   for (let at = 0; at < events.length; at += atOnce) trajectory = appended(trajectory, events.slice(at, at + atOnce));

@@ -19,7 +19,7 @@ it('a recording that grows keeps what it had', () => {
   expect(grown?.notes.get(0)?.ms).toBe(1);
 });
 
-it('one that is begun anew has nothing of the one before', () => {
+it('a restarted one has nothing of the previous one', () => {
   const anew = after(opened, { type: 'recordingRead', events: failed as never }, { ...opened, total: 0 });
   expect(anew).toMatchObject({ total: 0, trajectory: { entries: [], turns: 0 } });
 });

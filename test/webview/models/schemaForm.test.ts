@@ -76,13 +76,13 @@ test('a value has the form that its constant parts tell, also before it is compl
   ]);
 });
 
-test('demands are told in words', () => {
+test('constraints are described in words', () => {
   expect(demandsOf({ type: 'integer', minimum: 1, maximum: 5 })).toBe('a whole number, 1 to 5');
   expect(demandsOf({ type: 'string', format: 'date', minLength: 3 })).toBe('format date, at least 3 characters');
   expect(demandsOf({ type: 'array', maxItems: 2 })).toBe('at most 2 items');
 });
 
-test('what is no number stays as it was typed, so that it is refused', () => {
+test('a value that is not a number stays as it was typed, so that it is refused', () => {
   expect(['1', '-2.5', '1e3', ' 7 ', '1,5', 'x', '0x10', 'Infinity', ''].map(numberFrom)).toEqual([
     1,
     -2.5,
@@ -97,7 +97,7 @@ test('what is no number stays as it was typed, so that it is refused', () => {
   expect(problems({ type: 'object', properties: { n: { type: 'number' } } }, { n: numberFrom('1,5') })).toHaveLength(1);
 });
 
-test('a misfit is told at its own place', () => {
+test('an invalid value is reported at its own place', () => {
   const misfits = [{ path: ['items', 0, 'sku'], message: 'missing' }];
   expect([misfitAt(misfits, ['items', 0, 'sku']), misfitAt(misfits, ['items', 0])]).toEqual(['missing', undefined]);
 });
@@ -139,7 +139,7 @@ const shapes = fc.letrec<{ shape: { readonly schema: Schema; readonly value: Jso
   ),
 })).shape;
 
-/** Builds a value as a person would: each part by its control. */
+/** Builds a value as a person would: each part with its control. */
 function filledIn(root: Schema, schema: Schema, wanted: Json): Json {
   const control = kindOf(root, resolved(root, schema));
   if (control.type === 'object')

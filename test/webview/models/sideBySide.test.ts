@@ -84,7 +84,7 @@ test('the numbers of both', () => {
   });
 });
 
-test('verdicts stand side by side, those that differ first', () => {
+test('verdicts are side by side, those that differ first', () => {
   expect(verdictPairs(twoRecordings).map(({ name, cells }) => [name, ...cells.map((cell) => cell?.verdict)])).toEqual([
     ['database', 'held', 'violated'],
     ['communicate', 'held', 'held'],
@@ -110,7 +110,7 @@ test.each([
     ['/run/a.0.traj.jsonl', '/run/a.0.traj.jsonl'],
     ['a.0.traj.jsonl', 'a.0.traj.jsonl'],
   ],
-] as const)('recordings of one name are told apart by their folders: %j', (paths, names) => {
+] as const)('recordings of one name are distinguished by their folders: %j', (paths, names) => {
   expect(namesOf(paths)).toEqual(names);
 });
 

@@ -43,7 +43,7 @@ describe('headingOf', () => {
     });
   });
 
-  it('says of a real conversation where it is from, and that nobody failed', () => {
+  it('shows where a real conversation is from, without a failure', () => {
     const imported = { from: 'chats' as const, file: 'log.jsonl', line: 3, masked: true };
     const nothing = { ...rewarded, reward: null, failedBy: null, reason: 'a real conversation' };
     expect(headingOf({ started: { ...started, imported }, rewarded: nothing })).toMatchObject({

@@ -14,7 +14,7 @@ def running_process(file: Path) -> int | None:
     """Returns the running process that the `pid` file of a run's folder names, or None.
 
     A trainer that was killed leaves its file behind, and the system can reuse its number: a process that began after
-    the file was written is another program. If the start time is not available, as on Windows, the result is None.
+    the file was written is another program. Where the start time is not available, as on Windows, it returns None.
     """
     try:
         pid = int(file.read_text())

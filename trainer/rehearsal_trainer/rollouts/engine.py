@@ -53,7 +53,7 @@ class RolloutResult:
 
 @dataclass(frozen=True)
 class RolloutFacts:
-    """Facts about a rollout for metrics and alarms; a field is None if the engine does not report it."""
+    """Facts about a rollout for metrics and alarms; a field that the engine does not report is absent (None)."""
 
     calls: Mapping[str, float] | None = None
     """The number of the agent's calls by tool; calls of tools that do not exist are counted as `unknown`."""

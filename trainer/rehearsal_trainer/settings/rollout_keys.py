@@ -18,7 +18,7 @@ class DomainShare:
 
     folder: Annotated[str, Setting("The folder with domain.yaml.", is_path=True)]
     weight: Annotated[float, Setting("Its share of the groups, in proportion to the other weights.", gt=0)] = 1.0
-    name: Annotated[str | None, Setting("What metrics call it; the folder's own name where there is none.")] = None
+    name: Annotated[str | None, Setting("The name in metrics. The default is the name of the folder.")] = None
     user: Annotated[Endpoint | None, Setting("Who plays its user in training, in place of `user`.")] = None
     evaluate_user: Annotated[
         Endpoint | None, Setting("Who plays its user in evaluation, in place of `evaluate_user`.")

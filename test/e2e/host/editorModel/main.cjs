@@ -1,4 +1,4 @@
-/** A language model of VS Code that does what a test can foresee: it makes one call, and then says what that returned. */
+/** A predictable language model of VS Code: it makes one call, and then answers with its result. */
 const vscode = require('vscode');
 
 const model = {

@@ -256,7 +256,7 @@ def newest_of(folder: Path) -> Path:
 
 
 def reached(folder: Path) -> int:
-    """Returns the optimizer step of verl's last checkpoint; 0 if there is none."""
+    """Returns the optimizer step of verl's last checkpoint; 0 without a checkpoint."""
     file = newest_of(folder)
     text = file.read_text().strip() if file.exists() else ""
     return int(text) if text.isdigit() else 0

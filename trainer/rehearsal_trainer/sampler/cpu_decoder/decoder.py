@@ -23,7 +23,7 @@ class Decoder(Protocol):
         ...
 
     def copy(self, source: str | None, target: str, length: int) -> None:
-        """Starts `target` with the first `length` tokens of `source`, or empty if `source` is None."""
+        """Starts `target` with the first `length` tokens of `source`, or empty without a `source`."""
         ...
 
     def drop(self, session: str) -> None:
