@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../engine/shell/domain/domainFolder.ts';
 import { messageOf } from '../engine/shell/files/fault.ts';
 import { activeFile, cursorLine } from './activeFile.ts';
 import { approveDomain } from './approval.ts';
@@ -59,7 +60,7 @@ import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';
 import { refreshRuns } from './views/runsTree.ts';
 import { ticking } from './walkthrough.ts';
-import { domainFolderOf, pickDomain, taskAt } from './workspaceDomains.ts';
+import { pickDomain, taskAt } from './workspaceDomains.ts';
 
 /** Returns what each command does. Every command returns a value, so that tests and tasks can use it. */
 export function commandTable(context: Context, language: LanguageClient): CommandTable {

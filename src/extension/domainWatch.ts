@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { basename, sep } from 'node:path';
 import * as vscode from 'vscode';
-import { isOutsideDomains } from '../engine/shell/domain/domainFolder.ts';
-import { domainFolderOf, domainFolders } from './workspaceDomains.ts';
+import { domainFolderOf, isOutsideDomains } from '../engine/shell/domain/domainFolder.ts';
+import { domainFolders } from './workspaceDomains.ts';
 
 /** Domains that came into the workspace, and those that left it. */
 type DomainChange = { readonly come: readonly string[]; readonly gone: readonly string[] };

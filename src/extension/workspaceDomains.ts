@@ -8,8 +8,6 @@ import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 import type { FilePart } from '../engine/shell/source/fileParts.ts';
 import type { Placed } from '../engine/shell/source/items.ts';
 
-export { domainFolderOf };
-
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
 export async function domainFolders(): Promise<readonly string[]> {
   const files = await vscode.workspace.findFiles('**/domain.yaml', '**/node_modules/**', 200);

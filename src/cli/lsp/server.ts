@@ -26,6 +26,7 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { AnswerTo, Question, QuestionOf, QuestionType } from '../../language/answer.ts';
 import { LanguageService } from '../../language/service/languageService.ts';
 import type { Fixed, FromService } from '../../language/service/messages.ts';
+import { Requests } from '../../language/service/requests.ts';
 import {
   completionItems,
   documentSymbol,
@@ -50,20 +51,17 @@ export async function serveLsp(version: string): Promise<void> {
   await new Promise<void>((resolve) => finished(process.stdin, { writable: false }, () => resolve()));
 }
 
-type Awaited = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
-
 /** Translates between a client and the language service. It answers nothing itself, and runs nothing of a domain. */
 class LanguageServer {
   readonly #connection: Connection;
   readonly #version: string;
   readonly #documents = new TextDocuments(TextDocument);
   readonly #service = new LanguageService((message) => this.#receive(message));
-  readonly #awaited = new Map<number, Awaited>();
+  readonly #requests = new Requests((message) => this.#service.receive(message));
   /** The findings of each domain, and the files whose findings the client shows. */
   readonly #findings = new Map<string, readonly Diagnostic[]>();
   readonly #shown = new Map<string, ReadonlySet<string>>();
   #capabilities: InitializeParams['capabilities'] = {};
-  #last = 0;
 
   constructor(connection: Connection, version: string) {
     this.#connection = connection;
@@ -85,7 +83,7 @@ class LanguageServer {
     this.#connection.onCodeAction((params) => this.#codeActions(params));
     this.#connection.onCodeActionResolve(async (action) => {
       const { folder, file } = action.data as { readonly folder: string; readonly file: string };
-      const fixed = await this.#request<Fixed>((id) => ({ type: 'fixAll', id, folder, file }));
+      const fixed = await this.#request<Fixed>({ type: 'fixAll', folder, file });
       return { ...action, edit: { changes: Object.fromEntries(fixed.map(wholeText)) } };
     });
     this.#connection.languages.semanticTokens.on(async ({ textDocument }, token) =>
@@ -261,26 +259,15 @@ class LanguageServer {
     question: QuestionOf<Type>,
     token: CancellationToken,
   ): Promise<AnswerTo<Type>> {
-    return this.#request((id) => ({ type: 'ask', id, folder, question: question as Question }), token);
+    return this.#request({ type: 'ask', folder, question: question as Question }, token);
   }
 
-  #request<T>(
-    message: (id: number) => Parameters<LanguageService['receive']>[0],
-    token?: CancellationToken,
-  ): Promise<T> {
-    this.#last += 1;
-    const id = this.#last;
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#awaited.set(id, { resolve: resolve as (value: unknown) => void, reject });
-    const cancelled = token?.onCancellationRequested(() => {
-      this.#service.receive({ type: 'cancel', id });
-      reject(new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.'));
-    });
-    this.#service.receive(message(id));
-    return promise.finally(() => {
-      this.#awaited.delete(id);
-      cancelled?.dispose();
-    });
+  async #request<T>(request: Parameters<Requests['send']>[0], token?: CancellationToken): Promise<T> {
+    const reply = await this.#requests.send<T>(request, token);
+    if (reply.type === 'answer') return reply.value;
+    throw reply.type === 'failed'
+      ? new ResponseError(ErrorCodes.InternalError, reply.message)
+      : new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
   }
 
   #receive(message: FromService): void {
@@ -290,12 +277,11 @@ class LanguageServer {
         this.#show(message.folder, message.diagnostics);
         return;
       case 'answer':
-        this.#awaited.get(message.id)?.resolve(message.value);
+        this.#requests.receive(message);
         return;
       case 'failed':
         this.#connection.console.error(message.message);
-        if (message.id !== null)
-          this.#awaited.get(message.id)?.reject(new ResponseError(ErrorCodes.InternalError, message.message));
+        this.#requests.receive(message);
         return;
       // Whole texts are sent, so none is unknown. Describing tools would run the domain's code.
       case 'unknown':

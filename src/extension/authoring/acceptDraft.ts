@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
@@ -6,7 +7,7 @@ import { pickDraft } from '../pickTask.ts';
 import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import type { TaskNode } from '../views/domainsTree.ts';
-import { domainFolderOf, draftAt, saveFilesOf } from '../workspaceDomains.ts';
+import { draftAt, saveFilesOf } from '../workspaceDomains.ts';
 import { firstObstacle, type GatedDraft } from './drafting.ts';
 
 /** A draft, as the light bulb and the tree name it. */

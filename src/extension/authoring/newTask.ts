@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { type CommandEnd, runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
@@ -8,7 +9,7 @@ import { pickTask } from '../pickTask.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
 import type { DomainNode, TaskNode } from '../views/domainsTree.ts';
-import { domainFolderOf, domainOfRecording, pickDomain, taskAt } from '../workspaceDomains.ts';
+import { domainOfRecording, pickDomain, taskAt } from '../workspaceDomains.ts';
 import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
 
 /**

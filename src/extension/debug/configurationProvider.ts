@@ -1,19 +1,13 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
 import { pickTask } from '../pickTask.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
-import {
-  domainFolderOf,
-  domainFolders,
-  domainOfRecording,
-  pickDomain,
-  readDomain,
-  taskAt,
-} from '../workspaceDomains.ts';
+import { domainFolders, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
 import { standbyToken } from './standbyAdapter.ts';
 
 type Configuration = vscode.DebugConfiguration & { domain?: string; task?: string; recording?: string; runs?: string };

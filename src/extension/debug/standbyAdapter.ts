@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { activeFile } from '../activeFile.ts';
 import { type Context, commandLineOf } from '../context.ts';
 import { debugType } from '../contributions.ts';
-import { domainFolderOf } from '../workspaceDomains.ts';
 
 /** The token that a launch configuration must send to the standby; other adapters do not require one. */
 export const standbyToken = randomBytes(16).toString('hex');

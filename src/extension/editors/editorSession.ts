@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { yamlEdits } from '../../language/edits/yamlEdit.ts';
@@ -10,7 +11,7 @@ import type { Context } from '../context.ts';
 import { onDidChangeDomainFiles } from '../domainWatch.ts';
 import { type Channel, connectPage, pageOf } from '../views/panel.ts';
 import { openPlaceOf } from '../views/recordingPlace.ts';
-import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
+import { readDomain, saveFilesOf } from '../workspaceDomains.ts';
 import { lineOfItem } from './documentItems.ts';
 import { openAsText } from './switching.ts';
 

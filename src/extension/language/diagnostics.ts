@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { onDidChangeDomainFiles, onDidChangeDomains } from '../domainWatch.ts';
-import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
+import { domainFolders } from '../workspaceDomains.ts';
 import { forgetChecked, forgetFindings, openFindings, showRead } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
-import { domainFolderOf } from '../workspaceDomains.ts';
 
 const collection = { of: undefined as vscode.DiagnosticCollection | undefined };
 const shown = new WeakMap<vscode.Diagnostic, Diagnostic>();

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { Hover } from '../../language/hover.ts';
-import { domainFolderOf } from '../workspaceDomains.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { resultWords } from './lastResult.ts';
 import { namingFiles, positionAt, rangeOf } from './places.ts';

@@ -2,17 +2,15 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import * as vscode from 'vscode';
 import type { Tool } from '../../engine/core/domain/tool.ts';
-import { isOutsideDomains } from '../../engine/shell/domain/domainFolder.ts';
+import { domainFolderOf, isOutsideDomains } from '../../engine/shell/domain/domainFolder.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import type { AnswerTo, Question, QuestionOf, QuestionType } from '../../language/answer.ts';
 import type { DomainOutline, DomainRow, Grouping, TaskRow } from '../../language/service/domainRow.ts';
 import type { Fixed, FromService, ToService } from '../../language/service/messages.ts';
+import { Requests } from '../../language/service/requests.ts';
 import { pageSize } from '../../language/symbols/pages.ts';
 import type { Context } from '../context.ts';
-import { domainFolderOf } from '../workspaceDomains.ts';
 import { describeTools } from './describedTools.ts';
-
-type Pending = { readonly resolve: (value: unknown) => void };
 
 /** The number of times that a worker that died is restarted. A file may be the cause, so the number is limited. */
 const attempts = 3;
@@ -24,11 +22,10 @@ const attempts = 3;
 export class LanguageClient {
   readonly #context: Context;
   readonly #found = new vscode.EventEmitter<{ readonly folder: string; readonly diagnostics: readonly Diagnostic[] }>();
-  readonly #pending = new Map<number, Pending>();
+  readonly #requests = new Requests((message) => this.#post(message));
   /** Unsaved files whose text the worker has received, with their domains. */
   readonly #sent = new Map<string, string>();
   #worker: Worker | null = null;
-  #last = 0;
   #deaths = 0;
 
   constructor(context: Context) {
@@ -65,8 +62,7 @@ export class LanguageClient {
     question: QuestionOf<Type>,
     token?: vscode.CancellationToken,
   ): Promise<AnswerTo<Type> | undefined> {
-    const id = ++this.#last;
-    return this.#reply<AnswerTo<Type>>(id, { type: 'ask', id, folder, question: question as Question }, token);
+    return this.#reply<AnswerTo<Type>>({ type: 'ask', folder, question: question as Question }, token);
   }
 
   /**
@@ -74,8 +70,7 @@ export class LanguageClient {
    * thousands, one message would hold up the extension host.
    */
   async row(folder: string, grouping: Grouping): Promise<DomainRow | undefined> {
-    const id = ++this.#last;
-    const outline = await this.#reply<DomainOutline>(id, { type: 'row', id, folder, grouping });
+    const outline = await this.#reply<DomainOutline>({ type: 'row', folder, grouping });
     if (!outline) return undefined;
     const groups: DomainRow['groups'][number][] = [];
     let start = 0;
@@ -93,8 +88,7 @@ export class LanguageClient {
   }
 
   #taskRows(folder: string, from: number, to: number): Promise<readonly TaskRow[] | undefined> {
-    const id = ++this.#last;
-    return this.#reply(id, { type: 'taskRows', id, folder, from, to });
+    return this.#reply({ type: 'taskRows', folder, from, to });
   }
 
   /** Takes the tools that a check of the whole domain described, its servers included, for the code of a stamp. */
@@ -104,8 +98,7 @@ export class LanguageClient {
 
   /** The texts after all fixes of a file, or of the whole domain. */
   fixAll(folder: string, file: string | null): Promise<Fixed | undefined> {
-    const id = ++this.#last;
-    return this.#reply<Fixed>(id, { type: 'fixAll', id, folder, file });
+    return this.#reply<Fixed>({ type: 'fixAll', folder, file });
   }
 
   /** A person has changed a text. */
@@ -157,17 +150,10 @@ export class LanguageClient {
     return this.#sent.get(uri.fsPath) ?? domainFolderOf(uri.fsPath);
   }
 
-  #reply<T>(id: number, message: ToService, token?: vscode.CancellationToken): Promise<T | undefined> {
-    if (token?.isCancellationRequested) return Promise.resolve(undefined);
-    const { promise, resolve } = Promise.withResolvers<T | undefined>();
-    this.#pending.set(id, { resolve: resolve as (value: unknown) => void });
-    const cancelled = token?.onCancellationRequested(() => {
-      if (!this.#pending.delete(id)) return;
-      this.#post({ type: 'cancel', id });
-      resolve(undefined);
-    });
-    this.#post(message);
-    return promise.finally(() => cancelled?.dispose());
+  /** Sends a request; undefined if it was cancelled or failed, or the worker died. */
+  async #reply<T>(request: Parameters<Requests['send']>[0], token?: vscode.CancellationToken): Promise<T | undefined> {
+    const reply = await this.#requests.send<T | null>(request, token);
+    return reply.type === 'answer' ? (reply.value ?? undefined) : undefined;
   }
 
   #post(message: ToService): void {
@@ -177,7 +163,7 @@ export class LanguageClient {
 
   #start(): Worker | null {
     if (this.#deaths >= attempts) {
-      this.#abandon();
+      this.#requests.abandon();
       return null;
     }
     const worker = new Worker(join(this.#context.extension.extensionPath, 'dist', 'language.mjs'), { execArgv: [] });
@@ -188,16 +174,10 @@ export class LanguageClient {
       if (this.#worker !== worker) return;
       this.#worker = null;
       this.#deaths += 1;
-      this.#abandon();
+      this.#requests.abandon();
       this.#resend();
     });
     return worker;
-  }
-
-  /** Resolves the pending questions, which will not get an answer. */
-  #abandon(): void {
-    for (const { resolve } of this.#pending.values()) resolve(undefined);
-    this.#pending.clear();
   }
 
   /** Sends a new worker what the one that died had received. */
@@ -222,11 +202,11 @@ export class LanguageClient {
         this.#found.fire(message);
         return;
       case 'answer':
-        this.#settle(message.id, message.value);
+        this.#requests.receive(message);
         return;
       case 'failed':
         this.#context.log.error(message.message);
-        if (message.id !== null) this.#settle(message.id, undefined);
+        this.#requests.receive(message);
         return;
       case 'unknown':
         this.#sendWhole(message.folder, message.file);
@@ -237,11 +217,6 @@ export class LanguageClient {
       default:
         message satisfies never;
     }
-  }
-
-  #settle(id: number, value: unknown): void {
-    this.#pending.get(id)?.resolve(value ?? undefined);
-    this.#pending.delete(id);
   }
 
   async #describe(folder: string, stamp: string): Promise<void> {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { Fix } from '../../engine/shell/files/diagnostic.ts';
 import type { Fixed } from '../../language/service/messages.ts';
-import { domainFolderOf } from '../workspaceDomains.ts';
 import { findingOf, findingsOf } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { namingFiles, rangeOf } from './places.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { domainFolderOf } from '../workspaceDomains.ts';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { LanguageClient } from './languageClient.ts';
 
 /** Run, Debug and Play as User above every task of a task file. */

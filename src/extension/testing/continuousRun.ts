@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import { domainFolderOf } from '../workspaceDomains.ts';
 import { affectedTasks } from './affectedTasks.ts';
 import { chosenTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
