@@ -51,16 +51,16 @@ export function readOf(
 
 /**
  * Reads files of conversations.
- * @param readFile reads one, and adds to the notes what it leaves out
+ * @param readLog reads one, and adds to the notes what it leaves out
  */
 export function readFiles(
   logs: readonly LogFile[],
-  readFile: (log: LogFile, notes: ImportProblem[]) => Read['conversations'],
+  readLog: (log: LogFile, notes: ImportProblem[]) => Read['conversations'],
 ): Read {
   return joinedReads(
     logs.map((log) => {
       const notes: ImportProblem[] = [];
-      return readOf(readFile(log, notes), [], notes);
+      return readOf(readLog(log, notes), [], notes);
     }),
   );
 }
