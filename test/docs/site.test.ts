@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 
@@ -17,4 +17,13 @@ test('the sidebar of the site has every page once, and no other', async () => {
     .filter((page) => page !== '/index');
   const links = configuration.themeConfig.sidebar.flatMap(({ items }) => items.map(({ link }) => link));
   expect(links.toSorted()).toEqual(pages.toSorted());
+});
+
+test.each(['architecture.md', 'decisions/folders.md'])('each source file that docs/%s names exists', (page) => {
+  const sources = globSync('{src,trainer,scripts,test,bench}/**/*.{ts,tsx,py}', { cwd: inRoot('.') })
+    .map((file) => `/${file.replaceAll('\\', '/')}`)
+    .join('\n');
+  const named = readFileSync(inRoot('docs', page), 'utf8').matchAll(/`(?:\.\.\/)*(\w[\w.-]*\/[\w./-]+\.(?:tsx?|py))`/g);
+  const missing = [...named].flatMap(([, file]) => (`${sources}\n`.includes(`/${file}\n`) ? [] : [file]));
+  expect(missing).toEqual([]);
 });
