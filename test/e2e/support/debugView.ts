@@ -222,8 +222,15 @@ export class DebugView {
   /** Sets a new text for the value at a path, in the edit box of its menu. The rollout stops again after that. */
   async setValue(path: readonly string[], text: string): Promise<void> {
     // A click or a double click would also open or close the row, and a row that is redrawn loses its edit box.
-    await this.chooseIn(path, 'Set Value');
-    const input = this.#element(await this.#row(path)).locator('.monaco-inputbox input');
+    const input = await until(`the edit box of ${path.join(' > ')}`, async () => {
+      await this.chooseIn(path, 'Set Value');
+      const box = this.#element(await this.#row(path)).locator('.monaco-inputbox input');
+      await box.waitFor({ timeout: 5000 }).catch(async (error: unknown) => {
+        await this.#workbench.press('Escape');
+        throw error;
+      });
+      return box;
+    });
     await input.fill(text);
     await this.#expectRedraw();
     await input.press('Enter');
