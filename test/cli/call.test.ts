@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
 import { mcpDomain } from '../support/mcpDomain.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { rawMcpServer, resultBody } from '../support/rawMcpServer.ts';
+import { scriptedMcpServer } from '../support/scriptedMcpServer.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -61,6 +63,10 @@ test.each([
   [['get_order', '--arguments', '{"order_id":1}'], /order_id must be of type string/],
   [['get_order', '--arguments', '{"order_id":'], /--arguments is JSON, but /],
   [['get_order', '--arguments', '[1]'], /--arguments is an object/],
+  [
+    ['get_order', '--arguments', `${'{"a":'.repeat(5000)}9007199254740993${'}'.repeat(5000)}`],
+    /--arguments is nested deeper than 200 levels/,
+  ],
   [['get_ordr', '--arguments', '{}'], /there is no tool get_ordr; did you mean get_order\?/],
   [['get_order', '--task', 'none'], /there is no task "none"/],
   [[], /name a tool/],
@@ -112,6 +118,32 @@ test('a simulated tool is answered by the model that domain.yaml names', async (
     isError: false,
     content: expect.stringContaining('sunny'),
   });
+});
+
+test('a tool that is left out cannot be called, and the reason is printed', async () => {
+  const slow = { name: 'slow', execution: { taskSupport: 'required' } };
+  const { url } = await scriptedMcpServer({ list: { tools: [{ name: 'look' }, slow] } });
+  const server = `  raw: { type: http, url: "${url}", prefix: my_ }\n`;
+  const domain = approveDomain(mcpDomain('raw', server, 'user: { goal: Look. }\n'));
+  for (const name of ['slow', 'my_slow'])
+    expect((await rehearsal('call', domain, name)).err).toContain(
+      `there is no tool ${name}. The tool "slow" is left out: it needs tasks of MCP, which Rehearsal does not support. Report it`,
+    );
+  expect((await rehearsal('call', domain, 'other')).err).toMatch(/there is no tool other; there are my_look$/m);
+});
+
+test('a tool that is not known may be on a page that is left out', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method, text }) => {
+      if (method !== 'tools/list') return undefined;
+      return { body: resultBody(id, text.includes('cursor') ? '{"tools":1}' : '{"tools":[],"nextCursor":"2"}') };
+    },
+  });
+  const server = `  raw: { type: http, url: "${url}" }\n`;
+  const domain = approveDomain(mcpDomain('raw', server, 'user: { goal: Look. }\n'));
+  expect((await rehearsal('call', domain, 'look')).err).toContain(
+    'there is no tool look; there are none. Page 2 of its list of tools is left out: it cannot be read (tools: Invalid',
+  );
 });
 
 test('a call prints what it changes in the state of a server, also from the start of a draft', async () => {

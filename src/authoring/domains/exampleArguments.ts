@@ -2,7 +2,9 @@ import type { Tool } from '../../engine/core/domain/tool.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { referredBy } from '../../engine/core/values/jsonPointer.ts';
 import { patternOf, schemaPattern } from '../../engine/core/values/schemaPattern.ts';
+import { exactErrors, integersIn } from '../../engine/shell/load/exactErrors.ts';
 import { compileSchema } from '../../engine/shell/load/schemaCompiler.ts';
+import { exampleNumber } from './exampleNumber.ts';
 import { mergedSchemas } from './mergedSchemas.ts';
 import { patternText } from './patternText.ts';
 
@@ -32,7 +34,9 @@ type Making = {
  */
 export function exampleArguments({ parameters }: Pick<Tool, 'parameters'>): JsonObject {
   const compiled = compileSchema(parameters);
-  const fits = (made: JsonObject) => 'problem' in compiled || compiled.errorsOf(made).length === 0;
+  const fits = (made: JsonObject) =>
+    'problem' in compiled ||
+    exactErrors(compiled, { schema: parameters, value: made, integers: integersIn(parameters, made) }).length === 0;
   let first: JsonObject | undefined;
   // The plainest choice is the first one everywhere. What differs from it in few choices is tried before the rest.
   const waiting: (readonly number[])[] = [[]];
@@ -210,33 +214,6 @@ function exampleList(schema: JsonObject, name: string, making: Making, depth: nu
   }
   return items.length < Math.min(least, mostItems) ? undefined : items;
 }
-
-/**
- * Returns the least that a schema takes, and 1 where it does not say. In older drafts, `exclusiveMinimum: true` excludes
- * `minimum`.
- */
-function exampleNumber(schema: JsonObject, isWhole: boolean): number {
-  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = schema;
-  const least = Math.max(...[minimum, exclusiveMinimum].map((each) => numberOr(each, Number.NEGATIVE_INFINITY)));
-  const most = Math.min(...[maximum, exclusiveMaximum].map((each) => numberOr(each, Number.POSITIVE_INFINITY)));
-  const isOpen = exclusiveMinimum === true || least === exclusiveMinimum;
-  const isOpenAbove = exclusiveMaximum === true || most === exclusiveMaximum;
-  const isWithin = (value: number) =>
-    (isOpen ? value > least : value >= least) && (isOpenAbove ? value < most : value <= most);
-  const given = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : null;
-  const step = given ?? 1;
-  const lowest = Number.isFinite(least)
-    ? Math.ceil(least / step) * step
-    : Math.min(1, Number.isFinite(most) ? most : 1);
-  const from = given === null && !isWhole && Number.isFinite(least) ? least : lowest;
-  const steps = [0, 1, 2, 3, 4, 5, -1, -2];
-  const whole = (value: number) => !isWhole || Number.isInteger(value);
-  const multiple = (value: number) => (given === null ? value : Math.ceil(value / given) * given);
-  const found = steps.map((count) => multiple(from + count * step)).find((value) => isWithin(value) && whole(value));
-  return found ?? (Number.isFinite(least) && Number.isFinite(most) ? (least + most) / 2 : from);
-}
-
-const numberOr = (value: Json | undefined, none: number) => (typeof value === 'number' ? value : none);
 
 /** The value that is at a place of a list without repetitions, made of the one that is first. */
 function other(schema: Json | undefined, value: Json, at: number, root: JsonObject): Json {

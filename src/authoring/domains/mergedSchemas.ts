@@ -1,11 +1,12 @@
+import { exactLimit } from '../../engine/core/values/exactSchema.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 
 /** Merges the values of a keyword in two schemas, so that data valid under the result is valid under both. */
 type Merge = (a: Json, b: Json) => Json;
 
 const both: Merge = (a, b) => ({ allOf: [a, b] });
-const larger: Merge = (a, b) => (typeof a === 'number' && typeof b === 'number' ? Math.max(a, b) : b);
-const smaller: Merge = (a, b) => (typeof a === 'number' && typeof b === 'number' ? Math.min(a, b) : b);
+const larger: Merge = (a, b) => (isLess(b, a) ? a : b);
+const smaller: Merge = (a, b) => (isLess(a, b) ? a : b);
 const either: Merge = (a, b) => [...new Set([a, b].flat())];
 const common: Merge = (a, b) => {
   const known = new Set([a].flat().map(canonicalJson));
@@ -24,6 +25,11 @@ const byKey =
     const shared = Object.keys(a).filter((key) => Object.hasOwn(b, key));
     return { ...a, ...b, ...Object.fromEntries(shared.map((key) => [key, merge(a[key] as Json, b[key] as Json)])) };
   };
+
+function isLess(a: Json, b: Json): boolean {
+  const [one, two] = [exactLimit(a), exactLimit(b)];
+  return one !== undefined && two !== undefined && one < two;
+}
 
 const merges: Readonly<Record<string, Merge>> = {
   type: commonType,

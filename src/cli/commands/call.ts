@@ -1,6 +1,7 @@
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { JsonObject } from '../../engine/core/values/json.ts';
+import { type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
 import { exactJson, rawJson } from '../../engine/core/values/largeIntegers.ts';
+import { deepest, isTooDeep } from '../../engine/core/values/nesting.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { type ScratchResult, ScratchTools, writesBetween } from '../../engine/shell/scratchTools.ts';
 import { type Command, text } from '../options/command.ts';
@@ -59,6 +60,7 @@ function happened({ isError, content, writes }: ScratchResult): readonly Rollout
 }
 
 function argumentsIn(given: string): JsonObject {
+  if (isTooDeep(jsonOf(given))) throw new UsageError(`--arguments is nested deeper than ${deepest} levels`);
   let value: unknown;
   try {
     value = exactJson(given);

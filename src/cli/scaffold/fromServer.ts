@@ -13,7 +13,8 @@ import {
 } from '../../authoring/domains/mcpDomain.ts';
 import { writeWhole } from '../../authoring/domains/newFolder.ts';
 import type { McpServer } from '../../engine/core/domain/domain.ts';
-import { isLeftOut, type Tool } from '../../engine/core/domain/tool.ts';
+import { leftOutTools } from '../../engine/core/domain/leftOutTools.ts';
+import { isLeftOut } from '../../engine/core/domain/tool.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { throwUnlessApproved } from '../../engine/shell/approvals/approvals.ts';
 import { describeEffects, type Effects, serverEffects } from '../../engine/shell/approvals/effects.ts';
@@ -77,10 +78,10 @@ async function usableTools({ key, server, files, now }: ToMake, where: string, f
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so no domain can be made from it`);
   const usable = listed.filter(({ tool }) => !isLeftOut(tool));
-  const unusable = listed.filter(({ tool }) => isLeftOut(tool)).map(({ tool }) => leftOutText(tool));
+  const unusable = leftOutTools(listed.map(({ tool }) => tool)).map(({ text }) => text);
   if (usable.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tool that a model can be offered. ${unusable[0]}`);
-  for (const each of unusable) io.err(`${each}; it is left out\n`);
+  for (const each of unusable) io.err(`${each}\n`);
   return usable;
 }
 
@@ -109,11 +110,6 @@ async function makeDomain(
   });
   const isShared = reader?.isShared === true;
   return tellMade({ ...to, files: written, tools, drafts: proof, plays, isShared }, given, io);
-}
-
-/** Returns why a tool is left out. */
-function leftOutText({ name, leftOut }: Tool): string {
-  return `${leftOut?.what ?? `The tool ${JSON.stringify(name)}`} cannot be offered: ${leftOut?.reason}`;
 }
 
 /**

@@ -1,8 +1,11 @@
+import { leftOutTools } from '../core/domain/leftOutTools.ts';
 import { personaSchema } from '../core/domain/persona.ts';
+import { serverToolName } from '../core/domain/serverToolName.ts';
 import { taskSchema } from '../core/domain/task.ts';
-import { outsideSource, type Side, type Tool } from '../core/domain/tool.ts';
+import { nameOnServer, outsideSource, type Side, type Tool } from '../core/domain/tool.ts';
 import type { RolloutEvent, Writes } from '../core/events/event.ts';
 import { offeredNow } from '../core/events/message.ts';
+import { firstNames } from '../core/text/counted.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import { exactJson, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../core/values/media.ts';
@@ -161,7 +164,7 @@ export class ScratchTools {
    * @param args `JSON.stringify` writes all digits of their numbers
    */
   async call(name: string, args: JsonObject): Promise<ScratchResult> {
-    const tool = toolIn(this.#supervisor.domain.tools, name);
+    const tool = toolIn(this.#supervisor.loaded, name);
     const text = JSON.stringify(args);
     const misfit = misfitOf(tool, exactJson(text) as JsonObject, largeIntegerPlaces(text));
     if (misfit !== null) throw new Fault({ who: 'agent', code: 'call/misfit', message: misfit });
@@ -170,15 +173,15 @@ export class ScratchTools {
 
   /** Returns the state of the MCP server that a tool may change, by the server's reader; null if it has no reader. */
   async stateAround(name: string): Promise<SourceState | null> {
-    const { domain } = this.#supervisor;
-    const tool = toolIn(domain.tools, name);
+    const { domain, loaded } = this.#supervisor;
+    const tool = toolIn(loaded, name);
     const source = outsideSource(tool);
     const { reader, volatile = [] } = (source === null ? undefined : domain.file.mcpServers[source]) ?? {};
     const isKnown = reader !== undefined && domain.tools.some((each) => each.name === reader.tool);
     if (source === null || tool.effect === 'read' || !isKnown) return null;
     const result = await this.#enqueue('agent', reader.tool, reader.arguments as JsonObject);
     if (result.isError) return null;
-    const { outputSchema } = toolIn(domain.tools, reader.tool);
+    const { outputSchema } = toolIn(loaded, reader.tool);
     return { source, state: stateOf(recordedData(result), reader, outputSchema), volatile };
   }
 
@@ -287,13 +290,25 @@ function endOf({ failure, endReason }: RolloutClosed): Fault {
 
 const infrastructure = (message: string) => new Fault({ who: 'infrastructure', code: 'call/cut', message });
 
-function toolIn(tools: readonly Tool[], name: string): Tool {
+function toolIn({ domain: { tools, file }, leftOut = [] }: LoadedDomain, name: string): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found) return found;
+  const isNamed = (tool: Tool) => {
+    const own = nameOnServer(tool);
+    const server = tool.source.type === 'mcp' ? file.mcpServers[tool.source.server] : undefined;
+    return own === name || (server !== undefined && serverToolName(own, server) === name);
+  };
+  const named = leftOut.find(isNamed);
+  // A page that cannot be read may have the tool.
+  const reasons = leftOutTools(named ? [named] : leftOut.filter((tool) => tool.leftOut?.what !== undefined));
   const names = tools.map((tool) => tool.name);
   const near = nearest(name, names);
-  const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ') || 'none'}`;
-  throw new Fault({ who: 'agent', code: 'call/unknown-tool', message: `there is no tool ${name}; ${hint}` });
+  const hint = near ? `did you mean ${near}?` : `there are ${firstNames(names) || 'none'}`;
+  const message = [
+    `there is no tool ${name}${named ? '' : `; ${hint}`}`,
+    ...reasons.map(({ text, hint: advice }) => `${text}. ${advice}`),
+  ].join('. ');
+  throw new Fault({ who: 'agent', code: 'call/unknown-tool', message });
 }
 
 /** A domain with one more task, which asks for nothing of its own database, and with somebody to ask it. */

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { exampleArguments } from '../../../src/authoring/domains/exampleArguments.ts';
-import type { Json } from '../../../src/engine/core/values/json.ts';
+import { schemaWithDigits } from '../../../src/engine/core/values/exactSchema.ts';
+import type { Json, JsonObject } from '../../../src/engine/core/values/json.ts';
+import { rawJson } from '../../../src/engine/core/values/largeIntegers.ts';
 import { misfitOf } from '../../../src/engine/shell/load/arguments.ts';
+import { sentArguments } from '../../../src/engine/shell/load/exactErrors.ts';
 
 const draft4 = 'http://json-schema.org/draft-04/schema#';
 const bounded = (n: Json) => ({
@@ -71,6 +74,29 @@ test.each<[string, Record<string, Json>, Record<string, Json>?]>([
   const given = exampleArguments({ parameters });
   expect(misfitOf({ parameters } as never, given), JSON.stringify(given)).toBeNull();
   expect(given).toHaveProperty('value');
+});
+
+test.each<[string, string, string]>([
+  ['a minimum of -2^53', '"minimum":-9007199254740992', '1'],
+  ['the limits of 64 bits', '"minimum":-9223372036854775808,"maximum":9223372036854775807', '1'],
+  ['the limits of safe integers', '"minimum":-9007199254740991,"maximum":9007199254740991', '1'],
+  ['a minimum beyond 2^53', '"minimum":9007199254740993', '9007199254740993'],
+  ['an exclusive minimum of 2^53', '"exclusiveMinimum":9007199254740992', '9007199254740993'],
+  ['a minimum of 1e16', '"minimum":1e16', '10000000000000000'],
+  ['a maximum beyond -2^53', '"exclusiveMaximum":-9007199254740993', '-9007199254740994'],
+  ['multiples beyond 2^53', '"minimum":9007199254740993,"multipleOf":10', '9007199254741000'],
+  ['multiples of a number beyond 2^53', '"multipleOf":9007199254740993', '9007199254740993'],
+  [
+    'several limits beyond 2^53',
+    '"allOf":[{"minimum":9007199254740993},{"minimum":9007199254740997},{"minimum":3}]',
+    '9007199254740997',
+  ],
+])('a draft has a number that fits %s', (_, limits, sent) => {
+  const written = `{"type":"object","properties":{"n":{"type":"integer",${limits}}},"required":["n"]}`;
+  const parameters = schemaWithDigits(rawJson(written) as JsonObject);
+  const given = exampleArguments({ parameters });
+  expect(misfitOf({ parameters } as never, given), JSON.stringify(given)).toBeNull();
+  expect(JSON.stringify(sentArguments(parameters, given))).toBe(`{"n":${sent}}`);
 });
 
 const text = { type: 'string' };

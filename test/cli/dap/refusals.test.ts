@@ -184,6 +184,8 @@ test('a refusal shows braces as they are typed', async () => {
   await run.begin({ task: 'lamp-variant', stopOnEntry: true });
   const refusal = await run.type('/call get_order {"order_id": ');
   expect(refusal).toContain('write for example /call get_order {"order_id": "W1004"}');
+  const deep = await run.type(`/call get_order ${'{"a":'.repeat(201)}1${'}'.repeat(201)}`);
+  expect(deep).toContain('the arguments of get_order are nested deeper than 200 levels');
 });
 
 test('a row of another rollout is not re-sampled', async () => {

@@ -2,3 +2,12 @@
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Names that a message shows of a list. */
+const shownNames = 3;
+
+/** Returns the first names of a list, and how many others it has: `a, b, c and 297 more`. */
+export function firstNames(names: readonly string[]): string {
+  const more = names.length - shownNames;
+  return more > 0 ? `${names.slice(0, shownNames).join(', ')} and ${more} more` : names.join(', ');
+}

@@ -47,6 +47,12 @@ export function largeLimits(
   return { copy, limits };
 }
 
+/** Returns a limit of a schema with all its digits; undefined for what is not a limit. */
+export function exactLimit(limit: Json | undefined): bigint | number | undefined {
+  if (typeof limit === 'number') return limit;
+  return typeof limit === 'string' && isLargeInteger(limit) ? BigInt(limit) : undefined;
+}
+
 function withoutPlaces(schema: JsonObject, number: (digits: string) => Json): JsonObject {
   const found = largeLimits(schema);
   if (!found) return schema;

@@ -1,6 +1,8 @@
 import type { McpServer } from '../../core/domain/domain.ts';
+import { leftOutTools } from '../../core/domain/leftOutTools.ts';
 import { isAdapted } from '../../core/domain/serverToolName.ts';
 import { isUntyped, nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { firstNames } from '../../core/text/counted.ts';
 import type { Diagnostic } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { compileOutputSchema } from '../load/schemaCompiler.ts';
@@ -16,6 +18,8 @@ import { placeOfTool } from './checkSources.ts';
  */
 export function checkServerTools(parts: Parts, outsideTools: readonly Tool[]): readonly Diagnostic[] {
   const { found, note } = notebook();
+  for (const { tools, text, hint } of leftOutTools(outsideTools))
+    note(placeOfTool(parts, tools[0] as Tool), 'warning', 'tool/left-out', `${text}.`, hint);
   for (const tool of outsideTools) {
     checkName(parts, tool, note);
     checkOutputSchema(parts, tool, note);
@@ -36,15 +40,7 @@ function checkName(parts: Parts, tool: Tool, note: Note): void {
   const server = source.type === 'mcp' ? parts.file.value.mcpServers[source.server] : undefined;
   const own = nameOnServer(tool);
   const quoted = JSON.stringify(own);
-  if (leftOut)
-    note(
-      placeOfTool(parts, tool),
-      'warning',
-      'tool/left-out',
-      `${leftOut.what ?? `The tool ${quoted}`} is left out: ${leftOut.reason}.`,
-      leftOut.hint,
-    );
-  else if (server && isAdapted(own, server))
+  if (!leftOut && server && isAdapted(own, server))
     note(
       placeOfTool(parts, tool),
       'info',
@@ -75,7 +71,7 @@ function checkRenames({ file }: Parts, server: string, { rename = {} }: McpServe
       'warning',
       'domain/unknown-tool',
       `The server ${server} has no tool ${JSON.stringify(own)} to rename.`,
-      didYouMean(own, names, `Its tools are ${names.join(', ')}.`),
+      didYouMean(own, names, `Its tools are ${firstNames(names)}.`),
     );
 }
 
@@ -97,7 +93,7 @@ function checkDeclaredNames({ file }: Parts, server: string, declared: McpServer
       'domain/unknown-tool',
       `The server ${server} has no tool ${JSON.stringify(name)} in this domain.`,
       meant === undefined
-        ? didYouMean(name, names, `Its tools are ${names.join(', ')}.`)
+        ? didYouMean(name, names, `Its tools are ${firstNames(names)}.`)
         : `That is its name on the server. Write ${meant}, its name in this domain.`,
       meant === undefined ? respelt(at, name, names) : replacing(at, name, meant),
     );
@@ -116,7 +112,7 @@ function checkStateTools({ file }: Parts, server: string, declared: McpServer, t
       'error',
       'domain/unknown-tool',
       `The server ${server} has no tool ${JSON.stringify(name)}.`,
-      didYouMean(name, names, `Its tools are ${names.join(', ')}.`),
+      didYouMean(name, names, `Its tools are ${firstNames(names)}.`),
       respelt(at, name, names),
     );
   }

@@ -51,6 +51,7 @@ export function* completeDomainInSteps(
     ...loaded,
     domain: { ...loaded.domain, tools: [...tools.values()] },
     diagnostics: withoutFixesOfImports(diagnostics, parts),
+    leftOut: (outsideTools ?? []).filter(isLeftOut),
   };
 }
 

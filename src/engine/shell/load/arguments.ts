@@ -5,7 +5,7 @@ import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { didYouMean } from '../source/nearest.ts';
 import { argumentsOf } from '../source/note.ts';
 import { exactErrors, integersIn } from './exactErrors.ts';
-import { compileSchema } from './schemaCompiler.ts';
+import { compileSchema, isUnchecked } from './schemaCompiler.ts';
 
 export type ArgumentProblem = {
   /** Path in the arguments. */
@@ -32,7 +32,10 @@ export function argumentProblems(
   const schema = compileSchema(tool.parameters);
   if ('problem' in schema) return [];
   const checked = { schema: tool.parameters, value: given, integers: integersIn(tool.parameters, given, integers) };
-  return exactErrors(schema, checked).flatMap((error) => problemOf(tool, error, given));
+  const errors = exactErrors(schema, checked);
+  // The server checks what cannot be checked here.
+  if (tool.source?.type === 'mcp' && errors.some(isUnchecked)) return [];
+  return errors.flatMap((error) => problemOf(tool, error, given));
 }
 
 /** Returns what a call is refused with whose arguments do not fit, or null where they do. */
@@ -148,7 +151,7 @@ function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): readonly 
         {
           path,
           isKey: false,
-          message: `${name} fits none of the forms that it may have.`,
+          message: name === '' ? 'they fit none of their forms.' : `${name} fits none of the forms that it may have.`,
           hint: `See the description of ${tool.name}.`,
         },
       ];
@@ -157,7 +160,7 @@ function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): readonly 
         {
           path,
           isKey: false,
-          message: `${name} ${error.message ?? 'does not fit'}.`,
+          message: `${name || 'the arguments'} ${error.message ?? 'must fit the schema'}.`,
           hint: `See the description of ${tool.name}.`,
         },
       ];

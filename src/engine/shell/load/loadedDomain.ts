@@ -5,6 +5,7 @@ import type { ParsedPolicy } from '../../core/domain/policy.ts';
 import type { Rule } from '../../core/domain/rule.ts';
 import type { SimulatedTool } from '../../core/domain/simulatedTool.ts';
 import type { Task } from '../../core/domain/task.ts';
+import type { Tool } from '../../core/domain/tool.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { Diagnostic, Location } from '../files/diagnostic.ts';
 import type { Placed } from '../source/items.ts';
@@ -90,6 +91,8 @@ export type LoadedDomain = {
   readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
   readonly locations: Locations;
   readonly diagnostics: readonly Diagnostic[];
+  /** Tools of servers that no seat is offered, with the reasons; known once the tools are described. */
+  readonly leftOut?: readonly Tool[];
   /** Names of the tools in files of the domain, found without running code. */
   readonly toolNames: readonly string[];
   /** The file of the code tools, or null when the domain has none. */

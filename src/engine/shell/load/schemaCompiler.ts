@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { default as AjvDraft04Module } from 'ajv-draft-04';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { messageOf } from '../files/fault.ts';
+import { endlessReference } from './endlessReference.ts';
 import { checkExactly, exactKeyword, withExactLimits } from './exactKeyword.ts';
 import { addExactLimits } from './exactLimits.ts';
 import { isMapOfSchemas, isSchemaData, schemaSettings } from './schemaPatterns.ts';
@@ -67,7 +68,15 @@ const dialects: readonly Dialect[] = [
  * as one with tuples of draft 7 and no `$schema`, is compiled in the first dialect that takes it.
  */
 export function compileSchema(schema: JsonObject): CompiledSchema {
-  return compiledFor(everyError, schema);
+  const all = compiledFor(everyError, schema);
+  if ('problem' in all) return all;
+  const errorsOf = (value: Json, exact?: Json) => {
+    const errors = all.errorsOf(value, exact);
+    const first = errors.some(isUnchecked) ? compiledFor(firstError, schema) : all;
+    // A form that has failed is not followed further there, so a check takes fewer references.
+    return first === all || 'problem' in first ? errors : first.errorsOf(value, exact);
+  };
+  return { errorsOf };
 }
 
 /** Compiles a schema like `compileSchema`, for results of a server: a value of any size has one error at most. */
@@ -89,14 +98,16 @@ function compile(mode: Mode, { $schema, ...written }: JsonObject): CompiledSchem
   let problem = '';
   try {
     const context = { anchors: anchorsOf(written), isReferenceAlone: named?.isReferenceAlone ?? false };
-    const schema = tolerated(withExactLimits(written), context);
+    const schema = tolerated(withExactLimits(written), context) as JsonObject;
+    const endless = endlessReference(schema);
+    if (endless !== undefined) return { problem: `the reference ${endless} leads back to itself` };
     const compilers = [
       ...inOrder.map((dialect) => () => quickOf(mode, dialect)),
       // A schema may refer to the meta-schema of its dialect.
       ...inOrder.slice(0, 1).map((dialect) => () => withoutId(dialect.compiler(mode.settings))),
     ];
     for (const compilerOf of compilers) {
-      const made = compiledBy(compilerOf(), schema as object);
+      const made = compiledBy(compilerOf(), schema);
       if (typeof made !== 'string') return { errorsOf: (value, exact) => errorsWithin(made, value, exact) };
       problem ||= made;
     }
@@ -125,6 +136,9 @@ let references = 0;
 
 class TooManyReferences extends Error {}
 
+/** Returns whether an error means that a value cannot be checked, so that it may fit. */
+export const isUnchecked = ({ keyword }: ErrorObject): boolean => keyword === counted;
+
 function errorsWithin(check: ValidateFunction, value: Json, exact: Json = value): readonly ErrorObject[] {
   references = 0;
   checkExactly(exact);
@@ -134,8 +148,8 @@ function errorsWithin(check: ValidateFunction, value: Json, exact: Json = value)
     // A reference that leads back to itself without a step into the value has no end, so the value is not checked.
     if (error instanceof RangeError) return [];
     if (!(error instanceof TooManyReferences)) throw error;
-    const message = `cannot be checked: its schema takes more than ${mostReferences} references for one value`;
-    return [{ keyword: '$ref', instancePath: '', schemaPath: '#', params: {}, message }];
+    const message = `cannot be checked: the schema takes more than ${mostReferences} references for one value`;
+    return [{ keyword: counted, instancePath: '', schemaPath: '#', params: {}, message }];
   }
 }
 

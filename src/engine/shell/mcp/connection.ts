@@ -2,12 +2,18 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ErrorCode,
+  McpError,
+  type RequestId,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { messageOf } from '../files/fault.ts';
 import { version } from '../files/version.ts';
 import {
   meaningOf,
+  OtherAnswer,
   ServerBusy,
   ServerError,
   SessionLost,
@@ -15,7 +21,7 @@ import {
   UnaddressedRefusal,
   withServerError,
 } from './errors.ts';
-import { ForwardingTransport, type Received } from './forwardingTransport.ts';
+import { ForwardingTransport, type Received, type Sent } from './forwardingTransport.ts';
 import { isResultOfCall, meaningOfStatus } from './httpStatus.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
@@ -46,6 +52,8 @@ export class McpConnection {
   isClosed = false;
   /** Rejections of the requests under way. */
   readonly #pending = new Set<(error: Error) => void>();
+  /** The last answer to another request than those under way. */
+  #other: OtherAnswer | undefined;
   #transport: Transport | null = null;
   #server = '';
   /** Every session that the server has named to this connection. The last one is in use. */
@@ -80,7 +88,10 @@ export class McpConnection {
     // The client has a limit for the first message of the handshake, and none for the one after it.
     const timer = setTimeout(() => this.cut(new TimeLimitExceeded()), timeoutMs);
     try {
-      await this.unlessCut(this.client.connect(new MarkingTransport(transport, this.client), { timeout: timeoutMs }));
+      const marking = new MarkingTransport(transport, this.client, (other) => {
+        this.#other = other;
+      });
+      await this.unlessCut(this.client.connect(marking, { timeout: timeoutMs }));
     } catch (error) {
       this.#holdSession();
       throw answerOf(error);
@@ -184,14 +195,19 @@ export class McpConnection {
     return hasChanged;
   }
 
-  /** Returns an answer, unless the connection that it comes over breaks first. */
+  /**
+   * Returns an answer, unless the connection that it comes over breaks first. Rejects with `OtherAnswer` where only other
+   * requests were answered within the time limit.
+   */
   async unlessCut<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    this.#other = undefined;
     const cut = Promise.withResolvers<never>();
     this.#pending.add(cut.reject);
     try {
       return await Promise.race([answer, cut.promise]);
     } catch (error) {
-      throw meaningOf(error);
+      const meant = meaningOf(error);
+      throw meant instanceof TimeLimitExceeded ? (this.#other ?? meant) : meant;
     } finally {
       this.#pending.delete(cut.reject);
     }
@@ -215,9 +231,10 @@ export class McpConnection {
  */
 function answerOf(error: unknown, isKnown = false): unknown {
   if (!(error instanceof UnaddressedRefusal)) return error;
-  const { answer, status } = error;
+  const { answer, status, other } = error;
   if (!isResultOfCall(status, isKnown)) return new StreamableHTTPError(status, answer.message);
-  return meaningOfStatus(status) === 'busy' ? new ServerBusy(answer.code, answer.message, answer.data) : answer;
+  if (meaningOfStatus(status) === 'busy') return new ServerBusy(answer.code, answer.message, answer.data);
+  return other ?? answer;
 }
 
 /**
@@ -241,17 +258,41 @@ const isGone = (status: number | undefined) => status === 404 || status === 410;
 const sessionLost =
   /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|missing|required|terminated|closed|ended|does not exist)|\btransport\b.{0,40}\bnot found|\b(?:could not find|no|unknown|missing)\b.{0,20}\btransport\b|(?:no|not a|unknown|unrecogni[sz]ed|invalid|expired|missing)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation)\b/i;
 
-/** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
+/**
+ * A transport that marks the errors of the server, because the client makes errors of the same type itself, and notices
+ * answers that the client ignores.
+ */
 class MarkingTransport extends ForwardingTransport {
   readonly #client: TolerantClient;
+  readonly #onOther: (other: OtherAnswer) => void;
+  /** The requests without an answer. A late answer to one that was cancelled is not that of another request. */
+  readonly #open = new Set<RequestId>();
+  #last: RequestId | undefined;
 
-  constructor(inner: Transport, client: TolerantClient) {
+  /** @param onOther called for an answer to no open request */
+  constructor(inner: Transport, client: TolerantClient, onOther: (other: OtherAnswer) => void) {
     super(inner);
     this.#client = client;
+    this.#onOther = onOther;
+  }
+
+  override send(...[message, options]: Sent): Promise<void> {
+    if ('method' in message && 'id' in message) {
+      this.#last = message.id;
+      this.#open.add(message.id);
+    }
+    return super.send(message, options);
   }
 
   protected override received(...[message, extra]: Received): void {
+    if (!('method' in message) && message.id !== undefined && !this.#settle(message.id))
+      this.#onOther(new OtherAnswer(message.id, this.#last));
     super.received(withServerError(message), extra);
+  }
+
+  /** Returns whether an id is that of an open request. */
+  #settle(id: RequestId): boolean {
+    return this.#open.delete(id) || this.#open.delete(Number(id));
   }
 
   override setProtocolVersion(known: string): void {

@@ -23,18 +23,21 @@ export class ServerError extends Error {
 }
 
 /**
- * A refusal with an HTTP status that names no request: the server may no longer know the session.
+ * A refusal with an HTTP status that does not name the request: the server may no longer know the session.
  * `answer` is the refusal as the answer to the request.
  */
 export class UnaddressedRefusal extends Error {
   override readonly name = 'UnaddressedRefusal';
   readonly answer: ServerError;
   readonly status: number;
+  /** Set where the refusal names another request. */
+  readonly other: OtherAnswer | undefined;
 
-  constructor(answer: ServerError, status: number) {
+  constructor(answer: ServerError, status: number, other?: OtherAnswer) {
     super(answer.message);
     this.answer = answer;
     this.status = status;
+    this.other = other;
   }
 }
 
@@ -126,6 +129,9 @@ export const failedAnswer = (id: RequestId, error: Error) => ({
   id,
   error: { code: ErrorCode.InternalError, message: error.message, data: error },
 });
+
+/** Returns whether an id is that of a request. Some servers write it as a text, and the SDK takes that. */
+export const isSameId = (id: unknown, request: RequestId | undefined): boolean => Number(id) === Number(request);
 
 /** Returns what an error of the SDK's client means: the server's own error, or one of this process. */
 export function meaningOf(error: unknown): unknown {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { finiteText, jsonOf } from '../../core/values/json.ts';
@@ -9,7 +9,15 @@ import { Fault } from '../files/fault.ts';
 import { isPage, withoutPage } from '../files/htmlPage.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { redactedPart } from '../keys/secrets.ts';
-import { Disconnected, OtherAnswer, PageAnswer, ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
+import {
+  Disconnected,
+  isSameId,
+  OtherAnswer,
+  PageAnswer,
+  ServerError,
+  UnaddressedRefusal,
+  UnreadableAnswer,
+} from './errors.ts';
 import { concernsRequest, isAboutRights, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
 import { markedEventId, OpenStreams, resumedStream } from './resumption.ts';
@@ -27,10 +35,10 @@ type FetchEvents = {
 /**
  * Returns a `fetch` for the SDK's transport over HTTP. It has no own time limit, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
- * any other answer. Rejects with an `UnaddressedRefusal` where a JSON-RPC error names no request, and where a call is
- * refused without one, and with `OtherAnswer` where the answer is that of another request. Where a call has another body than a message, it rejects with an `UnreadableAnswer`, or with
- * `Disconnected` for a message that breaks off. What a server answers to a notification is not read, as MCP has no answer
- * to it.
+ * any other answer. Rejects with an `UnaddressedRefusal` where a JSON-RPC error names no request or another one, and where
+ * a call is refused without one, and with `OtherAnswer` where the answer is that of another request. Where a call has
+ * another body than a message, it rejects with an `UnreadableAnswer`, or with `Disconnected` for a message that breaks off.
+ * What a server answers to a notification is not read, as MCP has no answer to it.
  */
 export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: number): FetchLike {
   const streams = new OpenStreams(onCut);
@@ -60,15 +68,16 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
     }
     const isCall = posted.method === 'tools/call';
     if ((!response.body && !isCall) || (!isPost && !response.ok)) return response;
-    if (!response.ok) return readRefusal(response, init);
+    if (!response.ok) return readRefusal(response, posted);
     const isStream = type.includes('text/event-stream');
     const isAccepted = isPost && response.status === 202;
     if (isPost && !isStream) {
       const text = finiteText(await response.text());
       const isAnswer = isAccepted || type.includes('application/json') || isMessage(text);
-      const answer = isAnswer ? answerIn(response, text, init) : null;
-      if (answer) throwIfOther(text, posted.id);
-      if (answer) return answer;
+      const messages = isAnswer ? answersIn(text, posted.id) : null;
+      const ids = messages?.flatMap(idOfAnswer) ?? [];
+      if (messages && !ids.some((id) => isSameId(id, posted.id))) throw new OtherAnswer(ids[0], posted.id);
+      if (messages) return responseOf(messages, response);
       if (isCall && breaksOff(text)) throw new Disconnected('the answer broke off');
       if (isCall && isPage(text)) throw new PageAnswer(quoteOf(text));
       if (isCall) throw new UnreadableAnswer(quoteOf(text) || 'its answer is empty');
@@ -125,8 +134,10 @@ const requestSchema = z.looseObject({
   params: z.looseObject({ requestId: z.unknown() }).optional().catch(undefined),
 });
 
+type Posted = z.infer<typeof requestSchema>;
+
 /** Returns the request that is posted. A notification, and an answer to a request of the server, have no id of a request. */
-function requestOf({ body }: RequestInit = {}): z.infer<typeof requestSchema> {
+function requestOf({ body }: RequestInit): Posted {
   const read = requestSchema.safeParse(typeof body === 'string' ? jsonOf(body) : undefined);
   return read.success && read.data.method !== undefined ? read.data : {};
 }
@@ -135,22 +146,23 @@ function requestOf({ body }: RequestInit = {}): z.infer<typeof requestSchema> {
  * Returns the answer in a response with an HTTP status of an error, else the response as it is. Throws an
  * `UnaddressedRefusal` where a call is refused, and where the transport of the server may have refused the request.
  */
-async function readRefusal(response: Response, init: RequestInit): Promise<Response> {
+async function readRefusal(response: Response, { id, method }: Posted): Promise<Response> {
   const { status } = response;
   const text = finiteText(await response.text());
-  const { id, method } = requestOf(init);
   const isCall = method === 'tools/call';
   const refusal = refusalIn(text);
-  const isAddressed = refusal !== null && id !== undefined && refusal.id === id;
+  const isAddressed = refusal !== null && id !== undefined && isSameId(refusal.id, id);
   // A person has to change something about rights, so only an answer to the call itself is for the agent.
-  if (isAddressed && (isCall || !isAboutRights(status)))
-    return answerIn(response, text, init) ?? withBody(response, text);
+  if (isAddressed && (isCall || !isAboutRights(status))) return responseOf([refusal], response);
+  const error = refusal && serverErrorIn(refusal);
+  // Some servers write a word such as server-error in place of the id of a request.
+  const isOther = refusal !== null && !isAddressed && Number.isFinite(Number(refusal.id));
+  const other = isOther ? new OtherAnswer(refusal.id, id) : undefined;
   if (isCall && meaningOfStatus(status) !== 'redirect') {
     const words = quoteOf(text) || (STATUS_CODES[status] ?? '');
-    throw new UnaddressedRefusal(refusal?.error ?? new ServerError(status, words), status);
+    throw new UnaddressedRefusal(error ?? new ServerError(status, words), status, other);
   }
-  if (!concernsRequest(status)) return withBody(response, text);
-  if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error, status);
+  if (error && id !== undefined && concernsRequest(status)) throw new UnaddressedRefusal(error, status, other);
   return withBody(response, text);
 }
 
@@ -163,44 +175,37 @@ const longestQuote = 2000;
 /** Returns the start of a body that is not a message. */
 const quoteOf = (text: string) => redactedPart(withoutPage(text).trim(), 0, longestQuote);
 
-/** Returns the JSON-RPC error that a text is, with the id that it names. */
-function refusalIn(text: string): { readonly id: unknown; readonly error: ServerError } | null {
-  if (!isMessage(text)) return null;
-  const message = readMessage(text);
-  if (!('error' in message)) return null;
-  const { code, message: words, data } = message.error;
-  return { id: message.id, error: new ServerError(code, words, data) };
+/** Returns the JSON-RPC error that a text is. */
+function refusalIn(text: string): JSONRPCErrorResponse | null {
+  const message = isMessage(text) ? readMessage(text) : null;
+  return message && 'error' in message ? message : null;
 }
 
-/** Throws `OtherAnswer` where none of the answers in a text is for the request. */
-function throwIfOther(text: string, request: RequestId | undefined): void {
-  const ids = batchOf(text.trim()).flatMap((each) => idOfAnswer(readMessage(each, request)));
-  if (!ids.some((id) => isSameId(id, request))) throw new OtherAnswer(ids[0], request);
-}
+const serverErrorIn = ({ error: { code, message, data } }: JSONRPCErrorResponse) =>
+  new ServerError(code, message, data);
 
 /** Returns the id of an answer; nothing for another message. */
 const idOfAnswer = (message: JSONRPCMessage): readonly unknown[] =>
   'result' in message || 'error' in message ? [message.id] : [];
 
-/** Some servers write the id of a request as a text, and the SDK takes that. */
-const isSameId = (id: unknown, request: RequestId | undefined): boolean => Number(id) === Number(request);
-
 const noAnswer = 'it accepted the request with 202, which has no answer';
 
-/**
- * Returns the response of a posted request with its answer as the SDK reads it; null for a text that is not an answer. Some
- * servers send an answer with status 202, although that status means that no answer follows.
- */
-function answerIn(response: Response, text: string, init: RequestInit = {}): Response | null {
-  const { id } = requestOf(init);
+/** Returns the messages of a text as the SDK reads them; null for a text without an answer. */
+function answersIn(text: string, request: RequestId | undefined): readonly JSONRPCMessage[] | null {
   try {
-    const messages = batchOf(text.trim()).map((each) => readMessage(each, id));
-    if (!messages.some((message) => 'result' in message || 'error' in message)) return null;
-    return Response.json(messages.length === 1 ? messages[0] : messages, { headers: sessionOf(response.headers) });
+    const messages = batchOf(text.trim()).map((each) => readMessage(each, request));
+    return messages.some((message) => idOfAnswer(message).length > 0) ? messages : null;
   } catch {
     return null;
   }
 }
+
+/**
+ * Returns a response with messages. Some servers send an answer with status 202, although that status means that no answer
+ * follows.
+ */
+const responseOf = (messages: readonly JSONRPCMessage[], { headers }: Response): Response =>
+  Response.json(messages.length === 1 ? messages[0] : messages, { headers: sessionOf(headers) });
 
 function sessionOf(headers: Headers): Record<string, string> {
   const session = headers.get('mcp-session-id');

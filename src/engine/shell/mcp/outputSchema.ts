@@ -2,7 +2,7 @@ import type { Tool } from '../../core/domain/tool.ts';
 import { hasExactNumber, withDigits } from '../../core/values/largeIntegers.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { exactDataErrors } from '../load/exactErrors.ts';
-import { compileOutputSchema } from '../load/schemaCompiler.ts';
+import { compileOutputSchema, isUnchecked } from '../load/schemaCompiler.ts';
 import type { ReadResult } from './result.ts';
 
 /** The longest note on one result. */
@@ -18,7 +18,7 @@ export function mismatchOf({ outputSchema }: Tool, { isError, data }: ReadResult
   if ('problem' in schema) return undefined;
   if (data === undefined) return 'the tool has an output schema, and its result has no structuredContent';
   const [error] = hasExactNumber(data) ? exactDataErrors(outputSchema, data) : schema.errorsOf(withDigits(data));
-  if (!error) return undefined;
+  if (!error || isUnchecked(error)) return undefined;
   const text = `${error.instancePath || 'structuredContent'} ${error.message}`;
   return redactedPart(`structuredContent does not match the output schema: ${text}`, 0, longest);
 }

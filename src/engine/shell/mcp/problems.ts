@@ -8,8 +8,9 @@ import { AnswerTooLong } from '../keys/boundFetch.ts';
 import {
   Disconnected,
   isRefused,
+  isUnexpectedBody,
   NotSent,
-  OtherAnswer,
+  type OtherAnswer,
   PageAnswer,
   ServerError,
   SessionLost,
@@ -26,6 +27,7 @@ const downloadMs = 120_000;
 /** Problems of the way to the server: the same command runs such a rollout again. */
 const lostTransport: readonly string[] = [
   'mcp/died',
+  'mcp/other-answer',
   'mcp/unreachable',
   'mcp/unavailable',
   'mcp/session',
@@ -83,6 +85,17 @@ export function timeLimitProblem(what: string, { limitMs }: TimeLimitExceeded, t
   ];
 }
 
+/**
+ * Returns the problem of a server that answered another request.
+ * @param tool the tool of the call; null for another request
+ */
+export const otherAnswerProblem = (tool: string | null, error: OtherAnswer): Problem => [
+  'mcp/other-answer',
+  `${resultless(tool)}${error.message}. ${again}`,
+];
+
+const resultless = (tool: string | null) => (tool === null ? '' : `${tool} has no result: `);
+
 /** Returns the problem of a server whose answers are longer than they may be. */
 export function tooLongProblem({ longest }: AnswerTooLong): Problem {
   const size = `${longest / 1e6} MB`;
@@ -95,6 +108,10 @@ export function tooLongProblem({ longest }: AnswerTooLong): Problem {
 /** Returns whether a server refuses a request itself, or answers with what cannot be read. */
 export const isMisunderstood = (error: unknown): boolean =>
   error instanceof ServerError || isRefused(error) || error instanceof z.core.$ZodError;
+
+/** Returns whether a server answers with what is not a message, or is longer than a message may be. */
+export const isUnreadable = (error: unknown): boolean =>
+  [z.core.$ZodError, SyntaxError, AnswerTooLong].some((type) => error instanceof type) || isUnexpectedBody(error);
 
 /** Returns the problem of a server that was not understood, and that named a protocol version which is not known. */
 export function versionProblem(version: string, error: unknown): Problem {
@@ -116,7 +133,7 @@ export function httpProblem(
   error: unknown,
   variables: readonly string[],
 ): Problem {
-  const what = tool === null ? '' : `${tool} has no result: `;
+  const what = resultless(tool);
   if (error instanceof TimeLimitExceeded) return timeLimitProblem('it', error, timeoutMs);
   if (error instanceof ServerError)
     return ['mcp/error', `${what}it answers with ${error.text}. Check the url, and look at the log of the server`];
@@ -137,7 +154,6 @@ export function httpProblem(
       'mcp/protocol',
       `${what}${error.message} instead of MCP, so a login or a proxy is in front of it. Check the url and the headers`,
     ];
-  if (error instanceof OtherAnswer) return ['mcp/protocol', `${what}${error.message}. ${again}`];
   return ['mcp/protocol', `${what}it did not answer with MCP (${misreadText(error)}). Check the url`];
 }
 

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { McpServer } from '../../core/domain/domain.ts';
 import { isAdapted, serverToolName } from '../../core/domain/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { firstNames } from '../../core/text/counted.ts';
 import { issueText } from '../../core/text/issueText.ts';
 import { schemaWithDigits } from '../../core/values/exactSchema.ts';
 import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/values/json.ts';
@@ -12,7 +13,7 @@ import type { McpConnection } from './connection.ts';
 import type { FaultOf } from './declared.ts';
 import { ServerError } from './errors.ts';
 import { exactResult } from './message.ts';
-import { isMisunderstood, wordsOf } from './problems.ts';
+import { isMisunderstood, isUnreadable, wordsOf } from './problems.ts';
 
 /** A tool of a server, with what the server says about its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
@@ -22,17 +23,21 @@ type ListedServer = { readonly name: string; readonly declared: McpServer };
 /** More pages of tools than any server has. */
 const mostPages = 1000;
 
-/**
- * A page of the list. Some servers mark the last page with another value than null, and some give the list itself as the
- * result, which is read as its content.
- */
+/** The tools of a page. Some servers give the list itself as the result, which is read as its content. */
 const pageSchema = z
-  .looseObject({
-    tools: z.preprocess(withNames, z.array(z.unknown()).nullish()),
-    content: z.array(z.unknown()).optional().catch(undefined),
-    nextCursor: z.union([z.string(), z.number()]).nullish().catch(null),
-  })
-  .transform(({ tools, content, nextCursor }) => ({ tools: tools ?? content ?? [], nextCursor }));
+  .looseObject({ tools: z.preprocess(withNames, z.array(z.unknown()).nullish()), content: z.unknown().optional() })
+  .transform(({ tools, content }) => ({ tools: tools ?? content ?? [] }))
+  .pipe(z.object({ tools: z.array(z.unknown()) }));
+
+/** The cursor of the next page. Some servers mark the last page with another value than null, such as an empty text. */
+const cursorSchema = z.looseObject({ nextCursor: z.union([z.string(), z.number()]).nullish().catch(null) });
+
+type Page = {
+  readonly tools: readonly unknown[];
+  /** Why the tools of this page cannot be read. */
+  readonly problem?: string;
+  readonly nextCursor?: number | string | undefined;
+};
 
 /** Returns a list of the tools that a server gives as a map by name; anything else as it is. */
 function withNames(tools: unknown): unknown {
@@ -54,8 +59,8 @@ type WrittenTool = z.infer<typeof toolSchema>;
 
 /**
  * Returns the tools of all pages of a server's list. A tool that cannot be used has `leftOut`, its reason, and so has a page
- * after the first that the server refuses.
- * Throws a fault for a list that is not one, or has no end.
+ * whose tools cannot be read or are those of the pages before. Throws a fault for a list without a readable page, and for one
+ * without an end.
  */
 export async function listTools(
   connection: McpConnection,
@@ -64,35 +69,24 @@ export async function listTools(
   faultOf: FaultOf,
 ): Promise<readonly ListedTool[]> {
   const found: ListedTool[] = [];
-  const seen = new Set<number | string>();
-  let pages = 0;
+  const names = new Set<string>();
+  const cursors = new Set<number | string>();
   let cursor: number | string | undefined;
-  do {
-    pages += 1;
-    const page = await readPage(connection, cursor, timeoutMs).catch((error: unknown) => {
-      if (pages === 1 || !isMisunderstood(error)) throw error;
-      return wordsOf(error);
-    });
-    // The tools of the pages before can be used.
-    if (typeof page === 'string') {
-      found.push({ tool: leaveOutPage(server, pages, page), isReadOnly: undefined });
-      break;
-    }
-    if (!page.success)
-      throw faultOf(
-        'mcp/list',
-        `its answer to tools/list cannot be read (${issueText(page.error, 'the list')}). ${reportTo}`,
-      );
-    const before = found.length;
-    found.push(...page.data.tools.map((tool, at) => readTool(server, tool, before + at + 1)));
-    // Some servers mark the last page with an empty cursor, or know no cursors and give the first page again.
-    cursor = page.data.nextCursor || undefined;
-    if (cursor !== undefined && seen.has(cursor)) break;
-    if (seen.size >= mostPages)
-      throw faultOf('mcp/endless-list', `its tool list does not end: every page names a next page. ${reportTo}`);
-    if (cursor !== undefined) seen.add(cursor);
-  } while (cursor !== undefined);
-  return withoutClashes(server, found);
+  for (let number = 1; number <= mostPages; number += 1) {
+    const { tools, problem, nextCursor } = await readPage(connection, cursor, timeoutMs, faultOf);
+    const own = tools.flatMap((tool) => toolSchema.safeParse(tool).data?.name ?? []);
+    // Some servers know no cursors and give the first page again.
+    const isRepeated = own.length > 0 && own.every((name) => names.has(name));
+    const reason = isRepeated ? `its tools are on the pages before (${firstNames(own)})` : problem;
+    if (reason !== undefined) found.push({ tool: leaveOutPage(server, number, reason), isReadOnly: undefined });
+    else found.push(...tools.map((tool, at) => readTool(server, tool, found.length + at + 1)));
+    const isLast = nextCursor === undefined || isRepeated || (own.length === 0 && cursors.has(nextCursor));
+    if (isLast) return withoutClashes(server, found);
+    cursor = nextCursor;
+    cursors.add(cursor);
+    for (const name of own) names.add(name);
+  }
+  throw faultOf('mcp/endless-list', `its tool list does not end: every page names a next page. ${reportTo}`);
 }
 
 /** Leaves out each tool whose adapted name another one has, and each one that is listed again. */
@@ -115,23 +109,45 @@ function withoutClashes({ declared }: ListedServer, all: readonly ListedTool[]):
 
 const reportTo = 'Report it to the author of the server';
 const report = `${reportTo}. Its other tools can be used.`;
-const reportPage = `${reportTo}. The tools of the pages before can be used.`;
+const reportPage = `${reportTo}. The tools of its other pages can be used.`;
 const repeated = { reason: 'the server lists another tool with this name', hint: report };
 const clashOf = (own: string, name: string) => ({
   reason: `its name would become ${name}, which another tool of the server has`,
   hint: `Write rename: { ${JSON.stringify(own)}: NAME } under its server in domain.yaml.`,
 });
 
-/** Reads a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. */
-async function readPage(connection: McpConnection, cursor: number | string | undefined, timeoutMs: number) {
-  return pageSchema.safeParse(await pageOf(connection, cursor, timeoutMs));
+/**
+ * Reads a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. Throws where it
+ * is the only one and cannot be read, and where the first page is refused.
+ */
+async function readPage(
+  connection: McpConnection,
+  cursor: number | string | undefined,
+  timeoutMs: number,
+  faultOf: FaultOf,
+): Promise<Page> {
+  const isFirst = cursor === undefined;
+  try {
+    const sent = await pageOf(connection, cursor, timeoutMs);
+    const nextCursor = cursorSchema.parse(sent).nextCursor || undefined;
+    const { success, data, error } = pageSchema.safeParse(sent);
+    if (success) return { ...data, nextCursor };
+    const words = issueText(error, 'the list');
+    if (isFirst && nextCursor === undefined)
+      throw faultOf('mcp/list', `its answer to tools/list cannot be read (${words}). ${reportTo}`);
+    return { tools: [], problem: `it cannot be read (${words})`, nextCursor };
+  } catch (error) {
+    const isMessage = !isUnreadable(error);
+    if (isFirst || (isMessage && !isMisunderstood(error))) throw error;
+    return { tools: [], problem: `${isMessage ? 'the server refuses it' : 'it cannot be read'} (${wordsOf(error)})` };
+  }
 }
 
 async function pageOf(
   connection: McpConnection,
   cursor: number | string | undefined,
   timeoutMs: number,
-): Promise<unknown> {
+): Promise<object> {
   try {
     return exactResult(await connection.listTools(cursor === undefined ? {} : { cursor }, timeoutMs));
   } catch (error) {
@@ -234,10 +250,9 @@ function leaveOut({ name: server, declared }: ListedServer, name: string, reason
   };
 }
 
-/** Returns a placeholder for the tools of a page that the server refuses. */
-function leaveOutPage(server: ListedServer, page: number, words: string): Tool {
+/** Returns a placeholder for the tools of a page. */
+function leaveOutPage(server: ListedServer, page: number, reason: string): Tool {
   const what = `Page ${page} of its list of tools`;
-  const reason = `the server refuses it (${words})`;
   return { ...leaveOut(server, `page ${page}`, reason), leftOut: { what, reason, hint: reportPage } };
 }
 

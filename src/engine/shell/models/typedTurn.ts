@@ -1,4 +1,6 @@
 import { callArguments, type ToolCall } from '../../core/events/message.ts';
+import { jsonOf } from '../../core/values/json.ts';
+import { deepest, isTooDeep } from '../../core/values/nesting.ts';
 
 /** A turn that a person typed: words, or one call. */
 export type Turn =
@@ -14,6 +16,7 @@ export function parseTurn(text: string): Turn | string {
   if (!call) return { content: text };
   const { name, rest = '' } = call;
   if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
+  if (isTooDeep(jsonOf(rest))) return `the arguments of ${name} are nested deeper than ${deepest} levels`;
   const given = callArguments(rest);
   if (typeof given.arguments !== 'string') return { content: null, call: { name, ...given } };
   return `the arguments of ${name} are not a JSON object: write for example /call ${name} {"order_id": "W1004"}`;

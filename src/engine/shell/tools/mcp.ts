@@ -18,6 +18,7 @@ import {
   isRefused,
   isUnexpectedBody,
   NotSent,
+  OtherAnswer,
   ResultTooLong,
   ServerBusy,
   ServerError,
@@ -35,6 +36,7 @@ import {
   isBroken,
   isMisunderstood,
   legacyTransport,
+  otherAnswerProblem,
   type Problem,
   sharedSession,
   startLimitOf,
@@ -415,6 +417,7 @@ class McpInstance implements ToolSource {
   }
 
   async #startFault(error: unknown): Promise<Fault> {
+    if (error instanceof OtherAnswer) return this.#fault(...otherAnswerProblem(null, error));
     const server = this.#server;
     if (server.type !== 'http') return this.#fault(...startProblem(server, error));
     if (this.#address && mayBeLegacy(error) && (await isLegacySse(this.#address.url, this.#address.headers)))
@@ -425,6 +428,7 @@ class McpInstance implements ToolSource {
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
     if (error instanceof Fault) return this.#ownFault(error);
     if (error instanceof TimeLimitExceeded) return this.#fault(...timeLimitProblem(tool, error, timeoutMs));
+    if (error instanceof OtherAnswer) return this.#fault(...otherAnswerProblem(tool, error));
     const server = this.#server;
     if (server.type !== 'http') {
       await this.#drop();

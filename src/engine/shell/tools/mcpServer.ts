@@ -19,6 +19,7 @@ import { exactSchema } from '../../core/values/exactSchema.ts';
 import { isObject, type Json, type JsonObject, jsonOf } from '../../core/values/json.ts';
 import { exactJsonOf, rawJson } from '../../core/values/largeIntegers.ts';
 import { type Attachments, type Media, partsOf, type ResultPart } from '../../core/values/media.ts';
+import { isTooDeep } from '../../core/values/nesting.ts';
 import { longestLine, readLines } from '../files/boundedLines.ts';
 import { version } from '../files/version.ts';
 import { argumentsOf, exactRequest } from '../mcp/exactRequest.ts';
@@ -76,7 +77,7 @@ export async function serveMcp(
   { signal, input = process.stdin, output = process.stdout }: ServeOptions = {},
 ): Promise<void> {
   const server = serverOf(shown);
-  const lines = exactLines(input, (id) => void transport.send(tooLong(id)));
+  const lines = exactLines(input, (id, why) => void transport.send(refusalOf(id, why)));
   const transport: CountingTransport = new CountingTransport(new StdioServerTransport(lines, output));
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
@@ -140,16 +141,20 @@ function clientProperty(schema: Json): Json {
 /**
  * Returns an input with each message in a line, as MCP of 2025-03-26 allows several in a list. A number that is too large for
  * JavaScript is a text of its digits.
- * @param onTooLong called with the id of a request that is too long; null where its place is unusual
+ * @param onUnread called with the id of a request that is too long or too deep; null where its place is unusual
  */
-function exactLines(input: Readable, onTooLong: (id: RequestId | null) => void): Readable {
+function exactLines(input: Readable, onUnread: (id: RequestId | null, why: string) => void): Readable {
   const lines = new PassThrough();
   const write = (text: string) =>
     lines.write(`${jsonOf(text) === undefined ? text : JSON.stringify(exactRequest(text))}\n`);
-  readLines(input, (line) => batchOf(line).forEach(write), {
+  const read = (line: string) => {
+    if (isTooDeep(jsonOf(line), deepestRequest)) onUnread(idIn(line, line), tooDeep);
+    else batchOf(line).forEach(write);
+  };
+  readLines(input, read, {
     // Without it, a line that is too long would be given in pieces, which are not messages.
     onTooLong: () => undefined,
-    onLeftOut: (start, end) => onTooLong(idIn(start, end)),
+    onLeftOut: (start, end) => onUnread(idIn(start, end), tooLong),
   });
   finished(input, { writable: false }, () => lines.end());
   return lines;
@@ -165,11 +170,15 @@ function idIn(start: string, end: string): RequestId | null {
   return JSON.parse(written) as RequestId | null;
 }
 
-/** Returns the answer to a request that is too long to be read. */
-const tooLong = (id: RequestId | null): JSONRPCMessage => {
-  const message = `the request is longer than ${longestLine / 1e6} million characters. Send less, such as a path in place of a file`;
-  return { jsonrpc: '2.0', id, error: { code: ErrorCode.InvalidRequest, message } } as JSONRPCMessage;
-};
+const tooLong = `the request is longer than ${longestLine / 1e6} million characters. Send less, such as a path in place of a file`;
+
+/** Levels of lists and objects in a request. The stack is not enough to write a much deeper one. */
+const deepestRequest = 1000;
+const tooDeep = `the request is nested deeper than ${deepestRequest} levels`;
+
+/** Returns the answer to a request that is not read. */
+const refusalOf = (id: RequestId | null, message: string): JSONRPCMessage =>
+  ({ jsonrpc: '2.0', id, error: { code: ErrorCode.InvalidRequest, message } }) as JSONRPCMessage;
 
 function serverOf(shown: ShownTools): Server {
   const { instructions, reads } = shown;

@@ -4,7 +4,7 @@ import { type Clock, pauseAfter, systemClock } from '../processes/clock.ts';
 import type { SourceResult } from './toolSource.ts';
 
 /** Failures of a call that has no result of its tool, after which the same call may work. */
-const passing = ['mcp/timeout', 'mcp/died', 'mcp/unavailable', 'mcp/unreachable'];
+const passing = ['mcp/timeout', 'mcp/died', 'mcp/unavailable', 'mcp/unreachable', 'mcp/other-answer'];
 
 const isTemporary = (result: unknown) => (result as Pick<SourceResult, 'isTemporary'> | null)?.isTemporary === true;
 

@@ -386,16 +386,31 @@ result: { type: object, properties: { sky: { type: string } } }
         remote,
         { ...remote, name: 'a_b', source: { ...remote.source, tool: 'a b' } },
         { ...remote, name: 'list', parameters: { type: 'object', $ref: '#/none' } },
+        {
+          ...remote,
+          name: 'endless',
+          parameters: { $ref: '#/$defs/a', type: 'object', $defs: { a: { $ref: '#/$defs/a' } } },
+        },
         { ...remote, name: 'odd', leftOut: { reason: 'it has no name', hint: 'Report it.' } },
+        ...['a', 'b', 'c', 'd', 'e'].map((name) => ({ ...remote, name, leftOut: { reason: 'it is slow', hint: '' } })),
       ],
     );
     expect(shown(complete)).toEqual([
       'domain.yaml:3:3 error tool/duplicate-name',
       'domain.yaml:3:3 warning tool/left-out',
+      'domain.yaml:3:3 warning tool/left-out',
       'domain.yaml:3:3 info tool/renamed',
       'domain.yaml:3:3 warning tool/unchecked-schema',
+      'domain.yaml:3:3 warning tool/unchecked-schema',
     ]);
-    expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'a_b', 'list']);
+    const messages = complete.diagnostics.map(({ message }) => message);
+    expect(messages).toContain('The tool "odd" is left out: it has no name.');
+    expect(messages).toContain('5 tools ("a", "b", "c" and 2 more) are left out, each for this reason: it is slow.');
+    expect(messages).toContain(
+      'The arguments of endless are not checked before a call: its JSON Schema cannot be compiled (the reference #/$defs/a leads back to itself).',
+    );
+    const names = complete.domain.tools.map(({ name }) => name);
+    expect(names).toEqual(['find_order', 'cancel_order', 'a_b', 'list', 'endless']);
   });
 
   it('does not check names of a server that was not asked', () => {

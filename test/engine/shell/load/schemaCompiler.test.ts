@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
-import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
-import { argumentProblems, schemaProblem } from '../../../../src/engine/shell/load/arguments.ts';
+import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
+import { argumentProblems, misfitOf, schemaProblem } from '../../../../src/engine/shell/load/arguments.ts';
 import { sentArguments } from '../../../../src/engine/shell/load/exactErrors.ts';
 import { unsupportedPatterns } from '../../../../src/engine/shell/load/schemaPatterns.ts';
 
@@ -213,6 +213,47 @@ it.each<[string, JsonObject]>([
   ['itself', ofA({ $ref: '#/properties/a' })],
   ['one that leads back', { ...ofA({ $ref: '#/$defs/b' }), $defs: { b: { allOf: [{ $ref: '#/properties/a' }] } } }],
   ['the root', { allOf: [{ $ref: '#' }] }],
-])('a value is not checked where the schema refers to %s without an end', (_, parameters) => {
+  ['its anchor', { ...ofA({ $ref: '#b' }), $defs: { b: { $anchor: 'b', anyOf: [{ $ref: '#b' }] } } }],
+  ['its definition', { $ref: '#/$defs/b', $defs: { b: { $ref: '#/$defs/b' } } }],
+  ['a condition of itself', ofA({ if: { $ref: '#/properties/a' } })],
+])('a schema that refers to %s without an end is quoted, and nothing is checked', (_, parameters) => {
+  expect(schemaProblem({ type: 'object', ...parameters })).toMatch(/^the reference #\S* leads back to itself$/);
   expect(problemsOf(parameters, { a: 1 })).toEqual([]);
+});
+
+it('a value is not checked where the schema refers to itself by its address', () => {
+  const $id = 'https://a.example/x';
+  expect(problemsOf({ $id, ...ofA({ $ref: `${$id}#/properties/a` }) }, { a: 1 })).toEqual([]);
+});
+
+it.each<[string, JsonObject]>([
+  ['a tree', ofA({ $ref: '#' })],
+  ['a list of itself', ofA({ type: 'array', items: { anyOf: [{ $ref: '#/properties/a' }, { type: 'null' }] } })],
+  ['the same reference twice', ofA({ allOf: [{ $ref: '#/$defs/b' }, { $ref: '#/$defs/b' }] }, { $defs: { b: {} } })],
+  ['an endless definition that nothing uses', { type: 'object', $defs: { b: { $ref: '#/$defs/b' } } }],
+  ['a reference that is data', ofA({ const: { $ref: '#/properties/a' } })],
+])('a schema of %s has an end', (_, schema) => {
+  expect(schemaProblem(schema)).toBeNull();
+});
+
+const nested = (levels: number, value: Json = 1): JsonObject => ({
+  a: levels === 1 ? value : nested(levels - 1, value),
+});
+const node = (...forms: readonly JsonObject[]): JsonObject =>
+  ofA({ $ref: '#/$defs/v' }, { $defs: { v: { oneOf: [{ type: 'integer' }, ...forms] } } });
+const inside = { type: 'object', properties: { a: { $ref: '#/$defs/v' } } };
+
+it('100 nested objects are checked where one of several forms fits each', () => {
+  const schema = node(inside, { ...inside, required: ['b'] });
+  expect(problemsOf(schema, nested(100))).toEqual([]);
+  expect(problemsOf(schema, nested(100, 'x'))).not.toEqual([]);
+});
+
+it('what takes too many references is left to the server of a tool, and refused otherwise', () => {
+  const tool = { name: 'look', description: '', parameters: node(inside, { ...inside, not: inside }) } as const;
+  const of = (type: string) => misfitOf({ ...tool, source: { type } } as unknown as Tool, nested(100));
+  expect(of('mcp')).toBeNull();
+  expect(of('code')).toBe(
+    'the arguments of look do not fit: the arguments cannot be checked: the schema takes more than 100000 references for one value.',
+  );
 });

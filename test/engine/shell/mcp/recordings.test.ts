@@ -343,19 +343,20 @@ describe.each(sampled(['replay', 'snapshot'] as const, 2))('with state: %s', (st
   });
 });
 
-const losses: readonly (readonly [name: string, reply: (server: RawServer) => RawReply])[] = [
+const losses: readonly (readonly [name: string, reply: (server: RawServer) => RawReply, timeoutMs: number])[] = [
   [
     'an expired session after a write',
     ({ sessions }) => {
       sessions.clear();
       return { status: 404, body: 'no such session' };
     },
+    60_000,
   ],
-  ['a connection that ends', () => (response) => void response.destroy()],
-  ['a call without an answer', () => () => undefined],
+  ['a connection that ends', () => (response) => void response.destroy(), 60_000],
+  ['a call without an answer', () => () => undefined, 1000],
 ];
 
-test.each(sampled(losses, 2))('%s ends a rollout, and a fork before it is scored', async (_, reply) => {
+test.each(sampled(losses, 2))('%s ends a rollout, and a fork before it is scored', async (_, reply, timeoutMs) => {
   let isBroken = true;
   const { url } = await rawMcpServer({
     reply: ({ method, params }, server) =>
@@ -363,7 +364,7 @@ test.each(sampled(losses, 2))('%s ends a rollout, and a fork before it is scored
   });
   const domain = mcpDomain(
     'raw',
-    `  raw: { type: http, url: "${url}", writes: [write], reader: { tool: look }, state: replay, tools: { login: { timeoutMs: 200 } } }`,
+    `  raw: { type: http, url: "${url}", writes: [write], reader: { tool: look }, state: replay, tools: { login: { timeoutMs: ${timeoutMs} } } }`,
     `user: { goal: You want it done. }
 script: [[{ tool: write }], [{ tool: login }], Done.]
 assertions: [{ in: raw, that: 'state == "look"' }]

@@ -103,7 +103,8 @@ const losses: readonly (readonly [name: string, reply: RawReply, code: string])[
 test.each(losses)('%s ends the rollout', async (_, reply, code) => {
   const { url } = await rawMcpServer({ reply: ({ method }) => (method === 'tools/call' ? reply : undefined) });
   const source = await connectTo(url);
-  await expect(source.call('look', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code } });
+  const timeoutMs = code === 'mcp/timeout' ? 200 : 60_000;
+  await expect(source.call('look', {}, { timeoutMs })).rejects.toMatchObject({ failure: { code } });
 });
 
 const unreadable: readonly (readonly [name: string, reply: RawReply, words: string])[] = [
@@ -260,6 +261,27 @@ test.each([
 ])('%s without jsonrpc is read over stdio', async (_, line, content) => {
   const source = await startStdio(line);
   expect(await source.call('look', {}, { timeoutMs: 5000 })).toMatchObject({ content });
+});
+
+test('an answer to another request over stdio is named when the time limit is over', async () => {
+  const source = await startStdio(`${answer(99, `"result":${textResult('seen')}`)}NEXT${seen}`);
+  await expect(source.call('look', {}, { timeoutMs: 1000 })).rejects.toMatchObject({
+    failure: {
+      who: 'infrastructure',
+      code: 'mcp/other-answer',
+      message: expect.stringContaining('look has no result: it answers with the id 99, and the request has the id 2.'),
+    },
+  });
+  expect(await source.call('look', {}, { timeoutMs: 5000 })).toEqual({ content: 'seen', isError: false });
+});
+
+test('a late answer over stdio is not one to another request', async () => {
+  const late = answer(2, `"result":${textResult('late')}`);
+  const source = await startStdio(`waitsNEXT${late}`);
+  for (const _ of [1, 2])
+    await expect(source.call('look', {}, { timeoutMs: 500 })).rejects.toMatchObject({
+      failure: { code: 'mcp/timeout' },
+    });
 });
 
 test('a notification without jsonrpc counts', async () => {

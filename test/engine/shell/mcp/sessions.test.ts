@@ -508,24 +508,28 @@ test.each([
 });
 
 test('a separate stream that cannot be opened again does not end a call', async () => {
+  const sse = { 'content-type': 'text/event-stream' };
   let gets = 0;
+  let asked = 0;
   const given = Promise.withResolvers<void>();
   const { url } = await rawMcpServer({
     get: (response) => {
+      if (response.req.headers['last-event-id'] !== undefined) {
+        response.writeHead(200, sse).end(`data: ${resultBody(asked, textResult('seen'))}\n\n`);
+        return;
+      }
       gets += 1;
-      if (gets === 1) response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 10\n\n');
+      if (gets === 1) response.writeHead(200, sse).end('retry: 10\n\n');
       else response.writeHead(503).end();
       if (gets === 3) given.resolve();
     },
-    reply: ({ id, method }) =>
-      method === 'tools/call'
-        ? (response) =>
-            void given.promise.then(() =>
-              setTimeout(() => {
-                response.writeHead(200, { 'content-type': 'application/json' }).end(resultBody(id, textResult('seen')));
-              }, 200),
-            )
-        : undefined,
+    reply: ({ id, method }) => {
+      if (method !== 'tools/call') return undefined;
+      asked = id;
+      // The client resumes this stream after what it does about the other one.
+      return (response) =>
+        void given.promise.then(() => response.writeHead(200, sse).end('retry: 10\nid: 1\ndata:\n\n'));
+    },
   });
   expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'seen', isError: false });
 });

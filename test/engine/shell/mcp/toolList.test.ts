@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import type { HttpServer } from '../../../../src/engine/core/domain/domain.ts';
 import { startMcpServer } from '../../../../src/engine/shell/tools/mcp.ts';
-import { declaredHttp, rawMcpServer, resultBody } from '../../../support/rawMcpServer.ts';
+import { declaredHttp, type RawReply, rawMcpServer, resultBody } from '../../../support/rawMcpServer.ts';
 import { type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 
 async function connectTo(url: string, more: Partial<HttpServer> = {}) {
@@ -170,11 +171,6 @@ it.each(['', null, 0, false, {}])('the cursor %j ends the list', async (nextCurs
   expect(server.tools).toMatchObject([{ name: 'look' }]);
 });
 
-it('a page that names itself as the next one is read once more, and its tools are listed once', async () => {
-  const server = await connect({ list: { tools: [{ name: 'look' }], nextCursor: 'again' } });
-  expect(server.tools.filter(({ leftOut }) => !leftOut)).toMatchObject([{ name: 'look' }]);
-});
-
 it.each([
   ['instructions that are null', { instructions: null }],
   ['capabilities that are null', { capabilities: { tools: { listChanged: null }, logging: null } }],
@@ -254,29 +250,105 @@ it('a handshake that cannot be read is described in one line', async () => {
   await expect(connectTo(url)).rejects.toThrow(/with MCP \(its answer is not a JSON-RPC message\)\. Check the url/);
 });
 
-it.each<[string, (id: number) => string, string]>([
-  [
-    'an error',
-    (id) => `{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"Invalid cursor"}}`,
-    'MCP error -32602: Invalid cursor',
-  ],
-])('the tools of the first page can be used where the second one is %s', async (_, second, words) => {
+const tools = (...names: readonly string[]) => names.map((name) => ({ name }));
+const reasonsOf = ({ tools: listed }: Awaited<ReturnType<typeof connectTo>>) =>
+  listed.flatMap(({ leftOut }) => (leftOut ? [`${leftOut.what}: ${leftOut.reason}`] : []));
+const usable = ({ tools: listed }: Awaited<ReturnType<typeof connectTo>>) =>
+  listed.flatMap(({ name, leftOut }) => (leftOut ? [] : [name]));
+
+/** Starts a server whose list has a page for each function, and connects to it. The cursor of a page is its number. */
+async function connectToPages(...pages: readonly ((id: number) => RawReply)[]) {
   const { url } = await rawMcpServer({
     reply: ({ id, method, text }) => {
       if (method !== 'tools/list') return undefined;
-      const page = resultBody(id, '{"tools":[{"name":"look"}],"nextCursor":"2"}');
-      return { body: text.includes('cursor') ? second(id) : page };
+      const at = Number(JSON.parse(text).params?.cursor ?? 1) - 1;
+      return pages[at]?.(id) ?? { body: '' };
+    },
+  });
+  return connectTo(url, { maxMessageSize: 100_000, timeoutMs: 5000 });
+}
+
+const pageOf = (page: object) => (id: number) => ({ body: resultBody(id, JSON.stringify(page)) });
+const firstPage = pageOf({ tools: tools('look'), nextCursor: '2' });
+const html = (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
+
+it.each<[string, (id: number) => RawReply, string | RegExp]>([
+  [
+    'is refused',
+    (id) => ({ body: `{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"Invalid cursor"}}` }),
+    'the server refuses it (MCP error -32602: Invalid cursor)',
+  ],
+  [
+    'has a text in place of its tools',
+    pageOf({ tools: 'none' }),
+    'it cannot be read (tools: Invalid input: expected array, received string)',
+  ],
+  [
+    'is a text',
+    (id) => ({ body: resultBody(id, '"none"') }),
+    'it cannot be read (tools: Invalid input: expected array, received string)',
+  ],
+  ['is not JSON', () => ({ body: '{"jsonrpc":' }), /^it cannot be read \(.*JSON.*\)$/],
+  ['is not a message', () => ({ body: '{"ok":true}' }), 'it cannot be read (its answer is not a JSON-RPC message)'],
+  ['is a page for people', () => html, /^it cannot be read \(.*text\/html\)$/],
+  [
+    'is too long',
+    pageOf({ tools: [{ name: 'long', description: 'x'.repeat(200_000) }] }),
+    'it cannot be read (the result is longer than 0.1 MB, which is the maxMessageSize of the server)',
+  ],
+])('the tools of the first page can be used where the second one %s', async (_, second, reason) => {
+  const source = await connectToPages(firstPage, second);
+  expect(usable(source)).toEqual(['look']);
+  expect(source.tools).toMatchObject([
+    { name: 'look' },
+    { name: 'page 2', leftOut: { what: 'Page 2 of its list of tools', hint: expect.stringContaining('Report it') } },
+  ]);
+  expect(source.tools[1]?.leftOut?.reason).toMatch(reason);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+});
+
+it.each([1, 2])('the pages after an unreadable one that names the next are read: page %i', async (number) => {
+  const pages = [firstPage, pageOf({ tools: tools('find'), nextCursor: '3' }), pageOf({ tools: tools('login') })];
+  const source = await connectToPages(
+    ...pages.with(number - 1, pageOf({ tools: 'none', nextCursor: String(number + 1) })),
+  );
+  expect(usable(source)).toEqual(number === 1 ? ['find', 'login'] : ['look', 'login']);
+  expect(reasonsOf(source)).toEqual([
+    expect.stringContaining(`Page ${number} of its list of tools: it cannot be read`),
+  ]);
+});
+
+it.each([
+  ['the same cursor', () => 'again'],
+  ['always new cursors', (page: number) => `c${page}`],
+])('the first page again and again, with %s, is left out in one sentence', async (_, cursorOf) => {
+  let pages = 0;
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => {
+      if (method !== 'tools/list') return undefined;
+      pages += 1;
+      return pageOf({ tools: tools('look', 'a', 'b', 'c', 'd'), nextCursor: cursorOf(pages) })(id);
     },
   });
   const source = await connectTo(url);
-  expect(source.tools.map(({ name, leftOut }) => [name, leftOut])).toEqual([
-    ['look', undefined],
-    [
-      'page 2',
-      { what: 'Page 2 of its list of tools', reason: `the server refuses it (${words})`, hint: expect.any(String) },
-    ],
+  expect(usable(source)).toEqual(['look', 'a', 'b', 'c', 'd']);
+  expect(reasonsOf(source)).toEqual([
+    'Page 2 of its list of tools: its tools are on the pages before (look, a, b and 2 more)',
   ]);
-  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+  expect(pages).toBe(2);
+});
+
+it('pages with the same cursor are read until one has no other tools', async () => {
+  let pages = 0;
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => {
+      if (method !== 'tools/list') return undefined;
+      pages += 1;
+      return pageOf({ tools: tools(`tool${Math.min(pages, 3)}`), nextCursor: 'next' })(id);
+    },
+  });
+  expect(usable(await connectTo(url))).toEqual(['tool1', 'tool2', 'tool3']);
 });
 
 it('a map of tools by name is a list of tools', async () => {

@@ -131,6 +131,20 @@ test.each(
   expect(JSON.parse(second ?? '')).toMatchObject({ id: 2, result: {} });
 });
 
+test.each<[string, string, number | null]>([
+  ['a call', `{"jsonrpc":"2.0","id":7,"params":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`, 7],
+  ['a list', `${'['.repeat(5000)}${']'.repeat(5000)}`, null],
+])('%s that is too deep gets an error', async (_, request, id) => {
+  const output = new PassThrough();
+  const input = Readable.from([`${request}\n`, ping], { objectMode: false });
+  await serveMcp({ tools: [], instructions: '', call: () => Promise.reject(new Error('no')) }, { input, output });
+  output.end();
+  const [first, second] = (await text(output)).trimEnd().split('\n');
+  const message = 'the request is nested deeper than 1000 levels';
+  expect(JSON.parse(first ?? '')).toEqual({ jsonrpc: '2.0', id, error: { code: -32600, message } });
+  expect(JSON.parse(second ?? '')).toMatchObject({ id: 2, result: {} });
+});
+
 test('a call that is cancelled is not waited for', async () => {
   const cancelled = JSON.stringify({
     jsonrpc: '2.0',
