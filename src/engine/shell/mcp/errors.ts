@@ -131,7 +131,8 @@ export const failedAnswer = (id: RequestId, error: Error) => ({
 });
 
 /** Returns whether an id is that of a request. Some servers write it as a text, and the SDK takes that. */
-export const isSameId = (id: unknown, request: RequestId | undefined): boolean => Number(id) === Number(request);
+export const isSameId = (id: unknown, request: RequestId | undefined): boolean =>
+  id !== null && id !== '' && Number(id) === Number(request);
 
 /** Returns what an error of the SDK's client means: the server's own error, or one of this process. */
 export function meaningOf(error: unknown): unknown {
