@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { parseArgs } from 'node:util';
+import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { MaskingQuestion } from '../authoring/conversations/maskingQuestion.ts';
 import { maskingLimits } from '../engine/core/text/maskingMark.ts';
 import { terminalText } from '../engine/core/text/terminalText.ts';
@@ -10,7 +10,8 @@ import { version } from '../engine/shell/files/version.ts';
 import { allowKeys, KeyQuestion, rememberKey } from '../engine/shell/keys/keyOrigins.ts';
 import { didYouMean, nearest } from '../engine/shell/source/nearest.ts';
 import { commandNames, loadCommand, loadCommands } from './commands.ts';
-import { type Command, refuseMore } from './options/command.ts';
+import { type Command, commonOptions } from './options/command.ts';
+import { optionLines } from './options/help.ts';
 import { type ExitCode, type Io, UsageError } from './terminal/io.ts';
 import { lineReader } from './terminal/lineReader.ts';
 
@@ -104,30 +105,20 @@ function consentFor(error: unknown): Consent | null {
   return null;
 }
 
-/** The options that every command takes. */
-const commonOptions = {
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-  'allow-key': { type: 'string', multiple: true },
-  approve: { type: 'string', multiple: true },
-} as const;
-
 async function call(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
-  const { values, positionals } = parseArgs({
-    args: withNegatives(argv),
-    allowPositionals: true,
-    options: { ...command.options, ...commonOptions },
-  });
-  if (values.help) {
+  const options: Record<string, ParseArgsOptionDescriptor> = Object.fromEntries(
+    [...command.options, ...commonOptions].map(({ name, type, multiple }) => [name, { type, multiple }]),
+  );
+  options['help'] = { type: 'boolean', short: 'h' };
+  const { values, positionals } = parseArgs({ args: withNegatives(argv), allowPositionals: true, options });
+  const { help, 'allow-key': keys = [], approve: hashes = [], ...own } = values;
+  if (help) {
     io.out(command.help);
     return 0;
   }
-  const { 'allow-key': keys = [], approve: hashes = [], ...own } = values;
   allowKeys(keys as readonly string[], io.environment);
   approve(hashes as readonly string[], io.environment);
-  const given = { positionals, values: own };
-  if (command.takes !== undefined) refuseMore(given, command.takes, command);
-  return command.run(given, io);
+  return command.run(own, positionals, io);
 }
 
 /** `--trials -1` as `--trials=-1`: a number below 0 is not an option, and what is wrong with it the command says. */
@@ -164,7 +155,10 @@ function refusedArguments(error: unknown, { name, options }: Command): string | 
   if (!code?.startsWith('ERR_PARSE_ARGS')) return null;
   const [unknown, option] = /^Unknown option '-+(.*?)'/.exec(message) ?? [];
   if (unknown === undefined || option === undefined) return message;
-  const meant = nearest(option, Object.keys({ ...options, ...commonOptions }));
+  const meant = nearest(
+    option,
+    [...options, ...commonOptions].map((each) => each.name),
+  );
   const hint =
     meant === undefined ? `Run \`npx rehearsal help ${name}\` to see its options.` : `Did you mean --${meant}?`;
   return `${unknown}. ${hint}`;
@@ -201,9 +195,7 @@ function overview(commands: readonly Command[]): string {
     ...rows,
     '',
     '`npx rehearsal help COMMAND` describes a command. Every command takes --json and:',
-    '  --allow-key NAME=ORIGIN  send the key in the environment variable NAME to an address that it does not belong to',
-    '  --approve HASH           let a domain or an agent do what a command listed under this hash (docs/security.md); you can',
-    '                           give it several times',
+    optionLines(commonOptions).trimEnd(),
     'Exit codes: 0 done, 1 findings, 2 could not be done.',
     '',
   ].join('\n');

@@ -22,8 +22,6 @@ export const exportForms = {
 
 export type ExportFormat = keyof typeof exportForms;
 
-export const isExportFormat = (name: string): name is ExportFormat => Object.hasOwn(exportForms, name);
-
 /** TRL knows no weights: it would learn the step at which a near-miss broke its rule. A greeting is not withheld. */
 function trlLine({ messages }: ChatLine, tools: unknown, readArguments: (text: string) => unknown): object | null {
   const said = upToAnswer(messages);

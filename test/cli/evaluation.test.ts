@@ -364,7 +364,7 @@ inFullSuite(
 );
 
 test('help says whose agent is the default', async () => {
-  const help = async (command: string) => (await rehearsal(command, '--help')).out;
+  const help = async (command: string) => (await rehearsal(command, '--help')).out.replace(/\s+/g, ' ');
   expect(await help('run')).toContain('(default: `agent:` of the task, else of domain.yaml)');
   expect(await help('eval')).toContain('(default: `agent:` of domain.yaml; only run uses the one of a task)');
 });

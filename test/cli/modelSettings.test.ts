@@ -13,8 +13,6 @@ import { withFilledHeaders } from '../../src/engine/shell/models/modelSettings.t
 import { simulatedDomain } from '../support/simulatedDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const given = (values: Parameters<typeof readSettings>[0]['values']) => ({ positionals: [], values });
-
 describe('--set', () => {
   test.each([
     [['agent.temperature=0.5'], { agent: { temperature: 0.5 } }],
@@ -27,7 +25,7 @@ describe('--set', () => {
     [['agent.headers.X-Title=7'], { agent: { headers: { 'X-Title': '7' } } }],
     [['agent.onTruncation=retry'], { agent: { onTruncation: 'retry' } }],
   ] as const)('%j', (set, expected) => {
-    expect(readSettings(given({ set }))).toEqual(expected);
+    expect(readSettings({ set: [...set] })).toEqual(expected);
   });
 
   test.each([
@@ -39,11 +37,11 @@ describe('--set', () => {
     ['agent.headers.X=a\r\nB: c', /expected names and values of HTTP headers/],
     ['agent.__proto__.maxTokens=1', /expected SEAT\.NAME=VALUE/],
   ])('%s is refused in a sentence', (set, message) => {
-    expect(() => readSettings(given({ set: [set] }))).toThrow(message);
+    expect(() => readSettings({ set: [set] })).toThrow(message);
   });
 
   test('--temperature and --max-tokens are those of the agent alone', () => {
-    expect(readSettings(given({ temperature: '0.9', 'max-tokens': '64' }))).toEqual({
+    expect(readSettings({ temperature: 0.9, maxTokens: 64 })).toEqual({
       agent: { temperature: 0.9, maxTokens: 64 },
     });
   });

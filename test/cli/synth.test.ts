@@ -197,7 +197,10 @@ test.each<[readonly string[], RegExp]>([
   [['grade', first], /name the model that grades: --grader/],
   [['grade', first, '--grader', 'gold'], /--grader is a model, openai:MODEL.* not "gold"/],
   [['export', first], /name the file to write: --out/],
-  [['export', first, '--out', 'x', '--format', 'csv'], /--format csv: expected rehearsal, openai, trl, trl-text/],
+  [
+    ['export', first, '--out', 'x', '--format', 'csv'],
+    /--format is one of rehearsal, openai, trl, trl-text, not "csv"/,
+  ],
   [['export', first, 'more', '--out', 'x'], /there is no place for "more"/],
   [['preview'], /name a recording/],
   [['preview', 'nowhere.traj.jsonl'], /there is no such recording/],

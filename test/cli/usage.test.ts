@@ -39,7 +39,17 @@ test.each(commands)('$name --help says how it is called and names every option',
   const { code, out } = await rehearsal(name, '--help');
   expect(code).toBe(0);
   expect(out).toMatch(new RegExp(`^rehearsal ${name}`));
-  expect([...Object.keys(options), 'json'].filter((option) => !out.includes(`--${option}`))).toEqual([]);
+  expect(options.map((option) => `  --${option.name}`).filter((line) => !out.includes(line))).toEqual([]);
+});
+
+test.each(commands)('$name describes every option and names its value', ({ options }) => {
+  expect(options.filter(({ description }) => description === '')).toEqual([]);
+  expect(options.filter(({ type, value }) => (type === 'string') !== (value !== undefined))).toEqual([]);
+});
+
+test('a line of the help has at most 120 columns', () => {
+  const lines = commands.flatMap(({ help }) => help.split('\n').filter((line) => line.startsWith('  ')));
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
 });
 
 test.each(commands)('help $name prints the same as $name --help', async ({ name }) => {
@@ -60,7 +70,7 @@ test('a task is named by the path of its file, seen from where a person is', asy
 });
 
 const mentioned = new RegExp(`(?<!npx )(?<![\\w./@-])rehearsal (?:${commandNames.join('|')})\\b`);
-const isUsage = /^\s*(?:\/?\*|\/\/|rehearsal |(?:help:|return|.*\bhelp: |.*\bconst \w+ =) *[`']rehearsal |<title>)/;
+const isUsage = /^\s*(?:\/?\*|\/\/|rehearsal |.*\busage: [`']rehearsal |<title>)/;
 
 test('every command that a text tells a person to run starts with npx, which finds it', () => {
   const lines = globSync('src/**/*.{ts,tsx}').flatMap((file) =>
@@ -110,7 +120,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['serve-model'], message: /name the model: smollm2, tiny, the folder of a checkpoint, or a hub id/ },
   { argv: ['serve-model', './no/where'], message: /\.\/no\/where: there is no such folder/ },
   { argv: ['serve-model', 'tiny', '--dialect', 'x'], message: /--dialect is auto or template or compact, not "x"/ },
-  { argv: ['serve-model', 'tiny', '--port', '99999'], message: /--port is a number up to 65535, not "99999"/ },
+  { argv: ['serve-model', 'tiny', '--port', '99999'], message: /--port is a number from 0 to 65535, not "99999"/ },
   {
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'recorded'],
     message: /you cannot choose the seat "recorded": .* "npx rehearsal replay RECORDING" and in the debugger/,
@@ -131,6 +141,25 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['eval', parcels, '--timeout', '0'], message: /--timeout is a number of seconds above 0, not "0"/ },
   { argv: ['eval', parcels, '--temperature', 'hot'], message: /--temperature is a number from 0 to 2, not "hot"/ },
   { argv: ['eval', parcels, '--basis', 'mood'], message: /--basis is evaluate or train/ },
+  { argv: ['eval', parcels, '--budget-money', '-2'], message: /--budget-money is a number above 0, not "-2"/ },
+  {
+    argv: ['eval', parcels, '--user-price', '1'],
+    message: /--user-price is what a million tokens cost, IN\/OUT, .* not "1"/,
+  },
+  { argv: ['debug', parcels, 'x', '--trial', '1.5'], message: /--trial is a whole number from 0, not "1\.5"/ },
+  {
+    argv: ['debug', parcels, 'x', '--max-tokens', 'all'],
+    message: /--max-tokens is a whole number above 0, not "all"/,
+  },
+  {
+    argv: ['doctor', '--only', 'seat'],
+    message: /--only is one of agent, user, judge, grader, tool simulator, not "seat"/,
+  },
+  { argv: ['new', 'x', '--mcp', 'y', '--env', 'A=B', '--env', 'C'], message: /--env is NAME=VALUE, not "C"/ },
+  {
+    argv: ['new', 'x', '--template', 'empty', '--now', 'noon'],
+    message: /--now is a date and time such as .*, not "noon"/,
+  },
   { argv: ['replay', 'nothing.traj.jsonl'], message: /there is no such recording/ },
   { argv: ['verify', 'nothing'], message: /there is no such run folder or recording/ },
   { argv: ['shadow', parcels], message: /name the traffic/ },

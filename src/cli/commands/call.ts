@@ -4,34 +4,33 @@ import { exactJson, rawJson } from '../../engine/core/values/largeIntegers.ts';
 import { deepest, isTooDeep } from '../../engine/core/values/nesting.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { type ScratchResult, ScratchTools, writesBetween } from '../../engine/shell/scratchTools.ts';
-import { type Command, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { json, text } from '../options/option.ts';
 import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
 import { lineText, transcriptOf } from '../terminal/transcript.ts';
 
-export const call: Command = {
+export const call: Command = defineCommand({
   name: 'call',
   takes: 2,
   summary: 'call one tool on a scratch database and show what it changes',
-  help: `rehearsal call DOMAIN TOOL [options]
-
+  usage: 'DOMAIN TOOL [options]',
+  about: `
 Calls a tool once, on a temporary database, and prints its result and what it changed, also in the state of
 an MCP server that declares a reader. Arguments that do not fit the JSON Schema of the tool are refused, and the tool is
 not called. \`npx rehearsal tools\` lists what there is.
-
-  --arguments JSON   arguments of the call (default: {})
-  --task TASK        begin with the state of this task, also of a draft (default: the database of the domain)
-  --json             machine-readable output
-Exit code 0 when it returned a result, 1 when it returned an error, 2 when it could not be called.
 `,
-  options: { arguments: { type: 'string' }, task: { type: 'string' } },
-  run: async (given, io) => {
-    const domain = withDrafts(openDomain(io, given.positionals[0]));
-    const tool = given.positionals[1];
+  options: {
+    arguments: text('JSON', 'arguments of the call (default: {})'),
+    task: text('TASK', 'begin with the state of this task, also of a draft (default: the database of the domain)'),
+    json,
+  },
+  after: 'Exit code 0 when it returned a result, 1 when it returned an error, 2 when it could not be called.',
+  run: async (options, [folder, tool], io) => {
+    const domain = withDrafts(openDomain(io, folder));
     if (tool === undefined) throw new UsageError('name a tool; "npx rehearsal tools" lists those of a domain');
-    const task = text(given, 'task');
-    const id = task === undefined ? null : taskNamed(domain, task, io.cwd).id;
-    const args = argumentsIn(text(given, 'arguments') ?? '{}');
+    const id = options.task === undefined ? null : taskNamed(domain, options.task, io.cwd).id;
+    const args = argumentsIn(options.arguments ?? '{}');
     const tools = await ScratchTools.open(domain, {
       task: id ?? undefined,
       readKey: (name) => io.environment[name],
@@ -39,11 +38,11 @@ Exit code 0 when it returned a result, 1 when it returned an error, 2 when it co
       log: (line) => io.err(`${line}\n`),
     });
     const result = await called(tools, tool, args).finally(() => tools.close());
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ tool, task: id, ...result })}\n`);
+    if (options.json) io.out(`${JSON.stringify({ tool, task: id, ...result })}\n`);
     else for (const line of happened(result).flatMap(transcriptOf)) io.out(`${lineText(line, io.terminal)}\n`);
     return result.isError ? 1 : 0;
   },
-};
+});
 
 /** Calls the tool. What it changes in the state of an MCP server that declares a reader is among the writes. */
 async function called(tools: ScratchTools, tool: string, args: JsonObject): Promise<ScratchResult> {

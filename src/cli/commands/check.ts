@@ -8,37 +8,41 @@ import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDom
 import { soundnessOf } from '../../engine/shell/domain/soundness.ts';
 import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/files/diagnostic.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
-import type { Command, Given } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag, json, type OptionValues } from '../options/option.ts';
 import { domainFolder } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 
-export const check: Command = {
+const options = {
+  static: flag('run nothing of the domain: no tools, no MCP servers'),
+  audit: flag('also play it, in lanes: an agent that does nothing, the gold seat twice, every tool twice'),
+  fix: flag('make the changes that need no thought, then report what is left'),
+  json,
+};
+type Options = OptionValues<typeof options>;
+
+export const check: Command = defineCommand({
   name: 'check',
   takes: 1,
   summary: 'find what is wrong with a domain before a rollout does',
-  help: `rehearsal check DOMAIN [options]
-
+  usage: 'DOMAIN [options]',
+  about: `
 Reads every file of a domain and reports findings as file:line:column. docs/diagnostics.md explains each code.
 
 Starts nothing unapproved outside of the sandbox, and reports what it skipped.
-
-  --static           run nothing of the domain: no tools, no MCP servers
-  --audit            also play it, in lanes: an agent that does nothing, the gold seat twice, every tool twice
-  --fix              make the changes that need no thought, then report what is left
-  --json             machine-readable output
-Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, or it could not be done.
 `,
-  options: { static: { type: 'boolean' }, audit: { type: 'boolean' }, fix: { type: 'boolean' } },
-  run: async (given, io) => {
-    const folder = domainFolder(io, given.positionals[0]);
-    if (given.values['static'] === true && given.values['audit'] === true)
+  options,
+  after: 'Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, or it could not be done.',
+  run: async (options, [domain], io) => {
+    const folder = domainFolder(io, domain);
+    if (options.static && options.audit)
       throw new UsageError('--static runs nothing of the domain, and --audit runs all of it: choose one');
-    const found = await look(folder, given, io);
-    if (given.values['json'] === true) printJson(io, found);
+    const found = await look(folder, options, io);
+    if (options.json) printJson(io, found);
     else printText(io, found);
     return found.audited?.isCancelled ? 2 : exitCodeOf(found);
   },
-};
+});
 
 /** The result of a check. */
 type Found = {
@@ -52,27 +56,25 @@ type Found = {
   readonly isUnapproved: boolean;
 };
 
-async function look(folder: string, given: Given, io: Io): Promise<Found> {
-  const { result, fixed } = await checked(folder, given, io);
+async function look(folder: string, options: Options, io: Io): Promise<Found> {
+  const { result, fixed } = await checked(folder, options, io);
   const { loaded, ok, isUnapproved } = result;
-  const options = { signal: io.signal, onProgress: progress(io) };
-  if (given.values['audit'] !== true)
-    return { loaded, diagnostics: sortDiagnostics(result.diagnostics), fixed, isUnapproved };
-  const audited = ok && !isUnapproved ? await audit(loaded, options) : null;
+  if (!options.audit) return { loaded, diagnostics: sortDiagnostics(result.diagnostics), fixed, isUnapproved };
+  const audited = ok && !isUnapproved ? await audit(loaded, { signal: io.signal, onProgress: progress(io) }) : null;
   const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
   return { loaded, diagnostics, fixed, audited, isUnapproved };
 }
 
 /** The findings, after what can be fixed has been. */
-async function checked(folder: string, given: Given, io: Io) {
+async function checked(folder: string, options: Options, io: Io) {
   const describe = {
     describeTools: () => describeCodeTools(loadDomain(folder), io),
     describeOutside: (domain: LoadedDomain) => describeOutsideTools(domain, io),
   };
-  const again = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
+  const again = () => checkDomain({ folder, ...(options.static ? {} : describe) });
   let result = await again();
   const fixed: Diagnostic[] = [];
-  for (let round = 0; given.values['fix'] === true && round < fixRounds && !io.signal.aborted; round++) {
+  for (let round = 0; options.fix && round < fixRounds && !io.signal.aborted; round++) {
     const { mended } = applyFixes(result.diagnostics);
     if (mended.length === 0) break;
     fixed.push(...mended);

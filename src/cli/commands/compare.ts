@@ -5,19 +5,24 @@ import { recordingsCompared } from '../compare/recordings.ts';
 import { openRecords } from '../compare/records.ts';
 import { runsCompared } from '../compare/runs.ts';
 import { pairText, recordingsText } from '../compare/text.ts';
-import { type Command, type Given, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { json, type OptionValues, text } from '../options/option.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { statusLine } from '../terminal/statusLine.ts';
 
 /** The number of pairs of rollouts that are read before cancellation is checked. */
 const pairsAtOnce = 10;
 
-export const compare: Command = {
+const options = {
+  domain: text('FOLDER', 'the domain of the recordings (default: the one that their run names)'),
+  json,
+};
+
+export const compare: Command = defineCommand({
   name: 'compare',
   summary: 'compare runs task by task, and test whether they differ; or two recordings step by step',
-  help: `rehearsal compare RUN_A RUN_B [RUN_C ...] [--json]
-rehearsal compare A.traj.jsonl B.traj.jsonl [--domain FOLDER] [--json]
-
+  usage: 'RUN_A RUN_B [RUN_C ...] [--json]\nA.traj.jsonl B.traj.jsonl [--domain FOLDER] [--json]',
+  about: `
 Aligns runs by task, shows where rollouts of the same task and trial part, and tests whether their rewards
 differ: an exact paired permutation test over tasks, two-sided (with one trial a task it is the exact McNemar test). Where
 it shows no difference, the output says what it cannot show and how many trials or tasks would decide. Tasks that changed between the runs are left out. Every further run is compared with the first.
@@ -26,14 +31,11 @@ the greedy ones where one of the runs has no others.
 
 Of two recordings it shows where they part (of forks: the last event they share), what each did then, how the
 databases at the end differ, and the verdicts.
-
-  --domain FOLDER    the domain of the recordings (default: the one that their run names)
 `,
-  options: { domain: { type: 'string' } },
-  run: async (given, io) => {
-    const { positionals } = given;
+  options,
+  run: async (options, positionals, io) => {
     const recordings = positionals.filter(isRecording);
-    if (recordings.length > 0) return compareRecordings(given, io, recordings);
+    if (recordings.length > 0) return compareRecordings(options, positionals, io);
     if (positionals.length < 2) throw new UsageError('name two runs (folders with run.json) or two recordings');
     const records = openRecords(io, positionals);
     const line = statusLine(io);
@@ -47,7 +49,7 @@ databases at the end differ, and the verdicts.
     line.end();
     const problems = new Set(records.flatMap((record) => record.problems));
     for (const problem of problems) io.err(`left out: ${problem}\n`);
-    if (given.values['json'] === true) io.out(`${JSON.stringify(compared)}\n`);
+    if (options.json) io.out(`${JSON.stringify(compared)}\n`);
     else {
       const [first, ...others] = records;
       const texts = others.map((other, at) => {
@@ -58,16 +60,19 @@ databases at the end differ, and the verdicts.
     }
     return 0;
   },
-};
+});
 
-function compareRecordings(given: Given, io: Io, [one, other, ...more]: readonly string[]): ExitCode {
-  if (one === undefined || other === undefined || more.length > 0 || given.positionals.length !== 2)
+function compareRecordings(
+  { domain, json: isJson }: OptionValues<typeof options>,
+  [one, other, ...more]: readonly string[],
+  io: Io,
+): ExitCode {
+  if (one === undefined || other === undefined || more.length > 0 || ![one, other].every(isRecording))
     throw new UsageError(`name two recordings (*${recordingEnding}), or runs (folders with run.json)`);
-  const domain = text(given, 'domain');
   const compared = recordingsCompared(
     [resolve(io.cwd, one), resolve(io.cwd, other)],
     domain === undefined ? undefined : resolve(io.cwd, domain),
   );
-  io.out(given.values['json'] === true ? `${JSON.stringify(compared)}\n` : recordingsText(compared));
+  io.out(isJson ? `${JSON.stringify(compared)}\n` : recordingsText(compared));
   return 0;
 }

@@ -4,43 +4,42 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
-import { type Command, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { json, text } from '../options/option.ts';
 import { openDomainAt, unknownDomain } from '../options/rolloutOptions.ts';
 import { excerpt } from '../report/text.ts';
 import { UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 
-export const coverage: Command = {
+export const coverage: Command = defineCommand({
   name: 'coverage',
   summary: 'find requests of real users that no task of the domain covers',
-  help: `rehearsal coverage chats RECORDINGS [options]
-
+  usage: 'chats RECORDINGS [options]',
+  actions: ['chats'],
+  about: `
 Groups real conversations by what the user asked for first, and names the tasks that try the same. RECORDINGS are
 imported conversations, or the folder of the run that they are in. Nothing but words is compared: the words of the
 domain's tools, and where a request uses none of them, how alike the requests are (TF-IDF). No model is asked.
-
-  --domain FOLDER    the domain whose tasks are looked at (default: from the run beside the recordings)
-  --json             machine-readable output
-
-Exit code 0: every intent is covered by a task. 1: one is not.
 `,
-  options: { domain: { type: 'string' } },
-  run: async (given, io) => {
-    const [what, ...named] = given.positionals;
+  options: {
+    domain: text('FOLDER', 'the domain whose tasks are looked at (default: from the run beside the recordings)'),
+    json,
+  },
+  after: 'Exit code 0: every intent is covered by a task. 1: one is not.',
+  run: async (options, [what, ...named], io) => {
     if (what !== 'chats')
       throw new UsageError(
         `name what to cover: npx rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
       );
     const recordings = conversationsNamed(named, io);
     const [first = ''] = recordings;
-    const chosen = text(given, 'domain');
-    const folder = chosen === undefined ? domainBeside(first) : resolve(io.cwd, chosen);
+    const folder = options.domain === undefined ? domainBeside(first) : resolve(io.cwd, options.domain);
     if (folder === undefined) throw unknownDomain(first, 'Name its folder with --domain FOLDER');
     const found = await chatCoverage(openDomainAt(folder), recordings);
-    io.out(given.values['json'] === true ? `${JSON.stringify({ folder, ...found })}\n` : coverageText(found, io.cwd));
+    io.out(options.json ? `${JSON.stringify({ folder, ...found })}\n` : coverageText(found, io.cwd));
     return found.intents.every(({ tasks }) => tasks.length > 0) ? 0 : 1;
   },
-};
+});
 
 const shownTasks = 3;
 

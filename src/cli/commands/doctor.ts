@@ -8,62 +8,70 @@ import type { Condition, Status } from '../doctor/condition.ts';
 import { endpointSupport } from '../doctor/endpointSupport.ts';
 import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/livePaths.ts';
 import { machineConditions } from '../doctor/machine.ts';
-import { type Command, type Given, text } from '../options/command.ts';
-import { readSettings, settingOptions } from '../options/modelSettings.ts';
-import { wholeNumber } from '../options/rolloutOptions.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { readSettings, temperature } from '../options/modelSettings.ts';
+import { json, type OptionValues, oneOf, option, repeated, seconds, text, wholeNumber } from '../options/option.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
-export const doctor: Command = {
+/** Returns what `--live` names: a base URL, or openai:MODEL@BASE_URL. */
+function endpointIn(given: string) {
+  const [, model, baseUrl = given] = /^openai:(.+?)@(.+)$/.exec(given) ?? [];
+  return { model, baseUrl };
+}
+
+const endpoint = z
+  .string()
+  .refine((given) => URL.canParse(endpointIn(given).baseUrl), 'a base URL such as http://127.0.0.1:8000/v1')
+  .transform(endpointIn);
+
+const options = {
+  live: option(
+    'ENDPOINT',
+    'an OpenAI-compatible base URL, such as http://127.0.0.1:8000/v1, or openai:MODEL@BASE_URL; its key in OPENAI_API_KEY',
+    endpoint,
+  ),
+  model: text('M', 'the model to ask for (default: the first that the endpoint lists)'),
+  only: oneOf('PATH', 'one path alone: agent, user, judge, grader or "tool simulator"', pathNames),
+  maxTokens: wholeNumber('N', 'tokens of one answer (default: 256)'),
+  temperature: temperature('of each answer (default: 0)'),
+  set: repeated(
+    'agent.NAME=VALUE',
+    'how the model is asked, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the other settings of a rollout; repeatable',
+  ),
+  timeout: seconds('until a path counts as failed (default: 300)'),
+  json,
+};
+type Options = OptionValues<typeof options>;
+
+export const doctor: Command = defineCommand({
   name: 'doctor',
   summary: 'check that this machine, and a model, have what Rehearsal needs',
-  help: `rehearsal doctor [--live ENDPOINT [--model M] [--only PATH]]
-
+  usage: '[--live ENDPOINT [--model M] [--only PATH]]',
+  about: `
 Checks Node, lanes, the sandbox, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
 With --live it also uses every path that needs a model once, on a copy of a sample domain: the agent's seat, the
 user's seat, the judge of a rule, the grader of a task and the simulator of a tool. Then it reports what the endpoint
 supports: calls, parallel calls, structured output, streaming, reasoning, token counts, parameters and rate limits.
-
-  --live ENDPOINT    an OpenAI-compatible base URL, such as http://127.0.0.1:8000/v1, or openai:MODEL@BASE_URL; its key in
-                     OPENAI_API_KEY
-  --model M          the model to ask for (default: the first that the endpoint lists)
-  --only PATH        one path alone: agent, user, judge, grader or "tool simulator"
-  --max-tokens N     tokens of one answer (default: 256)
-  --temperature X    of each answer (default: 0)
-  --set agent.NAME=VALUE  how the model is asked, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the
-                     other settings of a rollout; repeatable
-  --timeout SECONDS  until a path counts as failed (default: 300)
-  --json             machine-readable output
-Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be done.
 `,
-  options: {
-    live: { type: 'string' },
-    model: { type: 'string' },
-    only: { type: 'string' },
-    ...settingOptions,
-    timeout: { type: 'string' },
-  },
-  run: async (given, io) => {
-    if (given.positionals.length > 0)
-      throw new UsageError(`it checks this machine and takes no folder: leave out "${given.positionals[0]}"`);
-    const { endpoint, model } = endpointIn(given);
-    if (endpoint !== undefined && !URL.canParse(endpoint))
-      throw new UsageError(`--live is a base URL such as http://127.0.0.1:8000/v1, not "${endpoint}"`);
-    if (endpoint === undefined && text(given, 'model') !== undefined)
+  options,
+  after: 'Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be done.',
+  run: async (options, [extra], io) => {
+    if (extra !== undefined) throw new UsageError(`it checks this machine and takes no folder: leave out "${extra}"`);
+    const { live: endpoint, model } = options;
+    if (endpoint === undefined && model !== undefined)
       throw new UsageError('--model goes with --live ENDPOINT: it says which model is asked there');
-    const settings = settingsIn(given);
-    const only = text(given, 'only');
-    if (only !== undefined && !pathNames.some((each) => each === only))
-      throw new UsageError(`--only is one of ${pathNames.join(', ')}, not "${only}"`);
-    const isJson = given.values['json'] === true;
+    const settings = settingsIn(options);
     const conditions = await machineConditions(io);
-    if (!isJson) for (const condition of conditions) io.out(conditionText(condition));
+    if (!options.json) for (const condition of conditions) io.out(conditionText(condition));
     const live =
-      endpoint === undefined ? null : await liveTable(await modelAt(endpoint, model, settings, io), given, io, isJson);
-    if (isJson) io.out(`${JSON.stringify({ conditions, ...(live ? { live } : {}) })}\n`);
+      endpoint === undefined
+        ? null
+        : await liveTable(await modelAt(endpoint.baseUrl, model ?? endpoint.model, settings, io), options, io);
+    if (options.json) io.out(`${JSON.stringify({ conditions, ...(live ? { live } : {}) })}\n`);
     if (io.signal.aborted) return 2;
     return [...conditions, ...(live?.paths ?? [])].some(({ status }) => status === 'failed') ? 1 : 0;
   },
-};
+});
 
 const marks: Readonly<Record<Status | LiveStatus, string>> = {
   ok: 'ok      ',
@@ -77,24 +85,19 @@ function conditionText({ name, status, found, advice }: Condition): string {
   return advice === null ? first : `${first}${' '.repeat(26)}${advice}\n`;
 }
 
-/** Returns what `--live` names: a base URL, or openai:MODEL@BASE_URL; and the model, by either option. */
-function endpointIn(given: Given) {
-  const live = text(given, 'live');
-  const [, named, baseUrl] = /^openai:(.+?)@(.+)$/.exec(live ?? '') ?? [];
-  return { endpoint: baseUrl ?? live, model: text(given, 'model') ?? named };
-}
-
 /** Returns the settings of the one model that takes every path. Throws a `UsageError` for those of another seat. */
-function settingsIn(given: Given): AskedSettings {
+function settingsIn(given: Options): AskedSettings {
   const { agent = {}, ...others } = readSettings(given);
   const [other] = Object.keys(others);
   if (other === undefined) return agent;
   throw new UsageError(`--live uses one model for every path: set agent.NAME instead of ${other}.NAME`);
 }
 
-async function liveTable({ seat, filled }: TriedModel, given: Given, io: Io, isJson: boolean) {
-  const timeoutMs = (wholeNumber(given, 'timeout') ?? 300) * 1000;
-  const only = pathNames.find((each) => each === text(given, 'only'));
+async function liveTable(
+  { seat, filled }: TriedModel,
+  { timeout: timeoutMs = 300_000, only, json: isJson }: Options,
+  io: Io,
+) {
   if (!isJson) io.out(`\n${seat.model} at ${new URL(seat.baseUrl).origin}\n`);
   const paths = await livePaths({
     seat,

@@ -1,46 +1,19 @@
 import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { acceptDrafts, listDrafts } from '../drafts/acceptance.ts';
+import { type DraftOptions, draftOptions } from '../drafts/draftOptions.ts';
 import { draftFromChats } from '../drafts/fromChats.ts';
 import { draftFromRecording } from '../drafts/fromRecording.ts';
 import { draftPersona } from '../drafts/persona.ts';
 import { draftVariants } from '../drafts/variants.ts';
-import { type Command, type Given, refuseMore, refuseStray } from '../options/command.ts';
+import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
-
-const help = `rehearsal draft task RECORDING | from-chats RECORDINGS | variants DOMAIN TASK | persona DOMAIN | list DOMAIN | accept DOMAIN ID... [options]
-
-A draft is a task or a persona with \`draft: true\`. It is read and checked like every other, and can be run and debugged by
-its name, but no evaluation, split, training or coverage counts it until it is accepted.
-
-  task               a task of what happened in a recording: gold actions from the calls that counted and those that they
-                     needed, the user of the recorded task or of the user's own words
-  from-chats         a task of each real conversation: of imported recordings, or of the run's folder they are in;
-                     what the words do not tell is left to do, or to a model
-  variants           tasks like this one: the same request about other rows of the database, drawn by seed, or written
-                     by a model; what the audit finds something in is left out
-  persona            a persona that the domain does not have: drawn by seed, or written by a model
-  list               the drafts of a domain, and what the audit finds in each
-  accept             take the mark out of the drafts that the audit finds nothing in; the others stay drafts
-
-  --domain FOLDER    the domain of the recording (default: from the run beside it)
-  --id ID            id of the new task or persona, which no other has (default: one that is free)
-  --count N          variants (default: 5)
-  --model SEAT       openai:MODEL[@BASE_URL], the model that writes (default: none, drawn by seed)
-  --words TEXT       what the persona is to be like, for the model
-  --seed TEXT        source of what is drawn (default: 1)
-  --timeout SECONDS  how long the model may take for one answer (default: 120)
-  --print            write nothing: print the text of the file
-  --all              accept all drafts of the domain
-  --json             machine-readable output
-Exit code 0: done. 1: a draft needs work, and stays one. 2: could not be done.
-`;
 
 type Action = {
   /** The number of arguments after the name of the action; any number if it is left out. */
   readonly takes?: number;
   /** Options that mean something to it; `--json` does to all. */
-  readonly options: readonly string[];
-  readonly run: (given: Given, io: Io) => Promise<ExitCode>;
+  readonly options: readonly (keyof DraftOptions)[];
+  readonly run: (options: DraftOptions, positionals: readonly string[], io: Io) => Promise<ExitCode>;
 };
 
 const actions: Readonly<Record<string, Action>> = {
@@ -52,23 +25,29 @@ const actions: Readonly<Record<string, Action>> = {
   accept: { options: ['all'], run: acceptDrafts },
 };
 
-export const draft: Command = {
+export const draft: Command = defineCommand({
   name: 'draft',
   summary: 'draft tasks and personas, and accept them once they are sound',
-  help,
-  options: {
-    all: { type: 'boolean' },
-    domain: { type: 'string' },
-    id: { type: 'string' },
-    print: { type: 'boolean' },
-    count: { type: 'string' },
-    model: { type: 'string' },
-    words: { type: 'string' },
-    seed: { type: 'string' },
-    timeout: { type: 'string' },
-  },
-  run: (given, io) => {
-    const [name = '', ...positionals] = given.positionals;
+  usage:
+    'task RECORDING | from-chats RECORDINGS | variants DOMAIN TASK | persona DOMAIN | list DOMAIN | accept DOMAIN ID... [options]',
+  actions: Object.keys(actions),
+  about: `
+A draft is a task or a persona with \`draft: true\`. It is read and checked like every other, and can be run and debugged by
+its name, but no evaluation, split, training or coverage counts it until it is accepted.
+
+  task               a task of what happened in a recording: gold actions from the calls that counted and those that
+                     they needed, the user of the recorded task or of the user's own words
+  from-chats         a task of each real conversation: of imported recordings, or of the run's folder they are in;
+                     what the words do not tell is left to do, or to a model
+  variants           tasks like this one: the same request about other rows of the database, drawn by seed, or written
+                     by a model; what the audit finds something in is left out
+  persona            a persona that the domain does not have: drawn by seed, or written by a model
+  list               the drafts of a domain, and what the audit finds in each
+  accept             take the mark out of the drafts that the audit finds nothing in; the others stay drafts
+`,
+  options: draftOptions,
+  after: 'Exit code 0: done. 1: a draft needs work, and stays one. 2: could not be done.',
+  run: (given, [name = '', ...positionals], io) => {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action) {
       const names = Object.keys(actions);
@@ -77,7 +56,7 @@ export const draft: Command = {
     }
     const { takes, options, run } = action;
     refuseStray(given, options, `draft ${name}`);
-    if (takes !== undefined) refuseMore({ ...given, positionals }, takes, { help });
-    return run({ ...given, positionals }, io);
+    if (takes !== undefined) refuseMore(positionals, takes, draft);
+    return run(given, positionals, io);
   },
-};
+});

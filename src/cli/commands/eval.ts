@@ -10,7 +10,6 @@ import {
   parseGate,
   type Threshold,
 } from '../../engine/core/evaluation/gate.ts';
-import { byRole } from '../../engine/core/evaluation/measure.ts';
 import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/nameMatches.ts';
@@ -36,18 +35,17 @@ import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { withCheckpoint } from '../checkpoints/servedModel.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
-import { meterOf, priceOf, priceOption, spentText } from '../options/budget.ts';
-import { type Command, type Given, text } from '../options/command.ts';
+import { budgetOptions, meterOf, pricesOf, spentText } from '../options/budget.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag, json, type OptionValues, oneOf, text, wholeNumber } from '../options/option.ts';
 import {
   idsInFile,
   inRunFolder,
   openDomain,
   readRolloutOptions,
-  rolloutHelp,
   rolloutOptions,
-  trialsOf,
+  throwIfTooMany,
   warnWithoutScript,
-  wholeNumber,
 } from '../options/rolloutOptions.ts';
 import { reportText } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
@@ -56,76 +54,65 @@ import { runLines } from '../terminal/runLines.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { statusLine } from '../terminal/statusLine.ts';
 
-export const evaluate: Command = {
+const options = {
+  split: oneOf('NAME', 'train or test (default: both)', ['train', 'test']),
+  tasks: text('A,B*', 'only these tasks, by id or by the path of a file of tasks; * matches any letters'),
+  persona: text('A,B', 'only tasks of these personas'),
+  under: text(
+    'A,B*',
+    "run them under these personas: their behaviours and attacks are laid over those of each task's own. Tasks are then named TASK@PERSONA",
+  ),
+  uses: text('TOOL', 'only tasks whose gold actions call this tool'),
+  trials: wholeNumber('K', 'trials of each task (default: 1)'),
+  concurrency: wholeNumber('N', 'rollouts at once (default: 16)'),
+  retryUnscored: wholeNumber('N', 'run rollouts that ended without a reward again, up to N times (default: 0)'),
+  ...budgetOptions,
+  gate: text(
+    'LIST',
+    `exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about ${gateMetrics.join(', ')}`,
+  ),
+  ...rolloutOptions('`agent:` of domain.yaml; only run uses the one of a task'),
+  json,
+  stream: flag(
+    'with --json: before the result, a JSON line as each rollout begins, continues and ends, and with the tokens and the cost of each answer of a model',
+  ),
+};
+type Options = OptionValues<typeof options>;
+
+export const evaluate: Command = defineCommand({
   name: 'eval',
   takes: 1,
   summary: 'run many tasks, several trials each, and report success',
-  help: `rehearsal eval DOMAIN [options]
-
+  usage: 'DOMAIN [options]',
+  about: `
 Runs k trials of every task and reports the metrics of the run. With --out of an interrupted run it runs what is
 left, and what infrastructure ended: no scored rollout is repeated.
-
-  --split NAME       train or test (default: both)
-  --tasks A,B*       only these tasks, by id or by the path of a file of tasks; * matches any letters
-  --persona A,B      only tasks of these personas
-  --under A,B*       run them under these personas: their behaviours and attacks are laid over those of each task's
-                     own. Tasks are then named TASK@PERSONA
-  --uses TOOL        only tasks whose gold actions call this tool
-  --trials K         trials of each task (default: 1)
-  --concurrency N    rollouts at once (default: 16)
-  --retry-unscored N  run rollouts that ended without a reward again, up to N times (default: 0)
-  --budget-tokens N  tokens that the models may use now; what is under way then waits for the next budget
-  --budget-money X   the same in money, by --price
-  --price IN/OUT     what a million tokens of the agent's model cost
-  --user-price IN/OUT, --judge-price IN/OUT, --tools-price IN/OUT  the same for the user's model, for the judge,
-                     and for the model that simulates tools
-  --gate LIST        exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about
-                     ${gateMetrics.join(', ')}
-${rolloutHelp('`agent:` of domain.yaml; only run uses the one of a task')}  --stream           with --json: before the result, a JSON line as each rollout begins, continues and ends, and with
-                     the tokens and the cost of each answer of a model
-
+`,
+  options,
+  after: `
 Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or could not be done: also where
 infrastructure failed, such as a model that cannot be reached, so that some rollout has no reward, and where a task or its
 persona has errors. The other tasks are run.
 `,
-  options: {
-    ...rolloutOptions,
-    split: { type: 'string' },
-    tasks: { type: 'string' },
-    persona: { type: 'string' },
-    under: { type: 'string' },
-    uses: { type: 'string' },
-    trials: { type: 'string' },
-    concurrency: { type: 'string' },
-    'retry-unscored': { type: 'string' },
-    'budget-tokens': { type: 'string' },
-    'budget-money': { type: 'string' },
-    price: { type: 'string' },
-    'user-price': { type: 'string' },
-    'judge-price': { type: 'string' },
-    'tools-price': { type: 'string' },
-    gate: { type: 'string' },
-    stream: { type: 'boolean' },
-  },
-  run: async (given, io) => {
-    const domain = openDomain(io, given.positionals[0]);
-    const unread = text(given, 'tasks') === undefined ? fitnessOf(domain).unread : [];
+  run: async (options, [folder], io) => {
+    const domain = openDomain(io, folder);
+    const unread = options.tasks === undefined ? fitnessOf(domain).unread : [];
     for (const error of unread) io.err(`not run: ${formatDiagnostic(error)}\n`);
-    const code = await withCheckpoint(text(given, 'agent'), domain.file.dialect, io, (own) =>
-      evaluateDomain(domain, given, own),
+    const code = await withCheckpoint(options.agent, domain.file.dialect, io, (own) =>
+      evaluateDomain(domain, options, own),
     );
     return unread.length > 0 ? 2 : code;
   },
-};
+});
 
-async function evaluateDomain(domain: LoadedDomain, given: Given, io: Io): Promise<ExitCode> {
+async function evaluateDomain(domain: LoadedDomain, given: Options, io: Io): Promise<ExitCode> {
   const plan = planOf(given, io, domain);
-  return inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), domain.file.name, (folder) =>
+  return inRunFolder(io, given.out, runsOf(domain.folder, [io.cwd]), domain.file.name, (folder) =>
     evaluateIn(domain, { ...plan, folder }, given, io),
   );
 }
 
-async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Promise<ExitCode> {
+async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Options, io: Io): Promise<ExitCode> {
   expectToGoOn(plan.folder, domain, plan);
   const results = await rollOut(plan, given, io, domain);
   const record = readRun(plan.folder);
@@ -145,18 +132,18 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly key: ReturnType<typeof signingKey>;
 };
 
-function planOf(given: Given, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'> {
+function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'> {
   const tasks = chosenTasks(given, domain, io.cwd);
   const { ofTask } = fitnessOf(domain);
   const errors = tasks.map(ofTask);
   if (errors.every((own) => own.length > 0)) throw new UsageError(unfitness(errors.flat()));
-  const trials = trialsOf(given, tasks.length, 1);
+  const { trials = 1, gate } = given;
+  throwIfTooMany(trials, tasks.length);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
-  const gate = text(given, 'gate');
   const thresholds = gate === undefined ? [] : parseGate(gate, trials);
   if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
   const agent = agentFor({});
-  const prices = byRole((role) => priceOf(given, priceOption(role)));
+  const prices = pricesOf(given);
   return {
     ...options,
     tasks,
@@ -182,7 +169,7 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'
 const rolloutsPerLane = 16;
 
 /** Runs what has no final receipt yet. */
-async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): Promise<readonly TrialResult[]> {
+async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain): Promise<readonly TrialResult[]> {
   const finished = finalRollouts(plan.folder);
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
@@ -193,9 +180,9 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       `warning: ${seatName(plan.user)} plays the user here and in training, so what a model learned about this user looks like success. Name one for each purpose: user: { train, evaluate } in domain.yaml, or --user\n`,
     );
   warnWithoutScript(plan.tasks, plan, io);
-  const isQuiet = given.values['json'] === true;
+  const isQuiet = given.json === true;
   const line = statusLine(io);
-  const lines = given.values['stream'] === true && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;
+  const lines = given.stream && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;
   const show = isQuiet ? () => undefined : progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   // With tools in one Python process a second lane would only wait for it.
@@ -211,8 +198,8 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   try {
     return await runBatch(supervisor, {
       ...plan,
-      concurrency: isTyped ? 1 : (wholeNumber(given, 'concurrency') ?? 16),
-      retryUnscored: wholeNumber(given, 'retry-unscored'),
+      concurrency: isTyped ? 1 : (given.concurrency ?? 16),
+      retryUnscored: given.retryUnscored,
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       signal: io.signal,
@@ -240,7 +227,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
 }
 
 /** Prints the report and decides the exit code. */
-function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan, given: Given, io: Io): ExitCode {
+function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan, given: Options, io: Io): ExitCode {
   const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
   const missed = missedThresholds(plan.gate, metrics);
   const { isSpent, isUncountable, uncounted } = plan.meter;
@@ -249,7 +236,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   const done = record.rollouts.filter(({ task, trial }) => chosen.has(task) && trial < plan.trials).length;
   const isWhole = done + crashed.length === planned;
   const stopped = isWhole ? null : isSpent() ? 'budget' : io.signal.aborted ? 'cancelled' : null;
-  if (given.values['json'] === true)
+  if (given.json)
     io.out(
       `${JSON.stringify({ folder: plan.folder, stopped, missed, summary: metrics, results: record.rollouts, unfinished: record.unfinished })}\n`,
     );
@@ -277,16 +264,12 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   return 2;
 }
 
-function chosenTasks(given: Given, domain: LoadedDomain, cwd: string): LoadedDomain['tasks'] {
-  const split = text(given, 'split');
-  if (split !== undefined && split !== 'train' && split !== 'test')
-    throw new UsageError(`--split is train or test, not "${split}"`);
-  const patterns = text(given, 'tasks')
-    ?.split(',')
-    .flatMap((named) => {
-      const ids = idsInFile(domain, named, cwd);
-      return ids.length > 0 ? ids : [named];
-    });
+function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): LoadedDomain['tasks'] {
+  const { split, uses: tool } = given;
+  const patterns = given.tasks?.split(',').flatMap((named) => {
+    const ids = idsInFile(domain, named, cwd);
+    return ids.length > 0 ? ids : [named];
+  });
   const unknown = patterns?.filter((pattern) => !domain.tasks.some(({ id }) => nameMatches(id, pattern))) ?? [];
   if (unknown.length > 0) {
     const drafts = draftsOf(domain.parts).map(({ placed }) => placed.value.id);
@@ -300,13 +283,12 @@ function chosenTasks(given: Given, domain: LoadedDomain, cwd: string): LoadedDom
           ].join('\n'),
     );
   }
-  const personas = text(given, 'persona')?.split(',');
+  const personas = given.persona?.split(',');
   const strangers = personas?.filter((name) => !domain.tasks.some(({ persona }) => persona === name)) ?? [];
   if (strangers.length > 0)
     throw new UsageError(
       `no task of ${domain.folder} has the persona ${strangers.join(', ')}${suggestion(strangers[0] ?? '', idsOf(domain.domain.personas))}`,
     );
-  const tool = text(given, 'uses');
   const tasks = domain.tasks.filter(
     (task) =>
       (split === undefined || task.split === split) &&
@@ -315,7 +297,7 @@ function chosenTasks(given: Given, domain: LoadedDomain, cwd: string): LoadedDom
       (tool === undefined || task.actions.some((action) => action.tool === tool)),
   );
   if (tasks.length === 0) throw new UsageError(`no task of ${domain.folder} is chosen by these options`);
-  const under = text(given, 'under')?.split(',');
+  const under = given.under?.split(',');
   return under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under));
 }
 

@@ -6,15 +6,16 @@ import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { readExperiment } from '../experiment/experimentFile.ts';
 import { resultText } from '../experiment/resultText.ts';
 import { type StageState, stagesIn } from '../experiment/stages.ts';
-import { type Command, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag, json, text } from '../options/option.ts';
 import { UsageError } from '../terminal/io.ts';
 
-export const experiment: Command = {
+export const experiment: Command = defineCommand({
   name: 'experiment',
   takes: 1,
   summary: 'train and evaluate several arms over seeds, and report which is better with intervals',
-  help: `rehearsal experiment FILE [options]
-
+  usage: 'FILE [options]',
+  about: `
 Runs every arm of an experiment (*.experiment.yaml) once for each of its seeds: SFT, GRPO, both or neither, and then an
 evaluation on the test tasks. A stage that arms have in common is run once. Prints rewards with intervals, and for
 each pair under compare: how far the second is above the first, paired by task.
@@ -22,38 +23,34 @@ each pair under compare: how far the second is above the first, paired by task.
 Run the same command again to resume: what is finished stays, what is not continues from its last checkpoint.
 The folder gets result.json and result.txt, and the configuration of each stage. A stage is a run of train:
 without --out it lies in .rehearsal/training, beside the others of the dashboard.
-
-  --out FOLDER       where all of it lies (default: .rehearsal/experiments/<name of the file>, with its runs in
-                     .rehearsal/training)
-  --plan             say which stages there are and how far each has come; nothing starts
-  --target TARGET    where to train, as in train; a resumed experiment keeps it
-  --python PATH      an existing Python to use as it is (see \`npx rehearsal help train\`): of the target that is named with
-                     it, or else of this machine
-  --json             machine-readable output
-
-Exit code 0: done. 2: ended before the last stage, or could not be done.
 `,
   options: {
-    out: { type: 'string' },
-    plan: { type: 'boolean' },
-    target: { type: 'string' },
-    python: { type: 'string' },
+    out: text(
+      'FOLDER',
+      'where all of it lies (default: .rehearsal/experiments/<name of the file>, with its runs in .rehearsal/training)',
+    ),
+    plan: flag('say which stages there are and how far each has come; nothing starts'),
+    target: text('TARGET', 'where to train, as in train; a resumed experiment keeps it'),
+    python: text(
+      'PATH',
+      'an existing Python to use as it is (see `npx rehearsal help train`): of the target that is named with it, or else of this machine',
+    ),
+    json,
   },
-  run: async (given, io) => {
-    const [file] = given.positionals;
+  after: 'Exit code 0: done. 2: ended before the last stage, or could not be done.',
+  run: async (options, [file], io) => {
     if (file === undefined) throw new UsageError('say which experiment: npx rehearsal experiment FILE');
     const { experiment: asked, placed } = readExperiment(file, io.cwd);
     const plan = planOf(asked);
-    const named = text(given, 'out');
+    const { out: named, target, python } = options;
     const name = basename(file).replace(/(?:\.experiment)?\.ya?ml$/, '');
     const folder = named === undefined ? join(io.cwd, workFolders.experiments, name) : resolve(io.cwd, named);
     const runs = named === undefined ? join(io.cwd, workFolders.training) : join(folder, 'runs');
-    const place = { file: resolve(io.cwd, file), target: text(given, 'target'), python: text(given, 'python') };
+    const place = { file: resolve(io.cwd, file), target, python };
     const stages = stagesIn(folder, runs, asked.model, place, placed);
-    const isJson = given.values['json'] === true;
-    if (given.values['plan'] === true) {
+    if (options.plan) {
       const told = plan.stages.map((stage) => ({ ...stage, state: stages.stateOf(stage) }));
-      io.out(isJson ? `${JSON.stringify(told)}\n` : planText(told));
+      io.out(options.json ? `${JSON.stringify(told)}\n` : planText(told));
       return 0;
     }
     makeRunFolder(folder);
@@ -74,10 +71,10 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
     const result = resultOf(asked, measured);
     replaceFile(join(folder, runFiles.result), `${JSON.stringify(result, null, 2)}\n`);
     replaceFile(join(folder, runFiles.resultText), resultText(result));
-    io.out(isJson ? `${JSON.stringify(result)}\n` : resultText(result));
+    io.out(options.json ? `${JSON.stringify(result)}\n` : resultText(result));
     return 0;
   },
-};
+});
 
 function planText(stages: readonly (Stage & { readonly state: StageState })[]): string {
   return stages

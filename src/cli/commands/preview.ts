@@ -6,53 +6,46 @@ import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
-import { type Command, text } from '../options/command.ts';
-import { openDomain, settledModel, taskNamed, wholeNumber } from '../options/rolloutOptions.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag, json, text, wholeNumber } from '../options/option.ts';
+import { openDomain, seed, settledModel, taskNamed } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
-export const preview: Command = {
+export const preview: Command = defineCommand({
   name: 'preview',
   takes: 2,
   summary: 'show the first messages of a persona',
-  help: `rehearsal preview DOMAIN PERSONA [options]
-
-Plays the beginning of a task with a persona in the user's seat and prints what is said. Nothing is recorded.
-
-  --task TASK        the task (default: the first one with this persona, else the first one)
-  --recording FILE   the agent says what it said in this recording (default, and where it says nothing: the gold
-                     seat plays it)
-  --user SEAT        agenda or openai:MODEL[@BASE_URL] (default: agenda)
-  --own-user         the user's seat that domain.yaml names
-  --messages N       how many messages of the user (default: 3)
-  --seed TEXT        source of every random stream (default: 1)
-  --json             machine-readable output
-Exit code 0 when it was played, 2 when it could not be.
-`,
+  usage: 'DOMAIN PERSONA [options]',
+  about:
+    "Plays the beginning of a task with a persona in the user's seat and prints the messages. Nothing is recorded.",
   options: {
-    task: { type: 'string' },
-    recording: { type: 'string' },
-    user: { type: 'string' },
-    'own-user': { type: 'boolean' },
-    messages: { type: 'string' },
-    seed: { type: 'string' },
+    task: text('TASK', 'the task (default: the first one with this persona, else the first one)'),
+    recording: text(
+      'FILE',
+      'the agent says what it said in this recording (default, and where it says nothing: the gold seat plays it)',
+    ),
+    user: text('SEAT', 'agenda or openai:MODEL[@BASE_URL] (default: agenda)'),
+    ownUser: flag("the user's seat that domain.yaml names"),
+    messages: wholeNumber('N', 'how many messages of the user (default: 3)'),
+    seed,
+    json,
   },
-  run: async (given, io) => {
-    const domain = openDomain(io, given.positionals[0]);
+  after: 'Exit code 0 when it was played, 2 when it could not be.',
+  run: async (options, [folder, wanted], io) => {
+    const domain = openDomain(io, folder);
     const { personas } = domain.domain;
-    const persona = personas.find(({ id }) => id === given.positionals[1]);
+    const persona = personas.find(({ id }) => id === wanted);
     if (!persona) {
-      const wanted = given.positionals[1];
       const what = wanted === undefined ? 'name a persona' : `there is no persona ${wanted}`;
       const ids = personas.map(({ id }) => id);
       const known = `${domain.folder} has ${ids.join(', ') || 'none'}`;
       throw new UsageError(`${what}; ${known}${suggestion(wanted ?? '', ids)}`);
     }
     const own = domain.tasks.find((task) => task.persona === persona.id) ?? domain.tasks[0];
-    const task = taskNamed(domain, text(given, 'task') ?? own?.id, io.cwd);
-    const recording = text(given, 'recording');
+    const task = taskNamed(domain, options.task ?? own?.id, io.cwd);
+    const { recording, ownUser: isOwn } = options;
     const replies = recording === undefined ? null : repliesIn(resolve(io.cwd, recording), domain.domain.name);
-    const isOwn = given.values['own-user'] === true;
-    const named = isOwn ? userSeatFor(domain.file, 'evaluate') : (text(given, 'user') ?? 'agenda');
+    const named = isOwn ? userSeatFor(domain.file, 'evaluate') : (options.user ?? 'agenda');
     const asked = { role: 'user', chosen: isOwn ? undefined : named, own: named, settings: {} } as const;
     const seat = withModel(userSeat(named, isOwn ? 'domain' : 'person', io), (model) =>
       settledModel(model, asked, domain.file, io.environment),
@@ -64,17 +57,17 @@ Exit code 0 when it was played, 2 when it could not be.
       task,
       ...(replies === null ? {} : { replies }),
       ...(seat.type === 'agenda' ? {} : { user: outside.user }),
-      messages: wholeNumber(given, 'messages') ?? 3,
-      seed: text(given, 'seed') ?? '1',
+      messages: options.messages ?? 3,
+      seed: options.seed ?? '1',
       signal: io.signal,
     });
     const agent = replies === null ? 'the gold seat' : 'as recorded';
-    if (given.values['json'] === true)
+    if (options.json)
       io.out(`${JSON.stringify({ persona: persona.id, task: task.id, agent, user: seatName(seat), messages })}\n`);
     else for (const { who, text: said } of messages) io.out(`${who.padEnd(8)}${said}\n`);
     return 0;
   },
-};
+});
 
 /** A domain may name any address: a key goes along only where a person chose it. */
 function userSeat(given: string, from: 'person' | 'domain', { environment }: Io): SeatSpec {

@@ -10,67 +10,72 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { type Regrading, regradeRun } from '../../engine/shell/runs/regrade.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Command, type Given, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
 import { openRunRecord } from '../options/openRunRecord.ts';
+import { json, type OptionValues, text } from '../options/option.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
-export const regrade: Command = {
+const options = {
+  official: text(
+    'RESULTS',
+    'the file, or its folder; --domain is then an imported domain, or (tau2) the folder of several',
+  ),
+  domain: text('FOLDER', 'the domain (default: the one that run.json names)'),
+  out: text('FOLDER', 'where the new run goes (default: RUN_FOLDER-regraded-1, -2, ...)'),
+  json,
+};
+
+export const regrade: Command = defineCommand({
   name: 'regrade',
   takes: 1,
   summary: 'verify an old run with the present rules, verifiers and tasks',
-  help: `rehearsal regrade RUN_FOLDER [options]
-rehearsal regrade --official RESULTS --domain FOLDER [options]
-
+  usage: 'RUN_FOLDER [options]\n--official RESULTS --domain FOLDER [options]',
+  about: `
 Computes the verdicts of a run again with the current rules, verifiers and tasks of its domain. Nothing is said or
 called again. The results are a new run, which report, compare and verify accept; the old run stays unchanged.
 
 With --official the results file of another tool (tau2's results.json, or its folder; the list that tau-bench's run.py
 writes) is scored with this engine: every call is made again, and the reward is compared with the one in the file.
-
-  --official RESULTS the file, or its folder; --domain is then an imported domain, or (tau2) the folder of several
-  --domain FOLDER    the domain (default: the one that run.json names)
-  --out FOLDER       where the new run goes (default: RUN_FOLDER-regraded-1, -2, ...)
-  --json             machine-readable output
-
-Exit code 0: done. 1: a rollout could not be graded again, or is rewarded otherwise than its file says.
 `,
-  options: { domain: { type: 'string' }, out: { type: 'string' }, official: { type: 'string' } },
-  run: async (given, io) => {
-    const official = text(given, 'official');
-    if (official !== undefined) return regradeResults(official, given, io);
-    const record = openRunRecord(io, given.positionals[0]);
-    const named = text(given, 'domain');
-    const domain = openDomainAt(named ? resolve(io.cwd, named) : record.file.folder);
-    const folder = freshFolder(io, record.folder, text(given, 'out'));
+  options,
+  after: 'Exit code 0: done. 1: a rollout could not be graded again, or is rewarded otherwise than its file says.',
+  run: async (options, [run], io) => {
+    if (options.official !== undefined) return regradeResults(options.official, options, io);
+    const record = openRunRecord(io, run);
+    const domain = openDomainAt(options.domain ? resolve(io.cwd, options.domain) : record.file.folder);
+    const folder = freshFolder(io, record.folder, options.out);
     const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
     try {
-      const options = { folder, concurrency: 16, key: signingKey(), signal: io.signal };
-      const regrading = await regradeRun(supervisor, record, options);
+      const regrading = await regradeRun(supervisor, record, batchOptions(folder, io));
       const refused = [...record.problems, ...regrading.refused];
-      if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, ...regrading, refused })}\n`);
+      if (options.json) io.out(`${JSON.stringify({ folder, ...regrading, refused })}\n`);
       else io.out(regradingText(folder, { ...regrading, refused }));
       return refused.length > 0 ? 1 : 0;
     } finally {
       await supervisor.close();
     }
   },
-};
+});
 
-async function regradeResults(results: string, given: Given, io: Io): Promise<ExitCode> {
+const batchOptions = (folder: string, { signal }: Io) => ({ folder, concurrency: 16, key: signingKey(), signal });
+
+async function regradeResults(
+  results: string,
+  { domain: named, out, json: isJson }: OptionValues<typeof options>,
+  io: Io,
+): Promise<ExitCode> {
   const path = resolve(io.cwd, results);
   const read = readOfficialResults(path);
-  const named = text(given, 'domain');
   if (named === undefined)
     throw new UsageError('name the imported domain: --domain FOLDER (npx rehearsal import makes one)');
   const domain = domainOf(path, read, resolve(io.cwd, named));
-  const folder = freshFolder(io, path.replace(/\.json$/, ''), text(given, 'out'));
+  const folder = freshFolder(io, path.replace(/\.json$/, ''), out);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
-    const options = { folder, concurrency: 16, key: signingKey(), signal: io.signal };
-    const { rollouts, refused } = await regradeOfficial(supervisor, read.simulations, options);
+    const { rollouts, refused } = await regradeOfficial(supervisor, read.simulations, batchOptions(folder, io));
     const counts = countsOf(rollouts);
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, rollouts, refused, counts })}\n`);
+    if (isJson) io.out(`${JSON.stringify({ folder, rollouts, refused, counts })}\n`);
     else io.out(officialText(folder, rollouts, refused));
     return counts.differ > 0 || counts.unscored > 0 || refused.length > 0 ? 1 : 0;
   } finally {

@@ -11,61 +11,56 @@ import { guardReader } from '../../engine/shell/records/stepNotes.ts';
 import { noStart, replayRecording } from '../../engine/shell/replay.ts';
 import { firstDifference } from '../../engine/shell/runs/recompute.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Command, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag, json, text } from '../options/option.ts';
 import { noRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { spoken } from '../terminal/transcript.ts';
 
-export const replayCommand: Command = {
+export const replayCommand: Command = defineCommand({
   name: 'replay',
   takes: 1,
   summary: 'fold a recording again and compare every state, verdict and reward',
-  help: `rehearsal replay RECORDING [--domain FOLDER] [--static] [--quiet | --request STEP]
-
+  usage: 'RECORDING [--domain FOLDER] [--static] [--quiet | --request STEP]',
+  about: `
 Shows the conversation from the recorded answers, and compares the state after every step, every verdict and the reward
 with recomputed ones. No model is asked. The domain's code runs for its gold actions and its own verifiers. A domain
 that starts MCP servers or environments must be named with --domain. Exit code 1 when something differs.
-
-  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)
-  --static           run nothing of the domain: compare the states only
-  --quiet            only the result
-  --request STEP     only the exact request that a model was sent for a step (7, or 7.2 where it took several)
-  --json             machine-readable output
 `,
   options: {
-    domain: { type: 'string' },
-    static: { type: 'boolean' },
-    quiet: { type: 'boolean' },
-    request: { type: 'string' },
+    domain: text('FOLDER', 'the domain it was recorded in (default: from run.json beside the recording)'),
+    static: flag('run nothing of the domain: compare the states only'),
+    quiet: flag('only the result'),
+    request: text('STEP', 'only the exact request that a model was sent for a step (7, or 7.2 where it took several)'),
+    json,
   },
-  run: async (given, io) => {
-    const path = recordingNamed(io, given.positionals[0]);
-    const json = given.values['json'] === true;
-    const asked = text(given, 'request');
-    if (asked !== undefined) return showRequest(io, path, asked);
-    const folder = text(given, 'domain') ?? domainBeside(path);
+  run: async (options, [named], io) => {
+    const path = recordingNamed(io, named);
+    const isJson = options.json === true;
+    if (options.request !== undefined) return showRequest(io, path, options.request);
+    const folder = options.domain ?? domainBeside(path);
     const read = readRecording(path);
     const isUnread = read.lines.length === 0;
     if (isUnread || (folder === undefined && read.problems.length > 0)) {
-      report(io, json, path, { steps: 0, problems: read.problems.length > 0 ? read.problems : [noStart] });
+      report(io, isJson, path, { steps: 0, problems: read.problems.length > 0 ? read.problems : [noStart] });
       return 1;
     }
     if (folder === undefined) throw unknownDomain(path, 'Name its folder with --domain FOLDER');
     const domain = withDrafts(openDomain(io, folder));
     const { steps, problems } = replayRecording(domain, path);
     const guard = guardReader(path);
-    if (!json && given.values['quiet'] !== true)
+    if (!isJson && !options.quiet)
       for (const step of steps)
         for (const line of spoken(eventInWords(domain, step.event), guard(step), io.terminal)) io.out(`${line}\n`);
-    const isRecomputed = problems.length === 0 && given.values['static'] !== true;
-    if (isRecomputed && text(given, 'domain') === undefined) throwIfProgramsRun(path, domain);
+    const isRecomputed = problems.length === 0 && !options.static;
+    if (isRecomputed && options.domain === undefined) throwIfProgramsRun(path, domain);
     const found = isRecomputed ? await recomputedProblems(io, domain, read) : problems;
-    report(io, json, path, { steps: steps.length, problems: found, isRecomputed });
+    report(io, isJson, path, { steps: steps.length, problems: found, isRecomputed });
     return found.length > 0 ? 1 : 0;
   },
-};
+});
 
 /** Returns the path of the recording that the user named. Throws a `UsageError` if it is not a recording. */
 function recordingNamed(io: Io, named: string | undefined): string {

@@ -14,12 +14,12 @@ import { expectToGoOn, runBatch, throwCrash } from '../../engine/shell/runs/batc
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { withCheckpoint } from '../checkpoints/servedModel.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
-import { type Command, type Given, text } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag, json, type OptionValues } from '../options/option.ts';
 import {
   inRunFolder,
   openDomain,
   readRolloutOptions,
-  rolloutHelp,
   rolloutOptions,
   taskNamed,
   warnWithoutScript,
@@ -30,23 +30,36 @@ import { shellWord } from '../terminal/shellWord.ts';
 import { statusLine } from '../terminal/statusLine.ts';
 import { spoken } from '../terminal/transcript.ts';
 
-export const runCommand: Command = {
+const options = {
+  ...rolloutOptions('`agent:` of the task, else of domain.yaml'),
+  gate: flag('exit with 1 unless the reward is 1'),
+  json,
+};
+type Options = OptionValues<typeof options>;
+
+export const runCommand: Command = defineCommand({
   name: 'run',
   takes: 2,
   summary: 'rehearse one task and show the conversation as it happens',
-  help: `rehearsal run DOMAIN TASK [options]\n\nPlays one rollout of a task from a fresh database to a reward. TASK is the id of a task, or the path of a file that has\none task.\n\n${rolloutHelp('`agent:` of the task, else of domain.yaml')}\nExit code 0 when the rollout was scored, 1 when its reward is not 1 and --gate is given, 2 when it could not be run.\n  --gate             exit with 1 unless the reward is 1\n`,
-  options: { ...rolloutOptions, gate: { type: 'boolean' } },
-  run: async (given, io) => {
-    const domain = withDrafts(openDomain(io, given.positionals[0]));
-    return withCheckpoint(text(given, 'agent'), domain.file.dialect, io, (own) => rehearse(domain, given, own));
+  usage: 'DOMAIN TASK [options]',
+  about: `
+Plays one rollout of a task from a fresh database to a reward. TASK is the id of a task, or the path of a file that has
+one task.
+`,
+  options,
+  after:
+    'Exit code 0 when the rollout was scored, 1 when its reward is not 1 and --gate is given, 2 when it could not be run.',
+  run: async (options, [folder, task], io) => {
+    const domain = withDrafts(openDomain(io, folder));
+    return withCheckpoint(options.agent, domain.file.dialect, io, (own) => rehearse(domain, task, options, own));
   },
-};
+});
 
-async function rehearse(domain: LoadedDomain, given: Given, io: Io): Promise<ExitCode> {
-  const task = taskNamed(domain, given.positionals[1], io.cwd);
+async function rehearse(domain: LoadedDomain, named: string | undefined, given: Options, io: Io): Promise<ExitCode> {
+  const task = taskNamed(domain, named, io.cwd);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
   const plan = { ...options, tasks: [task] as const, trials: 1, agent: agentFor(task), key: signingKey() };
-  return inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), task.id, (folder) =>
+  return inRunFolder(io, given.out, runsOf(domain.folder, [io.cwd]), task.id, (folder) =>
     play(domain, { ...plan, folder }, given, io),
   );
 }
@@ -59,10 +72,9 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly key: ReturnType<typeof signingKey>;
 };
 
-async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Promise<ExitCode> {
+async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): Promise<ExitCode> {
   const { folder, tasks } = plan;
   const [task] = tasks;
-  const json = given.values['json'] === true;
   expectToGoOn(folder, domain, plan);
   warnWithoutScript(tasks, plan, io);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
@@ -79,7 +91,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
       onModel: wait.onModel,
       onEvents: (_task, _trial, events) => {
         for (const { event } of events) failures.note(event);
-        if (!json)
+        if (!given.json)
           for (const each of events)
             for (const line of spoken(eventInWords(domain, each.event), guard(each), io.terminal)) io.out(`${line}\n`);
       },
@@ -93,9 +105,11 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
       );
       return 2;
     }
-    const summary = json ? summaryOf(supervisor.loaded, result.recording) : null;
+    const summary = given.json ? summaryOf(supervisor.loaded, result.recording) : null;
     io.out(
-      json ? `${JSON.stringify({ ...result, ...summary })}\n` : `recording ${relative(io.cwd, result.recording)}\n`,
+      given.json
+        ? `${JSON.stringify({ ...result, ...summary })}\n`
+        : `recording ${relative(io.cwd, result.recording)}\n`,
     );
     const failed = plan.agent.type === 'gold' ? failures.tools() : [];
     if (failed.length > 0) {
@@ -105,7 +119,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
       );
     }
     if (result.reward === null) return 2;
-    return given.values['gate'] === true && result.reward < 1 ? 1 : 0;
+    return given.gate && result.reward < 1 ? 1 : 0;
   } finally {
     wait.end();
     await supervisor.close();

@@ -1,15 +1,20 @@
 import { createInterface } from 'node:readline';
-import type { Command } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag } from '../options/option.ts';
 import { UsageError } from '../terminal/io.ts';
 import { openTrainingChannel } from '../training/trainingChannel.ts';
 
-export const serve: Command = {
+export const serve: Command = defineCommand({
   name: 'serve',
   summary: 'play rollouts for a trainer, over standard input and output',
-  help: 'rehearsal serve --stdio\n\nSpeaks the training protocol (docs/training-protocol.md) in JSON lines until its input ends.\n\n  --stdio            over standard input and output: the only way there is\n  --json             what could not be done as JSON too; what it speaks is JSON in any case\n',
-  options: { stdio: { type: 'boolean' } },
-  run: async (given, io) => {
-    if (given.values['stdio'] !== true) throw new UsageError('say --stdio: it is the only way to be reached');
+  usage: '--stdio',
+  about: 'Speaks the training protocol (docs/training-protocol.md) in JSON lines until its input ends.',
+  options: {
+    stdio: flag('over standard input and output: the only way there is'),
+    json: flag('what could not be done as JSON too; what it speaks is JSON in any case'),
+  },
+  run: async ({ stdio }, _positionals, io) => {
+    if (!stdio) throw new UsageError('say --stdio: it is the only way to be reached');
     const channel = openTrainingChannel(io.cwd, (message) => io.out(`${JSON.stringify(message)}\n`));
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     io.signal.addEventListener('abort', () => lines.close(), { once: true });
@@ -17,4 +22,4 @@ export const serve: Command = {
     await channel.close();
     return 0;
   },
-};
+});

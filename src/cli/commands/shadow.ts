@@ -22,9 +22,10 @@ import { baseHashOf } from '../../engine/shell/replay.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { formatLines, readLogs } from '../conversations/conversations.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
-import { type Command, type Given, text } from '../options/command.ts';
-import { setHelp, settingOptions } from '../options/modelSettings.ts';
-import { openDomain, readRolloutOptions, wholeNumber } from '../options/rolloutOptions.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { settingOptions } from '../options/modelSettings.ts';
+import { flag, number, type OptionValues, text, wholeNumber } from '../options/option.ts';
+import { openDomain, readRolloutOptions } from '../options/rolloutOptions.ts';
 import { percent } from '../report/sections.ts';
 import { excerpt } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
@@ -43,44 +44,44 @@ const kindNames: Readonly<Record<ShadowKind, string>> = {
   unanswered: 'no answer (not the agent’s fault)',
 };
 
-export const shadowCommand: Command = {
+const options = {
+  agent: text('SEAT', "gold, openai:MODEL[@BASE_URL], or agent:FILE, a custom agent (default: the domain's)"),
+  reads: flag('in recordings, execute reads that the agent calls first, on the recorded state'),
+  gate: number(
+    'SHARE',
+    'exit with 1 when the agent agrees in a smaller share of the turns, from 0 to 1',
+    'a share of the turns from 0 to 1',
+    (given) => given >= 0 && given <= 1,
+  ),
+  format: text('NAME', 'the format of the chats (default: by their shape)'),
+  concurrency: wholeNumber('N', 'turns at once (default: 8)'),
+  ...settingOptions,
+  json: flag('machine-readable output, with every turn'),
+};
+type Options = OptionValues<typeof options>;
+
+export const shadowCommand: Command = defineCommand({
   name: 'shadow',
   summary: 'put an agent against recorded traffic, and compare what it would do with what was done',
-  help: `rehearsal shadow DOMAIN TRAFFIC... --agent SEAT [options]
-
+  usage: 'DOMAIN TRAFFIC... --agent SEAT [options]',
+  about: `
 At each turn of the agent in recorded conversations, the seat is given the conversation up to there and proposes what it
 would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file or folder of
 chats (in any format that \`npx rehearsal import chats\` reads).
-
-  --agent SEAT       gold, openai:MODEL[@BASE_URL], or agent:FILE, a custom agent (default: the domain's)
-  --reads            in recordings, execute reads that the agent calls first, on the recorded state
-  --gate SHARE       exit with 1 when the agent agrees in a smaller share of the turns, from 0 to 1
-  --format NAME      the format of the chats (default: by their shape)
-  --concurrency N    turns at once (default: 8)
-${setHelp}  --json             machine-readable output, with every turn
-
-Exit code 0: done. 1: the gate was missed. 2: cancelled, or no turn could be compared.
 `,
-  options: {
-    agent: { type: 'string' },
-    reads: { type: 'boolean' },
-    gate: { type: 'string' },
-    format: { type: 'string' },
-    concurrency: { type: 'string' },
-    ...settingOptions,
-  },
-  run: async (given, io) => {
-    const domain = openDomain(io, given.positionals[0]);
-    const files = trafficFiles(io, given.positionals.slice(1));
-    const gate = gateOf(given);
+  options,
+  after: 'Exit code 0: done. 1: the gate was missed. 2: cancelled, or no turn could be compared.',
+  run: async (options, [folder, ...named], io) => {
+    const domain = openDomain(io, folder);
+    const files = trafficFiles(io, named);
     if (domain.tasks.length === 0) throw new UsageError(`${domain.folder} has no task`);
-    const agent = readRolloutOptions(given, domain, io).agentFor({});
-    const compared = await compareAll(given, io, domain, files, agent);
-    if (given.values['json'] === true) io.out(`${JSON.stringify(compared)}\n`);
+    const agent = readRolloutOptions(options, domain, io).agentFor({});
+    const compared = await compareAll(options, io, domain, files, agent);
+    if (options.json) io.out(`${JSON.stringify(compared)}\n`);
     else io.out(shadowText(domain, agent, compared));
-    return conclude(io, compared, gate);
+    return conclude(io, compared, options.gate);
   },
-};
+});
 
 type Compared = {
   readonly agreement: Agreement;
@@ -92,7 +93,7 @@ type Compared = {
 };
 
 async function compareAll(
-  given: Given,
+  given: Options,
   io: Io,
   domain: LoadedDomain,
   files: readonly string[],
@@ -103,12 +104,12 @@ async function compareAll(
     const stage = { domain: supervisor.domain, database: baseHashOf(supervisor.loaded) };
     const read = await readTraffic(files, stage, given, io);
     const traffic = read.filter((each): each is Traffic => typeof each !== 'string');
-    const show = given.values['json'] === true ? () => undefined : progress(io);
+    const show = given.json ? () => undefined : progress(io);
     const { rollouts, planned } = await shadow(supervisor, traffic, {
       agent,
       outside: outsideOf(agent, { type: 'human' }, (name) => io.environment[name], askAtTerminal(io)),
-      reads: given.values['reads'] === true,
-      concurrency: wholeNumber(given, 'concurrency') ?? 8,
+      reads: given.reads === true,
+      concurrency: given.concurrency ?? 8,
       signal: io.signal,
       onTurn: (done, total) => show(done, total, 'turns'),
     });
@@ -129,16 +130,16 @@ async function compareAll(
 async function readTraffic(
   files: readonly string[],
   stage: Stage,
-  given: Given,
+  given: Options,
   io: Io,
 ): Promise<readonly (Traffic | string)[]> {
   const logs = files.filter((file) => !isRecording(file));
-  if (logs.length === 0 && text(given, 'format') !== undefined)
+  if (logs.length === 0 && given.format !== undefined)
     throw new UsageError('--format is that of files of chats, and only recordings are named');
   const recordings = files.filter(isRecording).map((file) => trafficOfRecording(file, stage));
   if (logs.length === 0) return recordings;
   const read = await readLogs('chats', { files: logs, folders: [] }, given, io);
-  if (given.values['json'] !== true) for (const line of formatLines(read, io)) io.err(`${line}\n`);
+  if (!given.json) for (const line of formatLines(read, io)) io.err(`${line}\n`);
   const left = read.notes.map(({ file, line, message }) => `${file}:${line}: ${message}`);
   return [...recordings, ...trafficOfChats(read, stage), ...left];
 }
@@ -159,16 +160,7 @@ function trafficFiles(io: Io, named: readonly string[]): readonly string[] {
   });
 }
 
-function gateOf(given: Given): number | null {
-  const value = text(given, 'gate');
-  if (value === undefined) return null;
-  const share = Number(value);
-  if (value.trim() === '' || !(share >= 0 && share <= 1))
-    throw new UsageError(`--gate is a share of the turns from 0 to 1, not "${value}"`);
-  return share;
-}
-
-function conclude(io: Io, { agreement, problems, planned }: Compared, gate: number | null): ExitCode {
+function conclude(io: Io, { agreement, problems, planned }: Compared, gate: number | undefined): ExitCode {
   for (const problem of problems) io.err(`left out: ${problem}\n`);
   const { share, turns } = agreement;
   if (turns < planned) {
@@ -179,7 +171,7 @@ function conclude(io: Io, { agreement, problems, planned }: Compared, gate: numb
     io.err('no turn could be compared\n');
     return 2;
   }
-  if (gate === null || share >= gate) return 0;
+  if (gate === undefined || share >= gate) return 0;
   io.err(`gate missed: the agent agrees in ${percent(share)} of the turns, the gate requires ${percent(gate)}\n`);
   return 1;
 }

@@ -5,30 +5,31 @@ import { describeCodeTools, describeOutsideTools } from '../../engine/shell/desc
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
 import { argumentsOf } from '../../engine/shell/source/note.ts';
-import type { Command } from '../options/command.ts';
+import { type Command, defineCommand } from '../options/command.ts';
+import { flag } from '../options/option.ts';
 import { domainFolder } from '../options/rolloutOptions.ts';
 import type { Io } from '../terminal/io.ts';
 
-export const tools: Command = {
+export const tools: Command = defineCommand({
   name: 'tools',
   takes: 1,
   summary: 'list the tools of a domain, with their effects and arguments',
-  help: `rehearsal tools DOMAIN [options]
-
+  usage: 'DOMAIN [options]',
+  about: `
 Runs the domain's code in a lane, starts its servers and environments, and lists the tools that they describe, and
 those that a model simulates. A domain with errors in other files is good enough for it.
-
-  --local            start no server and no environment: only tools whose code is in the domain
-  --json             machine-readable output, with the JSON Schema of the arguments
 `,
-  options: { local: { type: 'boolean' } },
-  run: async (given, io) => {
-    const all = await describedTools(domainFolder(io, given.positionals[0]), given.values['local'] === true, io);
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ tools: all.map(withExactSchemas) })}\n`);
+  options: {
+    local: flag('start no server and no environment: only tools whose code is in the domain'),
+    json: flag('machine-readable output, with the JSON Schema of the arguments'),
+  },
+  run: async ({ local, json }, [named], io) => {
+    const all = await describedTools(domainFolder(io, named), local === true, io);
+    if (json) io.out(`${JSON.stringify({ tools: all.map(withExactSchemas) })}\n`);
     else for (const tool of all) io.out(`${lineOf(tool)}\n`);
     return 0;
   },
-};
+});
 
 async function describedTools(folder: string, isLocal: boolean, io: Io): Promise<readonly Tool[]> {
   const loaded = loadDomain(folder, { soundness: false });

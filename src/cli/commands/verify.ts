@@ -1,38 +1,55 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import * as z from 'zod';
 import { counted } from '../../engine/core/text/counted.ts';
 import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { type PolicyChange, readRunFile } from '../../engine/shell/records/runFile.ts';
 import { type Verified, type VerifiedRun, verifyRecording, verifyRun } from '../../engine/shell/records/verifyRun.ts';
-import { type Command, refuseStray, text } from '../options/command.ts';
+import { type Command, defineCommand, refuseStray } from '../options/command.ts';
+import { json, option, text } from '../options/option.ts';
 import { UsageError } from '../terminal/io.ts';
 
-export const verify: Command = {
+const publicKey = z
+  .string()
+  .refine(
+    isPublicKey,
+    'an Ed25519 public key in base64, as "publicKey" in run.json has it (60 letters, MCowBQYDK2Vw...)',
+  );
+
+export const verify: Command = defineCommand({
   name: 'verify',
   takes: 1,
   summary: 'check that a run or a recording is as it was written',
-  help: 'rehearsal verify RUN_FOLDER|RECORDING [--key PUBLIC_KEY]\n\nChecks run.json, every chain, every sidecar, every receipt and its signature. Also checks that every\nrollout that run.json promises is there, and lists links and files that are not of the run. Exit code 1 when\nanything was changed or is missing.\n\n  --key PUBLIC_KEY   the key you trust, base64 (default: the one of this machine; never the one in the record)\n  --run ID           the run that it should be: the "id" in run.json, noted when the run was made\n  --json             machine-readable output\n',
-  options: { key: { type: 'string' }, run: { type: 'string' } },
-  run: async (given, io) => {
-    const path = resolve(io.cwd, given.positionals[0] ?? '');
-    if (!given.positionals[0] || !existsSync(path))
-      throw new UsageError(`${given.positionals[0] ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
-    const named = text(given, 'key');
-    if (named !== undefined && !isPublicKey(named))
-      throw new UsageError(
-        `--key is an Ed25519 public key in base64, as "publicKey" in run.json has it (60 letters, MCowBQYDK2Vw...), not "${named}"`,
-      );
+  usage: 'RUN_FOLDER|RECORDING [--key PUBLIC_KEY]',
+  about: `
+Checks run.json, every chain, every sidecar, every receipt and its signature. Also checks that every
+rollout that run.json promises is there, and lists links and files that are not of the run. Exit code 1 when
+anything was changed or is missing.
+`,
+  options: {
+    key: option(
+      'PUBLIC_KEY',
+      'the key you trust, base64 (default: the one of this machine; never the one in the record)',
+      publicKey,
+    ),
+    run: text('ID', 'the run that it should be: the "id" in run.json, noted when the run was made'),
+    json,
+  },
+  run: async (options, [named], io) => {
+    const path = resolve(io.cwd, named ?? '');
+    if (!named || !existsSync(path))
+      throw new UsageError(`${named ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
     const isRun = statSync(path).isDirectory();
-    if (!isRun) refuseStray(given, [], 'a single recording');
+    if (!isRun) refuseStray(options, [], 'a single recording');
     const verified: Verified | VerifiedRun = isRun
-      ? verifyRun(path, named ?? trustedKey(), text(given, 'run'))
+      ? verifyRun(path, options.key ?? trustedKey(), options.run)
       : verifyRecording(path);
     const { checked, problems } = verified;
     const run = isRunResult(verified) ? verified : null;
     const missing = run?.missing ?? [];
     const file = isRun && problems.every(({ file: at }) => at !== join(path, 'run.json')) ? readRunFile(path) : '';
     const policyChange = typeof file === 'string' ? undefined : file.policyChange;
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ ...verified, policyChange })}\n`);
+    if (options.json) io.out(`${JSON.stringify({ ...verified, policyChange })}\n`);
     else {
       for (const { file, line, message } of problems) io.out(`${file}:${line}: ${message}\n`);
       if (policyChange) io.out(policyText(policyChange));
@@ -42,7 +59,7 @@ export const verify: Command = {
     }
     return problems.length > 0 || missing.length > 0 ? 1 : 0;
   },
-};
+});
 
 const isRunResult = (verified: Verified | VerifiedRun): verified is VerifiedRun => 'missing' in verified;
 

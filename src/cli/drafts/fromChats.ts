@@ -5,10 +5,10 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
 import { isForkName, isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
-import { type Given, text } from '../options/command.ts';
 import { openDomainAt, unknownDomain } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { drafterOf } from './drafter.ts';
+import type { DraftOptions } from './draftOptions.ts';
 import { freeName } from './freeFile.ts';
 import { requireFree } from './freeId.ts';
 import type { GatedRow } from './gatedText.ts';
@@ -21,13 +21,12 @@ export function isImported(path: string): boolean {
 }
 
 /** Drafts a task of each of the conversations that a person named. */
-export async function draftFromChats(given: Given, io: Io): Promise<ExitCode> {
-  const recordings = conversationsNamed(given.positionals, io);
+export async function draftFromChats(options: DraftOptions, positionals: readonly string[], io: Io): Promise<ExitCode> {
+  const recordings = conversationsNamed(positionals, io);
   const [first = ''] = recordings;
-  const named = text(given, 'domain');
-  const folder = named === undefined ? domainBeside(first) : resolve(io.cwd, named);
+  const folder = options.domain === undefined ? domainBeside(first) : resolve(io.cwd, options.domain);
   if (folder === undefined) throw unknownDomain(first, 'Name its folder with --domain FOLDER');
-  return putChatDrafts({ folder, recordings, newPersonas: true }, given, io);
+  return putChatDrafts({ folder, recordings, newPersonas: true }, options, io);
 }
 
 /** The recordings that a person named, those of a folder in their order. */
@@ -62,18 +61,18 @@ type Wanted = {
 /** Writes drafts of conversations into files of the domain, or prints them, and says what the audit finds in them. */
 export async function putChatDrafts(
   { folder, recordings, newPersonas }: Wanted,
-  given: Given,
+  options: DraftOptions,
   io: Io,
 ): Promise<ExitCode> {
   const loaded = openDomainAt(folder);
-  const id = text(given, 'id');
+  const { id } = options;
   if (id !== undefined && recordings.length > 1)
     throw new UsageError('--id names one task, and there are several conversations');
   if (id !== undefined) requireFree('task', id, loaded, io);
   const { drafts, files, ids } = await draftChats(loaded, recordings, {
     name: freeName(loaded, 'task', id ?? 'from-chats'),
     ...(id === undefined ? {} : { id }),
-    drafter: drafterOf(given, io),
+    drafter: drafterOf(options, io),
     newPersonas,
     signal: io.signal,
     onProgress: progress(io),
@@ -83,5 +82,5 @@ export async function putChatDrafts(
     const sound = rows.filter(({ kind, passes }) => kind === 'task' && passes).length;
     return { keys: { sound, sources }, closing: `${sound} of ${counted(drafts.length, 'draft')} pass the audit` };
   };
-  return putDrafts({ folder, files, ids, more }, given, io);
+  return putDrafts({ folder, files, ids, more }, options, io);
 }

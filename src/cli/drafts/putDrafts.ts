@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
 import { makeFolder, onDisk } from '../../engine/shell/files/disk.ts';
-import type { Given } from '../options/command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import type { DraftOptions } from './draftOptions.ts';
 import { type GatedRow, gatedRow, gatedText } from './gatedText.ts';
 
 type Put = {
@@ -20,18 +20,18 @@ type Put = {
 };
 
 /** Writes drafts into their own files, or prints them, and says what the audit finds in them. */
-export async function putDrafts(put: Put, given: Given, io: Io): Promise<ExitCode> {
+export async function putDrafts(put: Put, { print, json }: DraftOptions, io: Io): Promise<ExitCode> {
   const { folder, files, ids } = put;
   const rows = await gatedRows(put, io);
   if (io.signal.aborted) throw new UsageError('cancelled');
-  const isWritten = given.values['print'] !== true;
+  const isWritten = !print;
   if (isWritten)
     for (const [file, content] of files) {
       makeFolder(dirname(file));
       onDisk(file, () => writeFileSync(file, content, { flag: 'wx' }));
     }
   const more = put.more?.(rows);
-  if (given.values['json'] === true) {
+  if (json) {
     const [[file = '', text = ''] = []] = files;
     const shown = { folder, file, text, files: [...files.keys()], ids, isWritten, ...more?.keys, drafts: rows };
     io.out(`${JSON.stringify(shown)}\n`);

@@ -9,10 +9,10 @@ import type { JsonObject } from '../../engine/core/values/json.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { type Given, text } from '../options/command.ts';
-import { domainFolder, openDomainAt, taskNamed, wholeNumber } from '../options/rolloutOptions.ts';
+import { domainFolder, openDomainAt, taskNamed } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { drafterOf } from './drafter.ts';
+import type { DraftOptions } from './draftOptions.ts';
 import { freeFile } from './freeFile.ts';
 import { putDrafts } from './putDrafts.ts';
 
@@ -22,15 +22,18 @@ const mostRounds = 10;
 const mostVariants = 100;
 
 /** Drafts variants of a task. */
-export async function draftVariants(given: Given, io: Io): Promise<ExitCode> {
-  const loaded = await describedDomain(openDomainAt(domainFolder(io, given.positionals[0])));
-  const { id } = taskNamed(withDrafts(loaded), given.positionals[1], io.cwd);
+export async function draftVariants(
+  options: DraftOptions,
+  [folder, task]: readonly string[],
+  io: Io,
+): Promise<ExitCode> {
+  const loaded = await describedDomain(openDomainAt(domainFolder(io, folder)));
+  const { id } = taskNamed(withDrafts(loaded), task, io.cwd);
   const placed = loaded.parts.tasks.find(({ value }) => value.id === id);
   if (!placed) throw new UsageError(`${id}: name the task without a persona; its variants keep their own`);
-  const count = wholeNumber(given, 'count') ?? 5;
+  const { count = 5, seed = '1' } = options;
   if (count > mostVariants) throw new UsageError(`--count is at most ${mostVariants}, not "${count}"`);
-  const drafter = drafterOf(given, io);
-  const seed = text(given, 'seed') ?? '1';
+  const drafter = drafterOf(options, io);
   const data = sourceData(placed);
   const { sound, refused } = drafter
     ? await modelVariants(loaded, placed.value, data, count, drafter)
@@ -52,7 +55,7 @@ export async function draftVariants(given: Given, io: Io): Promise<ExitCode> {
   }
   const files = new Map([[freeFile(loaded, 'task', `${placed.value.id}-variants`), draftText(sound, comment)]]);
   const ids = sound.map((each) => each.id);
-  const code = await putDrafts({ folder: loaded.folder, files, ids, sound: 'task' }, given, io);
+  const code = await putDrafts({ folder: loaded.folder, files, ids, sound: 'task' }, options, io);
   return code === 0 && sound.length < count ? 1 : code;
 }
 

@@ -8,12 +8,13 @@ import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/records/trainingRun.ts';
 import { evaluationFile, evaluationLines, partsPlayed } from '../../engine/shell/runs/evaluationRecord.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
-import type { Given } from '../options/command.ts';
+import { readOptions } from '../options/command.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { placeOf, rememberPlace, throwUnlessPlaceApproved } from '../targets/targets.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { preflightTraining, startTraining } from '../training/startTraining.ts';
 import { runOperation } from '../training/trainingOperations.ts';
+import { trainingOptions } from '../training/trainingOptions.ts';
 import { keepExperimentRecord, readExperimentRecord } from './experimentRecord.ts';
 
 export type StageState = 'finished' | 'unfinished' | 'not begun';
@@ -53,8 +54,8 @@ export function stagesIn(
     return type === 'finished' ? 'finished' : 'unfinished';
   };
 
-  /** Returns what a person would ask `rehearsal train` for; the stage's configuration is written beside the results. */
-  const asTraining = ({ name, kind, keys: own }: Stage, begin: string): Given => {
+  /** Returns the options of `rehearsal train` for a stage; the stage's configuration is written beside the results. */
+  const asTraining = ({ name, kind, keys: own }: Stage, begin: string) => {
     const { trials, ...others } = own;
     const isOption = kind === 'sft' && trials !== undefined;
     // A checkpoint does not say what it began as, and all stages need one profile.
@@ -64,7 +65,7 @@ export function stagesIn(
     makeFolder(join(folder, 'stages'));
     replaceFile(file, stringify(config));
     const values = { config: file, out: runOf(name), ...place, ...(isOption ? { trials: String(trials) } : {}) };
-    return { positionals: [kind], values };
+    return readOptions(trainingOptions, values);
   };
 
   return {
@@ -79,7 +80,7 @@ export function stagesIn(
 
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
     preflight: (stage: Stage, io: Io): Promise<void> =>
-      preflightTraining(asTraining(stage, model), io, (words) => placed(stage, words)),
+      preflightTraining(asTraining(stage, model), [stage.kind], io, (words) => placed(stage, words)),
 
     /** Runs a stage, or continues with it: from its last checkpoint, and an evaluation from what it has played. */
     run: async (stage: Stage, io: Io): Promise<void> => {
@@ -90,10 +91,10 @@ export function stagesIn(
       if (stateOf(stage) === 'unfinished') {
         await untilOver(run, silent);
         if (stateOf(stage) === 'unfinished' && !io.signal.aborted)
-          await runOperation('resume', { positionals: ['resume', run], values: { python: place.python } }, silent);
+          await runOperation('resume', { python: place.python }, run, silent);
       } else {
         const begin = stage.after === null ? model : await checkpointAfter(runOf(stage.after), silent);
-        await startTraining(asTraining(stage, begin), silent, (words) => placed(stage, words));
+        await startTraining(asTraining(stage, begin), [stage.kind], silent, (words) => placed(stage, words));
       }
     },
 
@@ -117,15 +118,14 @@ export function stagesIn(
 /** A run elsewhere may continue with no one here to follow it. How it ended is what is known of it then. */
 async function untilOver(run: string, io: Io): Promise<void> {
   if (placeOf(run, io.environment).target === 'local') return;
-  await runOperation('follow', { positionals: ['follow', run], values: {} }, io).catch((error: unknown) => {
+  await runOperation('follow', {}, run, io).catch((error: unknown) => {
     if (!(error instanceof Fault) || error.failure.who !== 'environment') throw error;
   });
 }
 
 /** Returns the checkpoint with which a stage ended; fetches it if it was trained elsewhere. */
 async function checkpointAfter(run: string, io: Io): Promise<string> {
-  if (placeOf(run, io.environment).target !== 'local')
-    await runOperation('fetch', { positionals: ['fetch', run], values: {} }, io);
+  if (placeOf(run, io.environment).target !== 'local') await runOperation('fetch', {}, run, io);
   const last = checkpointsOf(run).at(-1);
   if (last === undefined) throw broken(run, 'the run has ended without a checkpoint');
   return join(run, runFiles.checkpoints, last);

@@ -1,49 +1,113 @@
-import type { ParseArgsOptionDescriptor } from 'node:util';
+import * as z from 'zod';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
+import { optionLines } from './help.ts';
+import {
+  flag,
+  type json,
+  type Option,
+  type OptionShape,
+  type OptionValues,
+  optionKey,
+  optionName,
+  optionsIn,
+  repeated,
+} from './option.ts';
 
-export type Given = {
-  readonly positionals: readonly string[];
-  readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+/** One command of the command line. */
+export type Command = {
+  readonly name: string;
+  readonly summary: string;
+  /** The words that can be its first argument. */
+  readonly actions: readonly string[];
+  /** The first line of its help, which shows what it takes. */
+  readonly usage: string;
+  readonly help: string;
+  readonly options: readonly Option[];
+  /** @param values of its options, by the names on the command line */
+  readonly run: (values: object, positionals: readonly string[], io: Io) => Promise<ExitCode>;
 };
 
-/** One command of the command line. `--json` and `--help` are every command's. */
-export type Command = {
+type Definition<Shape extends OptionShape> = {
   readonly name: string;
   /** The number of positional arguments it accepts; without this, the command checks them itself. */
   readonly takes?: number;
   readonly summary: string;
-  readonly help: string;
-  readonly options: Readonly<Record<string, ParseArgsOptionDescriptor>>;
-  readonly run: (given: Given, io: Io) => Promise<ExitCode>;
+  /** The arguments behind the name of the command. Each line is another way to call it. */
+  readonly usage: string;
+  /** The words that can be its first argument. */
+  readonly actions?: readonly string[];
+  /** Describes what the command does, for its help. */
+  readonly about: string;
+  readonly options: Shape;
+  /** The end of its help, such as the exit codes. */
+  readonly after?: string;
+  readonly run: (options: OptionValues<Shape>, positionals: readonly string[], io: Io) => Promise<ExitCode>;
 };
 
+/** Makes a command. The schemas of its options parse, validate, describe and complete them. */
+export function defineCommand<Shape extends OptionShape & { readonly json: typeof json }>(
+  definition: Definition<Shape>,
+): Command {
+  const { name, takes, summary, actions = [], options: shape, run } = definition;
+  const options = optionsIn(shape);
+  const usages = definition.usage.split('\n').map((line) => `rehearsal ${name} ${line}`.trimEnd());
+  const [usage = ''] = usages;
+  return {
+    ...{ name, summary, actions, usage, options },
+    // Read when it is shown, because the text of a command may need files.
+    get help() {
+      const { about, after } = definition;
+      const parts = [usages.join('\n'), about, optionLines(options), ...(after === undefined ? [] : [after])];
+      return `${parts.map((part) => part.replace(/^\n+|\n+$/g, '')).join('\n\n')}\n`;
+    },
+    run: async (values, positionals, io) => {
+      const named = Object.fromEntries(Object.entries(values).map(([option, value]) => [optionKey(option), value]));
+      const typed = readOptions(shape, named);
+      if (takes !== undefined) refuseMore(positionals, takes, { usage });
+      return run(typed, positionals, io);
+    },
+  };
+}
+
+/** Reads the values of options. Throws a `UsageError` that names the first one that cannot be used. */
+export function readOptions<Shape extends OptionShape>(shape: Shape, values: object): OptionValues<Shape> {
+  const { data, error } = z.strictObject(shape).safeParse(values, { reportInput: true });
+  if (!error) return data as OptionValues<Shape>;
+  const [issue] = error.issues;
+  throw new UsageError(`--${optionName(String(issue?.path[0]))} is ${issue?.message}, not "${issue?.input}"`);
+}
+
+/** The options that every command takes and that are not its own. */
+export const commonOptions: readonly Option[] = optionsIn({
+  help: flag('describe the command'),
+  allowKey: repeated(
+    'NAME=ORIGIN',
+    'send the key in the environment variable NAME to an address that it does not belong to',
+  ),
+  approve: repeated(
+    'HASH',
+    'let a domain or an agent do what a command listed under this hash (docs/security.md); you can give it several times',
+  ),
+});
+
 /** Throws a `UsageError` for what is behind the last place that a command has. No one would look at it. */
-export function refuseMore({ positionals }: Given, takes: number, { help }: Pick<Command, 'help'>): void {
+export function refuseMore(positionals: readonly string[], takes: number, { usage }: Pick<Command, 'usage'>): void {
   const extra = positionals[takes];
-  if (extra !== undefined)
-    throw new UsageError(`there is no place for "${extra}" in: ${help.slice(0, help.indexOf('\n'))}`);
+  if (extra !== undefined) throw new UsageError(`there is no place for "${extra}" in: ${usage}`);
 }
 
 /**
  * Throws a `UsageError` for an option that means nothing in what is to be done: it would be swallowed.
  * @param what as in "does not go with WHAT"
  */
-export function refuseStray({ values }: Given, allowed: readonly string[], what: string): void {
-  const stray = Object.keys(values).find((name) => name !== 'json' && !allowed.includes(name));
+export function refuseStray<Options extends object>(
+  options: Options,
+  allowed: readonly (keyof Options & string)[],
+  what: string,
+): void {
+  const stray = Object.keys(options).find((key) => key !== 'json' && !allowed.some((each) => each === key));
   if (stray === undefined) return;
-  const known =
-    allowed.length === 0 ? 'it takes no options' : `it takes ${allowed.map((name) => `--${name}`).join(', ')}`;
-  throw new UsageError(`--${stray} does not go with ${what}; ${known}`);
-}
-
-/** Every text that an option was given that can be repeated. */
-export function texts(given: Given, name: string): readonly string[] {
-  const values = given.values[name];
-  return Array.isArray(values) ? values.map(String) : [];
-}
-
-/** The text that an option was given, if it was. */
-export function text(given: Given, name: string): string | undefined {
-  const value = given.values[name];
-  return typeof value === 'string' ? value : undefined;
+  const names = allowed.map((key) => `--${optionName(key)}`).join(', ');
+  const known = names === '' ? 'it takes no options' : `it takes ${names}`;
+  throw new UsageError(`--${optionName(stray)} does not go with ${what}; ${known}`);
 }

@@ -1,41 +1,36 @@
-import type { ParseArgsOptionDescriptor } from 'node:util';
 import type * as z from 'zod';
 import { modelSettingsSchema, type SeatSettings, seatSettingsSchema } from '../../engine/core/domain/modelSettings.ts';
 import { type ModelRole, modelRoles } from '../../engine/core/evaluation/measure.ts';
 import { issueText } from '../../engine/core/text/issueText.ts';
 import { jsonOf, put } from '../../engine/core/values/json.ts';
 import { UsageError } from '../terminal/io.ts';
-import { type Given, text, texts } from './command.ts';
+import { number, type OptionValues, repeated, wholeNumber } from './option.ts';
+
+export const temperature = (description: string) =>
+  number('X', description, 'a number from 0 to 2', (given) => given >= 0 && given <= 2);
 
 /** Options for requests to models. */
-export const settingOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
-  'max-tokens': { type: 'string' },
-  temperature: { type: 'string' },
-  set: { type: 'string', multiple: true },
+export const settingOptions = {
+  temperature: temperature("of the agent's model (default: the endpoint's)"),
+  maxTokens: wholeNumber('N', "tokens of one response of the agent's model"),
+  set: repeated(
+    'SEAT.NAME=VALUE',
+    `how the model of a seat (${modelRoles.join(', ')}) is asked: temperature, maxTokens, reasoningEffort, onTruncation (say, retry, fail), modalities (such as ["image"]), extraBody.FIELD, headers.NAME; repeatable`,
+  ),
 };
-
-/** Explains these options in the help of a command. */
-export const setHelp = `  --temperature X    of the agent's model (default: the endpoint's)
-  --max-tokens N     tokens of one response of the agent's model
-  --set SEAT.NAME=VALUE  how the model of a seat (${modelRoles.join(', ')}) is asked: temperature, maxTokens,
-                     reasoningEffort, onTruncation (say, retry, fail), modalities (such as ["image"]),
-                     extraBody.FIELD, headers.NAME; repeatable
-`;
 
 /**
  * Reads --set, --temperature and --max-tokens as the settings of each seat. Throws a `UsageError` that names what
  * cannot be used.
  */
-export function readSettings(given: Given): SeatSettings {
+export function readSettings({ temperature, maxTokens, set = [] }: OptionValues<typeof settingOptions>): SeatSettings {
   const settings: Partial<Record<ModelRole, Record<string, unknown>>> = {};
   const change = (seat: ModelRole, name: string, value: unknown) => {
     settings[seat] = { ...settings[seat], [name]: value };
   };
-  const temperature = temperatureOf(given);
   if (temperature !== undefined) change('agent', 'temperature', temperature);
-  const maxTokens = maxTokensOf(given);
   if (maxTokens !== undefined) change('agent', 'maxTokens', maxTokens);
-  for (const each of texts(given, 'set')) {
+  for (const each of set) {
     const { seat, name, field, value } = settingIn(each);
     if (field === undefined) change(seat, name, valueIn(value));
     else {
@@ -88,22 +83,6 @@ function settingIn(given: string): Setting {
 
 /** A value in JSON, or a text that is not. */
 const valueIn = (value: string): unknown => jsonOf(value) ?? value;
-
-function temperatureOf(given: Given): number | undefined {
-  const value = text(given, 'temperature');
-  if (value === undefined) return undefined;
-  const temperature = Number(value);
-  if (value.trim() === '' || !(temperature >= 0 && temperature <= 2))
-    throw new UsageError(`--temperature is a number from 0 to 2, not "${value}"`);
-  return temperature;
-}
-
-function maxTokensOf(given: Given): number | undefined {
-  const value = text(given, 'max-tokens');
-  if (value === undefined) return undefined;
-  if (!/^[1-9][0-9]*$/.test(value)) throw new UsageError(`--max-tokens is a whole number above 0, not "${value}"`);
-  return Number(value);
-}
 
 function problemOf(error: z.ZodError): string {
   const names = Object.keys(modelSettingsSchema.shape).join(', ');

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { ParseArgsOptionDescriptor } from 'node:util';
 import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
 import type { SeatSettings } from '../../engine/core/domain/modelSettings.ts';
 import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/underPersona.ts';
-import { longestMs } from '../../engine/core/values/timeLimit.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
@@ -17,41 +15,48 @@ import { readRunFile } from '../../engine/shell/records/runFile.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
-import { type Given, text } from './command.ts';
-import { readSettings, setHelp, settingOptions, throwUnlessNamed } from './modelSettings.ts';
+import { readSettings, settingOptions, throwUnlessNamed } from './modelSettings.ts';
+import { type OptionValues, oneOf, seconds, text, wholeNumber } from './option.ts';
 
-/** Options that every command shares which runs rollouts. */
-export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
-  agent: { type: 'string' },
-  user: { type: 'string' },
-  judge: { type: 'string' },
-  seed: { type: 'string' },
-  basis: { type: 'string' },
-  'turn-cap': { type: 'string' },
+export const seed = text('TEXT', 'source of every random stream (default: 1)');
+
+/** @param usual the basis that is the default */
+export const basis = (usual: string) =>
+  oneOf('NAME', `evaluate or train: which of the task's two bases decides the reward (default: ${usual})`, [
+    'evaluate',
+    'train',
+  ]);
+
+export const turnCap = wholeNumber('N', "agent responses at most (default: the domain's)");
+
+export const timeout = seconds('how long a model may take for one response (default: 120)');
+
+/** The folder of the recordings, for commands that make a new one for each run. */
+export const runFolder = text(
+  'FOLDER',
+  'where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
+);
+
+/**
+ * Options that every command shares which runs rollouts.
+ * @param agent whose seat is the default of --agent
+ */
+export const rolloutOptions = (agent: string) => ({
+  agent: text(
+    'SEAT',
+    `gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training run, served meanwhile), or agent:FILE, a custom agent (default: ${agent}). With human you type each turn as a line; /help lists the commands`,
+  ),
+  user: text('SEAT', "agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's for the basis)"),
+  judge: text('SEAT', 'openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: none)'),
+  seed,
+  basis: basis('evaluate'),
+  turnCap,
   ...settingOptions,
-  timeout: { type: 'string' },
-  'rate-limit-wait': { type: 'string' },
-  out: { type: 'string' },
-};
-
-/** @param agent whose seat is the default of --agent */
-export const rolloutHelp = (
-  agent: string,
-) => `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training
-                     run, served meanwhile), or agent:FILE, a custom agent (default: ${agent}).
-                     With human you type each turn as a line; /help lists the commands
-  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
-                     for the basis)
-  --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: none)
-  --seed TEXT        source of every random stream (default: 1)
-  --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
-  --turn-cap N       agent responses at most (default: the domain's)
-${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
-  --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
-  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain
-                     if this folder does not contain it)
-  --json             machine-readable output
-`;
+  timeout,
+  rateLimitWait: seconds('how long one request may wait for an endpoint that limits the rate (default: 300)'),
+  out: runFolder,
+});
+export type GivenRollout = OptionValues<ReturnType<typeof rolloutOptions>>;
 
 export type RolloutOptions = {
   readonly seed: string;
@@ -156,18 +161,15 @@ function someOf(names: readonly string[]): string {
 }
 
 /** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */
-export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): RolloutOptions {
-  const basis = text(given, 'basis') ?? 'evaluate';
-  if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
-  const turnCap = wholeNumber(given, 'turn-cap');
-  const chosen = { agent: text(given, 'agent'), user: text(given, 'user') };
-  const judge = text(given, 'judge');
+export function readRolloutOptions(given: GivenRollout, domain: LoadedDomain, io: Io): RolloutOptions {
+  const { seed = '1', basis = 'evaluate', turnCap, judge } = given;
+  const chosen = { agent: given.agent, user: given.user };
   const settings = readSettings(given);
   throwUnlessNamed(settings, { ...chosen, judge }, { headers: '--set', seat: '--' });
   const seatOf = (role: 'agent' | 'user', own: string) =>
     seat({ role, chosen: chosen[role], own, settings }, given, domain, io);
   return {
-    seed: text(given, 'seed') ?? '1',
+    seed,
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
     agentFor: (task) => seatOf('agent', task.agent ?? domain.file.agent),
@@ -207,8 +209,8 @@ type AskedSeat = {
   readonly settings: SeatSettings;
 };
 
-function seat(asked: AskedSeat, given: Given, { file, folder }: LoadedDomain, io: Io): SeatSpec {
-  const timeoutMs = secondsOf(given, 'timeout');
+function seat(asked: AskedSeat, given: GivenRollout, { file, folder }: LoadedDomain, io: Io): SeatSpec {
+  const { timeout: timeoutMs } = given;
   const spec = chosenSeat(asked.role, asked.chosen, asked.own, folder, io);
   return withModel(spec, (model) =>
     settledModel(
@@ -259,45 +261,19 @@ export function chosenSeat(
   return parsed;
 }
 
-function rateLimitOf(given: Given): Pick<ModelSeat, 'rateLimitMs'> {
-  const rateLimitMs = secondsOf(given, 'rate-limit-wait');
+function rateLimitOf({ rateLimitWait: rateLimitMs }: GivenRollout): Pick<ModelSeat, 'rateLimitMs'> {
   return rateLimitMs === undefined ? {} : { rateLimitMs };
-}
-
-/** Reads an option in seconds. Returns milliseconds. */
-function secondsOf(given: Given, name: string): number | undefined {
-  const value = text(given, name);
-  if (value === undefined) return undefined;
-  const seconds = Number(value);
-  if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
-    throw new UsageError(`--${name} is a number of seconds above 0, not "${value}"`);
-  if (seconds * 1000 > longestMs)
-    throw new UsageError(`--${name} is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
-  return seconds * 1000;
-}
-
-/** The whole number above 0 that an option was given, if it was. Throws a `UsageError` for anything else. */
-export function wholeNumber(given: Given, name: string): number | undefined {
-  const value = text(given, name);
-  if (value === undefined) return undefined;
-  if (!/^[1-9][0-9]*$/.test(value)) throw new UsageError(`--${name} is a whole number above 0, not "${value}"`);
-  return Number(value);
 }
 
 /** More rollouts than one run's folder, ledger and memory are made for. */
 const mostRollouts = 1_000_000;
 
-/**
- * The trials of each task, as given. Throws a `UsageError` where they are not a number, or more rollouts than make
- * sense.
- */
-export function trialsOf(given: Given, tasks: number, usual: number): number {
-  const trials = wholeNumber(given, 'trials') ?? usual;
+/** Throws a `UsageError` where so many trials of each task are more rollouts than make sense. */
+export function throwIfTooMany(trials: number, tasks: number): void {
   if (tasks * trials > mostRollouts)
     throw new UsageError(
-      `--trials ${text(given, 'trials')} makes ${(tasks * trials).toLocaleString('en')} rollouts, and a run has ${mostRollouts.toLocaleString('en')} at most. Lower it, or choose fewer tasks`,
+      `--trials ${trials} makes ${(tasks * trials).toLocaleString('en')} rollouts, and a run has ${mostRollouts.toLocaleString('en')} at most. Lower it, or choose fewer tasks`,
     );
-  return trials;
 }
 
 /**
@@ -307,12 +283,11 @@ export function trialsOf(given: Given, tasks: number, usual: number): number {
  */
 export async function inRunFolder<T>(
   { cwd }: Pick<Io, 'cwd'>,
-  given: Given,
+  out: string | undefined,
   runs: string,
   name: string,
   act: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const out = text(given, 'out');
   if (out) return act(resolve(cwd, out));
   const folder = makeNewRunFolder(runs, name);
   try {

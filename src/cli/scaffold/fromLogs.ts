@@ -19,28 +19,33 @@ import {
   requireConsent,
   seedOfStandIns,
 } from '../conversations/conversations.ts';
-import { type Given, text, texts } from '../options/command.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
+import type { NewOptions } from './newOptions.ts';
 
 type Wanted = { readonly folder: string; readonly name: string; readonly now: string; readonly from: Source };
 
 /** Creates a domain from recorded conversations, and prints what remains to fill in and the next steps. */
-export async function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: Io): Promise<0 | 1> {
-  const recogniser = recogniserOf(given, io);
-  const named = [...texts(given, from), ...given.positionals.slice(1)];
+export async function fromLogs(
+  { folder, name, now, from }: Wanted,
+  options: NewOptions,
+  more: readonly string[],
+  io: Io,
+): Promise<0 | 1> {
+  const recogniser = recogniserOf(options, io);
+  const named = [...(options[from] ?? []), ...more];
   const logs = namedLogs(named, io);
-  const simulator = simulatorOf(given, io);
-  const seed = seedOfStandIns(given);
-  const read = await readLogs(from, logs, given, io);
+  const simulator = simulatorOf(options.simulator, io);
+  const seed = seedOfStandIns(options);
+  const read = await readLogs(from, logs, options, io);
   const { conversations } = read;
   if (conversations.length === 0) throw new UsageError(emptiness(read, seed, io));
   requireEmpty(folder);
-  requireConsent(given, seed, read);
+  requireConsent(options, seed, read);
   const recognised = await recognisedIn(read, recogniser, io);
   const made = chatsDomain({ name, now, read, simulator, seed, recognised });
   const written = writeNew(folder, made.files);
-  if (given.values['json'] === true) {
+  if (options.json) {
     const { tools, misnamed, policyOf, masked, problems, notes } = made;
     io.out(
       `${JSON.stringify({ folder, name, files: written, drafts: [], tools: tools.length, conversations: conversations.length, policyOf, misnamed, masked, problems, formats: read.formats, notes })}\n`,
@@ -57,8 +62,7 @@ export async function fromLogs({ folder, name, now, from }: Wanted, given: Given
   return made.problems.length > 0 || made.misnamed.length > 0 ? 1 : 0;
 }
 
-function simulatorOf(given: Given, { environment }: Io): string | null {
-  const named = text(given, 'simulator');
+function simulatorOf(named: string | undefined, { environment }: Io): string | null {
   if (named === undefined) return null;
   const seat = parseSeat(named, 'agent', 'person', environment);
   if (typeof seat === 'string' || seat.type !== 'openai')

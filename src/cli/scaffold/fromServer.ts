@@ -22,9 +22,9 @@ import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
 import { approveMade } from '../options/approveMade.ts';
-import type { Given } from '../options/command.ts';
 import { type Io, progress, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
+import type { NewOptions } from './newOptions.ts';
 import { copyStart, filesFolder, filesOf, serverOf, writesOf } from './serverFlags.ts';
 
 type Wanted = {
@@ -45,8 +45,8 @@ type ToMake = {
 };
 
 /** Creates a domain from the tools of an MCP server, or lists them, and prints the remaining steps. */
-export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Promise<0 | 1> {
-  const server = serverOf(given, io);
+export async function fromServer({ to, now }: Wanted, options: NewOptions, io: Io): Promise<0 | 1> {
+  const server = serverOf(options, io);
   const key = serverName(server);
   const whole = declared(key, server);
   if (typeof whole === 'string') throw new UsageError(`this is not an MCP server: ${whole}`);
@@ -55,15 +55,13 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
     { name: key, path: where, effects: serverEffects({ mcpServers: { [key]: whole } }) },
     io.environment,
   );
-  if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
-  const wanted = { key, given: server, server: whole, files: filesOf(given, server, io), now };
+  if (!options.json) io.err(`asking ${where} for its tools\n`);
+  const wanted = { key, given: server, server: whole, files: filesOf(options, server, io), now };
   const folder = to !== null && existsSync(to.folder) ? to.folder : tmpdir();
   const usable = await usableTools(wanted, where, folder, io);
   const names = usable.map(({ tool }) => tool.name);
-  const tools = judged(usable, writesOf(given, names));
-  return to === null || given.values['list'] === true
-    ? listTools(tools, given, io)
-    : makeDomain(wanted, to, tools, given, io);
+  const tools = judged(usable, writesOf(options, names));
+  return to === null || options.list ? listTools(tools, options, io) : makeDomain(wanted, to, tools, options, io);
 }
 
 /** Returns the tools of a server that a model can be offered, and prints why each of the others is left out. */
@@ -89,12 +87,12 @@ async function makeDomain(
   wanted: ToMake,
   to: NonNullable<Wanted['to']>,
   tools: readonly Judged[],
-  given: Given,
+  options: NewOptions,
   io: Io,
 ): Promise<0 | 1> {
   const { key, given: server, files, now } = wanted;
-  const plays = given.values['no-play'] !== true;
-  if (plays) askToPlay(to, key, tools, given, io);
+  const plays = !options.noPlay;
+  if (plays) askToPlay(to, key, tools, options, io);
   const declaredServer = files === null ? server : { ...server, files: filesFolder };
   const reader = plays ? await readerOf(wanted, tools, io) : null;
   const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader });
@@ -109,7 +107,7 @@ async function makeDomain(
     }
   });
   const isShared = reader?.isShared === true;
-  return tellMade({ ...to, files: written, tools, drafts: proof, plays, isShared }, given, io);
+  return tellMade({ ...to, files: written, tools, drafts: proof, plays, isShared }, options, io);
 }
 
 /**
@@ -149,7 +147,7 @@ function askToPlay(
   { folder, name }: NonNullable<Wanted['to']>,
   key: string,
   tools: readonly Judged[],
-  given: Given,
+  options: NewOptions,
   io: Io,
 ) {
   const by = `MCP server "${key}"`;
@@ -161,19 +159,19 @@ function askToPlay(
     without: 'write the drafts without playing them: --no-play',
   };
   throwUnlessApproved(effects, io.environment);
-  if (given.values['json'] === true || calls.length === 0) return;
+  if (options.json || calls.length === 0) return;
   const lines = describeEffects(effects).map((each) => `  ${each}\n`);
   io.err(`playing the drafts: each of these calls is made up to four times\n${lines.join('')}`);
 }
 
-function listTools(tools: readonly Judged[], given: Given, io: Io): 0 {
+function listTools(tools: readonly Judged[], options: NewOptions, io: Io): 0 {
   const rows = tools.map(({ tool: { name, description }, isWrite, isSure }) => ({
     name,
     description,
     isWrite,
     isSure,
   }));
-  if (given.values['json'] === true) io.out(`${JSON.stringify({ tools: rows })}\n`);
+  if (options.json) io.out(`${JSON.stringify({ tools: rows })}\n`);
   else
     for (const { name, isWrite, isSure } of rows)
       io.out(`${isWrite ? 'write' : 'read '}${isSure ? '  ' : '? '} ${name}\n`);
@@ -192,10 +190,10 @@ type Made = {
   readonly isShared: boolean;
 };
 
-function tellMade({ folder, name, files, tools, drafts, plays, isShared }: Made, given: Given, io: Io): 0 | 1 {
+function tellMade({ folder, name, files, tools, drafts, plays, isShared }: Made, options: NewOptions, io: Io): 0 | 1 {
   const shown = relative(io.cwd, folder) || '.';
   const isWhole = drafts.every(({ passes, findings }) => passes || (!plays && findings.length === 0));
-  if (given.values['json'] === true) {
+  if (options.json) {
     io.out(`${JSON.stringify({ folder, name, files, tools: tools.length, drafts: drafts.map(gatedRow) })}\n`);
     return isWhole ? 0 : 1;
   }

@@ -5,18 +5,13 @@ import type { GivenServer } from '../../authoring/domains/mcpDomain.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { RefusedFile } from '../../engine/shell/files/boundedFile.ts';
 import { copiedEntries, copyFiles } from '../../engine/shell/files/copyFiles.ts';
-import { type Given, text } from '../options/command.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
+import type { NewOptions } from './newOptions.ts';
 
 /** Returns the server that the flags name, with absolute paths. */
-export function serverOf(given: Given, { cwd }: Io): GivenServer {
-  const url = text(given, 'mcp-url');
-  if (url !== undefined) {
-    if (!/^https?:/i.test(url) || !URL.canParse(url))
-      throw new UsageError(`--mcp-url is an address such as http://127.0.0.1:8000/mcp, not "${url}"`);
-    return { type: 'http', url, headers: pairs(given, 'header') };
-  }
-  const words = commandWords(text(given, 'mcp') ?? '');
+export function serverOf({ mcp = '', mcpUrl: url, env, header }: NewOptions, { cwd }: Io): GivenServer {
+  if (url !== undefined) return { type: 'http', url, headers: pairs(header) };
+  const words = commandWords(mcp);
   if (typeof words === 'string') throw new UsageError(`--mcp cannot be read: ${words}`);
   const [command, ...args] = words;
   if (command === undefined) throw new UsageError('--mcp is empty: it is the command that starts the server');
@@ -24,15 +19,14 @@ export function serverOf(given: Given, { cwd }: Io): GivenServer {
     const path = resolve(cwd, word);
     return /[\\/.]/.test(word) && !word.startsWith('-') && existsSync(path) ? path : word;
   };
-  return { command: placed(command), args: args.map(placed), env: pairs(given, 'env') };
+  return { command: placed(command), args: args.map(placed), env: pairs(env) };
 }
 
 /** The folder of a new domain for the start state of its server. */
 export const filesFolder = 'files';
 
 /** Returns the folder of `--files`; null without one. Throws a `UsageError` where the server would not get the copy. */
-export function filesOf(given: Given, server: GivenServer, { cwd }: Io): string | null {
-  const named = text(given, 'files');
+export function filesOf({ files: named }: NewOptions, server: GivenServer, { cwd }: Io): string | null {
   if (named === undefined) return null;
   const folder = resolve(cwd, named);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
@@ -64,20 +58,18 @@ function unlessRefused<Result>(from: string, work: () => Result): Result {
   }
 }
 
-function pairs({ values }: Given, name: 'env' | 'header'): Readonly<Record<string, string>> {
-  const list = values[name];
+/** Returns the values of NAME=VALUE by their names. */
+function pairs(list: readonly string[] = []): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    (Array.isArray(list) ? list : []).map((each) => {
-      const [, key, value] = /^([^=]+)=(.*)$/s.exec(String(each)) ?? [];
-      if (key === undefined || value === undefined) throw new UsageError(`--${name} is NAME=VALUE, not "${each}"`);
-      return [key.trim(), value];
+    list.map((each) => {
+      const at = each.indexOf('=');
+      return [each.slice(0, at).trim(), each.slice(at + 1)];
     }),
   );
 }
 
 /** Returns the tools of `--writes`; undefined without it. Throws a `UsageError` for one that the server does not have. */
-export function writesOf(given: Given, known: readonly string[]): readonly string[] | undefined {
-  const list = text(given, 'writes');
+export function writesOf({ writes: list }: NewOptions, known: readonly string[]): readonly string[] | undefined {
   if (list === undefined) return undefined;
   const names = list.split(',').flatMap((name) => name.trim() || []);
   if (names.length === 1 && names[0] === 'none' && !known.includes('none')) return [];

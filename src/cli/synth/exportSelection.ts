@@ -4,21 +4,21 @@ import { usualDialect } from '../../engine/core/domain/dialect.ts';
 import { makeFolder, onDisk } from '../../engine/shell/files/disk.ts';
 import { eventsOf } from '../../engine/shell/records/runRecord.ts';
 import { chatLine } from '../../synthesis/chatLine.ts';
-import { type ExportFormat, exportForms, isExportFormat } from '../../synthesis/exportForms.ts';
+import { type ExportFormat, exportForms } from '../../synthesis/exportForms.ts';
 import { readSelection } from '../../synthesis/synthesisFolder.ts';
-import { type Given, text } from '../options/command.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { synthesisIn } from './synthesisIn.ts';
+import type { SynthOptions } from './synthOptions.ts';
 
 /** `rehearsal synth export FOLDER --out FILE [--format NAME]`: the accepted rollouts, a line each. */
-export async function exportSelection(given: Given, io: Io): Promise<ExitCode> {
-  const { folder, file } = synthesisIn(given, io);
-  const out = text(given, 'out');
+export async function exportSelection(
+  { out, format = 'rehearsal', json }: SynthOptions,
+  [named]: readonly string[],
+  io: Io,
+): Promise<ExitCode> {
+  const { folder, file } = synthesisIn(named, io);
   if (out === undefined) throw new UsageError('name the file to write: --out FILE.jsonl');
-  const format = text(given, 'format') ?? 'rehearsal';
-  if (!isExportFormat(format))
-    throw new UsageError(`--format ${format}: expected ${Object.keys(exportForms).join(', ')}`);
   const dialects = new Map(file.domains.map(({ name, folder: own }) => [name, openDomainAt(own).file.dialect]));
   const accepted = readSelection(folder).filter((row) => row.accepted);
   if (accepted.length === 0)
@@ -32,8 +32,7 @@ export async function exportSelection(given: Given, io: Io): Promise<ExitCode> {
   makeFolder(dirname(path));
   onDisk(path, () => writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
   const left = accepted.length - lines.length;
-  if (given.values['json'] === true)
-    io.out(`${JSON.stringify({ file: path, exported: lines.length, leftOut: left })}\n`);
+  if (json) io.out(`${JSON.stringify({ file: path, exported: lines.length, leftOut: left })}\n`);
   else io.out(`wrote ${lines.length} rollouts to ${path}\n`);
   if (left > 0) io.err(`${left} were left out: ${reasonOf(format)}\n`);
   return 0;

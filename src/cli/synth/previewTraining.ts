@@ -4,30 +4,29 @@ import { type Dialect, usualDialect } from '../../engine/core/domain/dialect.ts'
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { recordingEnding } from '../../engine/shell/records/recordingName.ts';
-import { dialectIn, trainedDialect } from '../checkpoints/dialect.ts';
+import { trainedDialect } from '../checkpoints/dialect.ts';
 import { modelNamed } from '../checkpoints/servedModel.ts';
-import { type Given, text } from '../options/command.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { askTrainer } from '../python/askTrainer.ts';
 import { interpreterOf, preparePython } from '../python/pythonEnvironment.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
+import type { SynthOptions } from './synthOptions.ts';
 
 type Piece = { readonly text: string; readonly tokens: number; readonly trained: boolean };
 
 /** `rehearsal synth preview RECORDING`: the trainer renders it, and nothing else does. */
-export async function previewTraining(given: Given, io: Io): Promise<ExitCode> {
-  const [file] = given.positionals;
+export async function previewTraining(options: SynthOptions, [file]: readonly string[], io: Io): Promise<ExitCode> {
   if (file === undefined) throw new UsageError(`name a recording (a file that ends in ${recordingEnding})`);
   const recording = resolve(io.cwd, file);
   if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
-  const named = text(given, 'model') ?? 'smollm2';
+  const named = options.model ?? 'smollm2';
   const model = modelNamed(named, `--model ${named}`, io);
-  const dialect = dialectIn(given) ?? trainedDialect(model) ?? domainDialect(recording);
-  const { python } = await preparePython(io, interpreterOf(text(given, 'python'), io.cwd));
+  const dialect = options.dialect ?? trainedDialect(model) ?? domainDialect(recording);
+  const { python } = await preparePython(io, interpreterOf(options.python, io.cwd));
   const args = ['preview', '--recording', recording, '--model', model, '--dialect', dialect];
   const said = await askTrainer(io, python, args, { refused });
   const answer = JSON.parse(said) as { readonly pieces: readonly Piece[] };
-  io.out(given.values['json'] === true ? `${JSON.stringify({ recording, ...answer })}\n` : previewText(answer.pieces));
+  io.out(options.json ? `${JSON.stringify({ recording, ...answer })}\n` : previewText(answer.pieces));
   return 0;
 }
 

@@ -4,7 +4,6 @@ import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn, underId } from '../../engine/core/domain/underPersona.ts';
-import { byRole } from '../../engine/core/evaluation/measure.ts';
 import { nameMatches } from '../../engine/core/text/nameMatches.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { makeRunFolder } from '../../engine/shell/files/disk.ts';
@@ -17,8 +16,7 @@ import { balanceOf, balanceText } from '../../synthesis/balanceReport.ts';
 import { type Source, synthesize } from '../../synthesis/synthesis.ts';
 import { readSynthesis, type SynthesisFile, writeSynthesis } from '../../synthesis/synthesisFolder.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
-import { meterOf, priceOf, priceOption, spentText } from '../options/budget.ts';
-import { type Given, text } from '../options/command.ts';
+import { meterOf, pricesOf, spentText } from '../options/budget.ts';
 import {
   fitTasksNow,
   inRunFolder,
@@ -26,31 +24,31 @@ import {
   type RolloutOptions,
   readRolloutOptions,
   tasksInSplit,
-  wholeNumber,
 } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
 import { statusLine } from '../terminal/statusLine.ts';
+import type { SynthOptions } from './synthOptions.ts';
 
 type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; readonly options: RolloutOptions };
 
 /** `rehearsal synth DOMAIN...`: plays, chooses and writes the folder. */
-export async function synthesizeRollouts(given: Given, io: Io): Promise<ExitCode> {
-  const played = playedOf(given, io);
-  const file = fileOf(given, played);
-  const play = (folder: string) => synthesizeIn(folder, played, file, given, io);
-  return inRunFolder(io, given, resolve(io.cwd, workFolders.synth), 'synth', play);
+export async function synthesizeRollouts(options: SynthOptions, domains: readonly string[], io: Io): Promise<ExitCode> {
+  const played = playedOf(options, domains, io);
+  const file = fileOf(options, played);
+  const play = (folder: string) => synthesizeIn(folder, played, file, options, io);
+  return inRunFolder(io, options.out, resolve(io.cwd, workFolders.synth), 'synth', play);
 }
 
 async function synthesizeIn(
   folder: string,
   played: readonly Played[],
   file: SynthesisFile,
-  given: Given,
+  given: SynthOptions,
   io: Io,
 ): Promise<ExitCode> {
   expectToGoOn(folder, file);
-  const prices = byRole((role) => (role === 'judge' ? undefined : priceOf(given, priceOption(role))));
+  const prices = pricesOf(given);
   const asked = {
     agent: played.some(({ options }) => modelOf(options.agentFor({})) !== null),
     user: played.some(({ options }) => options.user.type === 'openai'),
@@ -58,12 +56,12 @@ async function synthesizeIn(
     tools: played.some(({ domain }) => domain.parts.simulated.length > 0),
   };
   const meter = meterOf(given, asked, prices);
-  const concurrency = wholeNumber(given, 'concurrency') ?? 16;
+  const { concurrency = 16 } = given;
   const key = signingKey();
   makeRunFolder(folder);
   writeSynthesis(folder, file);
   const line = statusLine(io);
-  const isQuiet = given.values['json'] === true && !io.terminal;
+  const isQuiet = given.json && !io.terminal;
   const show = progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   const supervisors: Supervisor[] = [];
@@ -73,7 +71,7 @@ async function synthesizeIn(
       const supervisor = await opened(each, io);
       supervisors.push(supervisor);
       const tasks = fitTasksNow(each.tasks, supervisor.loaded, io);
-      sources.push(...sourcesOf({ ...each, tasks }, supervisor, text(given, 'teacher') !== undefined));
+      sources.push(...sourcesOf({ ...each, tasks }, supervisor, given.teacher !== undefined));
     }
     const selection = await synthesize(sources, {
       ...file,
@@ -87,7 +85,7 @@ async function synthesizeIn(
     });
     wait.end();
     line.end();
-    return conclude(folder, file, selection, { meter, json: given.values['json'] === true }, io);
+    return conclude(folder, file, selection, { meter, json: given.json === true }, io);
   } finally {
     wait.end();
     line.end();
@@ -95,23 +93,19 @@ async function synthesizeIn(
   }
 }
 
-function playedOf(given: Given, io: Io): readonly Played[] {
-  const { positionals, values } = given;
-  if (positionals.length === 0)
+function playedOf(given: SynthOptions, named: readonly string[], io: Io): readonly Played[] {
+  if (named.length === 0)
     throw new UsageError('name the folders of one domain or more (each with domain.yaml), or grade, export or preview');
-  const domains = positionals.map((name) => openDomain(io, name));
+  const domains = named.map((name) => openDomain(io, name));
   const names = domains.map(({ file }) => file.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new UsageError(`two of the domains are named ${twice}: give each a unique name`);
-  const patterns = text(given, 'under')?.split(',') ?? [];
+  const patterns = given.under?.split(',') ?? [];
   const nobody = patterns.filter((pattern) => domains.every((domain) => personasOf(domain, [pattern]).length === 0));
   if (nobody.length > 0) throw new UsageError(`none of the domains has a persona ${nobody.join(', ')}`);
-  const teacher = text(given, 'teacher') ?? 'gold';
-  if (!/^(?:gold$|openai:|agent:|editor:)/.test(teacher))
-    throw new UsageError(`--teacher is gold, openai:MODEL[@BASE_URL] or agent:FILE, not "${teacher}"`);
   return domains.map((domain) => {
-    const seats = { ...values, agent: teacher, basis: text(given, 'basis') ?? 'train' };
-    const options = readRolloutOptions({ ...given, values: seats }, domain, io);
+    const { teacher: agent = 'gold', basis = 'train' } = given;
+    const options = readRolloutOptions({ ...given, agent, basis }, domain, io);
     const preview = [options.agentFor({}), options.user].find((seat) => modelOf(seat)?.isPreview);
     if (preview)
       throw new UsageError(
@@ -130,17 +124,14 @@ function personasOf({ domain }: LoadedDomain, patterns: readonly string[]): read
   return domain.personas.map(({ id }) => id).filter((id) => patterns.some((pattern) => nameMatches(id, pattern)));
 }
 
-function fileOf(given: Given, played: readonly Played[]): SynthesisFile {
-  const share = text(given, 'near-misses') ?? '0.25';
-  if (share.trim() === '' || !(Number(share) >= 0 && Number(share) <= 1))
-    throw new UsageError(`--near-misses is a share from 0 to 1, not "${share}"`);
+function fileOf(
+  { teacher = 'gold', count = 2000, nearMisses = 0.25, seed = '1' }: SynthOptions,
+  played: readonly Played[],
+): SynthesisFile {
   return {
     format: 1,
     domains: played.map(({ domain }) => ({ name: domain.file.name, folder: domain.folder })),
-    teacher: text(given, 'teacher') ?? 'gold',
-    count: wholeNumber(given, 'count') ?? 2000,
-    nearMisses: Number(share),
-    seed: text(given, 'seed') ?? '1',
+    ...{ teacher, count, nearMisses, seed },
   };
 }
 

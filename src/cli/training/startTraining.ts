@@ -17,8 +17,7 @@ import { partsPlayed } from '../../engine/shell/runs/evaluationRecord.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { trainingKeys } from '../../training/trainingKeys.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
-import { type Given, text } from '../options/command.ts';
-import { fitTasksNow, tasksInSplit, trialsOf } from '../options/rolloutOptions.ts';
+import { fitTasksNow, tasksInSplit, throwIfTooMany } from '../options/rolloutOptions.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { interpreterOf } from '../python/pythonEnvironment.ts';
 import { requireOwnFiles, sizeOf } from '../targets/runFolder.ts';
@@ -30,16 +29,22 @@ import { launchTrainer } from './trainerLaunch.ts';
 import { type TrainingRequest, trainingConfiguration, trainingRequest } from './trainingConfiguration.ts';
 import { readTrainingFile } from './trainingFile.ts';
 import { diskOf } from './trainingOperations.ts';
+import type { TrainingOptions } from './trainingOptions.ts';
 import { expectedOf, planLines, planOf, planText } from './trainingPlan.ts';
 
 /**
  * Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`).
  * @param placed puts before the trainer's words about a key where it was written, where that is not the run's own file
  */
-export async function startTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<ExitCode> {
-  const isJson = given.values['json'] === true;
-  if (given.values['plan'] === true) {
-    const { request, launch, place, target } = asked(given, io, placed);
+export async function startTraining(
+  options: TrainingOptions,
+  positionals: readonly string[],
+  io: Io,
+  placed?: Launch['placed'],
+): Promise<ExitCode> {
+  const isJson = options.json === true;
+  if (options.plan) {
+    const { request, launch, place, target } = asked(options, positionals, io, placed);
     const plan = { ...(await planOf(launch, place, target, io)), leftOut: leftOutOf(request) };
     io.out(isJson ? `${JSON.stringify({ ...plan, lines: planLines(plan) })}\n` : planText(plan));
     return 0;
@@ -50,7 +55,7 @@ export async function startTraining(given: Given, io: Io, placed?: Launch['place
     return made;
   };
   try {
-    return await start(asked(given, io, placed, makeNew), io, isJson);
+    return await start(asked(options, positionals, io, placed, makeNew), io, isJson);
   } finally {
     if (made !== undefined) removeUnbegunRun(made);
   }
@@ -78,8 +83,13 @@ async function start(
 }
 
 /** Finds what would make a training run fail, as beginning with it does; nothing is written or spent. */
-export async function preflightTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<void> {
-  const { target, launch } = asked(given, io, placed);
+export async function preflightTraining(
+  options: TrainingOptions,
+  positionals: readonly string[],
+  io: Io,
+  placed?: Launch['placed'],
+): Promise<void> {
+  const { target, launch } = asked(options, positionals, io, placed);
   await target.preflight(launch, io);
 }
 
@@ -89,24 +99,29 @@ type NameFolder = (root: string, kind: TrainingKind) => string;
 const planned: NameFolder = (root, kind) => join(root, runName(kind));
 
 /** Returns what is to be trained, and where. Throws a `UsageError` for what can't be meant. */
-function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = planned) {
-  const named = text(given, 'config');
+function asked(
+  options: TrainingOptions,
+  positionals: readonly string[],
+  io: Io,
+  placed?: Launch['placed'],
+  newFolder = planned,
+) {
+  const { config: named, out, python: typed } = options;
   const file = named === undefined ? null : readTrainingFile(named, io.cwd);
-  const request = trainingRequest(given, io, file);
+  const request = trainingRequest(options, positionals, io, file);
   const { kind } = request;
-  const run = runFolder(given, io, kind, newFolder);
-  const address = text(given, 'target') ?? placeOf(run, io.environment).target;
-  const typed = text(given, 'python');
+  const run = runFolder(out, io, kind, newFolder);
+  const address = options.target ?? placeOf(run, io.environment).target;
   const python = typed ?? pythonIn(file?.values['python']);
   const place = { target: address, ...(python === undefined ? {} : { python }) };
-  const lesson = kind === 'sft' ? lessonOf(given, io, request, run) : null;
+  const lesson = kind === 'sft' ? lessonOf(options, io, request, run) : null;
   const interpreter = interpreterOf(python, address === 'local' ? io.cwd : undefined);
   if (named !== undefined && file) {
     const interpreters = { ...file.values, python: typed === undefined ? interpreter : undefined };
     throwUnlessInterpretersApproved(resolve(io.cwd, named), interpreters, io.environment);
   }
   const config = {
-    ...trainingConfiguration(given, io, request, run, lesson ? lesson.paths : []),
+    ...trainingConfiguration(options, io, request, run, lesson ? lesson.paths : []),
     ...(interpreter ? { python: interpreter } : {}),
   };
   const launch: Launch = {
@@ -115,9 +130,9 @@ function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = plan
     config,
     placed: placed ?? ((words) => file?.placed(words, { ...config, ...request.ofFile }) ?? words),
     isResumed: false,
-    isDetached: given.values['detach'] === true,
+    isDetached: options.detach === true,
     python: interpreter,
-    disk: diskOf(given),
+    disk: diskOf(options),
   };
   throwIfForRay(launch, place);
   return { request, place, target: targetAt(place), lesson, launch };
@@ -145,8 +160,7 @@ function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { ta
     );
 }
 
-function runFolder(given: Given, io: Io, kind: TrainingKind, newFolder: NameFolder): string {
-  const out = text(given, 'out');
+function runFolder(out: string | undefined, io: Io, kind: TrainingKind, newFolder: NameFolder): string {
   if (!out) return newFolder(resolve(io.cwd, workFolders.training), kind);
   if (statSync(resolve(io.cwd, out), { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--out ${out} is a file: name a folder that is new or empty`);
@@ -168,8 +182,12 @@ function leftOutOf({ domains, heldOut }: TrainingRequest): readonly string[] {
 type Lesson = { readonly paths: readonly string[]; readonly tasks: readonly Task[]; readonly trials: number };
 
 /** Returns what was given, else rollouts of the gold seat on the training tasks. Nothing is played yet. */
-function lessonOf(given: Given, io: Io, { domains, file }: TrainingRequest, run: string): Lesson {
-  const named = text(given, 'recordings');
+function lessonOf(
+  { recordings: named, trials = 4 }: TrainingOptions,
+  io: Io,
+  { domains, file }: TrainingRequest,
+  run: string,
+): Lesson {
   const written = file?.values['recordings'];
   const paths = named === undefined ? (Array.isArray(written) ? written.map(String) : []) : [resolve(io.cwd, named)];
   const missing = paths.find((path) => !existsSync(path));
@@ -177,7 +195,8 @@ function lessonOf(given: Given, io: Io, { domains, file }: TrainingRequest, run:
   if (paths.length > 0) return { paths, tasks: [], trials: 0 };
   const { loaded } = domains[0];
   const tasks = tasksInSplit(loaded, 'train');
-  return { paths: [join(run, 'gold')], tasks, trials: trialsOf(given, tasks.length, 4) };
+  throwIfTooMany(trials, tasks.length);
+  return { paths: [join(run, 'gold')], tasks, trials };
 }
 
 async function playGold({ paths, tasks, trials }: Lesson, io: Io, domain: LoadedDomain): Promise<void> {

@@ -9,11 +9,11 @@ import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { userSchema } from '../../training/trainingProtocol.ts';
 import { trainedDialect } from '../checkpoints/dialect.ts';
 import { modelNamed } from '../checkpoints/servedModel.ts';
-import { type Given, text, texts } from '../options/command.ts';
-import { openDomain, trialsOf, wholeNumber } from '../options/rolloutOptions.ts';
+import { openDomain, throwIfTooMany } from '../options/rolloutOptions.ts';
 import { ownEngine } from '../python/engineCommand.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { type TrainingFile, wholePaths } from './trainingFile.ts';
+import type { TrainingOptions } from './trainingOptions.ts';
 import { trainingUser } from './trainingUser.ts';
 
 /** A domain of a run: what is known of it, and what was said about its part in the run. */
@@ -30,20 +30,25 @@ export type TrainingRequest = {
 };
 
 /** Reads what the command line and the configuration's file ask for. Throws a `UsageError` for what can't be meant. */
-export function trainingRequest(given: Given, io: Io, file: TrainingFile | null): TrainingRequest {
-  const [first, ...rest] = given.positionals;
+export function trainingRequest(
+  options: TrainingOptions,
+  positionals: readonly string[],
+  io: Io,
+  file: TrainingFile | null,
+): TrainingRequest {
+  const [first, ...rest] = positionals;
   const named = trainingKinds.find((each) => each === first);
   const kind = named ?? file?.kind;
   if (!kind) throw new UsageError(`say what to train with: ${trainingKinds.join(' or ')}`);
   if (file && file.kind !== kind)
-    throw new UsageError(`${text(given, 'config')} is a configuration of ${file.kind}, not of ${kind}`);
-  const folders = named ? rest : given.positionals;
+    throw new UsageError(`${options.config} is a configuration of ${file.kind}, not of ${kind}`);
+  const folders = named ? rest : positionals;
   const said = folders.length > 0 ? folders.map((folder) => ({ folder })) : sharesIn(file, 'domain');
-  const opened = weighted(said, text(given, 'weights')).map((each) => domainOf(each, io));
+  const opened = weighted(said, options.weights).map((each) => domainOf(each, io));
   const [one = { loaded: openDomain(io, undefined), said: {} }, ...more] = opened;
   if (more.length > 0 && kind !== 'grpo')
     throw new UsageError(`${kind} takes one domain, but you named ${opened.length}; GRPO takes several`);
-  const heldOut = texts(given, 'held-out').map((folder) => ({ folder }));
+  const heldOut = (options.heldOut ?? []).map((folder) => ({ folder }));
   const left = (heldOut.length > 0 ? heldOut : sharesIn(file, 'held_out')).map((each) => domainOf(each, io));
   if (left.length > 0 && kind !== 'grpo') throw new UsageError('--held-out is for GRPO, which trains on other domains');
   const taken = [...(folders.length > 0 ? [] : ['domain']), ...(heldOut.length > 0 ? [] : ['held_out'])];
@@ -53,23 +58,22 @@ export function trainingRequest(given: Given, io: Io, file: TrainingFile | null)
 
 /** The complete configuration that was asked for: options above the file; the trainer adds its profile's defaults. */
 export function trainingConfiguration(
-  given: Given,
+  options: TrainingOptions,
   io: Io,
   { kind, domains, heldOut, file }: TrainingRequest,
   run: string,
   recordings: readonly string[],
 ): Readonly<Record<string, Json>> {
-  const changed = wholePaths(kind, settingsOf(given), io.cwd);
+  const changed = wholePaths(kind, settingsOf(options), io.cwd);
   const written = { ...file?.values, ...changed };
   const { user: _user, evaluate_user: _evaluateUser, ...settings } = changed;
   const refusal = (words: string) => new UsageError(file?.placed(words, written) ?? words);
   throwUnlessAgent(written['agent'], io, refusal);
   const [{ loaded }] = domains;
-  const model = modelOf(text(given, 'model') ?? written['model'] ?? 'smollm2', io);
-  const profile = text(given, 'profile');
-  const steps = wholeNumber(given, 'steps');
-  const counted = kind === 'evaluate' ? trialsIn(given, loaded) : {};
-  const isCounted = text(given, 'trials') !== undefined;
+  const model = modelOf(options.model ?? written['model'] ?? 'smollm2', io);
+  const { profile, steps } = options;
+  const counted = kind === 'evaluate' ? trialsIn(options, loaded) : {};
+  const isCounted = options.trials !== undefined;
   const ofModel = profileFor(model);
   const common = {
     ...(ofModel ? { profile: ofModel } : {}),
@@ -83,11 +87,14 @@ export function trainingConfiguration(
     model,
   };
   const engine = { engine_command: ownEngine(), engine_cwd: run };
-  const user = (purpose: 'train' | 'evaluate', option: string, key: string, { loaded: domain, said }: TrainingDomain) =>
-    userOf(domain, purpose, text(given, option) ?? said[key] ?? written[key], io, (words) =>
-      refusal(`${key}: ${words}`),
-    );
-  const evaluateUser = (domain: TrainingDomain) => user('evaluate', 'evaluate-user', 'evaluate_user', domain);
+  const user = (
+    purpose: 'train' | 'evaluate',
+    option: 'user' | 'evaluateUser',
+    key: string,
+    { loaded: domain, said }: TrainingDomain,
+  ) =>
+    userOf(domain, purpose, options[option] ?? said[key] ?? written[key], io, (words) => refusal(`${key}: ${words}`));
+  const evaluateUser = (domain: TrainingDomain) => user('evaluate', 'evaluateUser', 'evaluate_user', domain);
   switch (kind) {
     case 'sft':
       return {
@@ -138,8 +145,8 @@ const shareOf = ({ loaded, said }: TrainingDomain) => ({
   folder: loaded.folder,
 });
 
-function trialsIn(given: Given, { tasks }: LoadedDomain): Readonly<Record<string, Json>> {
-  const trials = trialsOf(given, tasks.filter(({ split }) => split === 'test').length, 8);
+function trialsIn({ trials = 8 }: TrainingOptions, { tasks }: LoadedDomain): Readonly<Record<string, Json>> {
+  throwIfTooMany(trials, tasks.filter(({ split }) => split === 'test').length);
   return { trials, greedy_trials: trials };
 }
 
@@ -166,11 +173,8 @@ function domainOf(said: JsonObject, io: Io): TrainingDomain {
   return { loaded: openDomain(io, String(said['folder'])), said };
 }
 
-function weighted(shares: readonly JsonObject[], given: string | undefined): readonly JsonObject[] {
-  if (given === undefined) return shares;
-  const weights = given.split(',').map(Number);
-  if (weights.some((weight) => !(weight > 0 && Number.isFinite(weight))))
-    throw new UsageError(`--weights is a list of numbers above 0, such as 2,1, not "${given}"`);
+function weighted(shares: readonly JsonObject[], weights: readonly number[] | undefined): readonly JsonObject[] {
+  if (weights === undefined) return shares;
   if (weights.length !== shares.length)
     throw new UsageError(`--weights has ${weights.length} numbers for ${shares.length} domains; name one for each`);
   return shares.map((share, index) => ({ ...share, weight: weights[index] ?? 1 }));
@@ -228,11 +232,11 @@ const saidOtherwise: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns what `--set` says, by key. Throws a `UsageError` for what it can't say. */
-export function settingsOf(given: Given): Readonly<Record<string, Json>> {
+export function settingsOf({ set = [] }: TrainingOptions): Readonly<Record<string, Json>> {
   return Object.fromEntries(
-    texts(given, 'set').map((pair): [string, Json] => {
-      const [, key, value] = /^([a-z_]+)=(.*)$/.exec(pair) ?? [];
-      if (!key || value === undefined) throw new UsageError(`--set is KEY=VALUE, not "${pair}"`);
+    set.map((pair): [string, Json] => {
+      const key = pair.slice(0, pair.indexOf('='));
+      const value = pair.slice(key.length + 1);
       const instead = saidOtherwise.get(key);
       if (instead) throw new UsageError(`--set ${key} is not possible: ${instead}`);
       try {

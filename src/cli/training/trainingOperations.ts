@@ -5,7 +5,6 @@ import { trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { type Given, text } from '../options/command.ts';
 import { ownEngine } from '../python/engineCommand.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { interpreterOf } from '../python/pythonEnvironment.ts';
@@ -16,6 +15,7 @@ import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
 import { wholePaths } from './trainingFile.ts';
+import type { TrainingOptions } from './trainingOptions.ts';
 
 /** The operations on a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
@@ -26,11 +26,16 @@ function kindOf(run: string): TrainingKind | undefined {
 }
 
 /** Does something to a run where it was started; its folder here says where that is. */
-export async function runOperation(operation: (typeof operations)[number], given: Given, io: Io): Promise<ExitCode> {
-  const run = runOf(given, io);
+export async function runOperation(
+  operation: (typeof operations)[number],
+  options: TrainingOptions,
+  named: string | undefined,
+  io: Io,
+): Promise<ExitCode> {
+  const run = runOf(operation, named, io);
   const place = placeOf(run, io.environment);
   const target = targetAt(place);
-  const json = given.values['json'] === true;
+  const json = options.json === true;
   const say = (words: string, data: object) => io.out(json ? `${JSON.stringify({ run, ...data })}\n` : `${words}\n`);
   switch (operation) {
     case 'stop':
@@ -38,7 +43,7 @@ export async function runOperation(operation: (typeof operations)[number], given
       say(`${run} ends ${endingOf(target, kindOf(run))}`, {});
       return 0;
     case 'resume': {
-      const inspected = await target.preflight(resumedLaunch(run, place, given, io), io);
+      const inspected = await target.preflight(resumedLaunch(run, place, options, io), io);
       const { launch } = inspected;
       const prepared = await inspected.prepare();
       writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
@@ -46,7 +51,7 @@ export async function runOperation(operation: (typeof operations)[number], given
       return launchTrainer(io, target, launch, prepared, json);
     }
     case 'follow':
-      if (given.values['detach'] === true) {
+      if (options.detach) {
         await followDetached(run, io.environment);
         say(`${run} is followed`, {});
         return 0;
@@ -56,7 +61,7 @@ export async function runOperation(operation: (typeof operations)[number], given
       else io.out(outcome(run, json, io.environment));
       return 0;
     case 'fetch': {
-      const folder = await target.fetch(run, text(given, 'checkpoint'), io);
+      const folder = await target.fetch(run, options.checkpoint, io);
       say(folder, { checkpoint: folder });
       return 0;
     }
@@ -65,8 +70,7 @@ export async function runOperation(operation: (typeof operations)[number], given
   }
 }
 
-function runOf(given: Given, io: Io): string {
-  const [operation, name] = given.positionals;
+function runOf(operation: string, name: string | undefined, io: Io): string {
   if (!name) throw new UsageError(`say which run: npx rehearsal train ${operation} RUN`);
   const places = [resolve(io.cwd, name), resolve(io.cwd, workFolders.training, name)];
   const run = places.find((folder) => existsSync(join(folder, runFiles.launch)));
@@ -81,14 +85,14 @@ function runOf(given: Given, io: Io): string {
 function resumedLaunch(
   run: string,
   place: Place,
-  given: Given,
+  options: TrainingOptions,
   { cwd, environment }: Pick<Io, 'cwd' | 'environment'>,
 ): Launch {
   const asked = readJson(join(run, runFiles.launch));
   // The engine that began the run may have been replaced since.
   const engine = { engine_command: ownEngine() };
   const kind = kindOf(run);
-  const typed = text(given, 'python');
+  const { python: typed } = options;
   const kept = (asked['python'] as Json | undefined) ?? place.python;
   const python = interpreterOf(typed ?? kept, place.target === 'local' ? cwd : undefined);
   const interpreters = { ...asked, python: typed === undefined ? python : undefined };
@@ -100,21 +104,16 @@ function resumedLaunch(
     config: {
       ...asked,
       ...('engine_command' in asked ? engine : {}),
-      ...wholePaths(kind, settingsOf(given), cwd),
+      ...wholePaths(kind, settingsOf(options), cwd),
       ...(python ? { python } : {}),
     },
     isResumed: true,
-    isDetached: given.values['detach'] === true,
+    isDetached: options.detach === true,
     python,
-    disk: diskOf(given),
+    disk: diskOf(options),
   };
 }
 
 /** Returns what `--disk` says, in bytes. */
-export function diskOf(given: Given): number | undefined {
-  const value = text(given, 'disk');
-  if (value === undefined) return undefined;
-  const gigabytes = Number(value);
-  if (!(gigabytes > 0)) throw new UsageError(`--disk ${value}: expected a number of gigabytes above 0`);
-  return gigabytes * 2 ** 30;
-}
+export const diskOf = ({ disk }: TrainingOptions): number | undefined =>
+  disk === undefined ? undefined : disk * 2 ** 30;

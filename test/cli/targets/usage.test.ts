@@ -19,7 +19,7 @@ test.each([
     [...begin, '--disk', '1000000000'],
     /^there are [\d.]+ GB free for .* needs 1000000000.0 GB: make room, or name another/,
   ],
-  [[...begin, '--disk', 'much'], /^--disk much: expected a number of gigabytes above 0$/],
+  [[...begin, '--disk', 'much'], /^--disk is a number of gigabytes above 0, not "much"$/],
   [
     [...begin, '--target', 'moon'],
     /^--target moon: expected local, ssh:\/\/user@host:port\/folder, or ray:\/\/host:8265$/,

@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import { longestMs } from '../../engine/core/values/timeLimit.ts';
+
+/** Options by their names in camelCase: `turnCap` is `--turn-cap`. */
+export type OptionShape = Readonly<Record<string, z.ZodOptional>>;
+
+/** The values of options, as their schemas read them. */
+export type OptionValues<Shape extends OptionShape> = { readonly [Key in keyof Shape]?: z.output<Shape[Key]> };
+
+/**
+ * Describes an option with a value, which the schema reads from the text that was typed. The message of the schema
+ * completes the sentence "--NAME is ...".
+ * @param value what the help calls the value
+ */
+export const option = <Schema extends z.ZodType>(value: string, description: string, schema: Schema) =>
+  schema.optional().meta({ value, description });
+
+/** An option without a value. */
+export const flag = (description: string) => z.boolean().optional().meta({ description });
+
+export const text = (value: string, description: string) => option(value, description, z.string());
+
+/** An option that can be given several times. */
+export const repeated = (value: string, description: string, schema = z.string()) =>
+  option(value, description, z.array(schema));
+
+export const oneOf = <const Name extends string>(value: string, description: string, names: readonly Name[]) => {
+  const known = names.length > 3 ? `one of ${names.join(', ')}` : names.join(' or ');
+  return option(value, description, z.enum(names, { error: () => known }));
+};
+
+export const wholeNumber = (value: string, description: string) =>
+  option(
+    value,
+    description,
+    z
+      .string()
+      .regex(/^[1-9][0-9]*$/, 'a whole number above 0')
+      .transform(Number),
+  );
+
+/** A whole number from 0. */
+export const fromZero = (value: string, description: string) =>
+  option(
+    value,
+    description,
+    z
+      .string()
+      .regex(/^(?:0|[1-9][0-9]*)$/, 'a whole number from 0')
+      .transform(Number),
+  );
+
+/** A number that fulfils a condition. */
+export const number = (
+  value: string,
+  description: string,
+  expected: string,
+  isExpected: (given: number) => boolean,
+) => {
+  const isNumber = (given: string) => given.trim() !== '' && isExpected(Number(given));
+  return option(value, description, z.string().refine(isNumber, expected).transform(Number));
+};
+
+export const port = (description: string) =>
+  option(
+    'N',
+    description,
+    z
+      .string()
+      .refine((given) => /^\d+$/.test(given) && Number(given) < 65_536, 'a number from 0 to 65535')
+      .transform(Number),
+  );
+
+const isTime = (given: string) => given.trim() !== '' && Number(given) > 0 && Number.isFinite(Number(given));
+
+/** A time in seconds, read as milliseconds. */
+export const seconds = (description: string) =>
+  option(
+    'SECONDS',
+    description,
+    z
+      .string()
+      .refine(isTime, { error: 'a number of seconds above 0', abort: true })
+      .refine((given) => Number(given) * 1000 <= longestMs, `at most ${Math.floor(longestMs / 1000)} seconds`)
+      .transform((given) => Number(given) * 1000),
+  );
+
+export const json = flag('machine-readable output');
+
+/** An option as the parser, the help and completion need it. */
+export type Option = {
+  /** Without the hyphens before it. */
+  readonly name: string;
+  readonly type: 'boolean' | 'string';
+  readonly multiple: boolean;
+  /** The name of its value in the help. */
+  readonly value: string | undefined;
+  readonly description: string;
+  /** The values that it can have, if it is one of a few. */
+  readonly choices: readonly string[];
+};
+
+export const optionsIn = (shape: OptionShape): readonly Option[] =>
+  Object.entries(shape).map(([key, schema]) => {
+    const { value, description = '' } = (schema.meta() ?? {}) as { value?: string; description?: string };
+    const inner = schema.unwrap();
+    return {
+      name: optionName(key),
+      type: inner instanceof z.ZodBoolean ? 'boolean' : 'string',
+      multiple: inner instanceof z.ZodArray,
+      value,
+      description,
+      choices: inner instanceof z.ZodEnum ? inner.options.map(String) : [],
+    };
+  });
+
+/** `turnCap` as `turn-cap`. */
+export const optionName = (key: string) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** `turn-cap` as `turnCap`. */
+export const optionKey = (name: string) => name.replace(/-[a-z]/g, ([, letter = '']) => letter.toUpperCase());

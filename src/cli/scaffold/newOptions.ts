@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { isDate } from '../../engine/shell/checks/checkState.ts';
+import { maskingOptions } from '../conversations/conversations.ts';
+import { flag, json, type OptionValues, option, repeated, text } from '../options/option.ts';
+
+const pair = z.string().regex(/^[^=]+=/, 'NAME=VALUE');
+const isAddress = (given: string) => /^https?:/i.test(given) && URL.canParse(given);
+
+/** The options of `rehearsal new`. */
+export const newOptions = {
+  template: text('NAME', 'the template'),
+  sample: text('NAME', 'the sample domain, such as order-desk, which the tutorial uses'),
+  mcp: text('"COMMAND"', 'the command that starts a server, with its arguments: "npx -y some-server --flag"'),
+  mcpUrl: option(
+    'URL',
+    'the address of a server that runs already (Streamable HTTP)',
+    z.string().refine(isAddress, 'an address such as http://127.0.0.1:8000/mcp'),
+  ),
+  env: repeated(
+    'NAME=VALUE',
+    'environment of that command; ${env:NAME} is filled in from yours when it starts, and ${instanceFolder} is a fresh folder for each rollout (can be given several times)',
+    pair,
+  ),
+  files: text(
+    'FOLDER',
+    'files that the server starts from: they are copied into the domain, and from there into the ${instanceFolder} of each rollout, so the folder itself is never changed',
+  ),
+  header: repeated('NAME=VALUE', 'header of every request to that address (can be given several times)', pair),
+  writes: text(
+    'NAMES',
+    "the server's tools that change something, with commas between, or none (default: what the server says, and by their names where it says nothing; those are marked for review)",
+  ),
+  chats: repeated('FILE', 'conversations as `npx rehearsal import chats` reads them; more files can follow the folder'),
+  spans: repeated('FILE', 'conversations as `npx rehearsal import spans` reads them'),
+  format: text('NAME', 'the format of these files (default: by their shape)'),
+  simulator: text(
+    'MODEL',
+    'openai:MODEL[@BASE_URL], which answers for the tools of the log (default: left to fill in)',
+  ),
+  ...maskingOptions,
+  yes: flag('make it without the question whether masking in part is enough'),
+  noPlay: flag('write the drafts and call no tool'),
+  list: flag("only list the server's tools; nothing is written"),
+  name: text('NAME', "name of the domain (default: the folder's)"),
+  now: option(
+    'DATE',
+    "the date and time at which its tasks happen (default: the template's)",
+    z.string().refine(isDate, 'a date and time such as 2026-03-02T09:00:00Z'),
+  ),
+  json,
+};
+
+export type NewOptions = OptionValues<typeof newOptions>;
