@@ -34,6 +34,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   'export-model': async () => (await import('./commands/exportModel.ts')).exportModel,
   import: async () => (await import('./commands/import.ts')).importCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  completion: async () => (await import('./commands/completion.ts')).completionCommand(loadCommands),
 };
 
 /** The names of all commands. */

@@ -70,7 +70,7 @@ test('a task is named by the path of its file, seen from where a person is', asy
 });
 
 const mentioned = new RegExp(`(?<!npx )(?<![\\w./@-])rehearsal (?:${commandNames.join('|')})\\b`);
-const isUsage = /^\s*(?:\/?\*|\/\/|rehearsal |.*\busage: [`']rehearsal |<title>)/;
+const isUsage = /^\s*(?:\/?\*|\/\/|rehearsal |source <\(|.*\busage: [`']rehearsal |<title>)/;
 
 test('every command that a text tells a person to run starts with npx, which finds it', () => {
   const lines = globSync('src/**/*.{ts,tsx}').flatMap((file) =>
@@ -160,6 +160,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['new', 'x', '--template', 'empty', '--now', 'noon'],
     message: /--now is a date and time such as .*, not "noon"/,
   },
+  { argv: ['completion', 'csh'], message: /name the shell: bash, zsh, fish, not "csh"/ },
   { argv: ['replay', 'nothing.traj.jsonl'], message: /there is no such recording/ },
   { argv: ['verify', 'nothing'], message: /there is no such run folder or recording/ },
   { argv: ['shadow', parcels], message: /name the traffic/ },
@@ -209,6 +210,7 @@ const otherwise: Readonly<Record<string, readonly string[]>> = {
   serve: [],
   dap: ['--port', 'x'],
   doctor: ['--live', 'nowhere'],
+  completion: ['nowhere'],
 };
 
 test.each(commands)(

@@ -1,0 +1,123 @@
+import { type Command, commonOptions } from './command.ts';
+import type { Option } from './option.ts';
+
+/** Writes the script that completes the commands in a shell. */
+export const completionScripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const satisfies Record<
+  string,
+  (commands: readonly Command[]) => string
+>;
+
+const optionsOf = ({ options }: Command): readonly Option[] => [...options, ...commonOptions];
+
+/** Returns the first part of a description, without defaults. */
+const short = (description: string): string => description.split(/; |\. |: | \(/)[0] ?? '';
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function bashScript(commands: readonly Command[]): string {
+  // Bash reads the list again, and inserts a word as it is: a space in it needs a backslash afterwards.
+  const list = (words: readonly string[]) => quoted(words.map((word) => word.replaceAll(' ', '\\\\ ')).join('|'));
+  const cases = commands.map((command) => {
+    const options = optionsOf(command);
+    const free = options.filter(({ type, choices }) => type === 'string' && choices.length === 0);
+    return `    ${command.name})
+      options=${list(options.map(({ name }) => `--${name}`))} actions=${list(command.actions)}
+      case $previous in
+${options.map(({ name, choices }) => (choices.length > 0 ? `        --${name}) words=${list(choices)} ;;\n` : '')).join('')}\
+        ${free.map(({ name }) => `--${name}`).join(' | ')}) return ;;
+      esac
+      ;;`;
+  });
+  return `# Completes the command line of Rehearsal in bash.
+_rehearsal() {
+  local IFS=$'|\\n' current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]}
+  local commands=${list(commands.map(({ name }) => name))} words= options= actions=
+  # --name=value is three words.
+  if [[ $current == = ]]; then
+    current=
+  elif [[ $previous == = ]]; then
+    previous=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  COMPREPLY=()
+  case \${COMP_WORDS[1]} in
+${cases.join('\n')}
+    help) actions=$commands ;;
+  esac
+  if ((COMP_CWORD == 1)); then
+    words="$commands|help|--version"
+  elif [[ -z $words && $current == -* ]]; then
+    words=$options
+  elif [[ -z $words && $COMP_CWORD == 2 ]]; then
+    words=$actions
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _rehearsal rehearsal
+`;
+}
+
+function zshScript(commands: readonly Command[]): string {
+  const plain = (text: string) => text.replace(/[\\[\]:]/g, '\\$&');
+  const spec = ({ name, type, multiple, value = '', description, choices }: Option) => {
+    const about = `${multiple ? '*' : ''}--${name}${type === 'string' ? '=' : ''}[${plain(short(description))}]`;
+    if (type === 'boolean') return quoted(about);
+    const values = choices.map((choice) => choice.replaceAll(' ', '\\ ')).join(' ');
+    return quoted(`${about}:${plain(value)}:${choices.length > 0 ? `(${values})` : '_files'}`);
+  };
+  const cases = commands.map((command) => {
+    const { name, actions } = command;
+    const first = actions.length > 0 ? [quoted(`1: : _rehearsal_first ${actions.join(' ')}`)] : [];
+    return `    ${name})
+      _arguments ${[...optionsOf(command).map(spec), ...first, quoted('*: :_files')].join(' \\\n        ')}
+      ;;`;
+  });
+  return `#compdef rehearsal
+# Completes the command line of Rehearsal in zsh.
+_rehearsal_first() {
+  compadd -- "$@"
+  _files
+}
+_rehearsal() {
+  local -a commands=(
+${commands.map(({ name, summary }) => `    ${quoted(`${name}:${plain(short(summary))}`)}`).join('\n')}
+  )
+  if ((CURRENT == 2)); then
+    _describe command commands
+    return
+  fi
+  shift words
+  ((CURRENT--))
+  case $words[1] in
+${cases.join('\n')}
+    help) _describe command commands ;;
+  esac
+}
+if [[ $funcstack[1] == _rehearsal ]]; then
+  _rehearsal "$@"
+else
+  compdef _rehearsal rehearsal
+fi
+`;
+}
+
+function fishScript(commands: readonly Command[]): string {
+  const text = (words: string) => `'${words.replace(/[\\']/g, '\\$&')}'`;
+  const values = (words: readonly string[]) => text(words.map((word) => word.replaceAll(' ', '\\ ')).join(' '));
+  const complete = (command: string, rest: string) => `complete -c rehearsal -n '__rehearsal_is ${command}' ${rest}`;
+  const ofOption = ({ name, type, description, choices }: Option) => {
+    const value = type === 'boolean' ? '' : choices.length > 0 ? ` -x -a ${values(choices)}` : ' -r -F';
+    return `-l ${name}${value} -d ${text(short(description))}`;
+  };
+  const ofCommand = (command: Command) => [
+    complete("''", `-f -a ${command.name} -d ${text(short(command.summary))}`),
+    ...(command.actions.length > 0 ? [complete(command.name, `-a ${values(command.actions)}`)] : []),
+    ...optionsOf(command).map((option) => complete(command.name, ofOption(option))),
+  ];
+  return `# Completes the command line of Rehearsal in fish.
+function __rehearsal_is
+    set -l words (commandline -opc)
+    test "$words[2]" = "$argv[1]"
+end
+${commands.flatMap(ofCommand).join('\n')}
+`;
+}

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { commandNames, loadCommands } from '../../src/cli/commands.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const commands = await loadCommands();
+
+/** Completes typed words in bash. The last one is where the cursor is. */
+async function completedInBash(words: readonly string[]): Promise<readonly string[]> {
+  const { out } = await rehearsal('completion', 'bash');
+  const probe = 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rehearsal; printf "%s\\n" "${COMPREPLY[@]}"';
+  const { stdout, stderr } = spawnSync('bash', ['-c', `${out}\n${probe}`, 'bash', ...words], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+test.each([
+  [['rehearsal', 'ev'], ['eval']],
+  [['rehearsal', 'help', 'ev'], ['eval']],
+  [['rehearsal', 'eval', '--tr'], ['--trials']],
+  [
+    ['rehearsal', 'eval', 'desk', '--split', ''],
+    ['train', 'test'],
+  ],
+  [['rehearsal', 'eval', 'desk', '--split', '=', 'te'], ['test']],
+  [
+    ['rehearsal', 'eval', 'desk', '--split', '='],
+    ['train', 'test'],
+  ],
+  [['rehearsal', 'doctor', '--only', 'to'], ['tool\\ simulator']],
+  [['rehearsal', 'train', 'g'], ['grpo']],
+  // Files are the default of bash.
+  [['rehearsal', 'eval', 'desk', '--out', ''], []],
+  [['rehearsal', 'eval', ''], []],
+])('bash completes %j as %j', async (words, expected) => {
+  expect(await completedInBash(words)).toEqual(expected);
+});
+
+test.each(['bash', 'zsh', 'fish'])('the script for %s has every command, option and value', async (shell) => {
+  const { out } = await rehearsal('completion', shell);
+  const words = commands.flatMap(({ options, actions }) => [
+    ...options.flatMap(({ name, choices }) => [name, ...choices.flatMap((choice) => choice.split(' '))]),
+    ...actions,
+  ]);
+  expect([...commandNames, ...words].filter((word) => !out.includes(word))).toEqual([]);
+});
