@@ -1,14 +1,17 @@
 const waited = /tim(e|ed) ?out|did not answer/i;
-const broken = /disconnect|connection|closed|reset|can't be reached/i;
+const broken = /disconnect|connection|closed|reset|broke|ended before|can't be reached/i;
+const other = /tim(e|ed) ?out|did not answer|answers with the id/i;
 
 /** Patterns by which a message names a fault, in the words of any framework. */
 const causes: Readonly<Record<string, RegExp>> = {
   'the tool raises an error': /boom/,
   'an error with status 500': /500|boom/,
-  'the answer is that of an earlier request': waited,
-  'the answer to the reader is that of an earlier request': waited,
+  'the answer is that of an earlier request': other,
+  'the answer to the reader is that of an earlier request': other,
   'no answer': waited,
   'the response is lost after the write': broken,
+  'the stream ends before the answer to the write': broken,
+  'the stream breaks off in the middle of the answer to the write': broken,
   'the session is lost before anything was done in it': /session|404/i,
   'the session is lost after the write': /session|404/i,
   'the environment is dead before the write': broken,
@@ -34,7 +37,7 @@ const causes: Readonly<Record<string, RegExp>> = {
   '429 within an answer with status 200': /429|slow down/,
   'its own call is refused, as by Groq': /failed to call/i,
   'a page with status 200': /json|parse|expecting|decod|sign in/i,
-  'an empty answer': /empty|json|parse|expecting|decod/i,
+  'an empty answer': /empty|json|parse|expecting|decod|ended before/i,
   'no quota': /quota|credit/i,
   'a redirect to another host': /307|redirect|moved/i,
   'a wrong key': /401|API key/i,
@@ -43,14 +46,14 @@ const causes: Readonly<Record<string, RegExp>> = {
   'a stream that ends in the middle of a text': broken,
   'a stream that ends in the middle of a call': broken,
   'a stream whose connection is closed in the middle of a call': broken,
-  'a stream with an event that is cut': /json|parse|unterminated|delimiter|expecting/i,
+  'a stream with an event that is cut': /json|parse|unterminated|delimiter|expecting|broke/i,
   'a stream with an error before its first event': /upstream is away/,
   'a stream with its end alone': /choices|ended|completion/i,
   'a stream with an error in the middle': /upstream is away/,
   'a stream with an error in a separate field': /upstream is away/,
   'a stream with an event of the type error': /upstream is away/,
-  'a call of a tool by a name that must not come back': /name/,
-  'lines of JSON, as Ollama writes them': /json|parse|expecting|decod/i,
+  'a call of a tool by a name that must not come back': /name|unknown tool/i,
+  'lines of JSON, as Ollama writes them': /json|parse|expecting|decod|ollama/i,
   'a stream with an error in the middle of a call': /upstream is away/,
   'the context is too long, as vLLM says it': /context/i,
   'the context is too long, as OpenAI says it': /context|too long/i,
