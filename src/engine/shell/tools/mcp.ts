@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type McpServer, serverSetUpSchema } from '../../core/domain/domain.ts';
+import { type McpServer, type StdioServer, serverSetUpSchema } from '../../core/domain/domain.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { type Attachments, attachmentsOf, type Media } from '../../core/values/media.ts';
@@ -65,6 +65,8 @@ type McpStart = {
   /** Gets what a person may want to know and no call shows. */
   readonly log?: (text: string) => void;
 };
+  /** Whether `setUp` starts the server, with the files or arguments of the task. */
+  readonly isSetUp?: boolean;
 
 type SendOptions = SourceCallOptions & {
   /** Characters that the result may have; no limit by default. */
@@ -98,7 +100,7 @@ export async function listMcpTools(
   options: McpStart = {},
 ): Promise<readonly ListedTool[]> {
   const instance = new McpInstance(name, server, folder, options);
-  await instance.open();
+  if (!options.isSetUp) await instance.open();
   await instance.close();
   return instance.listed;
 }
@@ -264,7 +266,7 @@ class McpInstance implements ToolSource {
     return stateOf(result, reader, this.#tool(reader.tool)?.outputSchema);
   }
 
-  /** Starts the server again where its files or arguments are other ones, and makes the calls. */
+  /** Starts the server where it is not started yet, or its files or arguments are other ones, and makes the calls. */
   async setUp(data: Json): Promise<void> {
     const read = serverSetUpSchema.safeParse(data);
     if (!read.success) throw this.#setUpFault(read.error.issues.map(({ message }) => message).join('; '));
@@ -273,10 +275,15 @@ class McpInstance implements ToolSource {
       const server = this.#server;
       if (server.type === 'http')
         throw this.#setUpFault('a server that runs already gets calls, but no files and args');
-      await this.#drop();
-      this.#server = { ...server, ...(files === undefined ? {} : { files }), ...(args === undefined ? {} : { args }) };
-      if (files !== undefined) this.#instance.clear();
-      await this.open();
+      const given = { ...server, ...(files === undefined ? {} : { files }), ...(args === undefined ? {} : { args }) };
+      // A server that is started again in a rollout has them already.
+      const isStarted = this.#connection && !this.#hasChanged && sameStart(given, server);
+      if (!isStarted) {
+        await this.#drop();
+        this.#server = given;
+        if (files !== undefined) this.#instance.clear();
+        await this.open();
+      }
     }
     for (const { tool, arguments: given } of calls) {
       const { content, isError } = await this.call(tool, given as JsonObject);
@@ -481,3 +488,7 @@ const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => m
 
 /** The default number of time limits that a call may take if it reports progress. */
 const mostExtensions = 10;
+/** Returns whether two declarations of a server start it in the same way. */
+const sameStart = (one: StdioServer, other: StdioServer): boolean =>
+  one.files === other.files && one.args.join('\0') === other.args.join('\0');
+

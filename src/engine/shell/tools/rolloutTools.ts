@@ -71,7 +71,7 @@ export class RolloutTools {
     this.#shared.throwUnlessSetUpApproved(task);
     if (!this.#isWithin) this.#endTurn = await this.#shared.takeTurn(signal);
     if (signal.aborted) this.#endTurn();
-    this.#opening = this.#shared.open(this.#session, task.now, signal, only);
+    this.#opening = this.#shared.open(this.#session, task, signal, only);
     const sources = await this.#opening;
     signal.throwIfAborted();
     this.#sources = sources;
