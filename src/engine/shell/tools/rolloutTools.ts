@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { comparedFields } from '../../core/domain/comparedFields.ts';
 import type { Domain, DomainFile } from '../../core/domain/domain.ts';
 import { comparisonOf } from '../../core/domain/fieldComparison.ts';
-import type { Task } from '../../core/domain/task.ts';
+import type { Assertion, Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import type { EventOf, RolloutEvent } from '../../core/events/event.ts';
 import { type NumberForms, numberFormsOf } from '../../core/events/message.ts';
@@ -10,7 +10,7 @@ import { excerpt } from '../../core/rules/finding.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactJsonOf } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
-import { goldSource, underSource } from '../../core/verifiers/assertions.ts';
+import { goldSource, takesRows, underSource } from '../../core/verifiers/assertions.ts';
 import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { cancelled, cancelledResult, Fault } from '../files/fault.ts';
@@ -289,7 +289,11 @@ export class RolloutTools {
     if (gold !== null) return this.#readAfterGold(gold);
     const [name = '', assertion] = named.split(':', 2);
     const source = this.#source(name, () => this.#placeOfAssertions());
-    if (assertion === undefined) return this.#inSession(name, () => source.read());
+    if (assertion === undefined) {
+      const isOwn = (each: Assertion) => each.in === name && takesRows(each);
+      const ofRows = this.#task?.assertions.some(isOwn) ?? false;
+      return this.#inSession(name, () => source.read(undefined, ofRows));
+    }
     if (!source.assert)
       throw unable(
         'task/assertion',

@@ -11,6 +11,7 @@ import { Fault } from '../files/fault.ts';
 import { shortKeysIn } from '../keys/placeholders.ts';
 import { comparableSchema } from '../load/comparableSchema.ts';
 import type { Locations, Parts } from '../load/loadedDomain.ts';
+import { SecretSnapshots } from '../mcp/secretSnapshots.ts';
 import { unlessAborted } from '../processes/unlessAborted.ts';
 import { keyOf } from '../source/items.ts';
 import { BridgeProcess } from './bridgeProcess.ts';
@@ -33,6 +34,7 @@ export type ToolDomain = {
 /** The state of tools outside the lane that a domain's rollouts share: Python processes and rate limits. */
 export class SharedTools {
   readonly calls = new ToolCalls();
+  readonly secretSnapshots = new SecretSnapshots();
   readonly #log: (text: string) => void;
   readonly #domain: ToolDomain;
   /** Hashes of what may be started or reached. */
@@ -181,7 +183,8 @@ export class SharedTools {
     // The client is loaded only for domains that have servers: it would double the time to the first stop.
     const { startMcpServer } = await import('./mcp.ts');
     const at = locations.mcpServers.get(name);
-    return startMcpServer(name, server, folder, { at, now, ...start, log: this.#log });
+    const { secretSnapshots } = this;
+    return startMcpServer(name, server, folder, { at, now, ...start, log: this.#log, secretSnapshots });
   }
 
   /** Short values are not replaced: they are often words, such as `none` or `test`. */
