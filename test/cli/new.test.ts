@@ -23,6 +23,7 @@ const memory = join(
   dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')),
   'dist/index.js',
 );
+const notesServer = join(import.meta.dirname, '../engine/shell/fixtures/notesServer.mjs');
 const memoryFile = ['--env', 'MEMORY_FILE_PATH=${instanceFolder}/memory.json'];
 
 test('--sample copies a sample domain as it is, without what was recorded in it', async () => {
@@ -151,6 +152,16 @@ describe('from an MCP server', () => {
     const text = readFileSync(join(folder, 'domain.yaml'), 'utf8');
     expect(text).toMatch(/- send_note # review: the server does not say/);
     expect(text).toMatch(/# review: .* names sound so: list_notes/);
+  });
+
+  test('a list of separate texts is declared as rows, so an agent that does nothing is scored', async () => {
+    const folder = join(scratch, 'rows');
+    const command = `"${process.execPath}" "${notesServer}" --notes 1 --tools list_notes,add_note`;
+    const made = await rehearsalApproved('new', folder, '--mcp', command, '--json');
+    expect(JSON.parse(made.out)).toMatchObject({ drafts: [{ id: 'add_note', passes: true, findings: [] }] });
+    expect(parse(readFileSync(join(folder, 'domain.yaml'), 'utf8'))).toMatchObject({
+      mcpServers: { notesServer: { reader: { tool: 'list_notes', rows: true } } },
+    });
   });
 
   inFullSuite('values that a person gives for the tools of a server are not marked', async () => {

@@ -1,4 +1,4 @@
-import { isUntyped, type Tool } from '../../engine/core/domain/tool.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { comparable } from '../../engine/core/verifiers/volatile.ts';
 import { patchesBetween } from '../../engine/core/world/difference.ts';
@@ -48,19 +48,22 @@ export async function findReader(
   onProgress: (done: number) => void = () => undefined,
 ): Promise<FoundReader | null> {
   let candidates = reads.flatMap((tool) => candidateOf(tool) ?? []).slice(0, mostCandidates);
-  const untouched = await observed(start, candidates, null);
+  const rows = new Set<string>();
+  const untouched = await observed(start, candidates, null, rows);
   candidates = untouched.map(({ call }) => call);
   const made: { readonly write: Call; readonly seen: readonly Seen[] }[] = [];
   for (const write of writes) {
-    const seen = await observed(start, candidates, write);
+    const seen = await observed(start, candidates, write, rows);
     candidates = candidates.filter(({ tool }) => seen.some(({ call }) => call.tool === tool));
     made.push({ write, seen });
     onProgress(made.length);
   }
+  const seenBy = (call: Call, all: readonly Seen[]) =>
+    all.flatMap((each) => (each.call !== call ? [] : rows.has(call.tool) ? withRows(each) : each))[0];
   const ranked = candidates
     .map((call) => {
       const shown = made.flatMap(({ write, seen }) => {
-        const own = seen.find((each) => each.call === call);
+        const own = seenBy(call, seen);
         return own && isChanged(own) ? [{ write, after: own.after }] : [];
       });
       return { call, shown, isData: typeof shown[0]?.after === 'object' };
@@ -69,33 +72,29 @@ export async function findReader(
   for (const { call, shown } of ranked) {
     const [first] = shown;
     if (!first) continue;
-    const [again] = await observed(start, [call], first.write);
+    const again = seenBy(call, await observed(start, [call], first.write, rows));
     if (!again) continue;
-    const starts = [untouched, made[0]?.seen ?? []].map(
-      (seen) => seen.find((each) => each.call === call)?.start ?? null,
-    );
+    const starts = [untouched, made[0]?.seen ?? []].map((seen) => seenBy(call, seen)?.start ?? null);
+    const isTyped = reads.some(({ name, outputSchema }) => name === call.tool && outputSchema !== undefined);
     const found = {
       ...call,
       shows: shown.map(({ write }) => write.tool),
-      ...(givesRows(
-        reads.find(({ name }) => name === call.tool),
-        [...starts, again.after],
-      )
-        ? { rows: true as const }
-        : {}),
+      ...(!isTyped && [...starts, again.after].some(Array.isArray) ? { rows: true as const } : {}),
     };
     if (isShared([...starts, again.start])) return { ...found, volatile: [], misses: {}, isShared: true };
     const volatile = differingFields(first.after, again.after);
     if (volatile === null) continue;
-    const misses = await unseenArguments(start, call, volatile, shown);
+    const misses = await unseenArguments(start, call, volatile, shown, rows);
     return { ...found, volatile, misses, isShared: false };
   }
   return null;
 }
 
-/** A list of an untyped tool is an empty text without a row. */
-const givesRows = (tool: Tool | undefined, states: readonly Json[]): boolean =>
-  tool !== undefined && isUntyped(tool) && states.some((state) => state === '' || Array.isArray(state));
+/** Returns states that were read before a result with several texts, or none, showed that each text is a row. */
+function withRows({ call, start, again, after }: Seen): Seen {
+  const rowsOf = (state: Json) => (state === null || Array.isArray(state) ? state : state === '' ? [] : [state]);
+  return { call, start: rowsOf(start), again: rowsOf(again), after: rowsOf(after) };
+}
 
 type Shown = { readonly write: Call; readonly after: Json };
 
@@ -104,6 +103,7 @@ async function unseenArguments(
   reader: Call,
   volatile: readonly string[],
   shown: readonly Shown[],
+  rows: Set<string>,
 ): Promise<FoundReader['misses']> {
   const misses: Record<string, readonly string[]> = {};
   const textOf = (state: Json) => comparable([state], volatile).texts[0];
@@ -112,7 +112,9 @@ async function unseenArguments(
     const unseen: string[] = [];
     for (const name of names.slice(0, mostAltered)) {
       const altered = { ...write.arguments, [name]: `${write.arguments[name]} 2` };
-      const [other] = await observed(start, [reader], { tool: write.tool, arguments: altered }).catch(noneIfFault);
+      const [other] = await observed(start, [reader], { tool: write.tool, arguments: altered }, rows).catch(
+        noneIfFault,
+      );
       if (other && textOf(other.after) === textOf(after)) unseen.push(name);
     }
     if (unseen.length > 0) misses[write.tool] = unseen;
@@ -146,11 +148,13 @@ function isShared([one = null, other = null, ...later]: readonly Json[]): boolea
 /**
  * Returns what the candidates answer on a fresh server around a write, or without one. One that ends the server is left
  * out, and the others are asked again.
+ * @param rows gets the names of tools each text of whose results is a row
  */
 async function observed(
   start: () => Promise<ToolSource>,
   candidates: readonly Call[],
   write: Call | null,
+  rows: Set<string>,
 ): Promise<readonly Seen[]> {
   if (candidates.length === 0) return [];
   const source = await start();
@@ -158,7 +162,7 @@ async function observed(
   const states = async () => {
     const found: Json[] = [];
     for (asked of candidates) {
-      found.push(await source.read(asked).catch(noState));
+      found.push(await stateBy(asked, source, rows).catch(noState));
     }
     asked = null;
     return found;
@@ -179,9 +183,21 @@ async function observed(
       start,
       candidates.filter((call) => call !== asked),
       write,
+      rows,
     );
   } finally {
     await source.close();
+  }
+}
+
+/** Reads the state by a call, as rows where its result is unclear without that declaration. */
+async function stateBy(call: Call, source: ToolSource, rows: Set<string>): Promise<Json> {
+  try {
+    return await source.read(rows.has(call.tool) ? { ...call, rows: true } : call);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.failure.code !== 'mcp/unclear-rows') throw error;
+    rows.add(call.tool);
+    return source.read({ ...call, rows: true });
   }
 }
 

@@ -247,11 +247,21 @@ export class ScratchTools {
   /** Returns with what the next call starts, after one that the rollout could not get past. */
   #nextStart(): string {
     if (this.#before === 0) return 'The next call starts on a fresh database';
-    const isCancelled = (event: RolloutEvent) => event.type === 'toolReturned' && event.content === cancelledResult;
-    const without = this.#events.slice(0, this.#before).some(isCancelled)
-      ? ', without the calls that were cancelled'
-      : '';
+    const without = this.#lacksCancelled() ? ', without the calls that were cancelled' : '';
     return `The next call continues from the state before this call${without}`;
+  }
+
+  /** Returns whether a call was cancelled whose changes no later snapshot of its server has. */
+  #lacksCancelled(): boolean {
+    const { tools } = this.#supervisor.domain;
+    const kept = this.#events.slice(0, this.#before);
+    return kept.some((event, at) => {
+      if (event.type !== 'toolReturned' || event.content !== cancelledResult) return false;
+      const called = kept.findLast((each, index) => index < at && each.type === 'toolCalled');
+      const tool = called?.type === 'toolCalled' ? tools.find(({ name }) => name === called.call.name) : undefined;
+      const source = tool ? outsideSource(tool) : null;
+      return !kept.slice(at).some((each) => each.type === 'sourceSaved' && each.source === source);
+    });
   }
 
   /** Returns whether a server changed whose state no later rollout can have. */

@@ -58,6 +58,7 @@ test('a field that differs from server to server is volatile', async () => {
     shows: ['add'],
     misses: {},
     isShared: false,
+    rows: true,
   });
 });
 
@@ -115,28 +116,47 @@ test.each([
   });
   const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
   const found = await findReader(session, reads, [{ tool: 'write', arguments: { name: 'milk.txt' } }]);
-  expect(found).toEqual({ tool: 'names', arguments: {}, volatile: [], shows: ['write'], misses: {}, isShared: true });
+  expect(found).toMatchObject({ tool: 'names', volatile: [], shows: ['write'], misses: {}, isShared: true });
 });
 
-test.each<[title: string | undefined, rows: true | undefined]>([
-  ['listArguments', true],
-  [undefined, undefined],
-])('a list of separate texts is declared as rows where the arguments have the title %s', async (title, rows) => {
-  const kept: string[] = [];
+test.each<[what: string, atStart: readonly string[], added: readonly string[]]>([
+  ['no row at the start', [], ['{"name": "milk"}']],
+  ['one row at the start', ['{"name": "milk"}'], ['{"name": "tea"}']],
+  ['a list as a whole', ['[]'], ['[{"name": "tea"}]']],
+])('the reader of a list is declared with rows: %s', async (_, atStart, added) => {
+  const found = await foundIn(atStart, (kept) => (kept[0] === '[]' ? added : [...kept, ...added]));
+  expect(found).toMatchObject({ tool: 'list', shows: ['add'], isShared: false, volatile: [], misses: {}, rows: true });
+});
+
+test.each<[what: string, atStart: readonly string[], after: readonly string[], outputSchema?: object]>([
+  ['an object', ['{"count": 0}'], ['{"count": 1}']],
+  ['a text', ['No notes.'], ['milk']],
+  ['a list with an output schema', ['[]'], ['[{"name": "milk"}]'], { type: 'object' }],
+])('the reader of %s is declared without rows', async (_, atStart, after, outputSchema) => {
+  const found = await foundIn(atStart, () => after, outputSchema);
+  expect(found).toMatchObject({ tool: 'list', shows: ['add'] });
+  expect(found).not.toHaveProperty('rows');
+});
+
+/** Returns the reader that is found for a server whose tool `list` gives each of its texts as a part. */
+async function foundIn(
+  atStart: readonly string[],
+  add: (kept: readonly string[]) => readonly string[],
+  outputSchema?: object,
+) {
+  let kept = atStart;
   const { url } = await scriptedMcpServer({
-    list: { tools: [{ name: 'list', inputSchema: { type: 'object', title } }, { name: 'add' }] },
+    list: { tools: [{ name: 'list', outputSchema }, { name: 'add' }] },
     call: ({ name }) => {
-      if (name === 'add') kept.push('{"name": "milk"}');
+      if (name === 'add') kept = add(kept);
       return { content: kept.map((text) => ({ type: 'text', text })) };
     },
   });
   const start = async () => {
-    kept.length = 0;
+    kept = atStart;
     return startMcpServer('notes', declaredHttp(url), process.cwd());
   };
   const { tools } = await start();
   const reads = tools.filter(({ name }) => name === 'list');
-  const found = await findReader(start, reads, [{ tool: 'add', arguments: {} }]);
-  expect(found).toMatchObject({ tool: 'list', shows: ['add'], isShared: false });
-  expect(found?.rows).toBe(rows);
-});
+  return findReader(start, reads, [{ tool: 'add', arguments: {} }]);
+}

@@ -138,6 +138,35 @@ test('a cancelled call is not made again when its server is brought to the state
   expect(server.calls).toEqual(['write', 'login', 'look', 'write', 'look']);
 });
 
+test.each([
+  ['snapshot', 'state: snapshot\n    snapshot: { tool: look }\n    restore: { tool: login, argument: to }'],
+  ['replay', 'state: replay'],
+])('a session with a cancelled write is not continued in another one (state: %s)', async (_, keys) => {
+  let isLost = false;
+  const server = await rawMcpServer({
+    reply: ({ method, params }, { sessions }) => {
+      if (method !== 'tools/call') return undefined;
+      if (params.name === 'write' && server.calls.length > 1) return () => undefined;
+      if (!isLost) return undefined;
+      isLost = false;
+      sessions.clear();
+      return { status: 404, body: 'no such session' };
+    },
+  });
+  const { call } = await scratchOf(() => undefined, 120_000, {}, keys, server);
+  await call('write', {});
+  const before = server.calls.length;
+  const cancel = new AbortController();
+  const cancelled = call('write', {}, cancel.signal);
+  await expect.poll(() => server.calls.length).toBe(before + 1);
+  cancel.abort();
+  await cancelled;
+  isLost = true;
+  expect((await call('look', {})).content).toMatch(
+    /A new session would lack what a cancelled write changed\. The next call .*, without the calls that were cancelled$/,
+  );
+});
+
 test('the state around a call is that of a rollout: the structured content of the reader', async () => {
   const structured = { content: [{ type: 'text', text: 'Two notes.' }], structuredContent: { notes: ['milk', 'tea'] } };
   const { tools } = await scratchOf(

@@ -37,9 +37,17 @@ const serverKeys = {
     .strictObject({
       tool: z.string().describe('Name of the tool.'),
       arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+      rows: z
+        .boolean()
+        .optional()
+        .describe(
+          'As under `reader`: whether each text of its result is a row. The snapshot is then a list, which `restore` gets as a list, or as its JSON where the argument is a text.',
+        ),
     })
     .optional()
-    .describe('With `state: snapshot`: a tool whose result is the whole state of this server.'),
+    .describe(
+      'With `state: snapshot`: a tool whose result is the whole state of this server. A single file or picture is a snapshot as its Base64.',
+    ),
   restore: z
     .strictObject({
       tool: z.string().describe('Name of the tool.'),

@@ -50,13 +50,6 @@ export type ToolOrigin =
 /** Whether providers of models take a tool under this name. */
 export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
 
-/**
- * Returns whether a tool is a function of FastMCP without an output schema, by the title that FastMCP gives its arguments. If
- * it returns a list, each item is a separate text.
- */
-export const isUntyped = ({ parameters, outputSchema }: Pick<Tool, 'parameters' | 'outputSchema'>): boolean =>
-  outputSchema === undefined && typeof parameters['title'] === 'string' && parameters['title'].endsWith('Arguments');
-
 /** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
 export const isLeftOut = ({ leftOut }: Pick<Tool, 'leftOut'>): boolean => leftOut !== undefined;
 

@@ -92,6 +92,45 @@ function memberPaths(
   return [{ ...root, keys: [...root.keys, expression.key.value as string | number] }];
 }
 
+/**
+ * Whether an expression takes rows of the value that a name refers to: it counts them, names one by its place or by a field,
+ * or reads fields of each, such as `any(state, it.id == 1)`.
+ */
+export function takesRowsOf(name: string, expression: Expression): boolean {
+  const isNamed = (of: Expression | undefined) => of?.type === 'name' && of.name === name;
+  const within = (...parts: readonly Expression[]) => parts.some((part) => takesRowsOf(name, part));
+  switch (expression.type) {
+    case 'literal':
+    case 'name':
+      return false;
+    case 'list':
+      return within(...expression.items);
+    case 'member': {
+      const { of, key } = expression;
+      return (isNamed(of) && key.type === 'literal' && typeof key.value === 'number') || within(of, key);
+    }
+    case 'element':
+      return isNamed(expression.of) || within(expression.of);
+    case 'not':
+    case 'minus':
+      return within(expression.of);
+    case 'binary':
+      return within(expression.left, expression.right);
+    case 'call': {
+      const { inputs } = expression;
+      const isOver = arityOf(expression.name)?.binds === true && isNamed(inputs[0]);
+      return (isOver && (expression.name === 'count' || readsFields(inputs.slice(1)))) || within(...inputs);
+    }
+  }
+}
+
+/** @param inputs the inputs of a function behind its list: the name of an element, if it is not `it`, and what is read */
+function readsFields(inputs: readonly Expression[]): boolean {
+  const [variable] = inputs;
+  const own = inputs.length === 2 && variable?.type === 'name' ? variable.name : 'it';
+  return inputs.flatMap(pathsIn).some(({ name, keys }) => name === own && keys.length > 0);
+}
+
 /** Whether an expression is nothing but this path, so that a further member belongs to it. */
 function isPathTo(expression: Expression, { keys, name }: NamedPath): boolean {
   if (expression.type === 'name') return keys.length === 0 && expression.name === name;

@@ -10,6 +10,7 @@ import {
   parseExpression,
   type Scope,
   scopeOf,
+  takesRowsOf,
 } from '../expression/expression.ts';
 import { readings } from '../expression/readings.ts';
 import { callsOf } from '../rules/calls.ts';
@@ -212,6 +213,14 @@ function pathProblem(assertion: Assertion, prefix: string, root: Json): string |
 export function pathExpression(root: string, path: string): string {
   const text = path.replaceAll(/(^|\.)(\w+(?:-+\w+)+)(?=$|[.[])/g, '["$2"]');
   return `${root}${text.startsWith('[') ? '' : '.'}${text}`;
+}
+
+/** Whether an assertion takes rows of the state of a source, so that the state has to be a list or a table. */
+export function takesRows({ that, path, call }: Assertion): boolean {
+  const text = that ?? (path === undefined ? undefined : pathExpression('state', path));
+  if (text === undefined || call) return false;
+  const parsed = parseExpression(text);
+  return 'expression' in parsed && takesRowsOf('state', parsed.expression);
 }
 
 /** The value at a path, or undefined. */

@@ -1,8 +1,11 @@
 import type { McpServer } from '../../core/domain/domain.ts';
 import { leftOutTools } from '../../core/domain/leftOutTools.ts';
 import { isAdapted } from '../../core/domain/serverToolName.ts';
-import { isUntyped, nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { typeOfSchema } from '../../core/expression/type.ts';
 import { firstNames } from '../../core/text/counted.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { takesRows } from '../../core/verifiers/assertions.ts';
 import type { Diagnostic } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { compileOutputSchema } from '../load/schemaCompiler.ts';
@@ -118,16 +121,41 @@ function checkStateTools({ file }: Parts, server: string, declared: McpServer, t
   }
 }
 
-/** A list without a schema arrives as separate texts, so its kind depends on how many rows it has. */
-function checkRows({ file }: Parts, server: string, { reader }: McpServer, tools: readonly Tool[], note: Note): void {
-  if (!reader || reader.lines !== undefined || reader.rows !== undefined) return;
-  const tool = tools.find((each) => each.name === reader.tool || nameOnServer(each) === reader.tool);
-  if (tool && isUntyped(tool))
+/** A list without a schema may arrive as separate texts. Its kind then depends on how many rows it has. */
+function checkRows(parts: Parts, server: string, declared: McpServer, tools: readonly Tool[], note: Note): void {
+  const toolOf = (name: string | undefined) => tools.find((each) => each.name === name || nameOnServer(each) === name);
+  const { reader, snapshot, restore } = declared;
+  for (const [key, shape, reason] of [
+    ['reader', reader, rowsAsserted(parts, server)],
+    ['snapshot', snapshot, restore ? listTaken(toolOf(restore.tool), restore.argument) : null],
+  ] as const) {
+    const tool = toolOf(shape?.tool);
+    if (!shape || !tool || tool.outputSchema !== undefined) continue;
+    if (shape.rows !== undefined || ('lines' in shape && shape.lines !== undefined)) continue;
+    if (reason === null && !isOfFastMcp(tool)) continue;
     note(
-      placeOf(file, 'mcpServers', server, 'reader', 'tool'),
+      placeOf(parts.file, 'mcpServers', server, key, 'tool'),
       'warning',
       'domain/unclear-rows',
-      `If ${reader.tool} returns a list, one row is an object and no row is an empty text: the tool has no output schema.`,
-      'Write rows: true under reader if it returns a list, otherwise rows: false.',
+      `If ${shape.tool} returns each row as a separate text, one row is an object and no row is an empty text: the tool has no output schema${reason === null ? '' : `, and ${reason}`}.`,
+      `Write rows: true under ${key} if it returns a list, otherwise rows: false.`,
     );
+  }
+}
+
+/** Returns whether a tool is a function of FastMCP, by the title of its arguments. It gives each item of a list as a text. */
+const isOfFastMcp = ({ parameters: { title } }: Tool): boolean =>
+  typeof title === 'string' && title.endsWith('Arguments');
+
+/** Returns which task takes rows of the state of a server, in a clause; null if no task does. */
+function rowsAsserted({ tasks }: Parts, server: string): string | null {
+  const task = tasks.find(({ value }) => value.assertions.some((each) => each.in === server && takesRows(each)));
+  return task ? `the task ${task.value.id} takes rows of the state` : null;
+}
+
+/** Returns which argument takes a list and no other value, in a clause; null if it takes another value. */
+function listTaken(tool: Tool | undefined, argument: string): string | null {
+  const { properties } = (tool?.parameters ?? {}) as { readonly properties?: JsonObject };
+  const { any, list, object, text } = typeOfSchema(properties?.[argument], argument);
+  return tool && list && !any && !object && !text ? `${tool.name} takes a list` : null;
 }

@@ -1,7 +1,8 @@
+import type { DomainFile } from '../../core/domain/domain.ts';
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Assertion, Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
-import { anyType, type Type, textType } from '../../core/expression/type.ts';
+import { anyType, listOf, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
@@ -313,7 +314,7 @@ function checkAssertions(placed: Placed<Task>, { file }: Parts, types: DomainTyp
     ...environments,
   ];
   for (const [index, assertion] of placed.value.assertions.entries()) {
-    checkDemand(placed, index, types, note);
+    checkDemand(placed, index, file.value, types, note);
     const isDatabase = assertion.in === 'agent' || assertion.in === 'user';
     if (assertion.sameAs !== undefined && isDatabase) {
       const what = `sameAs compares the state of a tool source, and ${assertion.in} is a side of the database.`;
@@ -338,14 +339,14 @@ function checkAssertions(placed: Placed<Task>, { file }: Parts, types: DomainTyp
 }
 
 /** An assertion is a path with what is expected there, or an expression. */
-function checkDemand(placed: Placed<Task>, index: number, types: DomainTypes, note: Note): void {
+function checkDemand(placed: Placed<Task>, index: number, domain: DomainFile, types: DomainTypes, note: Note): void {
   const assertion = placed.value.assertions[index];
   if (!assertion) return;
   const { path, call, that, equals, contains, exists, sameAs } = assertion;
   const at = placeOf(placed, 'assertions', index);
   const expectations = [equals, contains, exists, sameAs].filter((each) => each !== undefined);
   if (that !== undefined) {
-    const names = namesOf(assertion, types);
+    const names = namesOf(assertion, domain, types);
     checkExpression(textIn(placed, that, 'assertions', index, 'that'), { kind: 'task', names, types, note });
     if (path === undefined && expectations.length === 0) return;
     const message = 'This assertion has an expression and a path.';
@@ -359,24 +360,41 @@ function checkDemand(placed: Placed<Task>, index: number, types: DomainTypes, no
         ? 'Add that:, or path: and equals:.'
         : 'Add equals:, contains: or exists:.';
     note(at, 'error', 'task/assertion-empty', 'This assertion demands nothing.', hint);
-  } else if (path !== undefined) checkAssertedPath(placed, index, path, types, note);
+  } else if (path !== undefined) checkAssertedPath(placed, index, path, namesOf(assertion, domain, types), types, note);
 }
 
-function namesOf({ in: source, call }: Assertion, types: DomainTypes): Readonly<Record<string, Type>> {
+function namesOf(
+  { in: source, call }: Assertion,
+  domain: DomainFile,
+  types: DomainTypes,
+): Readonly<Record<string, Type>> {
   const { agent, user, calls } = types;
-  const own = call ? anyType : source === 'agent' ? agent : source === 'user' ? user : anyType;
+  const own = call ? anyType : source === 'agent' ? agent : source === 'user' ? user : typeOfSource(source, domain);
   return { state: own, db: agent, user, calls, now: textType, timeZone: textType } satisfies Record<
     (typeof assertionNames)[number],
     Type
   >;
 }
 
+/** A reader may declare that its state is a list. */
+function typeOfSource(source: string, { mcpServers }: DomainFile): Type {
+  const { lines, rows } = (Object.hasOwn(mcpServers, source) ? mcpServers[source]?.reader : undefined) ?? {};
+  return rows === true || lines !== undefined ? listOf(anyType) : anyType;
+}
+
 /** A path is read from the state, and what is expected there is a value that can be there. */
-function checkAssertedPath(placed: Placed<Task>, index: number, path: string, types: DomainTypes, note: Note): void {
+function checkAssertedPath(
+  placed: Placed<Task>,
+  index: number,
+  path: string,
+  names: Readonly<Record<string, Type>>,
+  types: DomainTypes,
+  note: Note,
+): void {
   const assertion = placed.value.assertions[index];
   const text = pathExpression('state', path);
   const written = textIn(placed, path, 'assertions', index, 'path');
-  const context = { kind: 'task', names: assertion ? namesOf(assertion, types) : {}, types, note } as const;
+  const context = { kind: 'task', names, types, note } as const;
   const type = checkPath({ ...written, text }, text.startsWith('state[') ? 5 : 6, context);
   const expected = (assertion?.equals ?? null) as Json;
   const at = placeOf(placed, 'assertions', index, 'equals');

@@ -1,10 +1,11 @@
 import type { Tool } from '../../core/domain/tool.ts';
-import { canonicalJson, isObject, type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, jsonOf, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { hasExactNumber, withDigits, writtenJson } from '../../core/values/largeIntegers.ts';
 import { linearPattern } from '../../core/values/linearPattern.ts';
+import { type Media, mediaText } from '../../core/values/media.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
-import { type Data, dataOf, exactDataOf, isCollection } from './result.ts';
+import { type Data, dataOf, exactDataOf, isCollection, type ReadResult } from './result.ts';
 
 /** The declaration of a reader about its result. */
 type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | undefined };
@@ -19,15 +20,26 @@ export function stateOf(result: Data, { lines, rows }: Shape, outputSchema?: Jso
   return rows === true ? rowsOf(result, outputSchema) : plainState(dataOf(result, outputSchema));
 }
 
-/** Returns why a result may be a list of rows, where its reader does not declare that; null where it is clear. */
-export function unclearRows({ texts, data }: Data, { lines, rows }: Shape): string | null {
+/**
+ * Returns why a result may be a list of rows, where its reader or snapshot does not declare that; null where it is clear.
+ * @param takesRows whether assertions take rows of the state
+ */
+export function unclearRows({ texts, data }: Data, { lines, rows }: Shape, takesRows = false): string | null {
   if (texts === undefined || data !== undefined || lines !== undefined || rows !== undefined) return null;
-  if (texts.length === 0) return 'an empty result';
-  return texts.length > 1 && texts.every(isCollection) ? `${texts.length} texts` : null;
+  const [first, ...others] = texts;
+  if (first === undefined) return 'an empty result';
+  if (others.length > 0) return texts.every(isCollection) ? `${texts.length} texts` : null;
+  return takesRows && isSingle(plainState(dataOf({ content: first })))
+    ? 'an object, of which assertions take rows'
+    : null;
 }
 
-export const rowsAdvice =
-  'Write rows: true under its reader in domain.yaml if each text of the result is a row, otherwise rows: false';
+/** Returns whether a state is an object that is not a table: the values of a table are its rows. */
+const isSingle = (state: Json): boolean => isObject(state) && !Object.values(state).every(isObject);
+
+/** @param key the key of the server that names the tool */
+export const rowsAdvice = (key: 'reader' | 'snapshot') =>
+  `Write rows: true under ${key} in domain.yaml if each text of the result is a row, otherwise rows: false`;
 
 /** A text may be a list of Python. */
 const plainState = (data: Json): Json => (typeof data === 'string' ? (pythonLiteral(data) ?? data) : data);
@@ -36,13 +48,20 @@ const textsOf = ({ content, texts = [content] }: Data): readonly string[] => tex
 
 /** Returns each text of a result as a row. A list that a server gives as a whole has the rows itself. */
 function rowsOf(result: Data, outputSchema: JsonObject | undefined): Json {
-  const texts = textsOf(result);
-  const rows =
+  return listOf(
     result.data === undefined
-      ? (texts.length === 1 ? texts.filter((text) => text !== '') : texts).map((text) =>
-          plainState(dataOf({ content: text })),
-        )
-      : [dataOf(result, outputSchema)];
+      ? rowTexts(result).map((text) => plainState(dataOf({ content: text })))
+      : [dataOf(result, outputSchema)],
+  );
+}
+
+/** Returns the texts of a result that are rows. A single empty text means that there are no rows. */
+const rowTexts = (result: Data): readonly string[] => {
+  const texts = textsOf(result);
+  return texts.length === 1 ? texts.filter((text) => text !== '') : texts;
+};
+
+function listOf(rows: readonly Json[]): readonly Json[] {
   const [first] = rows;
   return rows.length === 1 && Array.isArray(first) ? first : rows;
 }
@@ -56,16 +75,53 @@ function matchesIn(text: string, lines: string): Json {
   });
 }
 
+/** The result of a snapshot's tool, with its media. */
+type Saved = Data & Pick<ReadResult, 'media'>;
+
 /**
- * Returns the result of a snapshot's tool as recordings have it. It goes back to the server, so it is the server's own text
- * wherever its data would be written in another way.
+ * Returns the result of a snapshot's tool as a value that goes back to the server. It is the server's own text wherever its
+ * data would be written in another way, and the Base64 of a file.
  */
-export function snapshotOf(result: Data, outputSchema: JsonObject | undefined): Json {
-  const exact = exactDataOf(result, outputSchema);
-  const own = ownText(result, exact);
+export function snapshotOf(result: Saved, { rows }: Shape = {}, outputSchema?: JsonObject): Json {
+  const file = fileOf(result);
+  if (file !== undefined) return file.data;
+  const exact = rows === true ? exactRows(result, outputSchema) : exactDataOf(result, outputSchema);
+  const own = rows === true ? ownRows(result, exact) : ownText(result, exact);
   const written = JSON.stringify(exact);
   if (own !== undefined && (own !== written || typeof exact === 'string')) return own;
   return hasExactNumber(exact) ? written : withDigits(exact);
+}
+
+/** Returns the media that a snapshot cannot have, because they are not its only part; null where it has everything. */
+export function lostMedia(result: Saved): string | null {
+  const { media = [], data } = result;
+  if (media.length === 0 || data !== undefined || fileOf(result)) return null;
+  return media.map((each) => mediaText(each)).join(', ');
+}
+
+/** Returns the file or picture that is the only part of a result. */
+function fileOf({ media = [], data, content }: Saved): Media | undefined {
+  const [file, ...others] = media;
+  return file && others.length === 0 && data === undefined && content === mediaText(file) ? file : undefined;
+}
+
+function exactRows(result: Data, outputSchema: JsonObject | undefined): Json {
+  return listOf(
+    result.data === undefined
+      ? rowTexts(result).map((text) => exactDataOf({ content: text }))
+      : [exactDataOf(result, outputSchema)],
+  );
+}
+
+/** Returns the rows of a result as the server wrote them, in one JSON text. */
+function ownRows(result: Data, exact: Json): string | undefined {
+  const texts = rowTexts(result);
+  if (result.data !== undefined || (texts.length === 1 && Array.isArray(exactDataOf({ content: texts[0] ?? '' }))))
+    return ownText(result, exact);
+  const rows = texts.map((text) =>
+    isCollection(text) && jsonOf(text) !== undefined ? text : JSON.stringify(exactDataOf({ content: text })),
+  );
+  return `[${rows.join(',')}]`;
 }
 
 /** Returns the text in which the server wrote the data of a result; undefined where it has no such text. */

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type McpServer, serverSetUpSchema } from '../../core/domain/domain.ts';
+import { type McpServer, type StdioServer, serverSetUpSchema } from '../../core/domain/domain.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
-import { type Attachments, attachmentsOf, type Media } from '../../core/values/media.ts';
+import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { withTexts } from '../../core/values/texts.ts';
 import { longestMs } from '../../core/values/timeLimit.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { fillPlaceholders } from '../keys/placeholders.ts';
-import { redactedValue } from '../keys/secrets.ts';
+import { redactedValue, secretNames } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
 import { McpConnection, namesSession } from '../mcp/connection.ts';
@@ -47,9 +47,10 @@ import {
   wordsOf,
 } from '../mcp/problems.ts';
 import { type ReadResult, readResult } from '../mcp/result.ts';
+import { SecretSnapshots } from '../mcp/secretSnapshots.ts';
 import { ServerOutput } from '../mcp/serverOutput.ts';
 import { stdioTransport } from '../mcp/serverProgram.ts';
-import { rowsAdvice, snapshotArgument, snapshotOf, stateOf, unclearRows } from '../mcp/state.ts';
+import { lostMedia, rowsAdvice, snapshotArgument, snapshotOf, stateOf, unclearRows } from '../mcp/state.ts';
 import { type ListedTool, listTools } from '../mcp/toolList.ts';
 import { isLegacySse, taskRefusal } from '../mcp/unsupported.ts';
 import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
@@ -64,11 +65,17 @@ type McpStart = {
   readonly signal?: AbortSignal | undefined;
   /** Gets what a person may want to know and no call shows. */
   readonly log?: (text: string) => void;
+  /** The snapshots of this process that contain secrets. */
+  readonly secretSnapshots?: SecretSnapshots;
+  /** Whether `setUp` starts the server, with the files or arguments of the task. */
+  readonly isSetUp?: boolean;
 };
 
 type SendOptions = SourceCallOptions & {
   /** Characters that the result may have; no limit by default. */
   readonly maxLength?: number;
+  /** Whether the result goes back to the server alone, so that it keeps its secrets. */
+  readonly keepsSecrets?: boolean;
 };
 
 /**
@@ -86,7 +93,7 @@ export async function startMcpServer(
   options: McpStart = {},
 ): Promise<ToolSource> {
   const instance = new McpInstance(name, server, folder, options);
-  await instance.open();
+  if (!options.isSetUp) await instance.open();
   return instance;
 }
 
@@ -116,6 +123,7 @@ class McpInstance implements ToolSource {
   readonly #declared: Declared;
   readonly #instance = new InstanceFolder();
   readonly #output: ServerOutput;
+  readonly #secretSnapshots: SecretSnapshots;
   #connection: McpConnection | null = null;
   /** Whether the server may keep what a fresh one lacks: after a write, a setup, or a restored snapshot. */
   #hasChanged = false;
@@ -127,11 +135,19 @@ class McpInstance implements ToolSource {
     name: string,
     server: McpServer,
     folder: string,
-    { environment = process.env, at, now, signal, log = () => undefined }: McpStart,
+    {
+      environment = process.env,
+      at,
+      now,
+      signal,
+      log = () => undefined,
+      secretSnapshots = new SecretSnapshots(),
+    }: McpStart,
   ) {
     this.#server = server;
     this.#signal = signal;
     this.#log = log;
+    this.#secretSnapshots = secretSnapshots;
     this.#output = new ServerOutput(server.maxMessageSize);
     const faultOf = (code: string, what: string) => this.#fault(code, what);
     const values = { domainFolder: folder, instanceFolder: this.#instance.path, ...(now === undefined ? {} : { now }) };
@@ -145,12 +161,11 @@ class McpInstance implements ToolSource {
     );
     this.#declared = { name, folder, at, filled, faultOf };
     const { snapshot, restore } = server;
-    if (snapshot)
-      this.snapshot = (cancel) => this.#takeSnapshot(snapshot.tool, snapshot.arguments as JsonObject, cancel);
+    if (snapshot) this.snapshot = (cancel) => this.#takeSnapshot(snapshot as Reader, cancel);
     if (restore) {
       this.restore = async (saved, cancel) => {
-        const value = snapshotArgument(saved, this.#tool(restore.tool), restore.argument);
-        await this.#ask('restore', restore.tool, { [restore.argument]: value }, cancel);
+        const value = snapshotArgument(this.#withSecrets(saved), this.#tool(restore.tool), restore.argument);
+        await this.#ask('restore', restore.tool, { [restore.argument]: value }, cancel ? { signal: cancel } : {});
         this.#hasChanged = true;
       };
     }
@@ -248,23 +263,26 @@ class McpInstance implements ToolSource {
     return result;
   }
 
-  async read(reader: Reader | undefined = this.#server.reader as Reader | undefined): Promise<Json> {
+  async read(reader: Reader | undefined = this.#server.reader as Reader | undefined, takesRows = false): Promise<Json> {
     if (!reader)
       throw this.#fault(
         'mcp/no-reader',
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
       );
     const result = await this.#ask('reader', reader.tool, reader.arguments);
-    const unclear = reader === this.#server.reader ? unclearRows(result, reader) : null;
-    if (unclear !== null)
-      throw this.#fault(
-        'mcp/unclear-rows',
-        `its reader ${reader.tool} gives ${unclear}, so a list with one row would be an object. ${rowsAdvice}`,
-      );
+    this.#requireClearRows('reader', reader, unclearRows(result, reader, takesRows));
     return stateOf(result, reader, this.#tool(reader.tool)?.outputSchema);
   }
 
-  /** Starts the server again where its files or arguments are other ones, and makes the calls. */
+  #requireClearRows(key: 'reader' | 'snapshot', { tool }: Reader, unclear: string | null): void {
+    if (unclear !== null)
+      throw this.#fault(
+        'mcp/unclear-rows',
+        `its ${key} ${tool} gives ${unclear}, so a list with one row would be an object. ${rowsAdvice(key)}`,
+      );
+  }
+
+  /** Starts the server where it is not started yet, or its files or arguments are other ones, and makes the calls. */
   async setUp(data: Json): Promise<void> {
     const read = serverSetUpSchema.safeParse(data);
     if (!read.success) throw this.#setUpFault(read.error.issues.map(({ message }) => message).join('; '));
@@ -273,10 +291,15 @@ class McpInstance implements ToolSource {
       const server = this.#server;
       if (server.type === 'http')
         throw this.#setUpFault('a server that runs already gets calls, but no files and args');
-      await this.#drop();
-      this.#server = { ...server, ...(files === undefined ? {} : { files }), ...(args === undefined ? {} : { args }) };
-      if (files !== undefined) this.#instance.clear();
-      await this.open();
+      const given = { ...server, ...(files === undefined ? {} : { files }), ...(args === undefined ? {} : { args }) };
+      // A server that is started again in a rollout has them already.
+      const isStarted = this.#connection && !this.#hasChanged && sameStart(given, server);
+      if (!isStarted) {
+        await this.#drop();
+        this.#server = given;
+        if (files !== undefined) this.#instance.clear();
+        await this.open();
+      }
     }
     for (const { tool, arguments: given } of calls) {
       const { content, isError } = await this.call(tool, given as JsonObject);
@@ -317,14 +340,16 @@ class McpInstance implements ToolSource {
         this.#log(
           `MCP server "${this.#declared.name}": after ${name}, the list of its tools has changed. ${keptTools}`,
         );
+      const redact = (text: string) =>
+        options.keepsSecrets && !result.isError ? this.#instance.mask(text) : this.#redact(text);
       return {
-        content: this.#redact(result.content),
+        content: redact(result.content),
         isError: result.isError,
-        ...this.#redactAttached(result),
+        ...this.#redactAttached(result, redact),
         ...(mismatch === undefined ? {} : { mismatch: this.#redact(mismatch) }),
         ...(changedTools ? { changedTools } : {}),
-        ...(result.texts === undefined ? {} : { texts: result.texts.map((text) => this.#redact(text)) }),
-        ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#redact(text)) }),
+        ...(result.texts === undefined ? {} : { texts: result.texts.map(redact) }),
+        ...(result.data === undefined ? {} : { data: withTexts(result.data, redact) }),
       };
     } catch (error) {
       if (isResult(error)) {
@@ -381,29 +406,20 @@ class McpInstance implements ToolSource {
     return this.#instance.mask(this.#declared.filled.redact(text));
   }
 
-  #redactAttached(result: ReadResult): Attachments {
+  #redactAttached(result: ReadResult, redact: (text: string) => string): Attachments {
     const { media, textParts, structured, data } = result;
-    const redact = (text: string) => this.#redact(text);
     return attachmentsOf({
       ...result,
-      media: media?.map((each) => this.#redactMedia(each)),
+      media: media?.map((each) => withTexts(each, redact)),
       textParts: textParts && withTexts(textParts, redact),
       // The structured content is the data of the result.
       structured: structured === undefined ? undefined : JSON.stringify(withTexts(data, redact)),
     });
   }
 
-  #redactMedia({ data, uri, ...rest }: Media): Media {
-    return {
-      ...withTexts(rest, (text) => this.#redact(text)),
-      data: this.#declared.filled.redact(data),
-      ...(uri === undefined ? {} : { uri: this.#redact(uri) }),
-    };
-  }
-
   /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
-  async #ask(purpose: string, tool: string, args: JsonObject, signal?: AbortSignal): Promise<SentResult> {
-    const result = await this.#send(tool, args, signal ? { signal } : {});
+  async #ask(purpose: string, tool: string, args: JsonObject, options: SendOptions = {}): Promise<SentResult> {
+    const result = await this.#send(tool, args, options);
     if (!result.isError) return result;
     const why = `its ${purpose} ${tool} failed: ${result.content.replace(/[.\s]+$/, '')}`;
     if (result.isTemporary) throw this.#fault('mcp/unavailable', `${why}. Run the task again`);
@@ -411,9 +427,35 @@ class McpInstance implements ToolSource {
     throw this.#fault(`mcp/${purpose}`, `${why}. Correct ${place} in domain.yaml, or look at the log of the server`);
   }
 
-  async #takeSnapshot(tool: string, args: JsonObject, signal?: AbortSignal): Promise<Json> {
-    const result = await this.#ask('snapshot', tool, args, signal);
-    return snapshotOf(result, this.#tool(tool)?.outputSchema);
+  /** Returns the snapshot without secrets, as recordings have it. */
+  async #takeSnapshot(snapshot: Reader, signal?: AbortSignal): Promise<Json> {
+    const { tool, arguments: args } = snapshot;
+    const result = await this.#ask('snapshot', tool, args, { keepsSecrets: true, ...(signal ? { signal } : {}) });
+    this.#requireClearRows('snapshot', snapshot, unclearRows(result, snapshot));
+    const lost = lostMedia(result);
+    if (lost !== null)
+      throw this.#fault(
+        'mcp/snapshot',
+        `its snapshot ${tool} gives ${lost} and other parts, of which a snapshot would have only the texts. Name a tool under mcpServers.${this.#declared.name}.snapshot that gives a text, data or a single file, or write state: replay`,
+      );
+    const own = snapshotOf(result, snapshot, this.#tool(tool)?.outputSchema);
+    const recorded = redactedValue(withTexts(own, (text) => this.#declared.filled.redact(text)));
+    this.#secretSnapshots.keep(this.#declared.name, recorded, own);
+    return recorded;
+  }
+
+  /** Returns a recorded snapshot as the server gave it. Throws a `Fault` where only the recording without secrets is left. */
+  #withSecrets(recorded: Json): Json {
+    const { name, filled } = this.#declared;
+    const own = this.#secretSnapshots.find(name, recorded);
+    if (own !== undefined) return own;
+    const text = JSON.stringify(recorded);
+    const names = [...new Set([...filled.variables(), ...secretNames()])].filter((each) => text.includes(`[${each}]`));
+    if (names.length === 0) return recorded;
+    throw this.#fault(
+      'fork/secret',
+      `its snapshot has [${names.join('], [')}] in place of the value of ${names.join(', ')}, which recordings leave out, and the server would keep that text. Start the task from its beginning, or let the snapshot leave out the value`,
+    );
   }
 
   async #startFault(error: unknown): Promise<Fault> {
@@ -467,6 +509,10 @@ class McpInstance implements ToolSource {
  */
 const mayBeLegacy = (error: unknown): boolean =>
   isRefused(error) || isUnexpectedBody(error) || isBroken(error) || error instanceof TimeLimitExceeded;
+
+/** Returns whether two declarations of a server start it in the same way. */
+const sameStart = (one: StdioServer, other: StdioServer): boolean =>
+  one.files === other.files && one.args.join('\0') === other.args.join('\0');
 
 /** Returns whether the agent reads an error as the result of its call. */
 const isResult = (error: unknown): boolean =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { comparedFields } from '../../core/domain/comparedFields.ts';
 import type { Domain, DomainFile } from '../../core/domain/domain.ts';
 import { comparisonOf } from '../../core/domain/fieldComparison.ts';
-import type { Task } from '../../core/domain/task.ts';
+import type { Assertion, Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import type { EventOf, RolloutEvent } from '../../core/events/event.ts';
 import { type NumberForms, numberFormsOf } from '../../core/events/message.ts';
@@ -10,7 +10,7 @@ import { excerpt } from '../../core/rules/finding.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactJsonOf } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
-import { goldSource, underSource } from '../../core/verifiers/assertions.ts';
+import { goldSource, takesRows, underSource } from '../../core/verifiers/assertions.ts';
 import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { cancelled, cancelledResult, Fault } from '../files/fault.ts';
@@ -44,6 +44,8 @@ export class RolloutTools {
   #made: MadeCall[] = [];
   /** The last snapshot of each source. */
   readonly #saved = new Map<string, Json>();
+  /** Sources with a write whose state is not kept: it was cut off, or its snapshot is not taken yet. */
+  readonly #unsaved = new Set<string>();
   /** The start of each server whose shared state is compared with that after the gold actions. */
   readonly #starts = new Map<string, Json>();
   /** Lets the next rollout use the servers whose state is shared. */
@@ -71,12 +73,13 @@ export class RolloutTools {
     this.#shared.throwUnlessSetUpApproved(task);
     if (!this.#isWithin) this.#endTurn = await this.#shared.takeTurn(signal);
     if (signal.aborted) this.#endTurn();
-    this.#opening = this.#shared.open(this.#session, task.now, signal, only);
+    this.#opening = this.#shared.open(this.#session, task, signal, only);
     const sources = await this.#opening;
     signal.throwIfAborted();
     this.#sources = sources;
     this.#made = [];
     this.#saved.clear();
+    this.#unsaved.clear();
     this.#starts.clear();
     for (const name of Object.keys(task.setUp ?? {}))
       if (name !== this.#shared.hosted?.name && name === (only ?? name)) await this.#setUp(name);
@@ -145,6 +148,21 @@ export class RolloutTools {
   /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
   async call(
     tool: Tool,
+    asked: Asked<'tool'>,
+    state: DomainFile['environments'][string]['state'] | undefined,
+    signal: AbortSignal,
+  ): Promise<Answered<CallAnswer>> {
+    try {
+      return await this.#call(tool, asked, state, signal);
+    } catch (error) {
+      // The write may have been executed although it has no result.
+      if (tool.effect === 'write') this.#unsaved.add(asked.source);
+      throw error;
+    }
+  }
+
+  async #call(
+    tool: Tool,
     { source: name, arguments: args, step, ...forms }: Asked<'tool'>,
     state: DomainFile['environments'][string]['state'] | undefined,
     signal: AbortSignal,
@@ -158,9 +176,12 @@ export class RolloutTools {
     const made = { attempts, mismatch, changedTools };
     const answer = { content, isError, ...attachmentsOf(result) };
     this.#keep({ tool, source: name, args, forms: numberFormsOf(forms), result: answer });
+    if (state !== 'snapshot') return { answer, ...made };
     // A tool may have written before it failed.
-    if (tool.effect === 'read' || isUnchanged || state !== 'snapshot') return { answer, ...made };
+    if (tool.effect === 'write' && !isUnchanged) this.#unsaved.add(name);
+    if (!this.#unsaved.has(name)) return { answer, ...made };
     const snapshot = result.snapshot ?? (await source.snapshot?.(signal)) ?? null;
+    this.#unsaved.delete(name);
     this.#saved.set(name, snapshot);
     return { answer: { ...answer, saved: { source: name, snapshot } }, ...made };
   }
@@ -190,6 +211,10 @@ export class RolloutTools {
     const saved = this.#saved.get(name);
     const cannotRestore = saved !== undefined && (saved === null || !source.restore);
     if (!source.renew || (!sharedState && (state === 'none' || cannotRestore))) throw lost;
+    if (!sharedState && this.#unsaved.has(name)) {
+      const message = `${lost.failure.message}. A new session would lack what a cancelled write changed`;
+      throw new Fault({ ...lost.failure, message });
+    }
     await source.renew();
     if (sharedState) return;
     await this.#setUp(name);
@@ -264,7 +289,11 @@ export class RolloutTools {
     if (gold !== null) return this.#readAfterGold(gold);
     const [name = '', assertion] = named.split(':', 2);
     const source = this.#source(name, () => this.#placeOfAssertions());
-    if (assertion === undefined) return this.#inSession(name, () => source.read());
+    if (assertion === undefined) {
+      const isOwn = (each: Assertion) => each.in === name && takesRows(each);
+      const ofRows = this.#task?.assertions.some(isOwn) ?? false;
+      return this.#inSession(name, () => source.read(undefined, ofRows));
+    }
     if (!source.assert)
       throw unable(
         'task/assertion',

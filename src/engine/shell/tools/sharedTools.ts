@@ -11,6 +11,7 @@ import { Fault } from '../files/fault.ts';
 import { shortKeysIn } from '../keys/placeholders.ts';
 import { comparableSchema } from '../load/comparableSchema.ts';
 import type { Locations, Parts } from '../load/loadedDomain.ts';
+import { SecretSnapshots } from '../mcp/secretSnapshots.ts';
 import { unlessAborted } from '../processes/unlessAborted.ts';
 import { keyOf } from '../source/items.ts';
 import { BridgeProcess } from './bridgeProcess.ts';
@@ -33,6 +34,7 @@ export type ToolDomain = {
 /** The state of tools outside the lane that a domain's rollouts share: Python processes and rate limits. */
 export class SharedTools {
   readonly calls = new ToolCalls();
+  readonly secretSnapshots = new SecretSnapshots();
   readonly #log: (text: string) => void;
   readonly #domain: ToolDomain;
   /** Hashes of what may be started or reached. */
@@ -99,7 +101,7 @@ export class SharedTools {
       this.#pythonTools(),
       ...Object.keys(file.environments).map((name) => this.#environmentTools(name)),
       ...Object.entries(file.mcpServers).map(async ([name, server]) => {
-        const started = await this.#startServer(name, server, file.now, signal);
+        const started = await this.#startServer(name, server, file.now, { signal });
         await started.close();
         this.#warnOfShortKeys(name, server);
         this.#described.set(name, started.tools);
@@ -129,14 +131,14 @@ export class SharedTools {
   }
 
   /**
-   * A fresh instance of every source that keeps state outside, for one rollout.
-   * @param now its date and time, in place of the domain's
+   * A fresh instance of every source that keeps state outside, for one rollout. A server that the task gives files or arguments
+   * is not started: `setUp` does that.
    * @param signal ends the start: what was started until then is closed before the promise rejects
    * @param only the source that is started, without the others
    */
   async open(
     session: string,
-    now: string | undefined,
+    { now, setUp = {} }: Pick<Task, 'now' | 'setUp'>,
     signal: AbortSignal,
     only?: string,
   ): Promise<ReadonlyMap<string, ToolSource>> {
@@ -146,9 +148,10 @@ export class SharedTools {
     try {
       for (const [name, server] of Object.entries(file.mcpServers)) {
         if (!isWanted(name)) continue;
-        const source = await this.#startServer(name, server, now ?? file.now, signal);
+        const isSetUp = server.type !== 'http' && restarts(setUp[name]);
+        const source = await this.#startServer(name, server, now ?? file.now, { signal, isSetUp });
         sources.set(name, source);
-        this.#requireSame(name, source.tools);
+        if (!isSetUp) this.#requireSame(name, source.tools);
       }
       for (const [name, declared] of Object.entries(file.environments)) {
         if (declared.state === 'database' || !isWanted(name)) continue;
@@ -170,12 +173,18 @@ export class SharedTools {
     for (const environment of this.#environments.values()) environment.close();
   }
 
-  async #startServer(name: string, server: McpServer, now: string, signal?: AbortSignal): Promise<ToolSource> {
+  async #startServer(
+    name: string,
+    server: McpServer,
+    now: string,
+    start: { readonly signal: AbortSignal | undefined; readonly isSetUp?: boolean },
+  ): Promise<ToolSource> {
     const { folder, locations } = this.#domain;
     // The client is loaded only for domains that have servers: it would double the time to the first stop.
     const { startMcpServer } = await import('./mcp.ts');
     const at = locations.mcpServers.get(name);
-    return startMcpServer(name, server, folder, { at, now, signal, log: this.#log });
+    const { secretSnapshots } = this;
+    return startMcpServer(name, server, folder, { at, now, ...start, log: this.#log, secretSnapshots });
   }
 
   /** Short values are not replaced: they are often words, such as `none` or `test`. */
@@ -253,3 +262,9 @@ export class SharedTools {
     return found;
   }
 }
+
+/** Returns whether the setup of a task starts a server with other files or arguments. */
+const restarts = (setUp: unknown): boolean => {
+  const { files, args } = (setUp ?? {}) as { readonly files?: unknown; readonly args?: unknown };
+  return files !== undefined || args !== undefined;
+};

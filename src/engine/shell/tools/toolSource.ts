@@ -38,8 +38,11 @@ export type Reader = {
 export type ToolSource = {
   readonly tools: readonly Tool[];
   readonly call: (name: string, args: JsonObject, options?: SourceCallOptions) => Promise<SourceResult>;
-  /** The state, by the declared reader or another one. */
-  readonly read: (reader?: Reader) => Promise<Json>;
+  /**
+   * The state, by the declared reader or another one.
+   * @param takesRows whether assertions take rows of the state
+   */
+  readonly read: (reader?: Reader, takesRows?: boolean) => Promise<Json>;
   /** Returns the value of an assertion function of the source for its state. */
   readonly assert?: (name: string) => Promise<Json>;
   /** Puts a task's own start on a fresh instance. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { assertionSchema } from '../../../../src/engine/core/domain/task.ts';
+import { type Assertion, assertionSchema } from '../../../../src/engine/core/domain/task.ts';
 import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
-import { assertionsVerdict } from '../../../../src/engine/core/verifiers/assertions.ts';
+import { assertionsVerdict, takesRows } from '../../../../src/engine/core/verifiers/assertions.ts';
 import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
 const orders = Object.fromEntries(
@@ -100,4 +100,24 @@ test.each([
   const state = { world, next: 5, sources: { sack }, messages: [] } as unknown as RolloutState;
   const parsed = assertionSchema.parse({ in: 'sack', ...assertion });
   expect(assertionsVerdict([parsed], state).detail).toMatch(detail);
+});
+
+test.each<[assertion: Partial<Assertion>, takes: boolean]>([
+  [{ that: 'any(state, it.id == 1)' }, true],
+  [{ that: 'not all(state, row, row.id > db.limit)' }, true],
+  [{ that: 'count(state) == 1' }, true],
+  [{ that: 'state[0].id == 1 and true' }, true],
+  [{ that: 'state[id=W1].paid' }, true],
+  [{ that: 'sum(filter(state, it.paid), it.total) == 3' }, true],
+  [{ path: '0.id', equals: 1 }, true],
+  [{ path: '[id=W1].paid', equals: true }, true],
+  [{ that: 'state.count == 1' }, false],
+  [{ that: 'any(state.rows, it.id == 1)' }, false],
+  [{ that: 'any(state, it > 5)' }, false],
+  [{ that: 'any(db.orders, it.id == state.id)' }, false],
+  [{ path: 'orders.W1.paid', equals: true }, false],
+  [{ sameAs: 'gold' }, false],
+  [{ path: '0.id', call: { tool: 'look', arguments: {}, by: 'agent' } }, false],
+])('whether %j takes rows of the state: %s', (assertion, takes) => {
+  expect(takesRows({ in: 'shop', ...assertion } as Assertion)).toBe(takes);
 });

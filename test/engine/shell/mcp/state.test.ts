@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { strangeTool } from '../../../../src/engine/core/domain/tool.ts';
-import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
+import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { readResult } from '../../../../src/engine/shell/mcp/result.ts';
-import { snapshotArgument, snapshotOf } from '../../../../src/engine/shell/mcp/state.ts';
+import { lostMedia, snapshotArgument, snapshotOf } from '../../../../src/engine/shell/mcp/state.ts';
 
 const saved = { a: 1 };
 const text = '{"a":1}';
@@ -26,6 +26,49 @@ test.each<[schema: JsonObject, sent: unknown]>([
 });
 
 const part = (words: string) => ({ type: 'text', text: words });
+const rowsOf = (...texts: readonly string[]) => ({ content: texts.map(part) });
+
+test.each<[sent: object, list: string]>([
+  [rowsOf(), '[]'],
+  [rowsOf(''), '[]'],
+  [rowsOf('{"a":1}'), '[{"a":1}]'],
+  [rowsOf('{"total":20.0}', '{"id":9007199254740993}'), '[{"total":20.0},{"id":9007199254740993}]'],
+  [rowsOf('milk', '1.10', '7'), '["milk","1.10",7]'],
+  [rowsOf('[{"a":1.0}]'), '[{"a":1.0}]'],
+  [{ content: [], structuredContent: { a: 1 } }, '[{"a":1}]'],
+])('the snapshot %j with rows goes back as %s', (sent, list) => {
+  const snapshot = snapshotOf(readResult(sent), { rows: true });
+  expect(sentBack(snapshot, { type: 'string' })).toBe(list);
+  expect(JSON.stringify(sentBack(snapshot, { type: 'array' }))).toBe(list);
+});
+
+const file = { type: 'resource', resource: { uri: 'a:b', blob: 'AAEC' } };
+
+test('a snapshot that is one file goes back as its Base64', () => {
+  const result = readResult({ content: [file] });
+  expect([snapshotOf(result), lostMedia(result)]).toEqual(['AAEC', null]);
+});
+
+test.each<[sent: object, lost: string | null]>([
+  [{ content: [file, part('Exported.')] }, '[application/octet-stream, 1 kB]'],
+  [
+    { content: [file, { type: 'image', mimeType: 'image/png', data: 'AAEC' }] },
+    '[application/octet-stream, 1 kB], [image/png, 1 kB]',
+  ],
+  [{ content: [file], structuredContent: { a: 1 } }, null],
+  [{ content: [part('Exported.')] }, null],
+])('the media that a snapshot cannot have are named: %j', (sent, lost) => {
+  expect(lostMedia(readResult(sent))).toBe(lost);
+});
+
+/** Returns a snapshot as an argument with a schema. */
+const sentBack = (snapshot: Json, schema: JsonObject) =>
+  snapshotArgument(
+    snapshot,
+    { ...strangeTool('notes', 'restore', 'agent'), parameters: { type: 'object', properties: { to: schema } } },
+    'to',
+  );
+
 const data = { version: 1.1 };
 
 test.each<[sent: object, asText: string, asJson: string]>([
@@ -37,13 +80,7 @@ test.each<[sent: object, asText: string, asJson: string]>([
   [{ content: [part('{"version": 1.10}')], structuredContent: data }, '{"version": 1.10}', '{"version":1.10}'],
   [{ content: [part('Saved.')], structuredContent: data }, '{"version":1.1}', '{"version":1.1}'],
 ])('the snapshot %j goes back to the server as it was written: %s', (sent, asText, asJson) => {
-  const snapshot = snapshotOf(readResult(sent), undefined);
-  const argument = (schema: JsonObject) =>
-    snapshotArgument(
-      snapshot,
-      { ...strangeTool('notes', 'restore', 'agent'), parameters: { type: 'object', properties: { to: schema } } },
-      'to',
-    );
-  expect(argument({ type: 'string' })).toBe(asText);
-  expect(JSON.stringify(argument({}))).toBe(asJson);
+  const snapshot = snapshotOf(readResult(sent));
+  expect(sentBack(snapshot, { type: 'string' })).toBe(asText);
+  expect(JSON.stringify(sentBack(snapshot, {}))).toBe(asJson);
 });

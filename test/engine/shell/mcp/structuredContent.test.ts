@@ -116,13 +116,16 @@ test.each<[what: string, content: readonly object[], rows: boolean, value: Json]
   expect(await source.read()).toEqual(value);
 });
 
-test.each<[what: string, content: readonly object[]]>([
-  ['2 texts', [row(1), row(2)]],
-  ['an empty result', []],
-])('a reader that does not declare rows is refused where its result is %s', async (what, content) => {
+const table = text('{"o1": {"id": 1}, "o2": {"id": 2}}');
+
+test.each<[what: string, content: readonly object[], takesRows: boolean]>([
+  ['2 texts', [row(1), row(2)], false],
+  ['an empty result', [], false],
+  ['an object, of which assertions take rows', [row(1)], true],
+])('a reader that does not declare rows is refused where its result is %s', async (what, content, takesRows) => {
   const { url } = await untyped(content);
   const source = await connectTo(url, { reader: { tool: 'look', arguments: {} } });
-  await expect(source.read()).rejects.toMatchObject({
+  await expect(source.read(undefined, takesRows)).rejects.toMatchObject({
     failure: {
       code: 'mcp/unclear-rows',
       message: expect.stringContaining(
@@ -132,22 +135,63 @@ test.each<[what: string, content: readonly object[]]>([
   });
 });
 
-test.each<[rows: boolean | undefined, listed: object, codes: readonly string[]]>([
-  [undefined, {}, ['domain/unclear-rows']],
-  [true, {}, []],
-  [false, {}, []],
-  [undefined, { outputSchema: pythons }, []],
-  [undefined, { inputSchema: { type: 'object' } }, []],
-])('`check` asks for rows if a reader may return a list: rows: %s, %j', async (rows, more, codes) => {
+test.each<[what: string, content: readonly object[]]>([
+  ['a list', [text('[{"id": 1}]')]],
+  ['a table', [table]],
+  ['a text', [text('No orders.')]],
+])('a reader that does not declare rows can give %s where assertions take rows', async (_, content) => {
+  const { url } = await untyped(content);
+  const source = await connectTo(url, { reader: { tool: 'look', arguments: {} } });
+  expect(await source.read(undefined, true)).toEqual(dataOf(readResult({ content })));
+});
+
+const plain = { inputSchema: { type: 'object' } };
+const unclear = 'domain/unclear-rows';
+const ofRows = 'any(state, it.id == 1)';
+
+/** Returns the codes of the findings about a server, and about the types in its tasks. */
+async function codesOf(keys: string, that: string, listed: object): Promise<readonly string[]> {
+  const takes = (type: unknown) => ({ inputSchema: { type: 'object', properties: { to: { type } } } });
   const { url } = await scriptedMcpServer({
-    list: { tools: [{ name: 'look', inputSchema: { type: 'object', title: 'lookArguments' }, ...more }] },
+    list: {
+      tools: [
+        { name: 'look', inputSchema: { type: 'object', title: 'lookArguments' }, ...listed },
+        { name: 'put_list', ...takes(['array', 'null']) },
+        { name: 'put_any', ...takes(['array', 'string']) },
+      ],
+    },
   });
-  const declared = rows === undefined ? '' : `, rows: ${rows}`;
   const folder = mcpDomain(
     'raw',
-    `  raw: { type: http, url: "${url}", reader: { tool: look${declared} } }`,
-    'user: { goal: Go. }\n',
+    `  raw: { type: http, url: "${url}", ${keys} }`,
+    `user: { goal: Go. }\nassertions: [{ in: raw, that: '${that}' }]\n`,
   );
   const { diagnostics } = await describedDomain(loadDomain(approveDomain(folder)));
-  expect(diagnostics.map(({ code }) => code).filter((code) => code.startsWith('domain/'))).toEqual(codes);
+  return diagnostics.map(({ code }) => code).filter((code) => /^domain\/|mismatch$/.test(code));
+}
+
+test.each<[rows: string, that: string, listed: object, codes: readonly string[]]>([
+  ['', 'true', {}, [unclear]],
+  [', rows: true', 'true', {}, []],
+  [', rows: false', 'true', {}, []],
+  ['', 'true', { outputSchema: pythons }, []],
+  ['', 'true', plain, []],
+  ['', ofRows, plain, [unclear]],
+  ['', ofRows, { ...plain, outputSchema: pythons }, []],
+  [', rows: true', ofRows, plain, []],
+  [', rows: false', ofRows, plain, []],
+  [', rows: true', 'state.count == 1', plain, ['task/type-mismatch']],
+  [', rows: true', 'state[0].count == 1', plain, []],
+])('`check` compares a reader%s with the assertion %s and the tool %j', async (rows, that, listed, codes) => {
+  expect(await codesOf(`reader: { tool: look${rows} }`, that, listed)).toEqual(codes);
+});
+
+test.each<[snapshot: string, restore: string, codes: readonly string[]]>([
+  ['', 'put_list', [unclear]],
+  [', rows: true', 'put_list', []],
+  [', rows: false', 'put_list', []],
+  ['', 'put_any', []],
+])('`check` compares a snapshot%s with what %s takes', async (rows, restore, codes) => {
+  const keys = `state: snapshot, snapshot: { tool: look${rows} }, restore: { tool: ${restore}, argument: to }`;
+  expect(await codesOf(`reader: { tool: put_any, rows: true }, ${keys}`, 'true', plain)).toEqual(codes);
 });

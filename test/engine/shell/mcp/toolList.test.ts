@@ -106,7 +106,7 @@ it.each<[string, string, Partial<HttpServer>]>([
 it('a reader and a snapshot are called by either name', async () => {
   const naming = {
     prefix: 'shop_',
-    snapshot: { tool: 'state', arguments: {} },
+    snapshot: { tool: 'state', arguments: {}, rows: false },
     reader: { tool: 'shop_state', arguments: {}, rows: false },
   };
   const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: 'state' }] } });
