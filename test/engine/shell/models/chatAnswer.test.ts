@@ -183,6 +183,19 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     ['<antThinking>', '</antThinking>'],
     ['Here is my thought process:', 'Here is my response:'],
     ['<think>', '</think><response>'],
+    ['<think >', '</think >'],
+    ['<think time="3">', '</think>'],
+    ['<think>', '</thinking>'],
+    ['<thinking>', '</think>'],
+    ['<reason>', '</reason>'],
+    ['<o_think>', '</o_think>'],
+    ['<thinking_process>', '</thinking_process>'],
+    ['<|thinking|>', '<|/thinking|>'],
+    ['<details type="reasoning" done="true" duration="3">', '</details>\n'],
+    ['<|begin_of_thought|>', '<|end_of_thought|>\n\n<|begin_of_solution|>'],
+    ['', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+    ['analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+    ['**Thinking:** ', '\n\n**Answer:** '],
     ['<|START_THINKING|>', '<|END_THINKING|><|START_RESPONSE|>'],
   ].map(
     ([open, close]) =>
@@ -217,6 +230,12 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { ...spoken, thoughts: 'Thursday' },
   ],
   [
+    'a call of gpt-oss without its tokens',
+    { content: 'analysisIt is clear.assistantcommentary to=functions.find_parcel json{"parcel":"P46"}' },
+    { content: '', thoughts: 'It is clear.\n\njson{"parcel":"P46"}' },
+  ],
+  ['a solution of OpenThinker', { content: '<|begin_of_solution|>It is on its way.<|end_of_solution|>' }, spoken],
+  [
     'reasoning as parts',
     {
       content: [
@@ -242,14 +261,33 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: 'Hello <think>It comes on Thursday' },
     { content: 'Hello', thoughts: 'It comes on Thursday' },
   ],
+  ...['`</think>`', '"</think>"', '`a </think> b`'].map(
+    (quoted) =>
+      [
+        `a thought that speaks of ${quoted}`,
+        { content: `<think>If I wrote ${quoted}, Thursday.</think>It is on its way.` },
+        { ...spoken, thoughts: expect.stringMatching(/^If I wrote .*, Thursday\.$/) },
+      ] as const,
+  ),
+  [
+    'a backtick in a thought and one behind it',
+    { content: '<think>Hm `</think>It is `on` its way. <think>Hm.</think>' },
+    { content: 'It is `on` its way.', thoughts: 'Hm `\n\nHm.' },
+  ],
   [
     'a closing tag that closes nothing',
     { content: '<think>Thursday</think>It is</think> on its way.' },
     { ...spoken, thoughts: 'Thursday' },
   ],
-  ...['The field <analysis> is empty, and {"a": 1} is not.', '{"note": "It wrote </think> and <think>"}'].map(
-    (content) => [`a tag in ${content}`, { content }, { content, thoughts: null }] as const,
-  ),
+  ...[
+    'The field <analysis> is empty, and {"a": 1} is not.',
+    '{"note": "It wrote </think> and <think>"}',
+    'I <think of it> so.',
+    '<details><summary>More</summary>Thursday</details>',
+    'It ends with `a<|end|><|start|>assistant<|channel|>final<|message|>`.',
+    '{"note": "a<|end|><|start|>assistant<|channel|>final<|message|>"}',
+    'Thinking: it comes on Thursday.\n\nIt is on its way.',
+  ].map((content) => [`a tag in ${content}`, { content }, { content, thoughts: null }] as const),
   [
     'a tag in JSON after a thought',
     { content: '<think>Hm.</think>Here: {"note": "It wrote </think> and <analysis>"}' },
