@@ -63,6 +63,59 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
         { toolCalls: [{ ...call, arguments: given }] },
       ] as const,
   ),
+  ...(
+    [
+      ['a call of Anthropic', [{ id: 'c', type: 'tool_use', name: 'find_parcel', input: { parcel: 'P46' } }]],
+      [
+        'parameters in place of arguments',
+        [{ id: 'c', function: { name: 'find_parcel', parameters: { parcel: 'P46' } } }],
+      ],
+      [
+        'null arguments beside an input',
+        [{ id: 'c', function: { name: 'find_parcel', arguments: null, input: '{"parcel": "P46"}' } }],
+      ],
+    ] as const
+  ).map(
+    ([name, calls]) =>
+      [name, { tool_calls: calls }, { toolCalls: [{ ...call, id: 'c', arguments: { parcel: 'P46' } }] }] as const,
+  ),
+  [
+    'a function call of old with parameters',
+    { function_call: { name: 'find_parcel', parameters: { parcel: 'P46' } } },
+    { toolCalls: [{ ...call, arguments: { parcel: 'P46' } }] },
+  ],
+  [
+    'calls as parts of the content',
+    {
+      content: [
+        { type: 'text', text: 'I look.' },
+        { type: 'tool_use', id: 'c', name: 'find_parcel', input: { parcel: 'P46' } },
+        { type: 'tool_use', id: 'd', name: 'find_parcel', input: {} },
+      ],
+    },
+    {
+      content: 'I look.',
+      toolCalls: [
+        { ...call, id: 'c', arguments: { parcel: 'P46' } },
+        { ...call, id: 'd' },
+      ],
+      brokenEnd: null,
+    },
+  ],
+  [
+    'a call as the only part of the content',
+    { content: [{ type: 'tool_use', id: 'c', name: 'find_parcel', input: {} }] },
+    { content: null, toolCalls: [{ ...call, id: 'c' }] },
+  ],
+  [
+    'a call in the content and in its own place',
+    {
+      content: [{ type: 'tool_use', id: 'c', name: 'find_parcel', input: {} }],
+      tool_calls: [{ id: 'c', function: { name: 'find_parcel', arguments: '{}' } }],
+    },
+    { content: null, toolCalls: [{ ...call, id: 'c' }] },
+  ],
+  ['one part that is not in a list', { content: { type: 'text', text: 'It is on its way.' } }, spoken],
   [
     'halves of surrogate pairs',
     {
@@ -315,6 +368,16 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
 
 test.each(shapes)('%s', (_, message, expected) => {
   expect(answered(message)).toMatchObject(expected);
+});
+
+test.each([
+  '{"content":[{"type":"tool_use","id":"c","name":"pay","input":GIVEN}]}',
+  '{"tool_calls":[{"id":"c","name":"pay","parameters":GIVEN}]}',
+])('the numbers of %s keep their form', (message) => {
+  const given = '{"to":9007199254740993,"amount":5.0}';
+  expect(answerOf(`{"choices":[{"message":${message.replace('GIVEN', given)}}]}`).toolCalls).toMatchObject([
+    { arguments: { to: '9007199254740993', amount: 5 }, integers: ['/to'], floats: ['/amount'] },
+  ]);
 });
 
 test('a hostile answer is read in time: a million thoughts, and arguments nested a million times', () => {
