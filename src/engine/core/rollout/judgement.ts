@@ -4,9 +4,10 @@ import type { JudgeSubject } from '../events/event.ts';
 import { callsIn, type Message } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
 import { seenIn, taskOf } from '../rules/seen.ts';
+import { doubtAbout, hasKey } from '../values/answerDoubt.ts';
 import { endsWithObject } from '../values/answerEnd.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
-import { answerAmong, endsInsideObject, objectsInText } from '../values/jsonInText.ts';
+import { answerAmong, endsInsideObject, objectsInText, placedObjects } from '../values/jsonInText.ts';
 
 /** A question to a judge about a rollout that has ended, with everything that it needs to answer. */
 export type JudgeQuestion = {
@@ -85,26 +86,32 @@ function transcriptOf(messages: readonly Message[]): string {
 /**
  * Reads a judge's answer: the last object of its text that has `holds` and a reason, or `holds` alone where none has both.
  * An object that the judge quotes from the conversation does not count. Without another one, where two of them disagree,
- * where the last object of all says something else, or where the text ends inside of an object, it is not an answer and
- * never counts as a yes. Neither is one that has words on both sides, where it may be a quotation that was changed: if
- * it has no reason, or if the conversation has such an object.
+ * where the text has one that cannot be read, or where words around it may deny it or take it back, the answer is not
+ * clear and never counts as a yes. Neither is one that has words on both sides, where it may be a quotation that was
+ * changed: if it has no reason, or if the conversation has such an object.
  */
 export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
-  if (endsInsideObject(text)) return { holds: null, reason: "the judge's answer breaks off" };
+  const unclear = (problem: string): JudgeAnswer => ({ holds: null, reason: problem });
+  if (endsInsideObject(text)) return unclear("the judge's answer breaks off");
   const said = new Set(quotableIn(transcript));
-  const answers = objectsInText(text).filter(
-    (each) => typeof each['holds'] === 'boolean' && !said.has(canonicalJson(each)),
-  );
+  const placed = placedObjects(text)
+    .map((each) => ({ ...each, value: JSON.parse(each.written) as JsonObject }))
+    .filter(({ value }) => !said.has(canonicalJson(value)));
+  const isAnswer = ({ value }: (typeof placed)[number]) => typeof value['holds'] === 'boolean';
+  const found = placed.filter(isAnswer);
+  const [answers, lastFound] = [found.map(({ value }) => value), found.at(-1)];
   const reasoned = answers.filter(({ reason }) => typeof reason === 'string' && reason !== '');
   const isSame = (one: JsonObject, other: JsonObject) => one['holds'] === other['holds'];
   const last = answerAmong(reasoned.length > 0 ? reasoned : answers, isSame);
-  if (last === undefined) return { holds: null, reason: 'the judge gave no clear answer' };
-  if (last === 'differing' || !isSame(last, answers.at(-1) ?? last))
-    return { holds: null, reason: 'the judge gave answers that disagree' };
+  if (last === undefined || lastFound === undefined) return unclear('the judge gave no clear answer');
+  if (last === 'differing' || !isSame(last, lastFound.value)) return unclear('the judge gave answers that disagree');
+  const doubt = doubtAbout(text, lastFound.span, ['holds']);
+  if (doubt) return unclear(`the judge gave no clear answer: it ${doubt}`);
+  if (placed.some((each) => !isAnswer(each) && hasKey(each.written, ['holds'])))
+    return unclear('the judge gave no clear answer: it has an object whose "holds" is not true or false');
   const reason = typeof last['reason'] === 'string' ? last['reason'] : '';
   const isAtEdge = endsWithObject(text.replace(/[.\s]+$/, '')) || /^\s*(?:```\w*\s*)?\{/.test(text);
-  if (!isAtEdge && (reason === '' || hasJudgement.test(transcript)))
-    return { holds: null, reason: 'the judge gave no clear answer' };
+  if (!isAtEdge && (reason === '' || hasJudgement.test(transcript))) return unclear('the judge gave no clear answer');
   return { holds: last['holds'] === true, reason: reason || 'the judge gave no reason' };
 }
 

@@ -10,8 +10,8 @@ const msPerDay = 86_400_000;
 /** ISO 8601, also with slashes in the date and a space before the time. */
 const yearFirst =
   /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)? ?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/i;
-const dayFirst = /^(?:[a-z]{3,9},? )?(\d{1,2})(?:st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})$/i;
-const monthFirst = /^(?:[a-z]{3,9},? )?([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/i;
+const dayFirst = /^(?:([a-z]{3,9})\.?,? )?(\d{1,2})(?:st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})$/i;
+const monthFirst = /^(?:([a-z]{3,9})\.?,? )?([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/i;
 const yearLast = /^\d{1,2}([./-])\d{1,2}\1(?:\d{2}|\d{4})(?:[T ,]|$)/;
 
 /**
@@ -47,17 +47,29 @@ export function isTimeZone(name: string): boolean {
 }
 
 function dayInWords(text: string): CalendarDay {
-  const [, first, firstMonth, firstYear] = dayFirst.exec(text) ?? [];
-  const [, secondMonth, second, secondYear] = monthFirst.exec(text) ?? [];
+  const [, firstWeekday, first, firstMonth, firstYear] = dayFirst.exec(text) ?? [];
+  const [, secondWeekday, secondMonth, second, secondYear] = monthFirst.exec(text) ?? [];
   const name = (firstMonth ?? secondMonth)?.toLowerCase();
   const month = name === undefined ? 0 : months.findIndex((each) => each.startsWith(name)) + 1;
   if (month > 0) {
     const day = dayNumber({ year: Number(firstYear ?? secondYear), month, date: Number(first ?? second) });
-    return day === null ? { problem: 'does not exist' } : { day };
+    return day === null ? { problem: 'does not exist' } : onWeekday(day, firstWeekday ?? secondWeekday);
   }
   return {
     problem: yearLast.test(text) ? 'is ambiguous: write the year first, as in 2026-01-05' : 'is not a date',
   };
+}
+
+const weekdays = ['Thursday', 'Friday', 'Saturday', 'Sunday', 'Monday', 'Tuesday', 'Wednesday'] as const;
+
+/** Returns a day if it is on the weekday that is written before it, if any. */
+function onWeekday(day: number, written: string | undefined): CalendarDay {
+  if (written === undefined) return { day };
+  const named = weekdays.find((each) => each.toLowerCase().startsWith(written.toLowerCase()));
+  // The first day, 1970-01-01, is a Thursday.
+  const own = weekdays[((day % 7) + 7) % 7];
+  if (named === undefined) return { problem: 'is not a date' };
+  return named === own ? { day } : { problem: `is a ${own}, not a ${named}` };
 }
 
 /** The number of a day, or null where its month does not have it. */

@@ -15,7 +15,15 @@ export function objectsInText(text: string): readonly JsonObject[] {
 
 /** Returns the same objects as they are written. */
 export function objectTextsIn(text: string): readonly string[] {
-  return scanned(text).texts;
+  return placedObjects(text).map(({ written }) => written);
+}
+
+/** An object in a text, as it is written, with where it is. */
+export type PlacedObject = { readonly written: string; readonly span: Span };
+
+/** Returns the same objects with their places. */
+export function placedObjects(text: string): readonly PlacedObject[] {
+  return scanned(text).placed;
 }
 
 /** Returns where the JSON objects in a text begin and end, as `objectsInText` finds them. */
@@ -23,7 +31,7 @@ export function objectSpans(text: string): readonly Span[] {
   return scanned(text).spans;
 }
 
-type Span = readonly [from: number, end: number];
+export type Span = readonly [from: number, end: number];
 
 /** Whether an object begins behind the last JSON object of a text and is not closed: its writer was cut off. */
 export function endsInsideObject(text: string): boolean {
@@ -41,12 +49,12 @@ export function answerAmong(
   return last && objects.some((each) => !isSame(each, last)) ? 'differing' : last;
 }
 
-type Scanned = { readonly texts: readonly string[]; readonly spans: readonly Span[]; readonly rest: string };
+type Scanned = { readonly placed: readonly PlacedObject[]; readonly spans: readonly Span[]; readonly rest: string };
 
 function scanned(text: string): Scanned {
   const last = text.slice(-longestText);
   const before = text.length - last.length;
-  const texts: string[] = [];
+  const placed: PlacedObject[] = [];
   const spans: Span[] = [];
   let failures = 0;
   let from = 0;
@@ -56,13 +64,14 @@ function scanned(text: string): Scanned {
     const value = end < 0 ? undefined : jsonOf(written);
     if (value === undefined) failures += 1;
     else {
-      if (!isTooDeep(value)) texts.push(written);
-      spans.push([before + at, before + end]);
+      const span = [before + at, before + end] as const;
+      if (!isTooDeep(value)) placed.push({ written, span });
+      spans.push(span);
       from = end;
     }
     at = last.indexOf('{', value === undefined ? at + 1 : end);
   }
-  return { texts, spans, rest: last.slice(from) };
+  return { placed, spans, rest: last.slice(from) };
 }
 
 /** Returns where the braces that open at `from` are closed again, one past the last; -1 where they are not. */

@@ -8,13 +8,14 @@ type Words = { readonly joined: string; readonly split: string };
 const letterScripts =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]\p{M}*/gu;
 
-/** Words; numbers with their sign, separators and letters of an id; signs of currencies and of percent. */
+/** Words; numbers with their sign, separators and letters of an id; signs of currencies and of percent; C# and C++. */
 const word =
-  /(?:(?<=^|[\s(:=\p{Sc}])-(?=\d))?[\p{L}\p{M}\p{N}]+(?:(?:(?<=\d)[.,:/](?=\d)|(?<=\p{L})'(?=\p{L}))[\p{L}\p{M}\p{N}]+)*|\p{Sc}|%/gu;
+  /(?<![\p{L}\p{M}\p{N}])\p{L}(?:#|\+{1,2})(?![\p{L}\p{N}#+])|(?:(?<=^|[\s(:=\p{Sc}])-(?=\d))?[\p{L}\p{M}\p{N}]+(?:(?:(?<=\d)[.,:/](?=\d)|(?<=\p{L})'(?=\p{L}))[\p{L}\p{M}\p{N}]+)*|\p{Sc}|%/gu;
 
 /**
  * Whether a text says a phrase: the same words and numbers in the same order, whatever their case, accents, quotes,
- * hyphens and other punctuation. A number is found as a whole only: 10 is not in W2010, 110 or 10.50, and 1,000 is 1000.
+ * hyphens and other punctuation. A number is found as a whole only: 10 is not in W2010, 110, 10.50 or 2026-03-10, and
+ * 1,000 and 1 000 are 1000. The sign of a currency can be on either side.
  */
 export function saysPhrase(text: string, phrase: string): boolean {
   const [said, wanted] = [wordsOf(text), wordsOf(phrase)];
@@ -35,11 +36,27 @@ function listed(text: string): string {
   return ` ${words.flatMap(formsOf).join(' ')} `;
 }
 
+/** A number whose thousands are apart by spaces or apostrophes. */
+const grouped =
+  /(?<![\p{L}\p{N}.,:/-]|\d[ '\u2019\u00a0\u2009\u202f])[1-9]\d{0,2}(?:[ '\u2019\u00a0\u2009\u202f]\d{3})+(?![\p{L}\p{N}])/gu;
+/** An id with a further part, such as P46-B: P46 is another one. */
+const longId =
+  /(?<![\p{L}\p{N}-])(\p{L}[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*)[-\u2010-\u2015](\p{N}+|\p{Lu}{1,3})(?![\p{L}\p{N}])/gu;
+/** A date in figures, with the year first or last. */
+const date =
+  /(?<![\p{L}\p{N}-])(?:\d{4}[-\u2010-\u2012]\d{1,2}[-\u2010-\u2012]\d{1,2}|\d{1,2}[-\u2010-\u2012]\d{1,2}[-\u2010-\u2012]\d{4})(?!\p{N})/gu;
+/** An amount with the sign of its currency behind it. */
+const currencyBehind = /(?<![\p{L}\p{N}.,]|\p{Sc}\s?-?)(-?\d(?:[\d.,]*\d)?)\s?(\p{Sc})(?!\s?\d)/gu;
+
 /** A text in lower case without accents and invisible signs, with straight quotes and plain hyphens. */
 function folded(text: string): string {
   return (
     text
-      .replace(/(?<=\d)[\u00a0\u202f](?=\d{3}(?!\d))/g, '')
+      .replace(grouped, (number) => number.replace(/\D/g, ''))
+      .replace(longId, '$1$2')
+      .replace(date, (written) => written.replace(/\D/g, '/'))
+      .replace(/(?<=^|[\s(:=\p{Sc}-])\.(?=\d)/gu, '0.')
+      .replace(currencyBehind, '$2$1')
       .replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, '')
       // Some letters have another form in upper case only: ß is SS.
       .toUpperCase()
@@ -66,7 +83,7 @@ function formsOf(found: string): readonly string[] {
 
 /** A number without the commas between thousands and the zeros behind its decimals; several where commas part them. */
 function numbersOf(digits: string): readonly string[] {
-  const isGrouped = /^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(digits);
+  const isGrouped = /^-?(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})(?:\.\d+)?$/.test(digits);
   if (!isGrouped && /,.*,/.test(digits)) return digits.split(',').flatMap(numbersOf);
   const plain = isGrouped ? digits.replaceAll(',', '') : digits.replace(/^(-?\d+),(\d+)$/, '$1.$2');
   return [/^-?\d+\.\d+$/.test(plain) ? withoutFinalZeros(plain) : plain];

@@ -1,9 +1,10 @@
 import { finiteText, isObject, type Json, jsonOf } from '../../core/values/json.ts';
 import { isExactNumber, losesDigits, rawJson, writtenJson } from '../../core/values/largeIntegers.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
+import { argumentNames } from './callForm.ts';
 
-/** llama.cpp and Ollama send the arguments of a call as an object. */
-const hasObjectArguments = (text: string) => /"arguments"\s*:\s*[{[]/.test(text);
+/** llama.cpp, Ollama and Anthropic send the arguments of a call as an object. */
+const objectArguments = new RegExp(`"(?:${argumentNames.join('|')})"\\s*:\\s*[{[]`);
 
 /**
  * Returns the body of an answer, or an event of a stream, as JSON; undefined for a text that is not JSON, except for the
@@ -13,11 +14,14 @@ const hasObjectArguments = (text: string) => /"arguments"\s*:\s*[{[]/.test(text)
 export function bodyJson(body: string): unknown {
   const text = finiteText(body);
   const value = jsonOf(text);
-  const hasObjects = hasObjectArguments(text);
+  const hasObjects = objectArguments.test(text);
   if ((!hasObjects && !losesDigits(text)) || isTooDeep(value)) return value;
   const exact = rawJson(text) as Json;
   return hasObjects ? withWritten(exact, writtenJson(text) as Json, false) : exact;
 }
+
+/** The fields of a message that have calls. */
+const callPlaces = ['tool_calls', 'function_call', 'content'];
 
 /** Returns a value with the arguments of its calls from the same value as it was written. */
 function withWritten(value: Json, written: Json, isCall: boolean): Json {
@@ -27,8 +31,8 @@ function withWritten(value: Json, written: Json, isCall: boolean): Json {
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => {
       const own = (written as { readonly [key: string]: Json })[key] ?? null;
-      if (isCall && key === 'arguments') return [key, own];
-      const isInside = key === 'tool_calls' || key === 'function_call' || (isCall && key === 'function');
+      if (isCall && argumentNames.includes(key)) return [key, own];
+      const isInside = callPlaces.includes(key) || (isCall && key === 'function');
       return [key, withWritten(each, own, isInside)];
     }),
   );

@@ -5,10 +5,10 @@ import { type BrokenEnd, brokenEndOf, endsWithCalls } from '../../core/values/an
 import { type Json, jsonOf, wellFormedText } from '../../core/values/json.ts';
 import { objectTextsIn } from '../../core/values/jsonInText.ts';
 import { isExactNumber, withDigits } from '../../core/values/largeIntegers.ts';
-import { isTooDeep } from '../../core/values/nesting.ts';
 import { withoutPage } from '../files/htmlPage.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { bodyJson } from './bodyJson.ts';
+import { callsInForm, contentInForm, functionInForm, functionInText, withTextArguments } from './callForm.ts';
 import {
   errorIn,
   errorOf,
@@ -218,47 +218,21 @@ function choiceInForm(choice: unknown): unknown {
   const message = fieldsOf(data?.['message'] ?? (data?.['finish_reason'] ? data['delta'] : null));
   if (!message) return choice;
   const { tool_calls: given, function_call: legacy } = message;
-  const calls = callsInForm(given)?.map(withTextArguments) ?? null;
+  const { content, calls: inContent } = contentInForm(message['content']);
+  const listed = callsInForm(given);
+  // An answer that has its calls in both places repeats them.
+  const calls = listed && listed.length > 0 ? listed : inContent.length > 0 ? callsInForm(inContent) : listed;
   // llama-cpp-python sends a call in both forms.
   const isRepeated = calls !== null && calls.length > 0;
   const own: Fields = {
     ...message,
-    ...(given === undefined ? {} : { tool_calls: calls }),
-    ...(legacy === undefined ? {} : { function_call: isRepeated || isBlank(legacy) ? null : inText(legacy) }),
+    ...(content === undefined ? {} : { content }),
+    ...(given === undefined && calls === null ? {} : { tool_calls: calls?.map(withTextArguments) ?? null }),
+    ...(legacy === undefined
+      ? {}
+      : { function_call: isRepeated || isBlank(legacy) ? null : functionInText(functionInForm(legacy)) }),
   };
   return { ...data, message: own };
-}
-
-function withTextArguments(call: unknown): unknown {
-  const data = fieldsOf(call);
-  return data?.['function'] ? { ...data, function: inText(data['function']) } : call;
-}
-
-/** Returns a function whose arguments are a text, as OpenAI has them. */
-function inText(given: unknown): unknown {
-  const own = fieldsOf(given);
-  const { arguments: args } = own ?? {};
-  if (!own || args === undefined || args === null || typeof args === 'string') return given;
-  return { ...own, arguments: isTooDeep(args) ? 'nested too deeply to be read' : JSON.stringify(args) };
-}
-
-/** Whether a call says more than its place and its type. */
-function isCall(call: unknown): boolean {
-  const data = fieldsOf(call);
-  return !isBlank(data ? { ...data, type: null, index: null } : call);
-}
-
-/** Returns the calls in a list that are not empty, or null if the value is not a list. */
-export function callsInForm(calls: unknown): readonly unknown[] | null {
-  return calls === undefined || calls === null ? null : [calls].flat().filter(isCall).map(callInForm);
-}
-
-/** Returns a call with its name and its arguments in `function`, where OpenAI has them. */
-function callInForm(call: unknown): unknown {
-  const data = fieldsOf(call);
-  if (typeof data?.['name'] !== 'string' || !isBlank(data['function'])) return call;
-  const { name, arguments: given, ...rest } = data;
-  return { ...rest, function: { name, arguments: given } };
 }
 
 function answerOf(

@@ -48,8 +48,9 @@ export async function askAgentModel(
 /** Returns how an answer of a seat ended: a call that its server left in the text is not made. */
 export function endOfAnswer({ brokenEnd, content, toolCalls, raw }: ChatAnswer, tools: readonly Offered[]) {
   if (brokenEnd !== null || toolCalls.length > 0) return brokenEnd;
-  // Where only thoughts are left, a call can be among them.
-  const text = content || textOf(raw.choices[0]?.message?.content);
+  const whole = textOf(raw.choices[0]?.message?.content);
+  // Where only thoughts are left, a call can be among them, and gpt-oss can say something before it.
+  const text = content && !whole.includes('to=functions.') ? content : whole;
   const names = tools.map(({ name }) => name);
   return hasTextCall(text, names) ? 'unparsed' : null;
 }

@@ -2,7 +2,8 @@ import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/values/json.ts';
 import { bodyJson } from './bodyJson.ts';
-import { callsInForm, idSchema } from './chatAnswer.ts';
+import { callsInForm } from './callForm.ts';
+import { idSchema } from './chatAnswer.ts';
 import { errorIn, errorOf, fieldsOf, isBlank } from './providerError.ts';
 
 /** Some servers send numbers as texts. */
@@ -17,8 +18,9 @@ const indexSchema = z
   .nullish();
 const callSchema = z.looseObject({
   index: indexSchema,
-  id: idSchema,
-  function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() }).nullish(),
+  // The whole answer is read with another schema, which names an id or a name that is not a text.
+  id: z.union([idSchema, z.unknown()]).optional(),
+  function: z.looseObject({ name: z.unknown().optional(), arguments: z.unknown().optional() }).nullish(),
 });
 type CallDelta = z.infer<typeof callSchema>;
 const deltaSchema = z.looseObject({
@@ -127,7 +129,8 @@ function assign(fields: Fields, given: Fields): void {
 function addPart(message: Fields, name: string, part: unknown): void {
   const before = message[name];
   if (part === null || part === undefined) return;
-  if (Array.isArray(before) || (Array.isArray(part) && before !== undefined))
+  if (name === 'content' && fieldsOf(part)) addPart(message, name, [part]);
+  else if (Array.isArray(before) || (Array.isArray(part) && before !== undefined))
     message[name] = withParts(partsOf(before), partsOf(part));
   else
     message[name] =
@@ -226,6 +229,6 @@ function functionWith(before: FunctionDelta, part: FunctionDelta): FunctionDelta
     arguments: typeof args === 'string' && typeof given === 'string' ? args + given : (given ?? args),
   };
   assign(whole, fields);
-  const isPart = name && more && name !== more && !args;
+  const isPart = typeof name === 'string' && typeof more === 'string' && name && more && name !== more && !args;
   return { ...whole, name: isPart ? name + more : name || more };
 }

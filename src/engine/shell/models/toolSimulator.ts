@@ -1,9 +1,10 @@
 import type { ErrorObject } from 'ajv';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Tool } from '../../core/domain/tool.ts';
+import { doubtAbout } from '../../core/values/answerDoubt.ts';
 import { exactSchema } from '../../core/values/exactSchema.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
-import { answerAmong, objectTextsIn } from '../../core/values/jsonInText.ts';
+import { answerAmong, endsInsideObject, placedObjects } from '../../core/values/jsonInText.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import type { Patch } from '../../core/world/database.ts';
@@ -115,17 +116,24 @@ function answerFormat(tool: Tool) {
 
 /** Returns the answer in a model's text, checked against the tool's schema. Its result keeps all digits of its numbers. */
 function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
-  const objects = objectTextsIn(text).map((each) => rawJson(each) as JsonObject);
+  const objects = placedObjects(text).map(({ written, span }) => ({ value: rawJson(written) as JsonObject, span }));
   const last = objects.at(-1);
   if (last === undefined) return { problem: `it is not JSON: ${redactedPart(text, 0, 200)}` };
+  if (endsInsideObject(text)) return { problem: 'it breaks off' };
   const isSame = (one: JsonObject, other: JsonObject) => canonicalJson(one) === canonicalJson(other);
-  const fitting = objects.filter((each) => !misfitIn(each, tool));
-  const value = answerAmong(fitting, isSame);
+  const fitting = objects.filter((each) => !misfitIn(each.value, tool));
+  const value = answerAmong(
+    fitting.map((each) => each.value),
+    isSame,
+  );
+  const lastFitting = fitting.at(-1);
   if (value === 'differing') return { problem: 'it has several answers that differ' };
-  if (value === undefined) {
-    const { instancePath = '', message = 'does not fit' } = misfitIn(last, tool) ?? {};
+  if (value === undefined || lastFitting === undefined) {
+    const { instancePath = '', message = 'does not fit' } = misfitIn(last.value, tool) ?? {};
     return { problem: `${instancePath || 'the answer'} ${message}` };
   }
+  const doubt = doubtAbout(text, lastFitting.span, ['result', 'error', 'writes']);
+  if (doubt) return { problem: `it ${doubt}` };
   const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
   if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
   const { result } = answer;

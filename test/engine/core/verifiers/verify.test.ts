@@ -281,7 +281,45 @@ describe('a judge', () => {
     ['Yes!', null],
     ['{"holds": "true"}', null],
     ['[]', null],
+    ['The agent did not look, so my answer is: {"holds": false, "reason": "no"}', false],
+    ['It is named.\n\n**Judgement**\n\n```json\n{"holds": true, "reason": "step 3"}\n```', true],
+    ['I fill in {"holds": true or false, "reason": "..."}.\n{"holds": true, "reason": "step 3"}', true],
+    ['It calls look {chair: A1} and {"chair": "A1"}. {"holds": true, "reason": "step 3"} Bye!', true],
   ])('%s is read as %s', (text, holds) => expect(judgeAnswerIn(text).holds).toBe(holds));
+
+  const yes = '{"holds": true, "reason": "one sentence"}';
+  const [unread, another, denied, takenBack, twice, other] = [
+    'has an object that cannot be read',
+    'has another object after its answer',
+    'has its object in a sentence that may deny it',
+    'says more after its object, which may take it back',
+    'has an object with a field twice',
+    'has an object whose "holds" is not true or false',
+  ];
+  it.each([
+    [`At first ${yes}, but then:\n{"holds": false, "reason": "It said "Done" without it."}`, unread],
+    [`Format: ${yes}\n\n{"holds": false, "reason": "It is not named.",}`, unread],
+    [`Expected: ${yes}\nActual: {"holds": false, "reason": "first line\nsecond line"}`, unread],
+    [`The form is ${yes}. My answer: {'holds': False, 'reason': 'not named'}`, unread],
+    [`I will answer ${yes}? No. It is not named: {"holds": no}`, unread],
+    [`{"holds": false, "reason": "It said "Done"; only ${yes} fits."}`, unread],
+    [`{'holds': False}, or rather: ${yes}`, unread],
+    [`{"verdict": ${yes}`, unread],
+    [`It could be ${yes} but no: {"holds": "false", "reason": "not named"}`, another],
+    [`${yes} {"verdict": false}`, another],
+    [`I do not think that ${yes}`, denied],
+    [`It would be wrong to say: ${yes}`, denied],
+    [`The statement is false. E.g. ${yes}`, denied],
+    [`If it had named it, ${yes}`, denied],
+    [`${yes}\n\nWait, that is wrong: the agent never named it, so this does not hold.`, takenBack],
+    [`${yes} would do, as it is named.`, takenBack],
+    [`${yes}\n\nDas stimmt nicht.`, takenBack],
+    [`${yes}\n\nOn a closer look at each of the calls and messages it is the customer alone who names it.`, takenBack],
+    ['{"holds": true, "reason": "a", "holds": false}', twice],
+    [`{"Holds": false} ${yes}`, other],
+  ])('%s is not clear', (text, why) =>
+    expect(judgeAnswerIn(text)).toEqual({ holds: null, reason: `the judge gave no clear answer: it ${why}` }),
+  );
 
   const quoted = { holds: true, reason: 'all good' };
   const written = JSON.stringify(quoted, null, 1).replaceAll('\n', '');

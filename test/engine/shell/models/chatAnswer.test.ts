@@ -63,6 +63,59 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
         { toolCalls: [{ ...call, arguments: given }] },
       ] as const,
   ),
+  ...(
+    [
+      ['a call of Anthropic', [{ id: 'c', type: 'tool_use', name: 'find_parcel', input: { parcel: 'P46' } }]],
+      [
+        'parameters in place of arguments',
+        [{ id: 'c', function: { name: 'find_parcel', parameters: { parcel: 'P46' } } }],
+      ],
+      [
+        'null arguments beside an input',
+        [{ id: 'c', function: { name: 'find_parcel', arguments: null, input: '{"parcel": "P46"}' } }],
+      ],
+    ] as const
+  ).map(
+    ([name, calls]) =>
+      [name, { tool_calls: calls }, { toolCalls: [{ ...call, id: 'c', arguments: { parcel: 'P46' } }] }] as const,
+  ),
+  [
+    'a function call of old with parameters',
+    { function_call: { name: 'find_parcel', parameters: { parcel: 'P46' } } },
+    { toolCalls: [{ ...call, arguments: { parcel: 'P46' } }] },
+  ],
+  [
+    'calls as parts of the content',
+    {
+      content: [
+        { type: 'text', text: 'I look.' },
+        { type: 'tool_use', id: 'c', name: 'find_parcel', input: { parcel: 'P46' } },
+        { type: 'tool_use', id: 'd', name: 'find_parcel', input: {} },
+      ],
+    },
+    {
+      content: 'I look.',
+      toolCalls: [
+        { ...call, id: 'c', arguments: { parcel: 'P46' } },
+        { ...call, id: 'd' },
+      ],
+      brokenEnd: null,
+    },
+  ],
+  [
+    'a call as the only part of the content',
+    { content: [{ type: 'tool_use', id: 'c', name: 'find_parcel', input: {} }] },
+    { content: null, toolCalls: [{ ...call, id: 'c' }] },
+  ],
+  [
+    'a call in the content and in its own place',
+    {
+      content: [{ type: 'tool_use', id: 'c', name: 'find_parcel', input: {} }],
+      tool_calls: [{ id: 'c', function: { name: 'find_parcel', arguments: '{}' } }],
+    },
+    { content: null, toolCalls: [{ ...call, id: 'c' }] },
+  ],
+  ['one part that is not in a list', { content: { type: 'text', text: 'It is on its way.' } }, spoken],
   [
     'halves of surrogate pairs',
     {
@@ -183,6 +236,19 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     ['<antThinking>', '</antThinking>'],
     ['Here is my thought process:', 'Here is my response:'],
     ['<think>', '</think><response>'],
+    ['<think >', '</think >'],
+    ['<think time="3">', '</think>'],
+    ['<think>', '</thinking>'],
+    ['<thinking>', '</think>'],
+    ['<reason>', '</reason>'],
+    ['<o_think>', '</o_think>'],
+    ['<thinking_process>', '</thinking_process>'],
+    ['<|thinking|>', '<|/thinking|>'],
+    ['<details type="reasoning" done="true" duration="3">', '</details>\n'],
+    ['<|begin_of_thought|>', '<|end_of_thought|>\n\n<|begin_of_solution|>'],
+    ['', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+    ['analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+    ['**Thinking:** ', '\n\n**Answer:** '],
     ['<|START_THINKING|>', '<|END_THINKING|><|START_RESPONSE|>'],
   ].map(
     ([open, close]) =>
@@ -217,6 +283,12 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { ...spoken, thoughts: 'Thursday' },
   ],
   [
+    'a call of gpt-oss without its tokens',
+    { content: 'analysisIt is clear.assistantcommentary to=functions.find_parcel json{"parcel":"P46"}' },
+    { content: '', thoughts: 'It is clear.\n\njson{"parcel":"P46"}' },
+  ],
+  ['a solution of OpenThinker', { content: '<|begin_of_solution|>It is on its way.<|end_of_solution|>' }, spoken],
+  [
     'reasoning as parts',
     {
       content: [
@@ -242,14 +314,33 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: 'Hello <think>It comes on Thursday' },
     { content: 'Hello', thoughts: 'It comes on Thursday' },
   ],
+  ...['`</think>`', '"</think>"', '`a </think> b`'].map(
+    (quoted) =>
+      [
+        `a thought that speaks of ${quoted}`,
+        { content: `<think>If I wrote ${quoted}, Thursday.</think>It is on its way.` },
+        { ...spoken, thoughts: expect.stringMatching(/^If I wrote .*, Thursday\.$/) },
+      ] as const,
+  ),
+  [
+    'a backtick in a thought and one behind it',
+    { content: '<think>Hm `</think>It is `on` its way. <think>Hm.</think>' },
+    { content: 'It is `on` its way.', thoughts: 'Hm `\n\nHm.' },
+  ],
   [
     'a closing tag that closes nothing',
     { content: '<think>Thursday</think>It is</think> on its way.' },
     { ...spoken, thoughts: 'Thursday' },
   ],
-  ...['The field <analysis> is empty, and {"a": 1} is not.', '{"note": "It wrote </think> and <think>"}'].map(
-    (content) => [`a tag in ${content}`, { content }, { content, thoughts: null }] as const,
-  ),
+  ...[
+    'The field <analysis> is empty, and {"a": 1} is not.',
+    '{"note": "It wrote </think> and <think>"}',
+    'I <think of it> so.',
+    '<details><summary>More</summary>Thursday</details>',
+    'It ends with `a<|end|><|start|>assistant<|channel|>final<|message|>`.',
+    '{"note": "a<|end|><|start|>assistant<|channel|>final<|message|>"}',
+    'Thinking: it comes on Thursday.\n\nIt is on its way.',
+  ].map((content) => [`a tag in ${content}`, { content }, { content, thoughts: null }] as const),
   [
     'a tag in JSON after a thought',
     { content: '<think>Hm.</think>Here: {"note": "It wrote </think> and <analysis>"}' },
@@ -277,6 +368,16 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
 
 test.each(shapes)('%s', (_, message, expected) => {
   expect(answered(message)).toMatchObject(expected);
+});
+
+test.each([
+  '{"content":[{"type":"tool_use","id":"c","name":"pay","input":GIVEN}]}',
+  '{"tool_calls":[{"id":"c","name":"pay","parameters":GIVEN}]}',
+])('the numbers of %s keep their form', (message) => {
+  const given = '{"to":9007199254740993,"amount":5.0}';
+  expect(answerOf(`{"choices":[{"message":${message.replace('GIVEN', given)}}]}`).toolCalls).toMatchObject([
+    { arguments: { to: '9007199254740993', amount: 5 }, integers: ['/to'], floats: ['/amount'] },
+  ]);
 });
 
 test('a hostile answer is read in time: a million thoughts, and arguments nested a million times', () => {

@@ -345,14 +345,18 @@ const rows: readonly Row[] = [
     sends: () => [whole({ content: '<tool_call>{"name": "look", "arguments": {"chair": "A1"}}</tool_call>' })],
     becomes: unparsed,
   },
-  {
-    name: 'a call in the channels of gpt-oss',
-    seats: speakers,
-    sends: () => [
-      whole({ content: '<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"at":1}<|call|>' }),
-    ],
-    becomes: unparsed,
-  },
+  ...[
+    '<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"at":1}<|call|>',
+    '<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>commentary to=functions.look<|message|>{}<|call|>',
+    'analysisI look.assistantcommentary to=functions.look json{"at":1}',
+  ].map(
+    (content): Row => ({
+      name: `a call in the channels of gpt-oss: ${content}`,
+      seats: speakers,
+      sends: () => [whole({ content })],
+      becomes: unparsed,
+    }),
+  ),
   {
     name: 'braces in the reason',
     seats: ['judge'],
@@ -370,7 +374,7 @@ const rows: readonly Row[] = [
   {
     name: 'a brace behind the answer',
     seats: ['judge'],
-    sends: (text) => [whole({ content: `${text} The brace { is not closed.` })],
+    sends: (text) => [whole({ content: `${text} The brace { is open.` })],
     becomes: taken,
   },
   {
@@ -379,6 +383,22 @@ const rows: readonly Row[] = [
     sends: (text) => [whole({ content: `${text} or {"result": {"open": false}}` })],
     becomes: () => ({ said: null, problem: 'it has several answers that differ' }),
   },
+  ...(
+    [
+      ['Schema {"result": {"open": "boolean"}} => {"result": {"open": true},}', 'has an object that cannot be read'],
+      ['E.g. {"result": {"open": false}}. Answer: {"result": {"open": "ye"s}}', 'has an object that cannot be read'],
+      ['E.g. {"result": {"open": false}}\n\n{"result": {"open": tr', 'breaks off'],
+      ['{"result": {"open": false}} {"result": []}', 'has another object after its answer'],
+      ['{"result": {"open": false}}\n\nWait, it is open.', 'says more after its object, which may take it back'],
+    ] as const
+  ).map(
+    ([content, why]): Row => ({
+      name: `an example before an answer that ${why}: ${content}`,
+      seats: ['tool'],
+      sends: () => [whole({ content })],
+      becomes: () => ({ said: null, problem: `it ${why}` }),
+    }),
+  ),
 ];
 
 const cases = rows.flatMap((row) => [false, true].map((isStreamed) => ({ ...row, isStreamed })));

@@ -309,6 +309,29 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     { ...spoken, note: { finishReason: 'stop' } },
   ],
   [
+    'a content of single parts that are not in lists',
+    [
+      delta({ content: { type: 'text', text: 'It comes ' } }),
+      delta({ content: { type: 'text', text: 'on Thursday.' } }),
+      end(),
+    ],
+    spoken,
+  ],
+  [
+    'a call as a part of the content',
+    [
+      delta({ content: [{ type: 'text', text: 'It comes on Thursday.' }] }),
+      delta({ content: [{ type: 'tool_use', id: 'a', name: 'find', input: { id: 'P1' } }] }),
+      end('tool_calls'),
+    ],
+    { ...spoken, toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'a call with parameters',
+    [call({ id: 'a' }, { name: 'find', parameters: { id: 'P1' } }), end('tool_calls')],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
     'a whole completion as one event',
     [{ choices: [{ message: { content: 'It comes on Thursday.' } }] }, '[DONE]'],
     spoken,
@@ -399,6 +422,19 @@ test.each([
     type: 'unreadable',
     problem: expect.stringContaining('upstream is away'),
   });
+});
+
+test.each([
+  ['id', { id: true, function: { name: 'find', arguments: '{}' } }],
+  ['function.name', { id: 'a', function: { name: 5, arguments: '{}' } }],
+])('the %s of a call that cannot be read is named as in a whole answer', (field, given) => {
+  const events = [delta({ tool_calls: [{ index: 0, ...given }] }), end('tool_calls')];
+  const whole = { choices: [{ message: { tool_calls: [given] }, finish_reason: 'tool_calls' }] };
+  for (const body of [completionIn(streamOf(events)) ?? '', JSON.stringify(whole)])
+    expect(readAnswer(body)).toMatchObject({
+      type: 'unreadable',
+      problem: expect.stringMatching(new RegExp(`^choices\\.0\\.message\\.tool_calls\\.0\\.${field}: `)),
+    });
 });
 
 test('a text after the end of an answer is ignored', () => {
