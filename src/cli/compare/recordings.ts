@@ -1,10 +1,17 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { decisiveVerdict } from '../../engine/core/domain/decisiveVerdict.ts';
 import type { World } from '../../engine/core/domain/domain.ts';
 import { type AlignedRow, alignedSteps } from '../../engine/core/evaluation/alignment.ts';
 import { type Divergence, firstDivergence } from '../../engine/core/evaluation/comparison.ts';
 import { type Measure, measureOf } from '../../engine/core/evaluation/measure.ts';
-import { type Recorded, type RolloutEvent, type RolloutStarted, verdictWord } from '../../engine/core/events/event.ts';
+import {
+  isDemanding,
+  type Recorded,
+  type RolloutEvent,
+  type RolloutStarted,
+  verdictWord,
+} from '../../engine/core/events/event.ts';
 import { baseHash } from '../../engine/core/events/world.ts';
 import { type Json, showPath } from '../../engine/core/values/json.ts';
 import { diffDatabases } from '../../engine/core/world/database.ts';
@@ -147,19 +154,19 @@ const ruleVerdictsIn = (lines: readonly Recorded[]): readonly RuleVerdict[] =>
   );
 
 /**
- * Returns what the verifiers decided, and of each rule that is violated in one of the recordings: its violations, or else its
- * last verdict.
+ * Returns what the verifiers decided, and of each rule that is violated in one of the recordings: its violations, or
+ * else the verdict that decides it.
  */
 function verdictsIn(lines: readonly Recorded[], violated: ReadonlySet<string>): readonly ComparedVerdict[] {
   const verifiers = lines.flatMap(({ n, event }): ComparedVerdict[] => {
-    if (event.type !== 'verdictReached') return [];
+    if (event.type !== 'verdictReached' || !isDemanding(event.verdict)) return [];
     const { verifier, detail } = event.verdict;
     return [{ name: verifier, verdict: verdictWord(event.verdict), detail, step: n }];
   });
   const checked = ruleVerdictsIn(lines);
   const rules = [...violated].flatMap((rule) => {
     const own = checked.filter((each) => each.rule === rule);
-    return own.some(isViolated) ? own.filter(isViolated) : own.slice(-1);
+    return own.some(isViolated) ? own.filter(isViolated) : (decisiveVerdict(own) ?? []);
   });
   return [
     ...rules.map(({ rule, verdict, reason, n }) => ({ name: `rule ${rule}`, verdict, detail: reason, step: n })),

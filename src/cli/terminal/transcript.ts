@@ -1,5 +1,12 @@
+import { rulesThat } from '../../engine/core/domain/decisiveVerdict.ts';
 import { brokenEndText, endReasonText } from '../../engine/core/events/displayText.ts';
-import { type EventOf, type Failure, type RolloutEvent, verdictText } from '../../engine/core/events/event.ts';
+import {
+  type EventOf,
+  type Failure,
+  isDemanding,
+  type RolloutEvent,
+  verdictText,
+} from '../../engine/core/events/event.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
@@ -109,7 +116,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     }
     case 'verdictReached':
       return [
-        line('note', `${verdictText(event.verdict)}${event.verdict.of === 0 ? '' : `: ${event.verdict.detail}`}`),
+        line('note', `${verdictText(event.verdict)}${isDemanding(event.verdict) ? `: ${event.verdict.detail}` : ''}`),
       ];
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
@@ -152,13 +159,10 @@ function failureText({ message, file, line: at }: Failure): string {
 /** One line for what held together, one for each violation. */
 function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
-  const isViolated = (id: string) => violated.some(({ rule }) => rule === id);
-  const held = new Set(
-    verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isViolated(rule) ? [rule] : [])),
-  );
+  const held = rulesThat('held', verdicts);
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
-    ...[...held].slice(0, 1).map((rule) => ({ ...line('rule', `${[...held].join(', ')} held`), rule })),
+    ...held.slice(0, 1).map((rule) => ({ ...line('rule', `${held.join(', ')} held`), rule })),
     ...unknown.map(({ rule, reason }) => ({ ...line('rule', `${rule} unknown: ${reason}`), rule })),
     ...violated.map(({ rule, gate, reason }) => ({
       ...line('violation', `${rule}${gate ? ' (makes the reward 0)' : ''}: ${reason}`),

@@ -201,7 +201,8 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         text: `${event.question} ${event.reason}`,
       };
     case 'verdictReached': {
-      const { verifier, held, unknown, detail } = event.verdict;
+      const { verifier, held, unknown, detail, of } = event.verdict;
+      if (of === 0) return { speaker: 'engine', title: `Verifier ${verifier} requires nothing`, tone: 'plain' };
       const verdict = held ? 'held' : unknown ? 'unknown' : 'violated';
       return {
         speaker: 'engine',
@@ -259,11 +260,16 @@ function callsOf(calls: Extract<RolloutEvent, { type: 'agentReplied' }>['toolCal
 }
 
 function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }>): Omit<StepEntry, 'n'> {
-  const violated = verdicts.filter(({ verdict }) => verdict === 'violated').map(({ rule }) => rule);
-  const isOpen = verdicts.every(({ verdict }) => verdict === 'unknown');
+  const rulesThat = (wanted: 'violated' | 'unknown') => [
+    ...new Set(verdicts.flatMap(({ rule, verdict }) => (verdict === wanted ? [rule] : []))),
+  ];
+  const violated = rulesThat('violated');
+  const unknown = rulesThat('unknown');
+  const isAnyHeld = verdicts.some(({ rule }) => !unknown.includes(rule));
+  const held = unknown.length === 0 ? 'Rules held' : `Rules held, unknown: ${unknown.join(', ')}`;
   return {
     speaker: 'engine',
-    title: violated.length > 0 ? `Violated: ${violated.join(', ')}` : isOpen ? 'Rules unknown' : 'Rules held',
+    title: violated.length > 0 ? `Violated: ${violated.join(', ')}` : isAnyHeld ? held : 'Rules unknown',
     tone: violated.length === 0 ? 'plain' : 'bad',
     verdicts: verdicts.map(({ rule, verdict, reason, evidence, gate }) => ({
       name: rule,

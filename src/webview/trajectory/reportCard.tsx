@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
-import { shownCard } from '../models/reportCard.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
@@ -47,7 +46,7 @@ export function ReportCard({
       )}
       {!rewarded && <p class="muted">No reward yet: the rollout is running, or it was stopped before its end.</p>}
       {rewarded && !rewarded.card && <p class="muted">This recording was made without a report card.</p>}
-      {shownCard(trajectory).map(({ layer, verdict, items }) => (
+      {rewarded?.card?.map(({ layer, verdict, items }) => (
         <details key={layer} open={verdict === 'violated'}>
           <summary>
             <span class="layer">{layers[layer]}</span> <Mark verdict={verdict} />{' '}

@@ -33,7 +33,7 @@ async function hover(run: Session, expression: string): Promise<string | undefin
   return success ? body.result : undefined;
 }
 
-test('a rule shows its last verdict, in the policy and at its check', async () => {
+test('a rule shows the verdict that decides it, in the policy and at its check', async () => {
   const run = await atTheViolation();
   const shown = (await beside(run, policy))[ruleLine()];
   expect(shown).toMatch(/^violated: change_item was called before anything was proposed/);

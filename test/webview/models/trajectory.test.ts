@@ -135,6 +135,17 @@ describe('stepEntry', () => {
       title: 'Rules unknown',
       verdicts: [{ name: 'tone', verdict: 'unknown', detail: 'no judge' }],
     });
+    const held = { ...rule, rule: 'brief', verdict: 'held' as const, evidence: [] };
+    const other = { ...rule, evidence: [] };
+    expect(entry({ type: 'rulesChecked', callId: null, verdicts: [held, other] }).title).toBe(
+      'Rules held, unknown: tone',
+    );
+    expect(entry({ type: 'rulesChecked', callId: null, verdicts: [{ ...held, rule: 'tone' }, other] }).title).toBe(
+      'Rules unknown',
+    );
+    const nothing = { verifier: 'communicate', held: true, detail: 'all said', evidence: [], met: 0, of: 0 };
+    const shown = entry({ type: 'verdictReached', verdict: nothing });
+    expect([shown.title, shown.verdicts]).toEqual(['Verifier communicate requires nothing', undefined]);
     const judge = { verifier: 'judge', held: false, unknown: true as const, detail: 'no judge', evidence: [] };
     expect(entry({ type: 'verdictReached', verdict: judge })).toMatchObject({
       tone: 'plain',

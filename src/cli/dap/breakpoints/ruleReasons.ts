@@ -1,3 +1,4 @@
+import { decisiveVerdict } from '../../../engine/core/domain/decisiveVerdict.ts';
 import type { InWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 
@@ -8,13 +9,10 @@ type RuleReason = { readonly rule: string; readonly isViolated: boolean; readonl
 export function ruleReasons({ event }: Step, inWords: InWords): readonly RuleReason[] {
   const byRule = Map.groupBy(event.type === 'rulesChecked' ? event.verdicts : [], ({ rule }) => rule);
   return [...byRule].flatMap(([rule, verdicts]) => {
-    const worst =
-      verdicts.find(({ verdict }) => verdict === 'violated') ??
-      verdicts.find(({ verdict }) => verdict === 'unknown') ??
-      verdicts[0];
-    if (!worst) return [];
-    const text = `rule ${rule} ${worst.verdict}: ${inWords(rule, worst.reason)}`;
-    return [{ rule, isViolated: worst.verdict === 'violated', text }];
+    const decisive = decisiveVerdict(verdicts);
+    if (!decisive) return [];
+    const text = `rule ${rule} ${decisive.verdict}: ${inWords(rule, decisive.reason)}`;
+    return [{ rule, isViolated: decisive.verdict === 'violated', text }];
   });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isProposal } from '../../../engine/core/dialogue/dialogue.ts';
+import { rulesThat } from '../../../engine/core/domain/decisiveVerdict.ts';
 import { baseTask } from '../../../engine/core/domain/underPersona.ts';
 import { endReasonText } from '../../../engine/core/events/displayText.ts';
 import { type Failure, verdictText } from '../../../engine/core/events/event.ts';
@@ -60,14 +61,14 @@ export function nameOf({ event, state }: Step): string {
     case 'rulesChecked': {
       const call = ('call' in state.phase && state.phase.call?.name) || 'the call';
       const moment = event.callId !== null ? `before ${call}` : state.ended ? 'at the end' : 'after what was said';
-      const rulesThat = (wanted: 'held' | 'violated') => [
-        ...new Set(event.verdicts.flatMap(({ rule, verdict }) => (verdict === wanted ? [rule] : []))),
-      ];
-      const violated = rulesThat('violated');
-      const held = rulesThat('held').length;
-      return violated.length > 0
-        ? `${moment}: ${violated.join(', ')} violated`
-        : `${moment}: ${counted(held, 'rule')} held`;
+      const violated = rulesThat('violated', event.verdicts);
+      if (violated.length > 0) return `${moment}: ${violated.join(', ')} violated`;
+      const held = rulesThat('held', event.verdicts).length;
+      const unknown = rulesThat('unknown', event.verdicts);
+      return `${moment}: ${[
+        ...(held > 0 ? [`${counted(held, 'rule')} held`] : []),
+        ...(unknown.length > 0 ? [`${unknown.join(', ')} unknown`] : []),
+      ].join(', ')}`;
     }
     case 'toolCalled':
       return `${event.call.name} is called${event.by ? ' by the user' : ''}`;

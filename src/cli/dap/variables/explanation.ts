@@ -1,5 +1,5 @@
 import { endReasonText } from '../../../engine/core/events/displayText.ts';
-import { verdictWord } from '../../../engine/core/events/event.ts';
+import { isDemanding, verdictText, verdictWord } from '../../../engine/core/events/event.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import { counted } from '../../../engine/core/text/counted.ts';
 import { showPath } from '../../../engine/core/values/json.ts';
@@ -21,6 +21,7 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
     ...headlineOf(state, domain),
     ...verdicts.map((verdict) => {
       const { verifier, held, detail, evidence } = verdict;
+      if (!isDemanding(verdict)) return `            ${verdictText(verdict)}`;
       return `  ${verdictWord(verdict).padEnd(8)}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`;
     }),
     ...open.map(({ rule, verdict, reason, step, gate, evidence }) => {

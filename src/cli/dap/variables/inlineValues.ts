@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { decisiveVerdict } from '../../../engine/core/domain/decisiveVerdict.ts';
 import { baseTask } from '../../../engine/core/domain/underPersona.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { callsOf, type MadeCall } from '../../../engine/core/rules/calls.ts';
@@ -14,7 +15,7 @@ export type InlineValue = { readonly line: number; readonly text: string };
 const most = 140;
 
 /**
- * Returns what a step knows about the parts of a file: the last verdict of a rule, the last call of a tool, how far a
+ * Returns what a step knows about the parts of a file: the verdict that decides a rule so far, the last call of a tool, how far a
  * task is. In the order of the file's lines.
  */
 export function inlineValuesAt(domain: LoadedDomain, step: Step, file: string): readonly InlineValue[] {
@@ -33,12 +34,12 @@ function ofRules(loaded: LoadedDomain, { state }: Step): readonly Note[] {
   const inWords = inWordsOf(loaded);
   const byRule = Map.groupBy(state.ruleVerdicts, ({ rule }) => rule);
   return [...byRule].flatMap(([rule, verdicts]) => {
-    const last = verdicts.at(-1);
-    if (!last) return [];
+    const decisive = decisiveVerdict(verdicts);
+    if (!decisive) return [];
     const times = verdicts.length > 1 ? `, decided ${verdicts.length} times` : '';
     // A rule that held needs no reason, and a text that wraps would be drawn over the lens below.
-    const reason = last.verdict === 'held' ? '' : `: ${inWords(rule, last.reason)}`;
-    const text = `${last.verdict}${times}${reason}`;
+    const reason = decisive.verdict === 'held' ? '' : `: ${inWords(rule, decisive.reason)}`;
+    const text = `${decisive.verdict}${times}${reason}`;
     const checks = locations.rules.filter((_, index) => domain.rules[index]?.rule === rule);
     const places = [...checks, locations.policyRules.get(rule)];
     return places.flatMap((at) => (at ? [{ at, text }] : []));
@@ -100,7 +101,7 @@ export function meaningOf(word: string, { event, state }: Step): Json | undefine
     const values = event.call.arguments;
     if (typeof values === 'object' && Object.hasOwn(values, word)) return (values as JsonObject)[word];
   }
-  const verdict = state.ruleVerdicts.findLast(({ rule }) => rule === word);
+  const verdict = decisiveVerdict(state.ruleVerdicts.filter(({ rule }) => rule === word));
   if (verdict) return { verdict: verdict.verdict, reason: verdict.reason, evidence: [...verdict.evidence] };
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { comparisonOf } from '../../../engine/core/domain/fieldComparison.ts';
 import { endReasonText, maskingText } from '../../../engine/core/events/displayText.ts';
-import { type RolloutStarted, verdictWord } from '../../../engine/core/events/event.ts';
+import { isDemanding, type RolloutStarted, verdictWord } from '../../../engine/core/events/event.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import { keysAt } from '../../../engine/core/world/database.ts';
 import { inWordsOf } from '../../../engine/shell/domain/reasonInWords.ts';
@@ -117,7 +117,9 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
       : []),
     ...(started.imported ? [leaf('imported', importedFrom(started.imported))] : []),
     ...(state.ended ? [leaf('ended', endReasonText(state.ended.reason))] : []),
-    ...state.verdicts.map((verdict) => leaf(verdict.verifier, `${verdictWord(verdict)}: ${verdict.detail}`)),
+    ...state.verdicts.map((verdict) =>
+      leaf(verdict.verifier, isDemanding(verdict) ? `${verdictWord(verdict)}: ${verdict.detail}` : 'requires nothing'),
+    ),
     ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
   ];
 }

@@ -2,7 +2,7 @@ import type { World } from '../../../engine/core/domain/domain.ts';
 import type { FieldComparison } from '../../../engine/core/domain/fieldComparison.ts';
 import type { Task, VerifierName } from '../../../engine/core/domain/task.ts';
 import type { Side } from '../../../engine/core/domain/tool.ts';
-import { type Verdict, verdictWord } from '../../../engine/core/events/event.ts';
+import { isDemanding, type Verdict, verdictWord } from '../../../engine/core/events/event.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import { rewardOf } from '../../../engine/core/reward/reward.ts';
 import { type Path, showPath } from '../../../engine/core/values/json.ts';
@@ -115,6 +115,7 @@ export function verifierVariables(
       if ('undecided' in standing) return { name: standing.verifier, value: standing.undecided };
       const { verdict } = standing;
       const { verifier, detail, met, of, evidence, diagnostic } = verdict;
+      if (!isDemanding(verdict)) return { name: verifier, value: 'requires nothing' };
       const word = state.verdicts.length > 0 || verdict.held ? verdictWord(verdict) : 'not yet';
       return {
         name: verifier,

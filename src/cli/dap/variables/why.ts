@@ -1,7 +1,7 @@
 import type { World } from '../../../engine/core/domain/domain.ts';
 import { comparisonOf } from '../../../engine/core/domain/fieldComparison.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
-import { type Verdict, verdictWord } from '../../../engine/core/events/event.ts';
+import { isDemanding, type Verdict, verdictText, verdictWord } from '../../../engine/core/events/event.ts';
 import { callText } from '../../../engine/core/events/message.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
@@ -59,6 +59,7 @@ function verifierLines(
   gold: World | string,
 ): readonly ChainLine[] {
   const { verifier, held, detail, evidence, diagnostic } = verdict;
+  if (!isDemanding(verdict)) return [{ text: `${indent}${verdictText(verdict)}` }];
   const word = state.verdicts.length > 0 || held ? verdictWord(verdict) : 'not yet';
   const line = `  ${word.padEnd(8)}  ${verifier}: ${detail}${diagnostic ? ' (outside of the basis)' : ''}`;
   if (held) return [{ text: line }];

@@ -82,7 +82,12 @@ export function verdictWord({ held, unknown }: Pick<Verdict, 'held' | 'unknown'>
 
 /** Returns a verdict in a few words, such as "database held"; of a verifier without demands, that it requires nothing. */
 export function verdictText(verdict: Pick<Verdict, 'verifier' | 'held' | 'unknown' | 'of'>): string {
-  return verdict.of === 0 ? `${verdict.verifier} requires nothing` : `${verdict.verifier} ${verdictWord(verdict)}`;
+  return isDemanding(verdict) ? `${verdict.verifier} ${verdictWord(verdict)}` : `${verdict.verifier} requires nothing`;
+}
+
+/** Whether a verifier requires anything of the rollout. */
+export function isDemanding({ of }: Pick<Verdict, 'of'>): boolean {
+  return of !== 0;
 }
 
 /** Describes why a rollout did not end properly, and which side is responsible. */

@@ -1,16 +1,18 @@
+import { decisiveVerdict } from '../domain/decisiveVerdict.ts';
 import type { Domain } from '../domain/domain.ts';
 import type { RuleVerdict } from '../domain/rule.ts';
 import type { Task } from '../domain/task.ts';
 import { brokenEndText, endReasonText, parserQuestion } from '../events/displayText.ts';
-import { type EventOf, type Failure, type Verdict, verdictWord } from '../events/event.ts';
+import { type EventOf, type Failure, isDemanding, type Verdict, verdictWord } from '../events/event.ts';
 import type { CardItem, LayerName, ReportCard } from '../events/reportCard.ts';
 import { layerNames } from '../events/reportCard.ts';
 import type { RolloutState } from '../events/state.ts';
 import { isTransient } from '../rules/calls.ts';
+import { isCheckedAtEnd } from '../rules/rules.ts';
 import { counted } from '../text/counted.ts';
 import { brokenEnds, truncated } from '../values/answerEnd.ts';
 import { recoveryItems } from './recovery.ts';
-import { isProperEnd, isUnscorable, openGateOf, rewardOf } from './reward.ts';
+import { isProperEnd, isUnscorable, notEvaluated, openGateOf, rewardOf } from './reward.ts';
 import { attackItems } from './safety.ts';
 
 /** The last event of a rollout whose verdicts are all in: reward, completion, who failed, and the report card. */
@@ -71,25 +73,44 @@ function failedBy(state: RolloutState, reward: number | null): Failure['who'] | 
 }
 
 /** The five layers, from the verdicts of a rollout that has ended. */
-export function reportCardOf(domain: Domain, state: RolloutState): ReportCard {
-  const byLayer = Map.groupBy(state.ruleVerdicts, (verdict) => layerOf(domain, verdict));
-  const rules = (layer: LayerName) => ruleItems(domain, byLayer.get(layer) ?? []);
+function reportCardOf(domain: Domain, state: RolloutState): ReportCard {
+  const checked = [...state.ruleVerdicts, ...unevaluated(domain, state)];
+  const rules = (layer: LayerName) => ruleItems(domain, checked, layer);
+  const safety = rules('safety');
   const items: Readonly<Record<LayerName, readonly CardItem[]>> = {
     outcome: outcomeItems(state),
     policy: rules('policy'),
     communication: [
-      ...state.verdicts.filter(({ verifier, of }) => verifier === 'communicate' && of !== 0).map(itemOf),
+      ...state.verdicts.filter(({ verifier }) => verifier === 'communicate').flatMap(itemsOf),
       ...rules('communication'),
     ],
-    safety: [...rules('safety'), ...attackItems(domain, state)],
+    safety: [...safety, ...attackItems(domain, state, safety)],
     recovery: recoveryItems(state),
   };
-  const open = new Set(state.ruleVerdicts.filter(isOpenGate).map((verdict) => layerOf(domain, verdict)));
+  const open = new Set(checked.filter(isOpenGate).map((verdict) => layerOf(domain, verdict)));
   return layerNames.map((layer) => ({
     layer,
-    verdict: worst(items[layer], open.has(layer)),
+    verdict: layerVerdict(items[layer], open.has(layer)),
     items: [...items[layer]],
   }));
+}
+
+/** Returns a verdict for each check that waits for the end of the conversation, where a rollout ended before. */
+function unevaluated(domain: Domain, { ended, next, judgements }: RolloutState): RolloutState['ruleVerdicts'] {
+  if (ended === null || !isUnscorable(ended)) return [];
+  const step = next - 1;
+  const isJudged = (id: string) => judgements.some(({ subject }) => subject.type === 'rule' && subject.rule === id);
+  return domain.rules
+    .filter((rule) => isCheckedAtEnd(rule) && !(rule.check === 'judge' && isJudged(rule.rule)))
+    .map(({ rule, check, gate }) => ({
+      rule,
+      check,
+      gate,
+      verdict: 'unknown',
+      reason: notEvaluated,
+      evidence: [step],
+      step,
+    }));
 }
 
 function outcomeItems({ ended, verdicts, next }: RolloutState): readonly CardItem[] {
@@ -101,23 +122,27 @@ function outcomeItems({ ended, verdicts, next }: RolloutState): readonly CardIte
     reason: ended?.failure?.message ?? endReasonText(reason),
     evidence: [next - 1],
   };
-  return [end, ...verdicts.filter(({ verifier }) => verifier !== 'communicate').map(itemOf)];
+  return [end, ...verdicts.filter(({ verifier }) => verifier !== 'communicate').flatMap(itemsOf)];
 }
 
-function itemOf(verdict: Verdict): CardItem {
+/** A verifier that requires nothing of the rollout has no item. */
+function itemsOf(verdict: Verdict): readonly CardItem[] {
   const { verifier, detail, evidence } = verdict;
-  return { name: verifier, verdict: verdictWord(verdict), reason: detail, evidence: [...evidence] };
+  return isDemanding(verdict)
+    ? [{ name: verifier, verdict: verdictWord(verdict), reason: detail, evidence: [...evidence] }]
+    : [];
 }
 
-/** One item for each rule of the policy that was checked: its first violation, else where a gate is open, else its last word. */
-function ruleItems(domain: Domain, checked: RolloutState['ruleVerdicts']): readonly CardItem[] {
-  const groups = Map.groupBy(checked, ({ rule }) => rule);
-  return [...groups].flatMap(([name, verdicts]) => {
-    const decisive =
-      verdicts.find(({ verdict }) => verdict === 'violated') ??
-      verdicts.find(isOpenGate) ??
-      verdicts.findLast(({ verdict }) => verdict === 'held') ??
-      verdicts.at(-1);
+/**
+ * One item for each rule of the policy that has a check in a layer: its violation there, or else what could not be
+ * evaluated of the rule in any layer, or else its last verdict there.
+ */
+function ruleItems(domain: Domain, checked: RolloutState['ruleVerdicts'], layer: LayerName): readonly CardItem[] {
+  const isOwn = (verdict: RuleVerdict) => layerOf(domain, verdict) === layer;
+  const names = new Set(checked.filter(isOwn).map(({ rule }) => rule));
+  return [...names].flatMap((name) => {
+    const verdicts = checked.filter(({ rule }) => rule === name);
+    const decisive = decisiveVerdict(verdicts.filter((each) => each.verdict === 'unknown' || isOwn(each)));
     if (!decisive) return [];
     const { verdict, reason, evidence, step } = decisive;
     const line = domain.policy.rules.find(({ id }) => id === name)?.line;
@@ -134,7 +159,8 @@ function layerOf({ rules }: Domain, { rule, check }: RuleVerdict): LayerName {
 
 const isOpenGate = ({ gate, verdict }: RuleVerdict) => gate && verdict === 'unknown';
 
-function worst(items: readonly CardItem[], hasOpenGate: boolean): CardItem['verdict'] {
+/** Returns the verdict of a layer by its items. */
+export function layerVerdict(items: readonly CardItem[], hasOpenGate: boolean): CardItem['verdict'] {
   if (items.some(({ verdict }) => verdict === 'violated')) return 'violated';
   if (hasOpenGate) return 'unknown';
   return items.some(({ verdict }) => verdict === 'held') ? 'held' : 'unknown';

@@ -3,11 +3,13 @@ import type { CardItem } from '../events/reportCard.ts';
 import type { RolloutState } from '../events/state.ts';
 import { callsOf, isTransient, type MadeCall } from '../rules/calls.ts';
 import { canonicalJson } from '../values/json.ts';
-import { isProperEnd } from './reward.ts';
+import { isProperEnd, isUnscorable, notEvaluated } from './reward.ts';
 
 /** Times that a call that fails may be tried unchanged: an outage may pass, a refusal stays. */
 const tries = { transient: 3, lasting: 1 } as const;
 const repetitions = 3;
+
+export const notOver = 'failed and the agent did not get over it';
 
 /**
  * Returns how the agent got over what went wrong: calls that failed, and going in circles. Where nothing went wrong
@@ -37,7 +39,8 @@ function afterFailure(same: readonly MadeCall[], calls: readonly MadeCall[], sta
   const wentOn = state.messages.some(({ role, step }) => role === 'agent' && step > last.step);
   const isOver = state.ended !== null && isProperEnd(state.ended.reason);
   if (wentOn && isOver) return item('held', `${last.tool} failed and the agent found another way`);
-  return item('violated', `${last.tool} failed and the agent did not get over it`);
+  if (state.ended !== null && isUnscorable(state.ended)) return item('unknown', `${last.tool} failed: ${notEvaluated}`);
+  return item('violated', `${last.tool} ${notOver}`);
 }
 
 function circles({ messages }: RolloutState): readonly CardItem[] {

@@ -1,4 +1,4 @@
-import type { EndReason, Failure, Verdict } from '../events/event.ts';
+import { type EndReason, type Failure, isDemanding, type Verdict } from '../events/event.ts';
 import type { RolloutState } from '../events/state.ts';
 
 const properEnds: readonly EndReason[] = ['userStopped', 'handedOff', 'messageCap'];
@@ -46,10 +46,13 @@ function rewardFrom(verdicts: readonly Verdict[], credit: Credit): Reward {
     const value = verdicts.reduce((sum, verdict) => sum + shareOf(verdict), 0) / verdicts.length;
     return { value: Math.round(value * 1e6) / 1e6, reason: `partial credit: ${failed.verifier}: ${failed.detail}` };
   }
-  return {
-    value: 1,
-    reason: `${verdicts.map(({ verifier }) => verifier).join(' and ')} held without a violation of a gated rule`,
-  };
+  return { value: 1, reason: `${heldText(verdicts)} without a violation of a gated rule` };
+}
+
+/** Returns which verifiers held, as in "database and communicate held". Those that require nothing are not among them. */
+export function heldText(verdicts: readonly Verdict[]): string {
+  const names = verdicts.filter(isDemanding).map(({ verifier }) => verifier);
+  return names.length === 0 ? 'the rollout ended properly' : `${names.join(' and ')} held`;
 }
 
 /** Share of a verifier's checks that were met; below 1 where it does not hold. */
@@ -62,6 +65,9 @@ function shareOf({ held, met = 0, of = 1 }: Verdict): number {
 export function isProperEnd(reason: EndReason): boolean {
   return properEnds.includes(reason);
 }
+
+/** Why something has no verdict in a rollout that cannot be scored. */
+export const notEvaluated = 'not evaluated, because the rollout ended early';
 
 /** Verdicts that replace those of the whole rollout when nothing could be verified. */
 export function isUnscorable(ended: { readonly reason: EndReason; readonly failure?: Failure | undefined }): boolean {

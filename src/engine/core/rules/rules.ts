@@ -26,6 +26,21 @@ export function checkRules(domain: Domain, state: RolloutState, moment: Moment):
   );
 }
 
+/** Whether a check decides something when the conversation is over, which it cannot where a rollout ended early. */
+export function isCheckedAtEnd(rule: Rule): boolean {
+  switch (rule.check) {
+    case 'never':
+    case 'judge':
+      return true;
+    case 'mustSay':
+      return rule.before === undefined;
+    case 'handOff':
+      return rule.always !== undefined;
+    default:
+      return false;
+  }
+}
+
 /** The findings of a rule where its `when` holds; `mustSay` asks for it at the calls that it is about. */
 function guarded(rule: Rule, moment: Moment, seen: Seen): readonly Finding[] {
   const found = findings(rule, moment, seen);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../../core/events/event.ts';
+import { withPresentReward } from '../../core/reward/earlierReward.ts';
 import { issueText } from '../../core/text/issueText.ts';
 import { jsonOf } from '../../core/values/json.ts';
 import { losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
@@ -111,15 +112,16 @@ export function readRecording(path: string): ReadRecording {
   );
 }
 
-/** The same of a text that was read already; `path` is where it is from. */
+/**
+ * The same of a text that was read already; `path` is where it is from. The chain is checked on what is recorded; the
+ * reward of an earlier version is returned as this version records it.
+ */
 export function parseRecording(path: string, text: string): ReadRecording {
-  return {
-    path,
-    ...readChain(text, parseLine, {
-      misplaced: ({ n }, next) => `event ${n} is in the place of event ${next}: events were dropped, added or swapped`,
-      changed: ({ n, event }) => `event ${n} (${event.type}) was changed after it was recorded: its chain does not fit`,
-    }),
-  };
+  const { lines, problems } = readChain(text, parseLine, {
+    misplaced: ({ n }, next) => `event ${n} is in the place of event ${next}: events were dropped, added or swapped`,
+    changed: ({ n, event }) => `event ${n} (${event.type}) was changed after it was recorded: its chain does not fit`,
+  });
+  return { path, lines: withPresentReward(lines), problems };
 }
 
 /** A sidecar as it is on the disk. */

@@ -9,6 +9,7 @@ import {
   type RolloutStarted,
 } from '../../core/events/event.ts';
 import type { RolloutState } from '../../core/events/state.ts';
+import { withUnevaluatedRules } from '../../core/reward/earlierReward.ts';
 import { isUnscorable } from '../../core/reward/reward.ts';
 import type { Effect } from '../../core/rollout/effect.ts';
 import { advance, begin, type Setting } from '../../core/rollout/rollout.ts';
@@ -189,12 +190,19 @@ function differing(recorded: RolloutEvent | undefined, recomputed: RolloutEvent 
   if (!recorded || !recomputed || recorded.type !== recomputed.type)
     return `${recorded?.type ?? 'no event'} is recorded, recomputed is ${recomputed?.type ?? 'no event'}`;
   const plain = (text: string) => nodeOf(JSON.parse(text));
-  const now = plain(JSON.stringify(recomputed));
-  const [patch] = patchesBetween(plain(inPresentWords(JSON.stringify(recorded))), now);
+  const now = plain(inPresentWords(JSON.stringify(recomputed)));
+  const [patch] = patchesBetween(plain(inPresentWords(JSON.stringify(withUnevaluated(recorded, recomputed)))), now);
   if (!patch) return null;
   const [before, after] = [shown(patch.old), shown(patch.value)];
   const what = recorded.type === 'verdictReached' ? ` of ${verifierOf(recorded)}` : '';
   return `${recorded.type}${what}: ${showPath(patch.path)} is recorded as ${before}, recomputed as ${after}`;
+}
+
+/** Returns a recorded reward with the items that earlier versions left out of its card. */
+function withUnevaluated(recorded: RolloutEvent, recomputed: RolloutEvent): RolloutEvent {
+  if (recorded.type !== 'rewarded' || recomputed.type !== 'rewarded' || !recorded.card || !recomputed.card)
+    return recorded;
+  return { ...recorded, card: withUnevaluatedRules(recorded.card, recomputed.card) };
 }
 
 /** Texts of recorded events as earlier versions wrote them, with the texts of today. */

@@ -6,6 +6,7 @@ import { taskSchema } from '../../../../src/engine/core/domain/task.ts';
 import type { ReportCard } from '../../../../src/engine/core/events/reportCard.ts';
 import { judgeAnswerIn } from '../../../../src/engine/core/rollout/judgement.ts';
 import { stateHash } from '../../../../src/engine/core/rollout/rollout.ts';
+import { Fault } from '../../../../src/engine/shell/files/fault.ts';
 import { run } from '../../../../src/engine/shell/rollout/driver.ts';
 import type { Ports, Rollout } from '../../../../src/engine/shell/rollout/ports.ts';
 import { domain as desk, type Line, task as paintRed, played, setting, started } from '../../../support/desk.ts';
@@ -61,7 +62,14 @@ describe('the reward', () => {
     ],
   };
   const cases: readonly (readonly [string, Case, number | null, RegExp])[] = [
-    ['all holds', {}, 1, /database and communicate held/],
+    ['all holds', { task: { communicate: ['done'] } }, 1, /^database and communicate held without a violation/],
+    ['a verifier that requires nothing', {}, 1, /^database held without a violation/],
+    [
+      'verifiers that require nothing',
+      { task: { evaluate: ['communicate'] } },
+      1,
+      /^the rollout ended properly without a violation of a gated rule$/,
+    ],
     [
       'half of the places',
       { task: { ...twoChairs, credit: 'partial', evaluate: ['database'] } },
@@ -388,18 +396,88 @@ describe('the report card', () => {
   });
 });
 
-it('the card does not call a gated rule held that could not be evaluated once', async () => {
-  const held = ruleSchema.parse({
-    rule: 'ask-first',
-    check: 'onlyIf',
-    tools: ['paint'],
-    condition: 'true',
-    gate: true,
+describe('the card does not call held what was not evaluated', () => {
+  const askFirst = { rule: 'ask-first', check: 'onlyIf', tools: ['paint'], condition: 'true' };
+  const held = ruleSchema.parse({ ...askFirst, gate: true });
+  const fails = (who: 'infrastructure' | 'simulator') => {
+    throw new Fault({ who, code: 'test/lost', message: 'the connection was lost' });
+  };
+  const lostAfter = (agent: readonly Line[]): Partial<Ports> => ({
+    agent: (view) =>
+      view.messages.filter(({ role }) => role === 'agent').length < agent.length
+        ? played(agent, user).agent(view)
+        : fails('infrastructure'),
   });
-  const { card, failedBy } = await end({ rules: [held, unreadable(true)] });
-  expect(layer(card, 'policy')).toMatchObject({
-    verdict: 'unknown',
-    items: [{ name: 'ask-first', verdict: 'unknown' }],
+  const cases: readonly (readonly [string, Case, string, readonly string[]])[] = [
+    [
+      'a gated rule of which a check could not be evaluated',
+      { rules: [held, unreadable(true)] },
+      'policy',
+      ['ask-first unknown'],
+    ],
+    [
+      'a rule of which a check could not be evaluated',
+      { rules: [held, unreadable(false)] },
+      'policy',
+      ['ask-first unknown'],
+    ],
+    [
+      'a rule that was violated and could not be evaluated',
+      { rules: [ruleSchema.parse({ ...askFirst, condition: 'false' }), unreadable(true)] },
+      'policy',
+      ['ask-first violated'],
+    ],
+    [
+      'a rule in one layer of which a check in another one could not be evaluated',
+      { rules: [ruleSchema.parse({ rule: 'ask-first', check: 'mustSay', says: 'done' }), unreadable(false)] },
+      'communication',
+      ['ask-first unknown'],
+    ],
+    [
+      'a verifier that requires nothing',
+      { task: { evaluate: ['database', 'actions'], actions: [] } },
+      'outcome',
+      ['end held', 'database violated'],
+    ],
+    [
+      'rules of a rollout that ended early',
+      {
+        rules: [
+          held,
+          ruleSchema.parse({ rule: 'ask-first', check: 'never', says: 'never mind' }),
+          ruleSchema.parse({ rule: 'look-first', check: 'handOff', always: 'false' }),
+        ],
+        ports: lostAfter([look, ask, paint]),
+      },
+      'policy',
+      ['ask-first unknown', 'look-first unknown'],
+    ],
+    [
+      'rules that were decided before a rollout ended early',
+      { ports: lostAfter([look, ask, paint]) },
+      'policy',
+      ['look-first held', 'ask-first held'],
+    ],
+    [
+      'a failed call of a rollout that ended early',
+      { ports: lostAfter([look, { fly: {} }]) },
+      'recovery',
+      ['fly unknown'],
+    ],
+  ];
+  it.each(cases)('%s', async (_, given, name, expected) => {
+    const { card } = await end(given);
+    const found = layer(card, name);
+    const verdicts = found?.items.map((item) => `${item.name} ${item.verdict}`);
+    expect(verdicts).toEqual(expected);
+    expect(found?.verdict).toBe(
+      ['violated', 'held'].find((word) => verdicts?.some((text) => text.endsWith(word))) ?? 'unknown',
+    );
   });
-  expect(failedBy).toBe('environment');
+
+  it('and names what could not be evaluated', async () => {
+    const { failedBy, card } = await end({ rules: [held, unreadable(true)] });
+    expect(failedBy).toBe('environment');
+    expect(layer(card, 'policy')?.items[0]?.reason).toContain('null >= 2');
+  });
 });

@@ -32,7 +32,7 @@ const stories: readonly {
     agent: [look, ask, paint, 'Done.'],
     user: ['Red please.', 'Yes.'],
     reward: 1,
-    why: /database and communicate held/,
+    why: /database held/,
   },
   {
     name: 'paints without asking',

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RolloutEvent } from '../../../../src/engine/core/events/event.ts';
+import type { Task } from '../../../../src/engine/core/domain/task.ts';
+import type { EventOf, RolloutEvent, RolloutStarted } from '../../../../src/engine/core/events/event.ts';
+import { notEvaluated } from '../../../../src/engine/core/reward/reward.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
+import { Fault } from '../../../../src/engine/shell/files/fault.ts';
 import { signingKey } from '../../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
 import { runBatch } from '../../../../src/engine/shell/runs/batch.ts';
@@ -34,6 +37,23 @@ test('a recording whose texts an earlier version wrote does not differ, and one 
     expect(await differing(now)).toBeNull();
     expect(await differing(before)).toBeNull();
     expect(await differing(before.replace('only a judge can tell', 'it is unknown'))).not.toBeNull();
+    const lost = new Fault({ who: 'infrastructure', code: 'test/lost', message: 'the connection was lost' });
+    const [started] = JSON.parse(now) as readonly [RolloutStarted];
+    const fails = () => Promise.reject(lost);
+    const { events } = await supervisor.start({
+      ...{ task: tasks[0] as Task, seats: { agent: 'remote', user: 'agenda' }, recording: null },
+      from: { ...started, seats: { ...started.seats, agent: 'openai:lost' } },
+      outside: { agent: fails, user: fails, simulate: fails },
+    }).closed;
+    const rewarded = events.at(-1) as EventOf<'rewarded'>;
+    const card = rewarded.card?.map(({ items, ...layer }) => ({
+      ...layer,
+      items: items.filter(({ reason }) => reason !== notEvaluated),
+    }));
+    expect(JSON.stringify(rewarded.card)).toContain(notEvaluated);
+    const cutShort = (change: Partial<EventOf<'rewarded'>>) => [...events.slice(0, -1), { ...rewarded, ...change }];
+    expect(await firstDifference(supervisor, cutShort(card ? { card } : {}))).toBeNull();
+    expect(await firstDifference(supervisor, cutShort({ card: [] }))).not.toBeNull();
   } finally {
     await supervisor.close();
   }
