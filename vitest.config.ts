@@ -16,7 +16,7 @@ const fromSource = [
 const ofExtension = ['test/extension/**/*.test.ts'];
 const needsBuild = {
   globalSetup: ['test/support/build.ts'],
-  env: { REHEARSAL_LANE: fileURLToPath(new URL('dist/lane.mjs', import.meta.url)) },
+  env: { REHEARSAL_WORKER: fileURLToPath(new URL('dist/worker.mjs', import.meta.url)) },
 };
 const outside = ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];
 

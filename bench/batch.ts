@@ -23,7 +23,7 @@ const mebibyte = 2 ** 20;
 export async function measureBatch(): Promise<readonly Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   const domain = loadDomain('domains/parcel-desk');
-  const supervisor = await openSupervisor(domain, { lanes: 2 });
+  const supervisor = await openSupervisor(domain, { workers: 2 });
   const collect = collector();
   const found: Mark[] = [];
   let [done, right] = [0, 0];
@@ -83,7 +83,7 @@ function rowsOf(found: readonly Mark[], done: number, seconds: number): readonly
       promise: { at: 'most', value: 10 },
     },
     {
-      name: `memory of supervisor and lanes at ${counted(total)}`,
+      name: `memory of supervisor and workers at ${counted(total)}`,
       value: last.all,
       unit: 'MiB',
       note: `summed PSS with what waits to be collected; ${first.all.toFixed(0)} at ${counted(total / 10)}`,

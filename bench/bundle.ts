@@ -14,7 +14,7 @@ export async function bundleBench(entry = 'bench/main.ts', folder = inRoot('.ben
   await ensureBuilt();
   rmSync(folder, { recursive: true, force: true });
   const options = extensionBundle(true);
-  // The engine looks for the files that it ships (lanes, bridge/, personas/) next to its own file.
+  // The engine looks for the files that it ships (workers, bridge/, personas/) next to its own file.
   const product = pathToFileURL(inRoot('dist', 'bench.mjs')).href;
   await build({
     ...options,

@@ -1,5 +1,5 @@
 // Waiting times of a person at the editor, in a real VS Code in a headless browser with the packaged extension. F5 is
-// measured from the key press until the stopped line is drawn, including the adapter's process, the lane and the
+// measured from the key press until the stopped line is drawn, including the adapter's process, the worker and the
 // rollout up to the breakpoint; the first round is cold. Activation is the time that VS Code itself shows in Developer:
 // Show Running Extensions. Desktop VS Code is not measured; it has no server
 // between its renderer and the extension.

@@ -49,7 +49,7 @@ export async function writeLongRecording(path: string, count: number): Promise<v
 async function rehearsed(count: number): Promise<readonly (readonly Line[])[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   const domain = loadDomain('domains/order-desk');
-  const supervisor = await openSupervisor(domain, { lanes: 2 });
+  const supervisor = await openSupervisor(domain, { workers: 2 });
   try {
     const results = await runBatch(supervisor, {
       tasks: domain.tasks,

@@ -13,8 +13,8 @@ export async function measurePromise(show: (row: Measured) => void): Promise<rea
   try {
     await retail.play(rounds(200, 40));
     for (let round = 0; round < rounds(3); round += 1) {
-      const { own, lanes } = await retail.play(rounds(400, 40));
-      ours.push(own + lanes);
+      const { own, workers } = await retail.play(rounds(400, 40));
+      ours.push(own + workers);
       if (tau2Python.isReady()) theirs.push(...(await playTau2(tau2Python.path(), rounds(5))));
     }
   } finally {
@@ -24,7 +24,7 @@ export async function measurePromise(show: (row: Measured) => void): Promise<rea
     name: 'CPU of a rollout of 78 messages',
     value: median(ours),
     unit: 'ms',
-    note: `${rounds(3)} times ${rounds(400, 40)} rollouts on 2.9 MB with evaluation, 1 lane, all processes`,
+    note: `${rounds(3)} times ${rounds(400, 40)} rollouts on 2.9 MB with evaluation, 1 worker, all processes`,
   });
   tau2Interpreter();
   return [

@@ -1,5 +1,5 @@
 // The promise's rollout on the real engine: 78 messages and a greeting's worth (20 of the user's, 19 calls: 10 reads
-// and 9 writes) with evaluation on 2.9 MB, in lanes, with hashes, recording, sidecar and receipt.
+// and 9 writes) with evaluation on 2.9 MB, in workers, with hashes, recording, sidecar and receipt.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,13 +93,13 @@ function filesOf(database: { readonly orders: Record<string, unknown> }): Readon
 export type RetailRun = {
   readonly results: readonly TrialResult[];
   readonly seconds: number;
-  /** CPU milliseconds of a rollout: of this process, and of the lanes. */
+  /** CPU milliseconds of a rollout: of this process, and of the workers. */
   readonly own: number;
-  readonly lanes: number;
+  readonly workers: number;
 };
 
 /** Starts a supervisor with a domain of that size and shape. `play` runs at least the given number of rollouts. */
-export async function openRetail(lanes: number) {
+export async function openRetail(workers: number) {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-retail-'));
   for (const name of ['personas', 'tasks', 'runs']) mkdirSync(join(folder, name));
   for (const [name, text] of Object.entries(filesOf(retailDatabase()))) writeFileSync(join(folder, name), text);
@@ -108,7 +108,7 @@ export async function openRetail(lanes: number) {
   if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join('\n'));
   // Without the sandbox, the domain's code needs an approval.
   approve([approvalHash(effectsOfDomain(domain))], process.env);
-  const supervisor = await openSupervisor(domain, { lanes });
+  const supervisor = await openSupervisor(domain, { workers });
   const key = signingKey(join(folder, 'key.pem'));
   let runs = 0;
   const play = async (count: number): Promise<RetailRun> => {
@@ -135,7 +135,7 @@ export async function openRetail(lanes: number) {
       results,
       seconds: (performance.now() - from) / 1000,
       own: a * (cpuSeconds([process.pid]) - own),
-      lanes: a * (cpuSeconds(children) - theirs),
+      workers: a * (cpuSeconds(children) - theirs),
     };
   };
   const close = async () => {

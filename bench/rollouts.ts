@@ -1,4 +1,4 @@
-// Rollouts with evaluation through lanes, as `rehearsal eval` runs them: gold against agenda on order-desk, with
+// Rollouts with evaluation through workers, as `rehearsal eval` runs them: gold against agenda on order-desk, with
 // recording, sidecar, chain and signed receipt. Also measures the memory of 256 concurrent rollouts.
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { descendantsOf } from '../scripts/processTree.ts';
 import { useNativeHash } from '../src/engine/core/values/hash.ts';
 import { draft, hashOf, openDatabase, toJson } from '../src/engine/core/world/database.ts';
 import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
-import { laneSeats, outsideOf } from '../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../src/engine/shell/outside.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { baseHashOf } from '../src/engine/shell/replay.ts';
 import { runBatch } from '../src/engine/shell/runs/batch.ts';
@@ -26,7 +26,7 @@ const domain = loadDomain('domains/order-desk');
 /** Measures complete rollouts per second, and the CPU time of all processes for each. */
 export async function measureRollouts(trials: number): Promise<readonly Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
-  const supervisor = await openSupervisor(domain, { lanes: 2 });
+  const supervisor = await openSupervisor(domain, { workers: 2 });
   const base = {
     tasks: domain.tasks,
     basis: 'evaluate',
@@ -51,7 +51,7 @@ export async function measureRollouts(trials: number): Promise<readonly Measured
         name: 'rollouts with evaluation',
         value: results.length / seconds,
         unit: 'a second',
-        note: `${results.length} rollouts of order-desk, 2 lanes`,
+        note: `${results.length} rollouts of order-desk, 2 workers`,
       },
       {
         name: 'CPU of a rollout with evaluation',
@@ -66,11 +66,11 @@ export async function measureRollouts(trials: number): Promise<readonly Measured
   }
 }
 
-/** Measures the memory of the supervisor and its lanes while `count` retail rollouts wait at a turn of the agent. */
+/** Measures the memory of the supervisor and its workers while `count` retail rollouts wait at a turn of the agent. */
 export async function measureLive(count: number, turn: number): Promise<readonly Measured[]> {
   const { supervisor, close } = await openRetail(2);
   const { domain: retail, loaded } = supervisor;
-  const seats = laneSeats(scripted, agenda);
+  const seats = workerSeats(scripted, agenda);
   const outside = outsideOf(scripted, agenda, () => undefined, nobody);
   try {
     const arrived = Array.from({ length: count }, (_, trial) => {
@@ -95,7 +95,7 @@ export async function measureLive(count: number, turn: number): Promise<readonly
         name: `memory of ${count} live rollouts`,
         value: pssOf(processes) / 1e6,
         unit: 'MB',
-        note: `at turn ${turn}, on 2.9 MB; summed PSS of supervisor and 2 lanes`,
+        note: `at turn ${turn}, on 2.9 MB; summed PSS of supervisor and 2 workers`,
         promise: { at: 'most', value: 300 },
       },
     ];

@@ -17,7 +17,7 @@ type Samples = Readonly<Record<Setting, readonly Sample[]>>;
 
 const runtimeFlags = process.allowedNodeEnvironmentFlags;
 
-/** Confines the lanes that this process starts from now on. */
+/** Confines the workers that this process starts from now on. */
 function confineBy(setting: Setting): void {
   process.env['REHEARSAL_SANDBOX'] = setting === 'the sandbox and flags' ? 'on' : 'off';
   // A runtime without permission flags gets none.
@@ -65,20 +65,20 @@ async function measureFirstStop(): Promise<Sample> {
   return { name: 'start of the adapter to the first stop', value: stop, unit: 'ms' };
 }
 
-/** Starts a supervisor with one lane, and ends it. */
+/** Starts a supervisor with one worker, and ends it. */
 async function measureStart(): Promise<readonly Sample[]> {
   const domain = loadDomain('domains/order-desk');
   const from = performance.now();
-  const supervisor = await openSupervisor(domain, { lanes: 1 });
+  const supervisor = await openSupervisor(domain, { workers: 1 });
   const value = performance.now() - from;
   const processes = descendantsOf(process.pid);
   // Measure before the end: no parent waits for the processes of a killed sandbox, so their CPU time would be lost.
   const [cpu, memory] = [1000 * cpuSeconds(processes), pssOf(processes) / 1e6];
   await supervisor.close();
   return [
-    { name: 'start of a lane', value, unit: 'ms' },
-    { name: 'CPU of the start of a lane', value: cpu, unit: 'ms' },
-    { name: 'memory of a lane', value: memory, unit: 'MB' },
+    { name: 'start of a worker', value, unit: 'ms' },
+    { name: 'CPU of the start of a worker', value: cpu, unit: 'ms' },
+    { name: 'memory of a worker', value: memory, unit: 'MB' },
   ];
 }
 

@@ -86,7 +86,7 @@ export async function measureTraining(): Promise<readonly Measured[]> {
       name: "the engine's CPU of a rollout in training",
       value: 1000 * trained.engine.later,
       unit: 'ms',
-      note: `engine and lanes, parcel-desk, ${trained.engine.rollouts} recorded rollouts; ${(1000 * trained.engine.first).toFixed(1)} ms of the first 32`,
+      note: `engine and workers, parcel-desk, ${trained.engine.rollouts} recorded rollouts; ${(1000 * trained.engine.first).toFixed(1)} ms of the first 32`,
       promise: { at: 'most', value: 10 },
     },
   ];

@@ -8,7 +8,7 @@ eight prompts of a turn, padded to one length, with every turn's prompt computed
 transformers' continuous batching of the same prompts and as many tokens, with keys and values that stay between turns.
 Nothing but the model is counted against the two. All in turns, ROUNDS each, after one that warms up.
 
-The CPU of the engine and its lanes is counted in these rounds, the first rollouts of that engine, and then in the same
+The CPU of the engine and its workers is counted in these rounds, the first rollouts of that engine, and then in the same
 rollouts, REPEATS times, with the answers that the model gave: its code is compiled by then. Prints one line of JSON.
 """
 
@@ -42,7 +42,7 @@ SAMPLING = Sampling(1.0, 1.0, MAX_TOKENS)
 
 
 def engine_cpu(worker: RolloutWorker, requests: list[RolloutRequest], repeats: int, folder: Path) -> float:
-    """Returns the CPU seconds of engine and lanes for a recorded rollout, as in training."""
+    """Returns the CPU seconds of engine and workers for a recorded rollout, as in training."""
     used = cpu_below(os.getpid())
     for repeat in range(repeats):
         worker.play([recorded(request, folder / str(repeat)) for request in requests])

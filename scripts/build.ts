@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Builds dist/: the extension, the command line, the lane, the shipped modules of a domain, the webview and the
+ * Builds dist/: the extension, the command line, the worker, the shipped modules of a domain, the webview and the
  * types for the editor. `--production` minifies, `--watch` rebuilds on change.
  */
 import {
@@ -81,7 +81,10 @@ function bundles(production: boolean): Bundle[] {
         chunkNames: 'chunk-[name]-[hash]',
       },
     },
-    { entry: 'src/engine/shell/lanes/lane.ts', options: { ...esm, plugins: [shippedZod], outfile: 'dist/lane.mjs' } },
+    {
+      entry: 'src/engine/shell/workers/worker.ts',
+      options: { ...esm, plugins: [shippedZod], outfile: 'dist/worker.mjs' },
+    },
     { entry: 'src/engine/authoring.ts', options: { ...esm, plugins: [shippedZod], outfile: 'dist/authoring.mjs' } },
     { entry: 'node_modules/zod/index.js', options: { ...esm, banner: {}, outfile: 'dist/zod.mjs' } },
     {

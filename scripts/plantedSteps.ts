@@ -31,14 +31,14 @@ export const plantedSteps: readonly Step[] = [
 /** Runs a test that fails and leaves a folder behind, and leaves a process and a worker of rollouts behind. */
 async function leaveBehind(filters: readonly string[]): Promise<Counts> {
   spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { detached: true, stdio: 'ignore' }).unref();
-  await leaveLane();
+  await leaveWorker();
   return runVitest('planted', filters, config);
 }
 
 /** Starts a worker of rollouts under a process whose environment does not name the temporary folder. */
-async function leaveLane(): Promise<void> {
+async function leaveWorker(): Promise<void> {
   const { TMPDIR: _1, TEMP: _2, TMP: _3, ...env } = process.env;
-  const script = fileURLToPath(new URL('../test/scripts/planted/lane.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../test/scripts/planted/worker.ts', import.meta.url));
   const child = fork(script, { env, detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   child.send({ folder: inRoot('domains', 'order-desk'), temporary: tmpdir() });
   await once(child, 'message');

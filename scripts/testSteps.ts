@@ -35,10 +35,10 @@ const inTests = (folder: string, ...names: readonly string[]) => names.map((name
 /** Unit tests that kill or watch other processes. */
 export const watchingProcesses: readonly string[] = [
   ...inTests('cli', 'agent', 'debug', 'kills', 'mcp', 'new', 'signals', 'terminal', 'training/trainerLaunch'),
-  ...inTests('cli/dap', 'insideTools', 'laneDeath', 'refusals', 'standby'),
+  ...inTests('cli/dap', 'insideTools', 'workerDeath', 'refusals', 'standby'),
   ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp/sdkServers', 'records/runLock'),
-  ...inTests('engine/shell/processes', 'laneGuard', 'processGroup', 'sandbox'),
-  ...inTests('engine/shell/lanes', 'laneChild', 'laneDeath', 'laneProcess', 'watchdog'),
+  ...inTests('engine/shell/processes', 'workerGuard', 'processGroup', 'sandbox'),
+  ...inTests('engine/shell/workers', 'workerChild', 'workerDeath', 'workerProcess', 'watchdog'),
   ...inTests('scripts', 'busyProcesses', 'process', 'stepProcess', 'strict'),
   ...inTests('security', 'attacks'),
   ...inTests('training', 'trainerProcess'),

@@ -32,7 +32,7 @@ if (sink === 0) throw new Error('nothing was measured');
 
 async function across(over, size, permission, total) {
   const ipc = over.startsWith('ipc');
-  const child = spawn(process.execPath, [...permission, path.join(here, 'borderLane.mjs'), ipc ? 'ipc' : 'lines'], {
+  const child = spawn(process.execPath, [...permission, path.join(here, 'borderWorker.mjs'), ipc ? 'ipc' : 'lines'], {
     stdio: ipc ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['pipe', 'pipe', 'inherit'],
     serialization: over === 'ipc advanced' ? 'advanced' : 'json',
   });

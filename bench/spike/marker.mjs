@@ -1,5 +1,5 @@
-// Which rollout hung a lane? The lane writes 16 bytes into an inherited file before each call into domain code;
-// the parent reads them after it has killed the lane. Measures the write, and shows that it names the culprit.
+// Which rollout hung a worker? The worker writes 16 bytes into an inherited file before each call into domain code;
+// the parent reads them after it has killed the worker. Measures the write, and shows that it names the culprit.
 // Run: node bench/spike/marker.mjs      Leaves out: Windows.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const self = fileURLToPath(import.meta.url);
-if (process.argv[2] === 'lane') {
+if (process.argv[2] === 'worker') {
   const buffer = Buffer.alloc(16);
   const count = 500_000;
   const cpu = process.cpuUsage();
@@ -33,7 +33,7 @@ for (const how of ['loop', 'heap']) {
   fs.unlinkSync(file);
   const child = spawn(
     process.execPath,
-    ['--permission', `--allow-fs-read=${path.dirname(self)}`, '--max-old-space-size=64', self, 'lane', how],
+    ['--permission', `--allow-fs-read=${path.dirname(self)}`, '--max-old-space-size=64', self, 'worker', how],
     {
       stdio: ['ignore', 'inherit', 'ignore', marker],
     },
@@ -45,6 +45,6 @@ for (const how of ['loop', 'heap']) {
   fs.readSync(marker, read, 0, 16, 0);
   fs.closeSync(marker);
   console.log(
-    `${how}: lane ended with code ${code} signal ${signal}; marker names rollout ${read.readUInt32LE(0)} (expected 4711)`,
+    `${how}: worker ended with code ${code} signal ${signal}; marker names rollout ${read.readUInt32LE(0)} (expected 4711)`,
   );
 }

@@ -1,5 +1,5 @@
 // Profiles the CPU time of a rollout by subsystem and function: both processes of ../retail.ts under V8's profiler.
-// Run: node bench/spike/profile.ts [rollouts] [rows]. The lane runs under --inspect, which costs a little.
+// Run: node bench/spike/profile.ts [rollouts] [rows]. The worker runs under --inspect, which costs a little.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
@@ -22,8 +22,8 @@ const subsystems: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['receipt and ledger', /shell\/ledger\.ts|^receiptOf|core\/task\.ts/],
   ['text of events', /^eventText /],
   ['pipe, waiting included', /^flush /],
-  ['channel', /lane\/(?:laneChannel|laneProcess|laneMessage)\.ts/],
-  ['marker', /lane\/laneMarker\.ts/],
+  ['channel', /worker\/(?:workerChannel|workerProcess|workerMessage)\.ts/],
+  ['marker', /worker\/workerMarker\.ts/],
   ['verification', /shell\/verification\.ts|core\/(?:verify|conclusion|reward|recovery|reportCard)\.ts|verifiers\//],
   ['rules', /core\/rules/],
   ['agenda and recogniser', /core\/(?:agenda|dialogue|wish|facts|disagreement|lexicon)/],
@@ -34,36 +34,36 @@ const subsystems: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['drafts, rows and tries', /core\/(?:draft|database|node|table|json)\.ts/],
   ['zod', /zod/],
   ["the domain's tools", /tools\.ts/],
-  ['tool calls', /lane\/codeTools\.ts|authoring\.ts/],
+  ['tool calls', /worker\/codeTools\.ts|authoring\.ts/],
   ['fold', /core\/(?:rollout|scripted)\.ts/],
-  ['driver and host', /shell\/driver\.ts|lane\/laneHost\.ts/],
+  ['driver and host', /shell\/driver\.ts|worker\/workerHost\.ts/],
   ['supervisor and batch', /shell\/(?:supervisor|batch|resume|start|rolloutTools|outside)\.ts/],
 ];
 
 const count = Number(process.argv[2] ?? 1000);
 const rows = Number(process.argv[3] ?? 25);
-const said = inspectedLanes();
+const said = inspectedWorkers();
 const retail = await openRetail(1);
 await retail.play(200);
 const own = new Session();
 own.connect();
 await own.post('Profiler.enable');
-const lane = await attach(await inspectorOf(said));
-await lane.send('Profiler.enable');
-await Promise.all([own.post('Profiler.start'), lane.send('Profiler.start')]);
-const { results, own: ownCpu, lanes } = await retail.play(count);
+const worker = await attach(await inspectorOf(said));
+await worker.send('Profiler.enable');
+await Promise.all([own.post('Profiler.start'), worker.send('Profiler.start')]);
+const { results, own: ownCpu, workers } = await retail.play(count);
 const [{ profile: ours }, { profile: theirs }] = await Promise.all([
   own.post('Profiler.stop'),
-  lane.send('Profiler.stop') as Promise<{ readonly profile: Profile }>,
+  worker.send('Profiler.stop') as Promise<{ readonly profile: Profile }>,
 ]);
-console.log(`CPU ms a rollout: supervisor ${ownCpu.toFixed(2)}, lane ${lanes.toFixed(2)}`);
-show('lane', theirs, results.length);
+console.log(`CPU ms a rollout: supervisor ${ownCpu.toFixed(2)}, worker ${workers.toFixed(2)}`);
+show('worker', theirs, results.length);
 show('supervisor', ours as Profile, results.length);
-lane.close();
+worker.close();
 await retail.close();
 
-/** Makes lanes of this process run under the inspector, each on a free port. Returns the file that lists the ports. */
-function inspectedLanes(): string {
+/** Makes workers of this process run under the inspector, each on a free port. Returns the file that lists the ports. */
+function inspectedWorkers(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-profile-'));
   const [script, said] = [join(folder, 'node'), join(folder, 'said')];
   const node = `exec '${process.execPath}' --inspect=127.0.0.1:0 --allow-inspector "$@" 2>>'${said}'`;
@@ -78,7 +78,7 @@ async function inspectorOf(said: string): Promise<string> {
     if (url) return url;
     await pause(100);
   }
-  throw new Error('the lane has no inspector');
+  throw new Error('the worker has no inspector');
 }
 
 async function attach(url: string) {

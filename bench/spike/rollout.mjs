@@ -1,4 +1,4 @@
-// Cost of a rollout of 78 messages that a lane folds completely: 20 user messages, 39 of the agent, 19 calls
+// Cost of a rollout of 78 messages that a worker folds completely: 20 user messages, 39 of the agent, 19 calls
 // (10 reads, 9 writes) on 2.8 MB, a state hash after each write, events in batches to the supervisor, which chains,
 // appends and signs. Prints CPU ms per rollout of both processes, and of each part.
 // Run: node bench/spike/rollout.mjs [rollouts]      Leaves out: seats, rule checks, argument validation, gold actions.
@@ -16,7 +16,7 @@ const self = fileURLToPath(import.meta.url);
 let sha;
 let canonical;
 const rowHashes = new WeakMap();
-if (process.argv[2] === 'lane') await lane(Number(process.argv[3]), process.argv[4], process.argv[5]);
+if (process.argv[2] === 'worker') await worker(Number(process.argv[3]), process.argv[4], process.argv[5]);
 else {
   const count = Number(process.argv[2] ?? 400);
   console.log(`node ${process.version}; ${count} rollouts`);
@@ -25,19 +25,19 @@ else {
   }
 }
 
-/** Drives the lane, records what it sends and signs one receipt a rollout. */
+/** Drives the worker, records what it sends and signs one receipt a rollout. */
 async function supervise(count, border, hashing) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rollouts-'));
   const { privateKey } = generateKeyPairSync('ed25519');
   const heads = new Map();
   const spent = { border: 0, chain: 0, append: 0, sign: 0 };
-  const child = spawn(process.execPath, [self, 'lane', String(count), border, hashing], {
+  const child = spawn(process.execPath, [self, 'worker', String(count), border, hashing], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
   });
   const cpu = process.cpuUsage();
-  let laneCpu = 0;
+  let workerCpu = 0;
   child.on('message', (message) => {
-    if (message.cpu) laneCpu = message.cpu;
+    if (message.cpu) workerCpu = message.cpu;
     else record(message);
   });
   let rest = '';
@@ -54,11 +54,11 @@ async function supervise(count, border, hashing) {
     }
   });
   const code = await new Promise((resolve) => child.on('close', resolve));
-  if (code !== 0) throw new Error(`the lane ended with code ${code}`);
+  if (code !== 0) throw new Error(`the worker ended with code ${code}`);
   const used = process.cpuUsage(cpu);
   const ours = (used.user + used.system) / 1000 / count;
   console.log(
-    `${hashing} hash, events as ${border}: ${(ours + laneCpu).toFixed(2)} ms CPU a rollout = lane ${laneCpu.toFixed(2)} + supervisor ${ours.toFixed(2)} (chain ${per(spent.chain)}, append ${per(spent.append)}, sign ${per(spent.sign)}, the rest is the channel)`,
+    `${hashing} hash, events as ${border}: ${(ours + workerCpu).toFixed(2)} ms CPU a rollout = worker ${workerCpu.toFixed(2)} + supervisor ${ours.toFixed(2)} (chain ${per(spent.chain)}, append ${per(spent.append)}, sign ${per(spent.sign)}, the rest is the channel)`,
   );
   fs.rmSync(folder, { recursive: true });
 
@@ -90,7 +90,7 @@ async function supervise(count, border, hashing) {
 }
 
 /** Folds the rollouts, one after the other, and sends each one's events in two batches. */
-async function lane(count, border, hashing) {
+async function worker(count, border, hashing) {
   hashWith(hashing);
   const base = retailDatabase();
   const ids = Object.keys(base.orders);
@@ -106,7 +106,7 @@ async function lane(count, border, hashing) {
   for (let r = 0; r < count; r++) await rollout(r, border === 'lines' ? sendLines : (message) => process.send(message));
   const used = process.cpuUsage(cpu);
   console.log(
-    `lane: ${Object.entries(spent)
+    `worker: ${Object.entries(spent)
       .map(([name, ms]) => `${name} ${(ms / count).toFixed(3)}`)
       .join(', ')} ms a rollout; the rest is the fold`,
   );

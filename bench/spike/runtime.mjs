@@ -1,4 +1,4 @@
-// Probes what a lane can rely on in a Node runtime: permissions, inspector, heap limit, type stripping, marker file.
+// Probes what a worker can rely on in a Node runtime: permissions, inspector, heap limit, type stripping, marker file.
 // Run: node bench/spike/runtime.mjs [path of a node binary]...      Leaves out: Windows, Electron.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'lane-')));
+const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'worker-')));
 const domain = path.join(root, 'domain');
 const shipped = path.join(root, 'shipped');
 fs.mkdirSync(domain);
@@ -33,7 +33,7 @@ fs.writeFileSync(
 );
 fs.writeFileSync(path.join(root, 'outside.ts'), 'export const outside: number = 1;\n');
 fs.symlinkSync('/etc/hostname', path.join(domain, 'link'));
-fs.copyFileSync(path.join(here, 'runtimeLane.mjs'), path.join(shipped, 'lane.mjs'));
+fs.copyFileSync(path.join(here, 'runtimeWorker.mjs'), path.join(shipped, 'worker.mjs'));
 fs.writeFileSync(path.join(shipped, 'rehearsal.mjs'), 'export const tool = (id) => `tool ${id} `;\n');
 await esbuild.build({
   stdin: { contents: "export * from 'zod'", resolveDir: here },
@@ -45,7 +45,7 @@ await esbuild.build({
 
 const binaries = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath];
 const reads = [`--allow-fs-read=${domain}`, `--allow-fs-read=${shipped}`];
-const lane = path.join(shipped, 'lane.mjs');
+const worker = path.join(shipped, 'worker.mjs');
 for (const binary of binaries) {
   for (const [name, flags] of [
     ['no permission', []],
@@ -58,7 +58,7 @@ for (const binary of binaries) {
     ['--inspect', ['--inspect=127.0.0.1:0']],
   ]) {
     const started = performance.now();
-    const done = await start(binary, [...flags, '--max-old-space-size=128', lane, domain, shipped]);
+    const done = await start(binary, [...flags, '--max-old-space-size=128', worker, domain, shipped]);
     console.log(
       `\n== ${binary} ${name}: code ${done.code} signal ${done.signal} ${(performance.now() - started).toFixed(0)} ms`,
     );
@@ -67,7 +67,7 @@ for (const binary of binaries) {
     if (notes.length > 0) console.log(`stderr: ${notes.slice(0, 5).join('\n        ')}`);
   }
   const started = performance.now();
-  const dead = await start(binary, ['--max-old-space-size=128', lane, domain, shipped, 'heap']);
+  const dead = await start(binary, ['--max-old-space-size=128', worker, domain, shipped, 'heap']);
   const fatal = dead.stderr.split('\n').find((line) => line.includes('FATAL'));
   console.log(
     `\n== ${binary} heap exhaustion at 128 MB: code ${dead.code} signal ${dead.signal} after ${(performance.now() - started).toFixed(0)} ms; ${fatal}`,

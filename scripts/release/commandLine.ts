@@ -7,7 +7,7 @@ import { linksOf } from './extension.ts';
 import type { Release } from './release.ts';
 
 /** The programs of the command line. What they import is shipped with them. */
-const programs = ['dist/rehearsal.mjs', 'dist/lane.mjs', 'dist/authoring.mjs', 'dist/zod.mjs'];
+const programs = ['dist/rehearsal.mjs', 'dist/worker.mjs', 'dist/authoring.mjs', 'dist/zod.mjs'];
 
 /** Files of the extension that the command line does not use. */
 const forEditors = /^(?:dist\/webview\.|syntaxes\/|docs\/|package\.json$|README\.md$|readme\.md$)/i;

@@ -221,7 +221,7 @@ export function processIo(): Io {
     process.on(signal, () => {
       if (signal === 'SIGINT' && abort.signal.aborted) exit();
       abort.abort();
-      // What still waits then waits for something that may not happen. Lanes and servers end with this process.
+      // What still waits then waits for something that may not happen. Workers and servers end with this process.
       setTimeout(() => endsLater || exit(), longestEndMs).unref();
     });
   }

@@ -1,5 +1,5 @@
 /**
- * The module `rehearsal`: what the TypeScript of a domain imports. It runs in a lane and knows nothing of the engine
+ * The module `rehearsal`: what the TypeScript of a domain imports. It runs in a worker and knows nothing of the engine
  * but the types below.
  */
 import * as z from 'zod';

@@ -411,9 +411,9 @@ const endings: readonly (readonly [string, (child: ChildProcess) => unknown, num
 test.each(sampled(endings, 3))('%s ends the session with its processes', async (_, end, expected) => {
   const { child, code, out } = waiting();
   await until('the first stop', () => out().includes('before the first message'));
-  const lanes = descendantsOf(child.pid ?? 0);
-  expect(lanes.length).toBeGreaterThan(0);
+  const workers = descendantsOf(child.pid ?? 0);
+  expect(workers.length).toBeGreaterThan(0);
   end(child);
   expect(await code).toBe(expected);
-  await until('the end of every process', () => !lanes.some(isRunning));
+  await until('the end of every process', () => !workers.some(isRunning));
 });

@@ -48,7 +48,7 @@ it('reports what this machine has, and of a key only whether it is set', async (
   });
   const { conditions } = reported(out);
   const found = Object.fromEntries(conditions.map(({ name, status }) => [name, status]));
-  expect(found).toMatchObject({ Node: 'ok', lanes: 'ok', loopback: 'ok', 'run folder': 'ok', OPENAI_API_KEY: 'ok' });
+  expect(found).toMatchObject({ Node: 'ok', workers: 'ok', loopback: 'ok', 'run folder': 'ok', OPENAI_API_KEY: 'ok' });
   expect(conditions.filter(({ status, advice }) => (status === 'ok') !== (advice === null))).toEqual([]);
   expect(out).not.toContain(key);
   expect(code).toBe(0);
@@ -67,7 +67,7 @@ inFullSuite('says whether a sandbox confines domains, and what to do where none 
     advice: expect.stringMatching(/^Unset REHEARSAL_SANDBOX\. .*run only domains that you trust/),
   });
   // The domain that doctor starts for this is built in, and needs no approval.
-  expect(await found('lanes')).toMatchObject({ status: 'ok' });
+  expect(await found('workers')).toMatchObject({ status: 'ok' });
 });
 
 it('a key that is not there is a warning with what to do', async () => {

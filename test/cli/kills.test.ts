@@ -60,7 +60,7 @@ function recordedBytes(run: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function lanesOf(pid: number): readonly number[] {
+function workersOf(pid: number): readonly number[] {
   const path = `/proc/${pid}/task/${pid}/children`;
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number) : [];
 }
@@ -76,15 +76,15 @@ function statusOf(pid: number): string {
 }
 
 type Receipt = { readonly rollout: string; readonly recording: string; readonly endReason: string };
-type Kills = { supervisor: number; lane: number };
+type Kills = { supervisor: number; worker: number };
 
-/** Waits for a state that the seed chooses: mostly in the middle of work, sometimes while lanes start. */
+/** Waits for a state that the seed chooses: mostly in the middle of work, sometimes while workers start. */
 async function moment(run: string, child: ChildProcess, random: Random): Promise<void> {
   const untilOrOver = (what: string, is: () => boolean) =>
     until(`${what} (seed ${seed})`, () => child.exitCode !== null || is());
   if (random.chance(0.2)) {
-    const lanes = random.integer(3);
-    await untilOrOver(`${lanes} lanes`, () => lanesOf(child.pid ?? 0).length >= lanes);
+    const workers = random.integer(3);
+    await untilOrOver(`${workers} workers`, () => workersOf(child.pid ?? 0).length >= workers);
     return;
   }
   const receipts = receiptsIn(run).length + random.integer(12);
@@ -93,30 +93,30 @@ async function moment(run: string, child: ChildProcess, random: Random): Promise
   await untilOrOver(`${bytes} bytes of recordings`, () => recordedBytes(run) >= bytes);
 }
 
-/** Starts an evaluation repeatedly, and kills it or one of its lanes, until it is done or enough processes were killed. */
+/** Starts an evaluation repeatedly, and kills it or one of its workers, until it is done or enough processes were killed. */
 async function killed(run: string, random: Random, made: Kills): Promise<readonly string[]> {
   let child = evaluation(run);
   let receipts: readonly string[] = [];
-  while (made.supervisor + made.lane < kills) {
+  while (made.supervisor + made.worker < kills) {
     await moment(run, child, random);
     const now = receiptsIn(run);
     expect(now.slice(0, receipts.length), `seed ${seed}: receipts stay as they were`).toEqual(receipts);
     receipts = now;
     if (child.exitCode === 0) return receipts;
-    // A lane that is killed while it starts ends the batch.
+    // A worker that is killed while it starts ends the batch.
     if (child.exitCode !== null) child = evaluation(run);
-    const lanes = lanesOf(child.pid ?? 0);
-    const lane = lanes[random.integer(Math.max(lanes.length, 1))];
-    const isHalf = made.supervisor + made.lane >= kills / 2;
+    const workers = workersOf(child.pid ?? 0);
+    const worker = workers[random.integer(Math.max(workers.length, 1))];
+    const isHalf = made.supervisor + made.worker >= kills / 2;
     // With few kills, chance could choose one kind only.
-    const isLane = isHalf && made.lane === 0 ? true : random.chance(0.4) && !(isHalf && made.supervisor === 0);
-    if (lane !== undefined && isLane) {
-      killIfRunning(lane);
-      made.lane += 1;
+    const isWorker = isHalf && made.worker === 0 ? true : random.chance(0.4) && !(isHalf && made.supervisor === 0);
+    if (worker !== undefined && isWorker) {
+      killIfRunning(worker);
+      made.worker += 1;
     } else {
       child.kill('SIGKILL');
       await finished(child);
-      await until(`the end of the lanes (seed ${seed})`, () => !lanes.some(isAlive));
+      await until(`the end of the workers (seed ${seed})`, () => !workers.some(isAlive));
       child = evaluation(run);
       made.supervisor += 1;
     }
@@ -126,15 +126,15 @@ async function killed(run: string, random: Random, made: Kills): Promise<readonl
 }
 
 /** Expects each rollout once, finished ones unchanged, and all others as if no process had been killed. */
-async function check(run: string, whole: string, receipts: readonly string[], lanesKilled: number): Promise<void> {
+async function check(run: string, whole: string, receipts: readonly string[], workersKilled: number): Promise<void> {
   const end = receiptsIn(run).map((line) => (JSON.parse(line) as { receipt: Receipt }).receipt);
   expect(receiptsIn(run).slice(0, receipts.length), `seed ${seed}`).toEqual(receipts);
   expect(end.length, `seed ${seed}: each rollout has one receipt`).toBe(tasks * trials);
   expect(new Set(end.map(({ rollout }) => rollout)).size).toBe(tasks * trials);
   expect(await finished(command('verify', run)), `seed ${seed}: the record is whole`).toBe(0);
-  // A rollout whose lane was killed in the middle of its work has that failure; the others are not affected.
+  // A rollout whose worker was killed in the middle of its work has that failure; the others are not affected.
   const hit = new Set(end.filter(({ endReason }) => endReason === 'environmentFailed').map((each) => each.recording));
-  expect(hit.size, `seed ${seed}`).toBeLessThanOrEqual(lanesKilled);
+  expect(hit.size, `seed ${seed}`).toBeLessThanOrEqual(workersKilled);
   const made = recordings(run);
   const different = [...recordings(whole)].filter(([name, text]) => made.get(name) !== text && !hit.has(name));
   expect(
@@ -144,22 +144,22 @@ async function check(run: string, whole: string, receipts: readonly string[], la
 }
 
 test.runIf(process.platform === 'linux')(
-  `${kills} kills of supervisor and lanes repeat no finished rollout and lose none`,
+  `${kills} kills of supervisor and workers repeat no finished rollout and lose none`,
   async () => {
     const whole = join(home, 'whole');
     expect(await finished(evaluation(whole))).toBe(0);
     const random = randomStream('kills', seed);
-    const made: Kills = { supervisor: 0, lane: 0 };
-    for (let round = 0; made.supervisor + made.lane < kills; round++) {
+    const made: Kills = { supervisor: 0, worker: 0 };
+    for (let round = 0; made.supervisor + made.worker < kills; round++) {
       const run = join(home, `run-${round}`);
-      const lanesBefore = made.lane;
+      const workersBefore = made.worker;
       const receipts = await killed(run, random, made);
-      await check(run, whole, receipts, made.lane - lanesBefore);
+      await check(run, whole, receipts, made.worker - workersBefore);
       rmSync(run, { recursive: true });
-      if (kills > 10) console.log(`round ${round}: ${made.supervisor} supervisors and ${made.lane} lanes killed`);
+      if (kills > 10) console.log(`round ${round}: ${made.supervisor} supervisors and ${made.worker} workers killed`);
     }
-    expect(made.supervisor + made.lane, `seed ${seed}`).toBe(kills);
-    expect(Math.min(made.supervisor, made.lane), `seed ${seed}: both kinds were killed`).toBeGreaterThan(0);
+    expect(made.supervisor + made.worker, `seed ${seed}`).toBe(kills);
+    expect(Math.min(made.supervisor, made.worker), `seed ${seed}: both kinds were killed`).toBeGreaterThan(0);
     rmSync(home, { recursive: true });
   },
   // Every kill costs a start, which takes seconds on a busy machine.

@@ -38,14 +38,14 @@ const commands: readonly (readonly [args: readonly string[], signal: NodeJS.Sign
 ];
 
 test.each(sampled(commands, 2))(
-  'code that never loads keeps %j from ending on %s neither itself nor its lane',
+  'code that never loads keeps %j from ending on %s neither itself nor its worker',
   async (args, signal, code) => {
     const folder = endless();
     const { child, ended } = start([commandLine, ...args.map((arg) => (arg === 'DOMAIN' ? folder : arg))]);
-    // The sandbox, and the lane in it.
-    const lanes = (): readonly number[] => descendantsOf(child.pid ?? 0);
-    await until('a lane', () => lanes().length > 1);
-    const left = lanes();
+    // The sandbox, and the worker in it.
+    const workers = (): readonly number[] => descendantsOf(child.pid ?? 0);
+    await until('a worker', () => workers().length > 1);
+    const left = workers();
     child.kill(signal);
     expect(await ended).toMatchObject({ code });
     await until('the end of its processes', () => !left.some(isRunning));

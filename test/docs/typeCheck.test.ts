@@ -30,7 +30,7 @@ test.each<[string, (text: string) => string, RegExp]>(
         /tools\.ts\(\d+,\d+\): .*'emial'/,
       ],
       [
-        'syntax that a lane cannot run',
+        'syntax that a worker cannot run',
         (text) => `${text}\nexport enum Colour { red }\n`,
         /tools\.ts\(\d+,\d+\): .*erasableSyntaxOnly/,
       ],

@@ -25,7 +25,7 @@ function freshFolder(): string {
   return folder;
 }
 
-/** Rehearses a domain in a lane; the recordings stay until the test is over. */
+/** Rehearses a domain in a worker; the recordings stay until the test is over. */
 async function rehearse(
   domain: string,
   seats: Pick<BatchOptions, 'agent' | 'user'>,

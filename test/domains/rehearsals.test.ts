@@ -18,7 +18,7 @@ type Batch = {
   readonly say?: (text: string) => void;
 };
 
-/** Rehearses a shipped domain in a lane against the agenda user. */
+/** Rehearses a shipped domain in a worker against the agenda user. */
 async function rehearse(
   name: string,
   { agent, trials = 1, tasks, seed = 'sample domains', hear, say }: Batch,

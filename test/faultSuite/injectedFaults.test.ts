@@ -104,7 +104,7 @@ async function playCases(
     rateLimitMs,
   });
   const key = signingKey(join(run, '..', 'fault-key.pem'));
-  const supervisor = await openSupervisor(loadDomain(folder), { lanes: 2 });
+  const supervisor = await openSupervisor(loadDomain(folder), { workers: 2 });
   try {
     const results = await runBatch(supervisor, {
       folder: run,

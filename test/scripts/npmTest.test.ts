@@ -10,7 +10,11 @@ function npmTest(args: readonly string[]) {
 }
 
 /** One file that runs without a sandbox, and two that need one. */
-const filters = ['test/scripts/testSelection', 'test/engine/shell/lanes/laneMarker', 'test/engine/shell/lanes/sync'];
+const filters = [
+  'test/scripts/testSelection',
+  'test/engine/shell/workers/workerMarker',
+  'test/engine/shell/workers/sync',
+];
 
 // One after the other: the runs write the same reports.
 test.each([

@@ -182,13 +182,13 @@ test('bench: each part is one test, and a skipped part has the command that inst
   const seconds = { memory: 3, tau2: 0, batch: 1 };
   const absent = [
     { part: 'tau2', what: 'SKIPPED', why: 'tau2 is not installed', install: 'pip install tau2' },
-    { part: 'batch', what: 'FAILED', why: 'no lane' },
+    { part: 'batch', what: 'FAILED', why: 'no worker' },
   ];
   expect(readBench(written('bench.json', JSON.stringify({ seconds, absent })))).toMatchObject({
     passed: 1,
     failed: 1,
     skipped: 1,
-    failures: [{ text: 'batch: no lane' }],
+    failures: [{ text: 'batch: no worker' }],
     omissions: ['tau2: tau2 is not installed. Install it: pip install tau2'],
   });
 });

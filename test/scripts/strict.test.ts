@@ -4,7 +4,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { killIfRunning } from '../support/processes.ts';
 
 /** Patterns of the remaining processes' command lines: a process, and a worker with its parent and sibling. */
-const leftover = [/setTimeout/, /planted\/lane\.ts/, /node --max-old-space-size/, /^\/bin\/sh -c lanes=/];
+const leftover = [/setTimeout/, /planted\/worker\.ts/, /node --max-old-space-size/, /^\/bin\/sh -c workers=/];
 
 // One after the other: the runs write the same reports.
 test.skipIf(process.platform !== 'linux').each([

@@ -5,17 +5,17 @@ import type { Tool, ToolOrigin } from '../../src/engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { CheckedRollout, ForgedMessage } from '../../src/engine/shell/lanes/checkedRollout.ts';
-import { claimOf } from '../../src/engine/shell/lanes/laneChannel.ts';
-import type { Question } from '../../src/engine/shell/lanes/laneMessage.ts';
-import { laneMessageIn } from '../../src/engine/shell/lanes/laneMessageSchema.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { run } from '../../src/engine/shell/rollout/driver.ts';
 import type { Ports } from '../../src/engine/shell/rollout/ports.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
+import { CheckedRollout, ForgedMessage } from '../../src/engine/shell/workers/checkedRollout.ts';
+import { claimOf } from '../../src/engine/shell/workers/workerChannel.ts';
+import type { Question } from '../../src/engine/shell/workers/workerMessage.ts';
+import { workerMessageIn } from '../../src/engine/shell/workers/workerMessageSchema.ts';
 import { domain } from '../engine/shell/faults/scene.ts';
 
-// A lane may request that the current call is made, but cannot choose its tool or arguments.
+// A worker may request that the current call is made, but cannot choose its tool or arguments.
 
 const task = `- id: pay
   persona: plain
@@ -115,10 +115,10 @@ const forged = types.flatMap((type) =>
     .map(([field, value]) => [type, field, value] as const),
 );
 
-test.each(forged)('a %s question of a lane cannot say its %s', (type, field, value) => {
+test.each(forged)('a %s question of a worker cannot say its %s', (type, field, value) => {
   const message = (about: object) => ({ type: 'question', question: 1, rollout: 1, about });
-  expect(laneMessageIn(message(questions[type]))).toEqual(message(questions[type]));
-  expect(() => laneMessageIn(message({ ...questions[type], [field]: value }))).toThrow();
+  expect(workerMessageIn(message(questions[type]))).toEqual(message(questions[type]));
+  expect(() => workerMessageIn(message({ ...questions[type], [field]: value }))).toThrow();
 });
 
 test.each(types)('a %s question that nothing waits for is forged', async (type) => {
@@ -183,7 +183,7 @@ const written = (callId: string): RolloutEvent => ({
   writes: [{ side: 'agent', patches: [{ op: 'add', path: ['paid'], value: 1 }] }] as never,
 });
 
-/** A tool's answer under a seeded fault, the result that its lane reports, and the one that the supervisor expects. */
+/** A tool's answer under a seeded fault, the result that its worker reports, and the one that the supervisor expects. */
 const underFaults: readonly (readonly [
   what: string,
   source: ToolOrigin,

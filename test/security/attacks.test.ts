@@ -55,7 +55,7 @@ describe.each(columns)('%s', (column) => {
     test.concurrent.each(forgeries)('%s: it has no reward, and the failure names the cause', async (name, code) => {
       const { closed, asked } = await play(code, 'human');
       note(column, ['TypeScript', name], `not scored: ${closed.failure?.code}`);
-      expect(closed).toMatchObject({ reward: null, failure: { who: 'environment', code: 'lane/forged' } });
+      expect(closed).toMatchObject({ reward: null, failure: { who: 'environment', code: 'worker/forged' } });
       expect(closed.failure?.message).toMatch(/^the domain's code interferes with the rollout: /);
       expect(closed.arrived.at(-1)?.type).toBe('rewarded');
       expect(asked).toBeLessThan(3);

@@ -364,7 +364,7 @@ const error = new Process().spawn('/usr/bin/id', ['id'], undefined, undefined, [
       'write 400 MB to the marker of its process',
       `${fs} const chunk = Buffer.alloc(8e6);
 for (let i = 0; i < 50; i++) { fs.writeSync(4, chunk); await new Promise((resolve) => setTimeout(resolve, 30)); }`,
-      { ...alone, impossible: 'A process that is not a lane has no marker.' },
+      { ...alone, impossible: 'A process that is not a worker has no marker.' },
     ],
   ),
   ...rows('TypeScript', limit, false, 'answer')(

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../src/engine/core/domain/policy.ts';
 import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
-import { LaneReader } from '../../src/engine/shell/lanes/laneChannel.ts';
 import { compileOutputSchema, compileSchema } from '../../src/engine/shell/load/schemaCompiler.ts';
+import { WorkerReader } from '../../src/engine/shell/workers/workerChannel.ts';
 
 // Small inputs that would take hours, or exhaust the stack.
 
@@ -61,12 +61,12 @@ test('a policy with ten levels of lists is read', () => {
   expect(policy.rules).toHaveLength(10);
 });
 
-test('a line of a lane in 100 times as many parts takes about as long to read', () => {
+test('a line of a worker in 100 times as many parts takes about as long to read', () => {
   const took = (parts: number, size: number) => {
-    const reader = new LaneReader(() => undefined);
+    const reader = new WorkerReader(() => undefined);
     const from = performance.now();
     for (let at = 0; at < parts; at++) reader.read(`${at}`.padEnd(size, 'x'));
-    expect(() => reader.read('\n')).toThrow(/what no lane says/);
+    expect(() => reader.read('\n')).toThrow(/what no worker says/);
     return performance.now() - from;
   };
   took(10, 1 << 16);

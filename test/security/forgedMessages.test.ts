@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { describeCodeTools } from '../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { laneMessageIn } from '../../src/engine/shell/lanes/laneMessageSchema.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+import { workerMessageIn } from '../../src/engine/shell/workers/workerMessageSchema.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { messagesOfItself, play, say } from './forgeries.ts';
 
-// Forged messages of domain code in its lane's name, and the supervisor's reaction. attacks.test.ts has other attacks.
+// Forged messages of domain code in its worker's name, and the supervisor's reaction. attacks.test.ts has other attacks.
 
 test('without an attack the rollout is scored, with reward 0', async () => {
   const { closed } = await play('');
   expect(closed).toMatchObject({ reward: 0, failure: null });
 });
 
-const forged = { who: 'environment', code: 'lane/forged' };
+const forged = { who: 'environment', code: 'worker/forged' };
 test('a rollout that its process gives up ends with a receipt, and the failure is that of the domain', async () => {
   const { closed } = await play(say(`'m\\t{"type":"crashed","rollout":1,"message":"no memory"}'`), 'human');
-  const failure = { who: 'environment', code: 'lane/crashed', message: expect.stringMatching(/: no memory$/) };
+  const failure = { who: 'environment', code: 'worker/crashed', message: expect.stringMatching(/: no memory$/) };
   expect(closed).toMatchObject({ reward: null, failure });
   expect(closed.arrived.at(-1)?.type).toBe('rewarded');
 });
@@ -30,11 +30,11 @@ test('code that does not load in time ends the start', async () => {
 });
 
 test.each(['ws://10.0.0.1:9229/x', 'http://127.0.0.1:9229/x', 'ws://127.0.0.1:9229/x?y', 'ws://127.0.0.1.example:1/x'])(
-  'a lane cannot lead a debugger to %s',
+  'a worker cannot lead a debugger to %s',
   (url) => {
     const message = (given: string) => ({ type: 'inspected', url: given });
-    expect(() => laneMessageIn(message('ws://127.0.0.1:9229/0f2c-11'))).not.toThrow();
-    expect(() => laneMessageIn(message(url))).toThrow();
+    expect(() => workerMessageIn(message('ws://127.0.0.1:9229/0f2c-11'))).not.toThrow();
+    expect(() => workerMessageIn(message(url))).toThrow();
   },
 );
 
@@ -51,8 +51,8 @@ test('questions that a tool forges ask no model: 200 of them cost nothing', asyn
   expect(closed).toMatchObject({ reward: null, failure: forged });
 });
 
-test('a false length of what a dead lane left behind is not believed', async () => {
+test('a false length of what a dead worker left behind is not believed', async () => {
   const header = `const bytes = Buffer.alloc(4); bytes.writeUInt32LE(0xfffffff0); writeSync(4, bytes, 0, 4, 20); process.exit(0)`;
   const { closed } = await play(header);
-  expect(closed).toMatchObject({ reward: null, failure: { code: 'lane/exited' } });
+  expect(closed).toMatchObject({ reward: null, failure: { code: 'worker/exited' } });
 });

@@ -1,6 +1,6 @@
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { laneSeats, type Outside } from '../../src/engine/shell/outside.ts';
+import { type Outside, workerSeats } from '../../src/engine/shell/outside.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { approveDomain } from '../support/approval.ts';
 
-/** The channel is the file descriptor 3 of a lane, and the marker 4. */
+/** The channel is the file descriptor 3 of a worker, and the marker 4. */
 export const say = (line: string) => `writeSync(3, ${line} + '\\n');`;
 
 /** A tool that attacks when it is called. The gold action paints the chair; the agent calls the attack instead. */
@@ -77,14 +77,14 @@ async function playIn(supervisor: Supervisor, loaded: LoadedDomain, agent: 'scri
   const { closed } = supervisor.start({
     task,
     from,
-    seats: laneSeats(seats.agent, seats.user),
+    seats: workerSeats(seats.agent, seats.user),
     outside,
     recording: null,
   });
   return { closed: await closed, asked };
 }
 
-/** Messages that only the lane itself sends, each at one moment. */
+/** Messages that only the worker itself sends, each at one moment. */
 export const messagesOfItself = [
   '{"type":"described","tools":[],"sync":false}',
   '{"type":"prepared"}',
@@ -151,7 +151,7 @@ export const forgeries: readonly (readonly [name: string, code: string])[] = [
     'a call says what it read without a request',
     say(`'m\\t{"type":"reads","rollout":1,"n":5,"reads":{"agent":true}}'`),
   ],
-  ...messagesOfItself.map((message) => [`the lane repeats ${message}`, say(`'m\\t${message}'`)] as const),
+  ...messagesOfItself.map((message) => [`the worker repeats ${message}`, say(`'m\\t${message}'`)] as const),
 ];
 
 export const forgedPromise = 'It changes no recording and no reward.';

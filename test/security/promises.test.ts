@@ -48,7 +48,7 @@ test('docs/security-tampering.md says how many kills the suites make', () => {
   const [, usual = ''] =
     /REHEARSAL_KILLS'\] \?\? (\d+)/.exec(readFileSync(inRoot('test', 'cli', 'kills.test.ts'), 'utf8')) ?? [];
   expect(Number(full)).toBeGreaterThanOrEqual(30);
-  expect(tampering).toContain(`a lane ${full} times`);
+  expect(tampering).toContain(`a worker ${full} times`);
   expect(tampering).toContain(`\`npm test\` kills ${usual}.`);
 });
 

@@ -11,12 +11,12 @@ const mark = (offset: number, value: number | string) => `(() => {
   const bytes = Buffer.alloc(4); bytes.writeUInt32LE(${value}); writeSync(4, bytes, 0, 4, ${offset}); })();`;
 
 const late = {
-  code: 'lane/forged',
+  code: 'worker/forged',
   message: expect.stringMatching(/it ran for \d+ ms, and its time limit is 200 ms$/),
 };
 
 const silent = {
-  code: 'lane/silent',
+  code: 'worker/silent',
   message: expect.stringContaining('blocked its process for'),
 };
 

@@ -34,7 +34,7 @@ export const task: Task = taskSchema.parse({
 
 const policy = parsePolicy('- Look first. {#look-first}\n- Ask before you paint. {#ask-first}\n').policy;
 
-/** A small domain whose tools are functions of the test, so that the fold can be tested without a lane. */
+/** A small domain whose tools are functions of the test, so that the fold can be tested without a worker. */
 export const domain: Domain = {
   name: 'chairs',
   file: domainFileSchema.parse({ name: 'chairs' }),
@@ -63,7 +63,7 @@ export const setting: Setting = {
   },
 };
 
-/** Runs a call of one of the desk's tools as a lane would. */
+/** Runs a call of one of the desk's tools as a worker would. */
 export const callTool: Ports['callTool'] = (called, { arguments: given }, { world }) => {
   const { chair, colour } = given as { chair?: string; colour?: string };
   const chairs = (db: JsonObject) => db['chairs'] as Record<string, { colour: string; coats: number }>;

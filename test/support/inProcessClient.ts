@@ -2,11 +2,11 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { RehearsalSession } from '../../src/cli/dap/adapter.ts';
 import { type Engine, ownEngine } from '../../src/cli/dap/rollout/engine.ts';
 import type { LoadedDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import type { startLaneEarly } from '../../src/engine/shell/lanes/laneChild.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
+import type { startWorkerEarly } from '../../src/engine/shell/workers/workerChild.ts';
 import { type Message, ProtocolClient } from './debugClient.ts';
 
-/** Reads domains once and keeps lanes open, for many sessions in one process. */
+/** Reads domains once and keeps workers open, for many sessions in one process. */
 export class SharedEngine implements Engine {
   readonly #domains = new Map<string, LoadedDomain>();
   readonly #supervisors = new Map<LoadedDomain, Promise<Supervisor>>();
@@ -38,7 +38,7 @@ export class SharedEngine implements Engine {
     };
   };
 
-  startLaneEarly: typeof startLaneEarly = () => () => undefined;
+  startWorkerEarly: typeof startWorkerEarly = () => () => undefined;
 
   async close(): Promise<void> {
     for (const opening of this.#supervisors.values()) await (await opening).close();

@@ -77,7 +77,7 @@ type Lamp = { pressed: boolean; fed: boolean };
 const socketIn = (view: JsonObject) => view['socket'] as Socket;
 const lampIn = (view: JsonObject) => view['lamp'] as Lamp;
 
-/** Calls the tools of this domain, as a lane does. */
+/** Calls the tools of this domain, as a worker does. */
 export const callTool: Ports['callTool'] = (called, { arguments: given }, { world }) => {
   const open = { agent: draft(world.agent), user: draft(world.user) };
   const [socket, lamp] = [socketIn(open.agent.view), lampIn(open.user.view)];

@@ -4,7 +4,7 @@ import { taskIn } from '../../src/engine/core/domain/underPersona.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { laneSeats, outsideOf } from '../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../src/engine/shell/outside.ts';
 import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
@@ -56,7 +56,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
         const recording = join(out, `${index}.traj.jsonl`);
         const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('no person is asked')));
         const before = typeof from === 'function' ? from(id) : from;
-        const request = { task, from: before ?? start, seats: laneSeats(agent, user), outside, recording, reads };
+        const request = { task, from: before ?? start, seats: workerSeats(agent, user), outside, recording, reads };
         const live = supervisor.start(request, (events) => {
           for (const { event } of events) onEvent?.(id, event);
         });

@@ -7,7 +7,7 @@ export default defineConfig({
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/targets/**/*.targets.ts'],
     globalSetup: ['test/support/build.ts'],
-    env: { REHEARSAL_LANE: fileURLToPath(new URL('../../dist/lane.mjs', import.meta.url)) },
+    env: { REHEARSAL_WORKER: fileURLToPath(new URL('../../dist/worker.mjs', import.meta.url)) },
     maxWorkers: 1,
     testTimeout: 3_600_000,
     hookTimeout: 600_000,

@@ -5,7 +5,7 @@ import type { EventOf, RolloutEvent } from '../../engine/core/events/event.ts';
 import { advance, begin, type Setting } from '../../engine/core/rollout/rollout.ts';
 import { Fault, personGone } from '../../engine/shell/files/fault.ts';
 import { forEach } from '../../engine/shell/files/forEach.ts';
-import { laneSeats, type Outside } from '../../engine/shell/outside.ts';
+import { type Outside, workerSeats } from '../../engine/shell/outside.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
 import type { LiveRollout, Supervisor } from '../../engine/shell/supervisor.ts';
 import type { Traffic } from './traffic.ts';
@@ -46,7 +46,7 @@ function agentTurns(supervisor: Supervisor, { events }: Traffic): readonly numbe
 /**
  * Runs an agent on each of its turns in recorded conversations and compares what it proposes with what was done. Each
  * turn is a fork that ends at the agent's proposal: it executes no write, asks no user, records nothing, and makes no
- * call to a tool outside the lane. Throws the `Fault` of a person who is no longer available to answer.
+ * call to a tool outside the worker. Throws the `Fault` of a person who is no longer available to answer.
  */
 export async function shadow(
   supervisor: Supervisor,
@@ -137,7 +137,7 @@ function proposed(
     resolve(last);
     live.abandon();
   };
-  const seats = laneSeats(agent, { type: 'human' });
+  const seats = workerSeats(agent, { type: 'human' });
   const request = { task: under, from, seats, outside: alone(outside), recording: null, recordedSources: {} };
   const live = supervisor.start({ ...request, pace: 'step' }, (arrived) => {
     for (const each of arrived) {

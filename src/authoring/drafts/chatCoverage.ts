@@ -20,7 +20,7 @@ export type ChatCoverage = {
   readonly intents: readonly Intent[];
 };
 
-/** Returns which intents of recorded conversations the tasks of a domain cover. Its tools are described in a lane. */
+/** Returns which intents of recorded conversations the tasks of a domain cover. Its tools are described in a worker. */
 export async function chatCoverage(loaded: LoadedDomain, recordings: readonly string[]): Promise<ChatCoverage> {
   const { domain } = await describedDomain(loaded);
   const changes = new Set(domain.tools.filter((tool) => isWrite(tool) || tool.handsOff).map(({ name }) => name));

@@ -20,7 +20,7 @@ export type Told = ((parameter: Parameter) => string | undefined) & {
 
 const deepest = 4;
 
-/** Calls reads of a domain in lanes, on its own database; each call is made once. */
+/** Calls reads of a domain in workers, on its own database; each call is made once. */
 export class LookUps {
   readonly domain: Domain;
   readonly #stage: Stage;

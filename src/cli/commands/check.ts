@@ -15,7 +15,7 @@ import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts'
 
 const options = {
   static: flag('run nothing of the domain: no tools, no MCP servers'),
-  audit: flag('also play it, in lanes: an agent that does nothing, the gold seat twice, every tool twice'),
+  audit: flag('also play it, in workers: an agent that does nothing, the gold seat twice, every tool twice'),
   fix: flag('make the changes that need no thought, then report what is left'),
   json,
 };

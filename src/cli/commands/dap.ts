@@ -1,4 +1,4 @@
-import { canInspectSafely, startLaneEarly } from '../../engine/shell/lanes/laneChild.ts';
+import { canInspectSafely, startWorkerEarly } from '../../engine/shell/workers/workerChild.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, port, text } from '../options/option.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -18,7 +18,7 @@ export const dap: Command = defineCommand({
   },
   run: async ({ port, standby, domain, json }, _positionals, io) => {
     if (standby && port === undefined) throw new UsageError('--standby is for a port: add --port 0');
-    if (domain !== undefined) startLaneEarly(domain, canInspectSafely());
+    if (domain !== undefined) startWorkerEarly(domain, canInspectSafely());
     const { listenDap, serveDap } = await import('../dap/server.ts');
     const { standBy } = await import('../dap/standby.ts');
     if (port === undefined) await serveDap(io.signal);

@@ -48,7 +48,7 @@ export const doctor: Command = defineCommand({
   summary: 'check that this machine, and a model, have what Rehearsal needs',
   usage: '[--live ENDPOINT [--model M] [--only PATH]]',
   about: `
-Checks Node, lanes, the sandbox, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
+Checks Node, workers, the sandbox, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
 With --live it also uses every path that needs a model once, on a copy of a sample domain: the agent's seat, the
 user's seat, the judge of a rule, the grader of a task and the simulator of a tool. Then it reports what the endpoint
 supports: calls, parallel calls, structured output, streaming, reasoning, token counts, parameters and rate limits.

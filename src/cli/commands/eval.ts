@@ -165,8 +165,8 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
   };
 }
 
-/** Starting a lane takes about as long as this many rollouts of seats without a model. */
-const rolloutsPerLane = 16;
+/** Starting a worker takes about as long as this many rollouts of seats without a model. */
+const rolloutsPerWorker = 16;
 
 /** Runs what has no final receipt yet. */
 async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain): Promise<readonly TrialResult[]> {
@@ -185,11 +185,11 @@ async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain)
   const lines = given.stream && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;
   const show = isQuiet ? () => undefined : progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
-  // With tools in one Python process a second lane would only wait for it.
+  // With tools in one Python process a second worker would only wait for it.
   const isOwn = hostedName(domain.file) === null;
-  const useful = isOwn && isPure(plan.agent) && isPure(plan.user) ? Math.ceil(left / rolloutsPerLane) : 1;
-  const lanes = Math.max(1, Math.min(useful, availableParallelism()));
-  const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
+  const useful = isOwn && isPure(plan.agent) && isPure(plan.user) ? Math.ceil(left / rolloutsPerWorker) : 1;
+  const workers = Math.max(1, Math.min(useful, availableParallelism()));
+  const supervisor = await openSupervisor(domain, { workers, log: (line) => io.err(`${line}\n`) });
   // A person answers one rollout after another, so that a line of the input belongs to one of them.
   const isTyped = [plan.agent, plan.user].some(({ type }) => type === 'human');
   const played = new Set<string>();

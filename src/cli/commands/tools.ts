@@ -16,7 +16,7 @@ export const tools: Command = defineCommand({
   summary: 'list the tools of a domain, with their effects and arguments',
   usage: 'DOMAIN [options]',
   about: `
-Runs the domain's code in a lane, starts its servers and environments, and lists the tools that they describe, and
+Runs the domain's code in a worker, starts its servers and environments, and lists the tools that they describe, and
 those that a model simulates. A domain with errors in other files is good enough for it.
 `,
   options: {

@@ -10,9 +10,9 @@ import {
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import { canInspectSafely } from '../../engine/shell/lanes/laneChild.ts';
 import type { ModelNotice } from '../../engine/shell/outside.ts';
 import { isSameToken } from '../../engine/shell/processes/loopback.ts';
+import { canInspectSafely } from '../../engine/shell/workers/workerChild.ts';
 import { UsageError } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
 import { type Answer, AnsweringSession, withArguments } from './answeringSession.ts';
@@ -320,7 +320,7 @@ export class RehearsalSession extends AnsweringSession {
     }
   }
 
-  /** Reports whether the client has a JavaScript debugger that may attach to the lane. */
+  /** Reports whether the client has a JavaScript debugger that may attach to the worker. */
   #stepsInside({ debugTools }: Configuration): boolean {
     return this.#client.supportsStartDebuggingRequest === true && (debugTools ?? canInspectSafely());
   }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { laneFolder } from '../../engine/shell/lanes/laneChild.ts';
-import type { Inspector } from '../../engine/shell/lanes/laneProcess.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
+import { workerFolder } from '../../engine/shell/workers/workerChild.ts';
+import type { Inspector } from '../../engine/shell/workers/workerProcess.ts';
 import type { Debuggee } from './rollout/debuggee.ts';
 
 /** A session of the client's JavaScript debugger, as the reverse request `startDebugging` asks for it. */
@@ -28,7 +28,7 @@ type Client = {
 const patienceMs = 20_000;
 
 /**
- * Attaches the client's JavaScript debugger to the lane when a person steps into a tool or has a breakpoint in its
+ * Attaches the client's JavaScript debugger to the worker when a person steps into a tool or has a breakpoint in its
  * code, and detaches it when it is no longer needed.
  */
 export class InsideTools {
@@ -105,11 +105,11 @@ function childConfiguration(url: string, folder: string): ChildConfiguration {
     enableContentValidation: false,
     sourceMaps: false,
     // Patterns of whole paths: one that takes something out again is not understood for files outside of a workspace.
-    skipFiles: ['<node_internals>/**', `${laneFolder()}/**`],
+    skipFiles: ['<node_internals>/**', `${workerFolder()}/**`],
   };
 }
 
-/** Lets a lane continue that waits for a debugger, as one would that came. */
+/** Lets a worker continue that waits for a debugger, as one would that came. */
 async function letGo(url: string): Promise<void> {
   const socket = new WebSocket(url);
   await new Promise<void>((resolve) => {

@@ -10,7 +10,7 @@ import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import type { SideNote } from '../../engine/shell/files/sideNote.ts';
 import { isModelCall, type ModelCall } from '../../engine/shell/models/modelCall.ts';
-import { laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import { type Outside, outsideOf, type ReadKey, workerSeats } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
@@ -166,7 +166,7 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
   const live = supervisor.start({
     task,
     from: startOf(domain, baseHashOf(loaded), task, start),
-    seats: laneSeats(agent, user),
+    seats: workerSeats(agent, user),
     outside: meter.outside,
     recording: null,
   });

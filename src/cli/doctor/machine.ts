@@ -24,7 +24,7 @@ const quickMs = 20_000;
 export async function machineConditions(io: Io): Promise<readonly Condition[]> {
   return [
     nodeCondition(),
-    await laneCondition(),
+    await workerCondition(),
     sandboxCondition(),
     await loopbackCondition(),
     runFolderCondition(io.cwd),
@@ -53,8 +53,8 @@ const { tool } = defineTools();
 export const pry = tool({ description: came, effect: 'read', input: z.object({}), run: () => came });
 `;
 
-/** Starts a real lane whose code tries to read a file that it must not read. */
-async function laneCondition(): Promise<Condition> {
+/** Starts a real worker whose code tries to read a file that it must not read. */
+async function workerCondition(): Promise<Condition> {
   const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-doctor-'));
   const folder = join(scratch, 'domain');
   try {
@@ -64,13 +64,13 @@ async function laneCondition(): Promise<Condition> {
     writeFileSync(join(folder, 'tools.ts'), prying(join(scratch, 'secret.txt')));
     approveOwn(folder);
     const [tool] = await describeCodeTools(loadDomain(folder));
-    if (tool?.description === 'ERR_ACCESS_DENIED') return fine('lanes', 'they start, and see only their domain');
+    if (tool?.description === 'ERR_ACCESS_DENIED') return fine('workers', 'they start, and see only their domain');
     const advice =
       'Run only domains that you trust, or use Node 24, whose permission model keeps a domain in its folder.';
-    return lacking('lanes', 'they start, but this runtime lets a domain read the whole disk', advice);
+    return lacking('workers', 'they start, but this runtime lets a domain read the whole disk', advice);
   } catch (error) {
     const advice = 'Allow processes to start here; the message says what prevented it.';
-    return broken('lanes', messageOf(error), advice);
+    return broken('workers', messageOf(error), advice);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-/** The oldest Node that has what lanes need: synchronous module hooks. package.json says the same. */
+/** The oldest Node that has what workers need: synchronous module hooks. package.json says the same. */
 export const oldestNode = '22.15';
 
 /** Why this Node can't run Rehearsal, in one sentence; null when it can. */

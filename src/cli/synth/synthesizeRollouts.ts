@@ -151,8 +151,8 @@ function expectToGoOn(folder: string, file: SynthesisFile): void {
 
 async function opened({ domain, options }: Played, io: Io): Promise<Supervisor> {
   const isOwn = hostedName(domain.file) === null;
-  const lanes = isOwn && isPure(options.agentFor({})) && isPure(options.user) ? availableParallelism() : 1;
-  return openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
+  const workers = isOwn && isPure(options.agentFor({})) && isPure(options.user) ? availableParallelism() : 1;
+  return openSupervisor(domain, { workers, log: (line) => io.err(`${line}\n`) });
 }
 
 /** A teacher brings both kinds as they come; without one, the gold seat plays for each. */

@@ -11,7 +11,7 @@ import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { version } from '../../engine/shell/files/version.ts';
 import { fitnessOf, fitTasks } from '../../engine/shell/load/fitness.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
-import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outside.ts';
+import { type ModelNotice, outsideOf, workerSeats } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { resultOf } from '../../engine/shell/runs/batch.ts';
 import { startOf } from '../../engine/shell/start.ts';
@@ -120,7 +120,7 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
       isClosing = true;
       const running = [...live.values()].flatMap(({ rollout: each }) => each ?? []);
       for (const each of running) each.cancel();
-      // A lane that is ended before it has heard of that would never say so, and the rollout would never be over.
+      // A worker that is ended before it has heard of that would never say so, and the rollout would never be over.
       await Promise.allSettled(running.map(({ closed }) => closed));
       const opened = await Promise.allSettled(domains.values());
       await Promise.all(
@@ -174,7 +174,7 @@ async function rollout(
   const running = supervisor.start({
     task,
     from: started,
-    seats: laneSeats(agent, user),
+    seats: workerSeats(agent, user),
     outside: outsideOf(agent, user, readKey, askPerson, undefined, count),
     recording,
   });

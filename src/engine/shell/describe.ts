@@ -3,9 +3,9 @@ import { throwUnlessApproved } from './approvals/approvals.ts';
 import { type EffectDomain, effectsOfDomain, isOfCode } from './approvals/effects.ts';
 import { completeDomain } from './domain/completeDomain.ts';
 import { Fault } from './files/fault.ts';
-import { startLane } from './lanes/laneProcess.ts';
 import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
 import { SharedTools, type ToolDomain } from './tools/sharedTools.ts';
+import { startWorker } from './workers/workerProcess.ts';
 
 /** A domain with its tools described, of whichever kind they are; whether it is sound is not looked at. */
 export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomain> {
@@ -17,7 +17,7 @@ export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomai
 }
 
 /**
- * The code tools of a domain, described by a lane that ends afterwards. Throws a `Fault` that names file and line, and one
+ * The code tools of a domain, described by a worker that ends afterwards. Throws a `Fault` that names file and line, and one
  * when the signal aborts.
  * @param loadMs how long the domain's code may take to load, in ms
  */
@@ -29,7 +29,7 @@ export async function describeCodeTools(
   const effects = effectsOfDomain(domain);
   if (effects.effects.some(isOfCode)) throwUnlessApproved(effects);
   const { promise, resolve, reject } = Promise.withResolvers<readonly Tool[]>();
-  const lane = startLane(
+  const worker = startWorker(
     { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs, network: file.network, loadMs },
     {
       onMessage: (message) => {
@@ -44,11 +44,11 @@ export async function describeCodeTools(
   signal?.addEventListener('abort', cancel, { once: true });
   return promise.finally(() => {
     signal?.removeEventListener('abort', cancel);
-    lane.kill();
+    worker.kill();
   });
 }
 
-/** Returns the tools outside the lane (Python, environments, MCP servers). Everything that is started for it ends again. */
+/** Returns the tools outside the worker (Python, environments, MCP servers). Everything that is started for it ends again. */
 export async function describeOutsideTools(
   domain: ToolDomain,
   { signal }: { readonly signal?: AbortSignal } = {},

@@ -13,8 +13,6 @@ import type { AgentReply, UserReply } from '../core/seats/seat.ts';
 import { Fault } from './files/fault.ts';
 import type { SideNote } from './files/sideNote.ts';
 import { keptSecret } from './keys/secrets.ts';
-import type { CheckedQuestion } from './lanes/checkedRollout.ts';
-import type { Answer, LaneSeats, RemoteView, SimulatedAnswer } from './lanes/laneMessage.ts';
 import type { AgentSession } from './models/agentSession.ts';
 import type { OnRetry, Retry } from './models/endpointAttempts.ts';
 import type { AskLentModel } from './models/lentModel.ts';
@@ -29,8 +27,10 @@ import { parseSeat } from './models/parseSeat.ts';
 import type { AskedSimulator } from './models/toolSimulator.ts';
 import { parseTurn } from './models/typedTurn.ts';
 import type { RolloutTools } from './tools/rolloutTools.ts';
+import type { CheckedQuestion } from './workers/checkedRollout.ts';
+import type { Answer, RemoteView, SimulatedAnswer, WorkerSeats } from './workers/workerMessage.ts';
 
-/** Answers the questions to seats outside the lane. A person's answer comes from anyone who runs the rollout. */
+/** Answers the questions to seats outside the worker. A person's answer comes from anyone who runs the rollout. */
 export type Outside = {
   readonly agent: (
     view: RemoteView,
@@ -192,20 +192,20 @@ function typed(text: string, view: RemoteView, who: 'agent' | 'simulator') {
   return { content, toolCalls: call ? [{ id: `typed_${view.messages.length}`, ...call }] : [] };
 }
 
-/** Returns which seats the lane plays by itself. */
-export function laneSeats(agent: SeatSpec, user: SeatSpec): LaneSeats {
+/** Returns which seats the worker plays by itself. */
+export function workerSeats(agent: SeatSpec, user: SeatSpec): WorkerSeats {
   return {
     agent: agent.type === 'gold' || agent.type === 'slip' || agent.type === 'scripted' ? agent.type : 'remote',
     user: user.type === 'agenda' || user.type === 'scripted' ? user.type : 'remote',
   };
 }
 
-/** Whether a seat needs nothing from outside the lane, so that the same seed gives the same bytes. */
+/** Whether a seat needs nothing from outside the worker, so that the same seed gives the same bytes. */
 export function isPure(seat: SeatSpec): boolean {
   return pureSeats.some((type) => type === seat.type);
 }
 
-/** Answers one question of a lane. Throws a `Fault` when the outside can't. */
+/** Answers one question of a worker. Throws a `Fault` when the outside can't. */
 export async function answerQuestion(
   about: CheckedQuestion,
   outside: Outside,
@@ -266,7 +266,7 @@ function noted<T extends Answer>({
 
 function toolNamed(domain: Domain, name: string): Tool {
   const found = domain.tools.find((tool) => tool.name === name);
-  if (!found) throw new Error(`a lane asked for the tool ${name}, which this domain does not have`);
+  if (!found) throw new Error(`a worker asked for the tool ${name}, which this domain does not have`);
   return found;
 }
 

@@ -5,7 +5,6 @@ import type { EventType } from '../core/events/event.ts';
 import type { Reads } from '../core/events/reads.ts';
 import { makeFolder, onDisk } from './files/disk.ts';
 import type { SideNote } from './files/sideNote.ts';
-import type { LaneEvent } from './lanes/laneMessage.ts';
 import { isModelCall, joinCalls } from './models/modelCall.ts';
 import {
   type ChainedFile,
@@ -16,6 +15,7 @@ import {
   type SidecarLine,
   sidecarPath,
 } from './records/recording.ts';
+import type { WorkerEvent } from './workers/workerMessage.ts';
 
 /** More than these should not wait to be written. */
 const manyCharacters = 256 * 1024;
@@ -23,7 +23,7 @@ const manyCharacters = 256 * 1024;
 /** Events at which a rollout or its verification can end without an answer. */
 const ends: readonly EventType[] = ['rolloutEnded', 'rewarded'];
 
-/** Events that come of an answer from outside the lane. */
+/** Events that come of an answer from outside the worker. */
 const answers: readonly EventType[] = [
   'agentReplied',
   'userReplied',
@@ -38,10 +38,10 @@ export class RolloutRecord {
   readonly #path: string | null;
   readonly #known: readonly SidecarLine[];
   readonly #run: string | undefined;
-  #arrived: LaneEvent[] = [];
+  #arrived: WorkerEvent[] = [];
   #recording: ChainedFile<RecordedLine> | null = null;
   #sidecar: ChainedFile<SidecarLine> | null = null;
-  #lines: LaneEvent[] = [];
+  #lines: WorkerEvent[] = [];
   #notes: SidecarLine[] = [];
   #waiting = 0;
   /** Of the last answer from outside, whose event is still to arrive. */
@@ -62,7 +62,7 @@ export class RolloutRecord {
     this.#run = run;
   }
 
-  get arrived(): readonly LaneEvent[] {
+  get arrived(): readonly WorkerEvent[] {
     return this.#arrived;
   }
 
@@ -101,7 +101,7 @@ export class RolloutRecord {
   }
 
   /** Takes events over. They are on the disk after the next `write`. */
-  keep(events: readonly LaneEvent[]): void {
+  keep(events: readonly WorkerEvent[]): void {
     const at = new Date().toISOString();
     for (const each of events) {
       this.#arrived[each.n] = each;
@@ -134,7 +134,7 @@ export class RolloutRecord {
     [this.#lines, this.#notes, this.#waiting] = [[], [], 0];
   }
 
-  #noteOf({ n, type, ms }: LaneEvent, at: string): SidecarLine {
+  #noteOf({ n, type, ms }: WorkerEvent, at: string): SidecarLine {
     const known = this.#known[n];
     if (known) return known;
     const note = answers.includes(type) ? this.#note : null;

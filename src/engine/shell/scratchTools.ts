@@ -12,17 +12,17 @@ import { type Attachments, attachmentsOf } from '../core/values/media.ts';
 import { openDatabase, patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { cancelledResult, Fault, messageOf } from './files/fault.ts';
-import type { RemoteView } from './lanes/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
 import { recordedData } from './mcp/result.ts';
 import { stateOf } from './mcp/state.ts';
-import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
+import { outsideOf, type ReadKey, workerSeats } from './outside.ts';
 import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
 import { nearest } from './source/nearest.ts';
 import { startOf } from './start.ts';
 import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from './supervisor.ts';
 import type { ShownTools } from './tools/mcpServer.ts';
+import type { RemoteView } from './workers/workerMessage.ts';
 
 /** The result of a call on the scratch database. */
 export type ScratchResult = Attachments & {
@@ -87,7 +87,7 @@ export class ScratchTools {
   #view: RemoteView | null = null;
   #isClosed = false;
 
-  /** Opens its own lanes for the domain. */
+  /** Opens its own workers for the domain. */
   static async open(loaded: LoadedDomain, scratch: Scratch): Promise<ScratchTools> {
     const supervisor = await openSupervisor(withScratchTask(loaded), scratch.log ? { log: scratch.log } : {});
     return new ScratchTools(supervisor, scratch);
@@ -127,7 +127,7 @@ export class ScratchTools {
       {
         task,
         from: kept.length > 0 ? kept : { ...started, ...withoutCaps },
-        seats: laneSeats(person.agent, person.user),
+        seats: workerSeats(person.agent, person.user),
         outside: outsideOf(person.agent, person.user, readKey, (seat, view, end) => this.#turn(seat, view, end)),
         recording: null,
       },

@@ -9,18 +9,6 @@ import type { LoadedDomain } from './domain/loadDomain.ts';
 import { cancelled, cancelledResult, Fault } from './files/fault.ts';
 import type { SideNote } from './files/sideNote.ts';
 import { redacted, redactedPart, redactedValue } from './keys/secrets.ts';
-import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './lanes/checkedRollout.ts';
-import type {
-  CallAnswer,
-  ClaimedEvent,
-  LaneEvent,
-  LaneSeats,
-  PythonAnswer,
-  Question,
-  SimulatedAnswer,
-} from './lanes/laneMessage.ts';
-import type { Inspector } from './lanes/laneProcess.ts';
-import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
 import { type Fitness, fitnessOf, unfitFault } from './load/fitness.ts';
 import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './records/recording.ts';
@@ -29,12 +17,24 @@ import { isUnverified } from './rollout/effectEvents.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './tools/rolloutTools.ts';
 import { SharedTools } from './tools/sharedTools.ts';
+import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './workers/checkedRollout.ts';
+import type {
+  CallAnswer,
+  ClaimedEvent,
+  PythonAnswer,
+  Question,
+  SimulatedAnswer,
+  WorkerEvent,
+  WorkerSeats,
+} from './workers/workerMessage.ts';
+import type { Inspector } from './workers/workerProcess.ts';
+import { type Worker, type WorkerDeath, Workers, type WorkerWord } from './workers.ts';
 
 export type RolloutRequest = {
   readonly task: Task;
   /** The start of a new rollout, or the events of one that continues (a fork). */
   readonly from: RolloutStarted | readonly RolloutEvent[];
-  readonly seats: LaneSeats;
+  readonly seats: WorkerSeats;
   readonly outside: Outside;
   /** The path of the recording; null keeps none. An existing file is replaced. */
   readonly recording: string | null;
@@ -49,13 +49,13 @@ export type RolloutRequest = {
   readonly recordedSources?: Readonly<Record<string, Json>>;
   /** Whether to return the world after the gold actions at the end. */
   readonly wantsGold?: boolean;
-  /** Receives the sidecar's note about an answer from outside the lane. */
+  /** Receives the sidecar's note about an answer from outside the worker. */
   readonly onNote?: (note: SideNote) => void;
 };
 
 export type RolloutClosed = {
   /** As they arrived: number and type are there, the rest is parsed when somebody looks. */
-  readonly arrived: readonly LaneEvent[];
+  readonly arrived: readonly WorkerEvent[];
   readonly events: readonly RolloutEvent[];
   readonly reward: number | null;
   readonly endReason: string;
@@ -74,36 +74,36 @@ export type LiveRollout = {
   readonly step: () => void;
   /** Ends the rollout with an event that records it. */
   readonly cancel: () => void;
-  /** Gives the pending calls of the current response an error as their result, if they are made outside the lane. */
+  /** Gives the pending calls of the current response an error as their result, if they are made outside the worker. */
   readonly cancelCalls: () => void;
   /** Leaves it where it is: nothing more is recorded. `closed` says cancelled. */
   readonly abandon: () => void;
   readonly inside: Inside;
 };
 
-/** The inside of the lane that folds a rollout, for a JavaScript debugger. */
+/** The inside of the worker that folds a rollout, for a JavaScript debugger. */
 export type Inside = {
   readonly isOpen: () => boolean;
-  /** Opens the lane's inspector; a sentence where it can't be. */
+  /** Opens the worker's inspector; a sentence where it can't be. */
   readonly open: () => Promise<Inspector | string>;
   readonly close: () => void;
   /** Stops on the first line of the code that the rollout calls next. */
   readonly stopAtCall: () => void;
 };
 
-/** Holds keys, clients, recordings and lanes; runs nothing of the domain, and folds again what its lanes say. */
+/** Holds keys, clients, recordings and workers; runs nothing of the domain, and folds again what its workers say. */
 export type Supervisor = {
   /** The whole domain, its tools described. */
   readonly domain: Domain;
   readonly loaded: LoadedDomain;
   /** @param onEvents receives events after they are on the disk */
-  readonly start: (request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void) => LiveRollout;
+  readonly start: (request: RolloutRequest, onEvents?: (events: readonly WorkerEvent[]) => void) => LiveRollout;
   readonly close: () => Promise<void>;
 };
 
 export type SupervisorOptions = {
   /** The number of child processes that share the rollouts. */
-  readonly lanes?: number;
+  readonly workers?: number;
   /** Whether a JavaScript debugger may attach to them. */
   readonly inspectable?: boolean;
   readonly log?: (text: string) => void;
@@ -120,7 +120,7 @@ export type SupervisorOptions = {
   readonly graceMs?: number | undefined;
 };
 
-/** A call is ended at its time limit. The lane's own work on a busy machine may take this much longer. */
+/** A call is ended at its time limit. The worker's own work on a busy machine may take this much longer. */
 const longestGraceMs = 2000;
 
 /** The longest delay, in ms, before writing events that nothing outside depends on. */
@@ -131,42 +131,42 @@ type Live = {
   readonly request: RolloutRequest;
   readonly settle: (closed: RolloutClosed) => void;
   readonly fail: (error: unknown) => void;
-  readonly onEvents: ((events: readonly LaneEvent[]) => void) | undefined;
+  readonly onEvents: ((events: readonly WorkerEvent[]) => void) | undefined;
   readonly abort: AbortController;
   /** Ends the calls of the response under way. */
   calls: AbortController;
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
-  /** The rollout as its lane's messages make it, from the first time that a lane received it. */
+  /** The rollout as its worker's messages make it, from the first time that a worker received it. */
   check: CheckedRollout | null;
   readonly outside: Outside & Partial<OwnOutside>;
-  lane: Lane<Live> | null;
-  /** Whether its lane, which may be the successor of one that died, was asked to start it. */
+  worker: Worker<Live> | null;
+  /** Whether its worker, which may be the successor of one that died, was asked to start it. */
   isStarted: boolean;
   /** Events before this number come without a step. */
   free: number;
-  /** Steps that were asked for and have led to no event yet: a lane that starts or takes over receives them. */
+  /** Steps that were asked for and have led to no event yet: a worker that starts or takes over receives them. */
   steps: number;
-  /** The last events of a rollout whose lane is done with it, as far as they were not stepped to yet; else null. */
-  ending: LaneEvent[] | null;
+  /** The last events of a rollout whose worker is done with it, as far as they were not stepped to yet; else null. */
+  ending: WorkerEvent[] | null;
   /** The writes of the gold actions, if they were requested and are known. */
   gold: Writes | null;
   /** Whether a question was not answered because the rollout, or the run, is to stop. */
   isStopped: boolean;
 };
 
-/** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
+/** Starts the workers of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
 export async function openSupervisor(domain: LoadedDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
   const supervision = new Supervision(domain, options);
   await supervision.open();
   return supervision;
 }
 
-type Asked = Extract<LaneWord, { readonly type: 'question' }>;
+type Asked = Extract<WorkerWord, { readonly type: 'question' }>;
 
 class Supervision implements Supervisor {
   #nextRollout = 1;
-  readonly #lanes: Lanes<Live>;
+  readonly #workers: Workers<Live>;
   readonly #unwritten = new Set<Live>();
   #writing: NodeJS.Timeout | undefined;
   readonly #live = new Map<number, Live>();
@@ -178,18 +178,18 @@ class Supervision implements Supervisor {
   constructor(domain: LoadedDomain, options: SupervisorOptions) {
     this.#options = options;
     this.#tools = new SharedTools(domain, (text) => options.log?.(redacted(text)));
-    this.#lanes = new Lanes(domain, {
+    this.#workers = new Workers(domain, {
       inspectable: options.inspectable ?? false,
       loadMs: options.loadMs,
       silenceMs: options.silenceMs,
       isDue,
-      onWord: (lane, word) => this.#received(lane, word),
+      onWord: (worker, word) => this.#received(worker, word),
       onDeath: (death) => this.#takeOver(death),
     });
   }
 
   get domain(): Domain {
-    return this.#lanes.domain;
+    return this.#workers.domain;
   }
 
   get #setting(): Setting {
@@ -198,20 +198,20 @@ class Supervision implements Supervisor {
   }
 
   get loaded(): LoadedDomain {
-    return this.#lanes.loaded;
+    return this.#workers.loaded;
   }
 
   async open(): Promise<void> {
     try {
       const outsideTools = await this.#tools.describe();
-      await this.#lanes.open(this.#options.lanes ?? 1, outsideTools, this.#tools.hosted);
+      await this.#workers.open(this.#options.workers ?? 1, outsideTools, this.#tools.hosted);
     } catch (error) {
       await this.close();
       throw error;
     }
   }
 
-  start(request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void): LiveRollout {
+  start(request: RolloutRequest, onEvents?: (events: readonly WorkerEvent[]) => void): LiveRollout {
     const { promise, resolve, reject } = Promise.withResolvers<RolloutClosed>();
     const live: Live = {
       id: this.#nextRollout++,
@@ -225,7 +225,7 @@ class Supervision implements Supervisor {
       record: new RolloutRecord(request.recording, request.sidecar, request.run),
       check: null,
       outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
-      lane: null,
+      worker: null,
       isStarted: false,
       free: 0,
       steps: 0,
@@ -241,27 +241,27 @@ class Supervision implements Supervisor {
       step: () => {
         live.steps += 1;
         if (live.ending) this.#end(live);
-        else if (live.isStarted) live.lane?.process.send({ type: 'step', rollout: live.id });
+        else if (live.isStarted) live.worker?.process.send({ type: 'step', rollout: live.id });
       },
       cancel: () => {
         live.abort.abort();
         if (live.ending) this.#end(live);
-        live.lane?.process.send({ type: 'cancel', rollout: live.id });
+        live.worker?.process.send({ type: 'cancel', rollout: live.id });
       },
       cancelCalls: () => live.calls.abort(),
       abandon: () => this.#abandon(live),
       inside: {
-        isOpen: () => live.lane?.process.isInspected ?? false,
-        open: () => live.lane?.process.inspect() ?? Promise.resolve('no lane folds this rollout'),
-        close: () => live.lane?.process.uninspect(),
-        stopAtCall: () => live.lane?.process.send({ type: 'stopInside', rollout: live.id }),
+        isOpen: () => live.worker?.process.isInspected ?? false,
+        open: () => live.worker?.process.inspect() ?? Promise.resolve('no worker folds this rollout'),
+        close: () => live.worker?.process.uninspect(),
+        stopAtCall: () => live.worker?.process.send({ type: 'stopInside', rollout: live.id }),
       },
     };
   }
 
   async close(): Promise<void> {
     for (const live of this.#live.values()) live.abort.abort();
-    this.#lanes.close();
+    this.#workers.close();
     await Promise.all([...this.#live.values()].map((live) => this.#release(live)));
     this.#tools.close();
   }
@@ -291,59 +291,64 @@ class Supervision implements Supervisor {
   }
 
   /**
-   * The events that a fork shares with its parent come back from the lane with their states, for its own recording.
-   * Requests made while there was no lane are sent after the start.
+   * The events that a fork shares with its parent come back from the worker with their states, for its own recording.
+   * Requests made while there was no worker are sent after the start.
    */
   #assign(live: Live, from: RolloutRequest['from'], known = 0): void {
     // It may have been abandoned while its sources opened.
     if (!this.#live.has(live.id)) return;
-    const lane = this.#lanes.leastBusy();
+    const worker = this.#workers.leastBusy();
     const { task, seats, pace = 'run', reads = false } = live.request;
-    live.lane = lane;
+    live.worker = worker;
     if (known === 0 || !live.check) live.check = new CheckedRollout({ setting: this.#setting, task, seats, from });
     else live.check.resume();
-    lane.rollouts.set(live.id, live);
+    worker.rollouts.set(live.id, live);
     live.isStarted = false;
     live.free = Math.max(known, Array.isArray(from) ? from.length : 0);
     const send = () => {
-      if (live.lane !== lane || !this.#live.has(live.id)) return;
+      if (live.worker !== worker || !this.#live.has(live.id)) return;
       const recorded = live.request.recordedSources;
       const kept = {
         ...(recorded ? { recorded: Object.keys(recorded) } : {}),
         ...(reads ? { reads } : {}),
         ...(live.request.wantsGold ? { wantsGold: true } : {}),
       };
-      lane.clock.rest(live.id);
-      lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace, ...kept });
+      worker.clock.rest(live.id);
+      worker.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace, ...kept });
       live.isStarted = true;
-      for (let step = 0; step < live.steps; step += 1) lane.process.send({ type: 'step', rollout: live.id });
-      if (live.abort.signal.aborted) lane.process.send({ type: 'cancel', rollout: live.id });
+      for (let step = 0; step < live.steps; step += 1) worker.process.send({ type: 'step', rollout: live.id });
+      if (live.abort.signal.aborted) worker.process.send({ type: 'cancel', rollout: live.id });
     };
-    lane.prepared.then(send, (error: unknown) => this.#giveUp(live, error));
+    worker.prepared.then(send, (error: unknown) => this.#giveUp(live, error));
   }
 
-  #received(lane: Lane<Live>, message: LaneWord): void {
+  #received(worker: Worker<Live>, message: WorkerWord): void {
     if (message.type === 'log') {
       this.#options.log?.(redacted(message.text));
       return;
     }
-    const live = lane.rollouts.get(message.rollout);
+    const live = worker.rollouts.get(message.rollout);
     if (!live?.check) return;
     try {
-      this.#follow(lane, live, live.check, message);
-      lane.silentMs = 0;
+      this.#follow(worker, live, live.check, message);
+      worker.silentMs = 0;
     } catch (error) {
       if (!(error instanceof ForgedMessage)) throw error;
-      this.#lanes.condemn(lane, error.message);
+      this.#workers.condemn(worker, error.message);
     }
   }
 
-  #follow(lane: Lane<Live>, live: Live, check: CheckedRollout, message: Exclude<LaneWord, { type: 'log' }>): void {
+  #follow(
+    worker: Worker<Live>,
+    live: Live,
+    check: CheckedRollout,
+    message: Exclude<WorkerWord, { type: 'log' }>,
+  ): void {
     switch (message.type) {
       case 'events': {
-        const ranMs = lane.clock.heard(live.id, check.limitMs !== null);
+        const ranMs = worker.clock.heard(live.id, check.limitMs !== null);
         const limitMs = this.#acceptAll(live, check, message.events);
-        if (limitMs !== null) this.#throwIfLate(lane, ranMs, limitMs);
+        if (limitMs !== null) this.#throwIfLate(worker, ranMs, limitMs);
         return;
       }
       case 'reads':
@@ -352,15 +357,15 @@ class Supervision implements Supervisor {
         live.record.noteReads(message.n, message.reads);
         return;
       case 'question': {
-        lane.clock.heard(live.id, false);
+        worker.clock.heard(live.id, false);
         const asked = check.ask(message.about);
-        if (!this.#answerRecorded(lane, live, check, message)) void this.#answer(lane, live, check, message, asked);
+        if (!this.#answerRecorded(worker, live, check, message)) void this.#answer(worker, live, check, message, asked);
         return;
       }
       case 'closed':
         if (live.ending) throw new ForgedMessage('it closed a rollout twice');
-        if (live.request.wantsGold) live.gold = check.goldWrites(message.evidence, lane.golds);
-        live.ending = [...check.conclude(message.evidence, lane.golds)];
+        if (live.request.wantsGold) live.gold = check.goldWrites(message.evidence, worker.golds);
+        live.ending = [...check.conclude(message.evidence, worker.golds)];
         this.#end(live);
         return;
       case 'crashed':
@@ -376,7 +381,7 @@ class Supervision implements Supervisor {
    * @returns the longest time limit of the code that ended with these events, in ms; null where none did
    */
   #acceptAll(live: Live, check: CheckedRollout, events: readonly ClaimedEvent[]): number | null {
-    const accepted: LaneEvent[] = [];
+    const accepted: WorkerEvent[] = [];
     let limitMs: number | null = null;
     try {
       for (const event of events) {
@@ -390,12 +395,12 @@ class Supervision implements Supervisor {
   }
 
   /**
-   * A lane whose code runs longer than its time limit is ended, so one that says something afterwards has changed what
+   * A worker whose code runs longer than its time limit is ended, so one that says something afterwards has changed what
    * it says about that limit. Of several rollouts no one knows whose code ran: the longest limit counts.
    */
-  #throwIfLate(lane: Lane<Live>, ranMs: number, limitMs: number): void {
+  #throwIfLate(worker: Worker<Live>, ranMs: number, limitMs: number): void {
     const { graceMs = longestGraceMs } = this.#options;
-    const limit = lane.rollouts.size > 1 ? this.#lanes.longestLimitMs : limitMs;
+    const limit = worker.rollouts.size > 1 ? this.#workers.longestLimitMs : limitMs;
     if (ranMs > limit + graceMs)
       throw new ForgedMessage(`it ran for ${Math.round(ranMs)} ms, and its time limit is ${limit} ms`);
   }
@@ -406,16 +411,16 @@ class Supervision implements Supervisor {
     this.#assign(live, live.request.from);
   }
 
-  #answerRecorded(lane: Lane<Live>, live: Live, check: CheckedRollout, { question, about }: Asked): boolean {
+  #answerRecorded(worker: Worker<Live>, live: Live, check: CheckedRollout, { question, about }: Asked): boolean {
     const state = about.type === 'source' ? live.request.recordedSources?.[about.source] : undefined;
     if (state === undefined) return false;
     check.answered(about, { state });
-    lane.process.send({ type: 'answer', question, value: { state } });
+    worker.process.send({ type: 'answer', question, value: { state } });
     return true;
   }
 
   /** Events go to the disk first, then to anyone who watches. Where no one does, those of a moment go together. */
-  #keep(live: Live, events: readonly LaneEvent[]): void {
+  #keep(live: Live, events: readonly WorkerEvent[]): void {
     live.record.keep(events);
     if (live.steps > 0) live.steps = Math.max(0, live.steps - events.filter(({ n }) => n >= live.free).length);
     if (live.onEvents || live.record.isFull) {
@@ -442,14 +447,14 @@ class Supervision implements Supervisor {
   }
 
   async #answer(
-    lane: Lane<Live>,
+    worker: Worker<Live>,
     live: Live,
     check: CheckedRollout,
     { question, about }: Asked,
     asked: CheckedQuestion,
   ): Promise<void> {
     if (!this.#write(live)) return;
-    const isGone = () => live.lane !== lane || live.check !== check;
+    const isGone = () => live.worker !== worker || live.check !== check;
     if (about.type === 'agent') live.calls = new AbortController();
     const given = cancelledCall(about);
     const { signal: ofCall } = live.calls;
@@ -466,7 +471,7 @@ class Supervision implements Supervisor {
       live.record.note(kept, roleOf[about.type] ?? null);
       if (kept) live.request.onNote?.(kept);
       check.answered(about, value);
-      lane.process.send({ type: 'answer', question, value });
+      worker.process.send({ type: 'answer', question, value });
     } catch (error) {
       if (isGone()) return;
       const fault = live.abort.signal.aborted ? cancelled() : error;
@@ -474,17 +479,17 @@ class Supervision implements Supervisor {
       live.isStopped ||= fault.reason === 'cancelled';
       live.record.note(redactedValue(fault.note), roleOf[about.type] ?? null);
       check.refused();
-      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: redactedValue(fault.failure) });
+      worker.process.send({ type: 'refusal', question, reason: fault.reason, failure: redactedValue(fault.failure) });
     }
   }
 
   #abandon(live: Live): void {
     if (!this.#live.has(live.id) || !this.#write(live)) return;
     const closed = this.#closedOf(live, '', 'cancelled');
-    const { lane, id } = live;
+    const { worker, id } = live;
     void this.#release(live).then(() => live.settle(closed));
     live.abort.abort();
-    lane?.process.send({ type: 'cancel', rollout: id });
+    worker?.process.send({ type: 'cancel', rollout: id });
   }
 
   async #finish(live: Live, check: CheckedRollout): Promise<void> {
@@ -516,23 +521,23 @@ class Supervision implements Supervisor {
 
   #giveUp(live: Live, error: unknown): void {
     if (!this.#live.has(live.id)) return;
-    live.lane?.process.send({ type: 'cancel', rollout: live.id });
+    live.worker?.process.send({ type: 'cancel', rollout: live.id });
     void this.#release(live).then(() => live.fail(error));
   }
 
   async #release(live: Live): Promise<void> {
     this.#live.delete(live.id);
-    live.lane?.rollouts.delete(live.id);
+    live.worker?.rollouts.delete(live.id);
     if (this.#unwritten.has(live)) this.#write(live);
     live.record.close();
     await Promise.all([live.tools.close(), live.outside.close?.()]);
   }
 
   /**
-   * The rollout that killed its lane ends with the failure, as do all of a lane that said what cannot be; the others
-   * continue from their events on another lane.
+   * The rollout that killed its worker ends with the failure, as do all of a worker that said what cannot be; the others
+   * continue from their events on another worker.
    */
-  #takeOver({ orphans, failure, culprit, hasSuccessor, isForged }: LaneDeath<Live>): void {
+  #takeOver({ orphans, failure, culprit, hasSuccessor, isForged }: WorkerDeath<Live>): void {
     for (const live of orphans) {
       live.isStarted = false;
       if (!hasSuccessor) {
@@ -542,8 +547,8 @@ class Supervision implements Supervisor {
       // A rollout that is named would do the same again. One that was alone may have had nothing to do with it.
       const isAlone = culprit === null && orphans.length === 1 && (live.check?.next ?? 0) > 0;
       if (live.check && (isForged || isAlone || live.id === culprit)) {
-        live.lane = null;
-        // The supervisor's own verdicts stay valid, whatever the lane does after them.
+        live.worker = null;
+        // The supervisor's own verdicts stay valid, whatever the worker does after them.
         live.ending ??= [...live.check.fail(failure)];
         this.#end(live);
         continue;
@@ -584,7 +589,7 @@ class Supervision implements Supervisor {
   }
 }
 
-/** Whether a rollout waits for its lane: not for an answer, not for a step, and not for the end of what it has. */
+/** Whether a rollout waits for its worker: not for an answer, not for a step, and not for the end of what it has. */
 function isDue({ isStarted, ending, check, request: { pace = 'run' }, steps }: Live): boolean {
   return isStarted && !ending && check !== null && !check.isAsking && (pace === 'run' || steps > 0);
 }
@@ -595,7 +600,7 @@ const isOfCode = ({ type }: ClaimedEvent) => type === 'toolReturned' || type ===
 function crashFailure(message: string): Failure {
   return {
     who: 'environment',
-    code: 'lane/crashed',
+    code: 'worker/crashed',
     message: `the process that runs the domain's code cannot play the rollout further: ${redactedPart(message, 0, 2000)}`,
   };
 }
@@ -608,7 +613,7 @@ const roleOf: Readonly<Partial<Record<Question['type'], ModelRole>>> = {
   simulated: 'tools',
 };
 
-/** Returns what answers a call that is cancelled alone; null for a question that is not a call outside the lane. */
+/** Returns what answers a call that is cancelled alone; null for a question that is not a call outside the worker. */
 function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | SimulatedAnswer | null {
   const content = cancelledResult;
   if (type === 'tool') return { content, isError: true };
@@ -617,6 +622,6 @@ function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | Simulate
 }
 
 /** The last event of a type among those that arrived. */
-export function lastOf<Type extends EventType>(arrived: readonly LaneEvent[], type: Type): EventOf<Type> | undefined {
+export function lastOf<Type extends EventType>(arrived: readonly WorkerEvent[], type: Type): EventOf<Type> | undefined {
   return arrived.findLast((each) => each.type === type)?.event as EventOf<Type> | undefined;
 }

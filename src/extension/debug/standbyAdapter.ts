@@ -22,7 +22,7 @@ type Running = {
 
 /**
  * A debug adapter that is up before F5: while a file of a domain is shown in a trusted workspace, a process has the
- * engine loaded, the domain's files read and a lane's process started. Without it a launch takes about twice as long.
+ * engine loaded, the domain's files read and a worker's process started. Without it a launch takes about twice as long.
  */
 export class StandbyAdapter implements vscode.Disposable {
   readonly #context: Context;
@@ -56,7 +56,7 @@ export class StandbyAdapter implements vscode.Disposable {
   #counted(type: string, change: 1 | -1): void {
     if (type !== debugType) return;
     this.#sessions = Math.max(0, this.#sessions + change);
-    // The session took the lane that was waiting.
+    // The session took the worker that was waiting.
     if (this.#sessions === 0) void this.#prepare();
   }
 

@@ -27,7 +27,7 @@ type Described = { readonly key: string; answer: KnownTools | null };
 const described = new Map<string, Described>();
 
 /**
- * The tools of a domain. Those of code are described by the command line, in its own lane, once for each state of the
+ * The tools of a domain. Those of code are described by the command line, in its own worker, once for each state of the
  * files on the disk; until then, and in a workspace that no one trusts, they have the names that the code says.
  * @param onKnown learns when they are described
  * @param asksServers whether servers and environments are started to be asked for theirs; else those are left out that

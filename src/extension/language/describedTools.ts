@@ -10,7 +10,7 @@ const failed = new Map<string, string>();
 const running = new Map<string, Running>();
 
 /**
- * Returns the tools of a domain as `rehearsal tools --local` describes them: their code runs in a lane beside the
+ * Returns the tools of a domain as `rehearsal tools --local` describes them: their code runs in a worker beside the
  * editor, without starting a server. Undefined in a workspace that is not trusted, and where the code can't be loaded.
  * @param stamp the state of the code
  */

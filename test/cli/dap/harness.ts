@@ -162,10 +162,10 @@ export function session(client?: ProtocolClient): Session {
   return made;
 }
 
-/** Test files share this module, and so its lanes, which end with the process. */
+/** Test files share this module, and so its workers, which end with the process. */
 export const sharedEngine = new SharedEngine();
 
-/** Opens a session with the shared domain and lanes, for tests that do not change the domain's files. */
+/** Opens a session with the shared domain and workers, for tests that do not change the domain's files. */
 export function sharedSession(): Session {
   return session(new InProcessClient(sharedEngine));
 }

@@ -21,7 +21,7 @@ type Asked = { readonly request: string; readonly configuration: { readonly webs
 /** A limit for waits that only a hung test reaches. */
 const patience = { timeout: 240_000 };
 
-/** Evaluates an expression in the lane, as a number. */
+/** Evaluates an expression in the worker, as a number. */
 async function evaluated(client: InspectorClient, expression: string): Promise<number> {
   const { result } = await client.send('Runtime.evaluate', { expression });
   return (result as { readonly value: number }).value;
@@ -234,19 +234,19 @@ describe('a breakpoint in the code of a tool', () => {
   });
 });
 
-test('the end of the session ends the lane that a person debugs, and with it the debugger', async () => {
+test('the end of the session ends the worker that a person debugs, and with it the debugger', async () => {
   const run = await atTheCall();
   const child = attaching(run);
   await run.client.request('stepIn', { threadId: 1 });
   const client = await child;
   await client.paused();
   const inside = await evaluated(client, "process.title = 'looked-into'; process.pid");
-  const lane = process.platform === 'linux' ? pidTitled('looked-into') : inside;
-  expect(isAlive(lane)).toBe(true);
+  const worker = process.platform === 'linux' ? pidTitled('looked-into') : inside;
+  expect(isAlive(worker)).toBe(true);
   const answer = await run.client.request<DebugProtocol.DisconnectResponse>('disconnect');
   expect(answer.success).toBe(true);
   await client.closed;
-  await expect.poll(() => isAlive(lane), patience).toBe(false);
+  await expect.poll(() => isAlive(worker), patience).toBe(false);
 });
 
 async function linesOf(run: Session): Promise<readonly string[]> {

@@ -112,7 +112,7 @@ test('a message that is not JSON does not end the session', async () => {
   }
 });
 
-test('an adapter whose client is gone ends, and so does the lane that it started early', async () => {
+test('an adapter whose client is gone ends, and so does the worker that it started early', async () => {
   const adapter = spawn(process.execPath, [commandLine, 'dap', '--domain', domain], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });

@@ -7,7 +7,7 @@ import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import type { RolloutState } from '../../../src/engine/core/events/state.ts';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { follow, stateHash } from '../../../src/engine/core/rollout/rollout.ts';
-import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../../src/engine/shell/outside.ts';
 import { readLedger, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../src/engine/shell/records/recording.ts';
 import { rolloutName } from '../../../src/engine/shell/records/recordingName.ts';
@@ -21,7 +21,7 @@ import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDo
 import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-// Laws of rollouts over every task of every sample domain, in lanes, as in the run of a person.
+// Laws of rollouts over every task of every sample domain, in workers, as in the run of a person.
 
 const root = temporaryFolder('rehearsal-laws');
 const key = signingKey(join(root, 'key.pem'));
@@ -36,7 +36,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
   let one: Supervisor;
   let two: Supervisor;
   beforeAll(async () => {
-    [one, two] = await Promise.all([openSupervisor(domain), openSupervisor(domain, { lanes: 2 })]);
+    [one, two] = await Promise.all([openSupervisor(domain), openSupervisor(domain, { workers: 2 })]);
   });
   afterAll(() => Promise.all([one?.close(), two?.close()]));
 
@@ -49,7 +49,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
     const seats = { agent: { type: agent }, user } as const;
     const from = startOf(supervisor.domain, database, task, { seed, trial: 0, basis: 'evaluate', ...seats });
     const outside = outsideOf(seats.agent, user, nobody.readKey, nobody.askPerson);
-    await supervisor.start({ task, from, seats: laneSeats(seats.agent, user), outside, recording, reads }).closed;
+    await supervisor.start({ task, from, seats: workerSeats(seats.agent, user), outside, recording, reads }).closed;
     return recording;
   }
 

@@ -424,7 +424,7 @@ test('a rollout that resumes from its events gives the agent the conversation so
   expect(rest?.events).toEqual(whole?.events);
 });
 
-test('when a lane dies, the agents of its other rollouts continue where they were', async () => {
+test('when a worker dies, the agents of its other rollouts continue where they were', async () => {
   const task = (id: string) =>
     `- { id: ${id}, persona: plain, user: { goal: "${id} it.", opening: "${id} it." }, actions: [] }\n`;
   const folder = smallDomain(

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
-import type { LaneEvent } from '../../../src/engine/shell/lanes/laneMessage.ts';
-import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../../../src/engine/shell/supervisor.ts';
+import type { WorkerEvent } from '../../../src/engine/shell/workers/workerMessage.ts';
 import { until } from '../../support/until.ts';
 import { domain, gated, go } from './faults/scene.ts';
 
@@ -20,14 +20,14 @@ const tools = `${gated}export const loop = tool({ description: 'Never ends.', ef
 const script = (id: string, call: string) =>
   `- id: ${id}\n  persona: plain\n  user: { goal: Look. }\n  actions: []\n  script: [[{ tool: ${call}, arguments: {} }], Done.]\n`;
 
-/** Opens one lane. Returns it with a function that starts stepped rollouts in it. */
+/** Opens one worker. Returns it with a function that starts stepped rollouts in it. */
 async function stepping() {
   const tasks = script('loops', 'loop') + script('waits', 'wait') + script('looks', 'look');
   const folder = domain([], { 'tools.ts': tools, 'tasks/all.task.yaml': tasks });
   const loaded = loadDomain(folder);
   const supervisor = await openSupervisor(loaded);
   open.push(supervisor);
-  const start = (id: string, onEvent: (event: LaneEvent, live: LiveRollout) => void): LiveRollout => {
+  const start = (id: string, onEvent: (event: WorkerEvent, live: LiveRollout) => void): LiveRollout => {
     const task = supervisor.domain.tasks.find((each) => each.id === id);
     if (!task) throw new Error(id);
     const from = startOf(supervisor.domain, baseHash(settingOf(loaded).world), task, {
@@ -42,7 +42,7 @@ async function stepping() {
     const request = {
       task,
       from: [from],
-      seats: laneSeats(agent, user),
+      seats: workerSeats(agent, user),
       outside,
       recording: null,
       pace: 'step',
@@ -55,7 +55,7 @@ async function stepping() {
   return { start, folder };
 }
 
-test('a step that is requested while the dead lane is replaced reaches the new lane', async () => {
+test('a step that is requested while the dead worker is replaced reaches the new worker', async () => {
   const { start } = await stepping();
   const live = start('loops', (_, self) => self.step());
   const { events, reward } = await live.closed;
@@ -63,7 +63,7 @@ test('a step that is requested while the dead lane is replaced reaches the new l
   expect(events.map(({ type }) => type).slice(-3)).toEqual(['toolCalled', 'rolloutEnded', 'rewarded']);
 });
 
-test('a step in progress when another rollout kills the lane is taken on the next lane', async () => {
+test('a step in progress when another rollout kills the worker is taken on the next worker', async () => {
   const { start, folder } = await stepping();
   const seen: string[] = [];
   const waits = start('waits', ({ type }, self) => {
@@ -80,17 +80,17 @@ test('a step in progress when another rollout kills the lane is taken on the nex
   expect(seen.filter((type) => type === 'toolCalled')).toHaveLength(1);
 });
 
-test('only requested events arrive, on the new lane too', async () => {
+test('only requested events arrive, on the new worker too', async () => {
   const { start } = await stepping();
   let asked = 1;
-  const seen: LaneEvent[] = [];
+  const seen: WorkerEvent[] = [];
   const live = start('loops', (event, self) => {
     seen.push(event);
     if (seen.some(({ type }) => type === 'rolloutEnded')) return;
     asked += 1;
     self.step();
   });
-  // Events of one lane arrive in order: an event that was not requested would arrive before those of a later rollout.
+  // Events of one worker arrive in order: an event that was not requested would arrive before those of a later rollout.
   const playAnother = () => start('looks', (_, self) => self.step()).closed;
   await until('the end', () => seen.at(-1)?.type === 'rolloutEnded');
   await playAnother();
@@ -116,7 +116,7 @@ test('a pause between two steps is not part of the duration of a step', async ()
   expect(took[0]).toBeLessThan(pause);
 });
 
-test('a rollout that is cancelled while its lane is replaced ends', async () => {
+test('a rollout that is cancelled while its worker is replaced ends', async () => {
   const { start } = await stepping();
   const live = start('loops', ({ type }, self) => (type === 'rolloutEnded' ? self.cancel() : self.step()));
   expect(await live.closed).toMatchObject({ reward: null, endReason: 'environmentFailed' });

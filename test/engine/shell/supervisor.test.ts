@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
-import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../src/engine/shell/supervisor.ts';
@@ -27,6 +27,6 @@ test('a rollout that starts after the supervisor was closed is rejected', async 
     () => Promise.reject(new Error('no person has a seat')),
   );
   await supervisor.close();
-  const request = { task, from, seats: laneSeats(seats.agent, seats.user), outside, recording: null };
+  const request = { task, from, seats: workerSeats(seats.agent, seats.user), outside, recording: null };
   await expect(supervisor.start(request).closed).rejects.toThrow('The supervisor is closed.');
 });

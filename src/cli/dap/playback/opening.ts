@@ -32,7 +32,7 @@ export type Host = {
   readonly onModel: OnModel;
   /** Called as soon as the domain is read, before anything of it runs. Breakpoints can be set from here on. */
   readonly onDomain: (places: PresentPlaces) => void;
-  /** Whether a JavaScript debugger may attach to the lane. */
+  /** Whether a JavaScript debugger may attach to the worker. */
   readonly inspectable: boolean;
   readonly engine: Engine;
 };
@@ -41,7 +41,7 @@ export type Host = {
 export async function launched(configuration: Configuration, host: Host): Promise<Debuggee> {
   const { domain: folder } = configuration;
   if (!folder) throw new UsageError('the launch configuration names no domain (the folder with domain.yaml)');
-  const discard = host.engine.startLaneEarly(folder, host.inspectable);
+  const discard = host.engine.startWorkerEarly(folder, host.inspectable);
   try {
     return await begun(host.engine.openDomain(resolve(folder)), configuration, host);
   } finally {

@@ -12,7 +12,7 @@ type Known = { readonly text: string; stamp: string };
 
 /**
  * The files that a rollout goes by (policy, rules, phrases, personas, its task, tools, domain.yaml), as they were when its
- * domain was read. What is edited meanwhile has no effect on it: its lane and its system prompt stay.
+ * domain was read. What is edited meanwhile has no effect on it: its worker and its system prompt stay.
  */
 export class ChangedFiles {
   readonly #known = new Map<string, Known>();

@@ -30,7 +30,7 @@ const configurationSchema = z.object({
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),
   /**
-   * Whether stepping continues inside tools in TypeScript. By default it does if the lane keeps its permissions under
+   * Whether stepping continues inside tools in TypeScript. By default it does if the worker keeps its permissions under
    * an inspector; `true` allows it to lose them.
    */
   debugTools: z.boolean().optional(),

@@ -1,7 +1,7 @@
 import { follow, type Setting } from '../../../engine/core/rollout/rollout.ts';
-import type { LaneEvent } from '../../../engine/shell/lanes/laneMessage.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Inside, LiveRollout, RolloutClosed } from '../../../engine/shell/supervisor.ts';
+import type { WorkerEvent } from '../../../engine/shell/workers/workerMessage.ts';
 
 type Watcher = {
   /** Returns the setting over which states are folded. */
@@ -37,7 +37,7 @@ export class DebuggedRollout {
     return this.#live !== null;
   }
 
-  /** The inside of the lane that folds the live rollout; null when none is live. */
+  /** The inside of the worker that folds the live rollout; null when none is live. */
   get inside(): Inside | null {
     return this.#live?.inside ?? null;
   }
@@ -54,7 +54,7 @@ export class DebuggedRollout {
    */
   async begin(
     count: number,
-    start: (onEvents: (events: readonly LaneEvent[]) => void) => LiveRollout,
+    start: (onEvents: (events: readonly WorkerEvent[]) => void) => LiveRollout,
     onClosed: (closed: RolloutClosed) => void,
   ): Promise<void> {
     this.#allowed = count - 1;
@@ -109,7 +109,7 @@ export class DebuggedRollout {
     if (this.#live === live) live.step();
   }
 
-  #received(events: readonly LaneEvent[]): void {
+  #received(events: readonly WorkerEvent[]): void {
     for (const { n, event } of events) {
       // A rollout that had to start again on a fresh tool source comes from its first event on.
       if (n < this.#steps.length) this.#restart(n);

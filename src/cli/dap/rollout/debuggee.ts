@@ -11,7 +11,7 @@ import { baseHash } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
-import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../../engine/shell/outside.ts';
+import { type AskPerson, type OnModel, outsideOf, type ReadKey, workerSeats } from '../../../engine/shell/outside.ts';
 import {
   type RecordingProblem,
   readRecording,
@@ -50,7 +50,7 @@ export type DebuggeeOptions = {
   readonly onModel?: OnModel;
   /** Overrides those of the domain for simulated tools. */
   readonly toolSettings?: ModelSettings | undefined;
-  /** Whether a JavaScript debugger may attach to the lane. */
+  /** Whether a JavaScript debugger may attach to the worker. */
   readonly inspectable?: boolean;
 };
 
@@ -149,7 +149,7 @@ export class Debuggee {
     return first;
   }
 
-  /** The inside of the lane that folds the live rollout; null when none is live. */
+  /** The inside of the worker that folds the live rollout; null when none is live. */
   get inside(): Inside | null {
     return this.#rollout.inside;
   }
@@ -417,7 +417,7 @@ export class Debuggee {
     const request = {
       task,
       from,
-      seats: laneSeats(agent, user),
+      seats: workerSeats(agent, user),
       outside,
       recording,
       run: this.#run,

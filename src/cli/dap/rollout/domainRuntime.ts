@@ -16,7 +16,7 @@ import { PresentPlaces } from './presentPlaces.ts';
 
 type GroundOptions = {
   readonly log: (text: string) => void;
-  /** Whether a JavaScript debugger may attach to the lane. */
+  /** Whether a JavaScript debugger may attach to the worker. */
   readonly inspectable?: boolean;
   readonly engine?: Engine;
 };
@@ -57,7 +57,7 @@ export class DomainRuntime {
     throw new Fault({ who: 'environment', code: 'task/unknown', message });
   }
 
-  /** Starts the lane. If it failed to open before, tries again: its files may have been fixed. */
+  /** Starts the worker. If it failed to open before, tries again: its files may have been fixed. */
   open(): Promise<Supervisor> {
     const { log, inspectable = false, engine = ownEngine } = this.#options;
     this.#supervisor ??= engine.openSupervisor(this.domain, { log, inspectable }).then(
@@ -85,7 +85,7 @@ export class DomainRuntime {
     return this.#gold;
   }
 
-  /** Breakpoints in the code of a tool are for the rollout's own calls: a lane that is looked into plays no gold. */
+  /** Breakpoints in the code of a tool are for the rollout's own calls: a worker that is looked into plays no gold. */
   async #playGold(prepared: readonly Step[]): Promise<World | string> {
     const { log, inspectable = false, engine = ownEngine } = this.#options;
     if (!inspectable) return this.#goldOf(await this.open(), prepared);
@@ -97,7 +97,7 @@ export class DomainRuntime {
     }
   }
 
-  /** Its own rollout that ends before it begins: its lane plays the gold actions, and nothing is recorded. */
+  /** Its own rollout that ends before it begins: its worker plays the gold actions, and nothing is recorded. */
   async #goldOf(supervisor: Supervisor, prepared: readonly Step[]): Promise<World | string> {
     const last = prepared.at(-1)?.state;
     if (!last) return 'nothing has begun yet';

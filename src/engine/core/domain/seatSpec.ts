@@ -54,7 +54,7 @@ export type AskedSettings = ModelSettings & Pick<ModelSeat, 'rateLimitMs'>;
 /** The prefix of a seat's name that is a checkpoint: a folder, or a model that the trainer knows. */
 export const checkpointScheme = 'checkpoint:';
 
-/** Seats that are functions of the conversation and run inside the lane. */
+/** Seats that are functions of the conversation and run inside the worker. */
 export const pureSeats = ['gold', 'slip', 'scripted', 'agenda'] as const;
 
 /** The seat with its model changed, where it asks one. */

@@ -329,7 +329,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       snapshot: z.json().describe("Its state after the write, in the source's own form."),
     })
     .describe(
-      'The state of a tool source outside the lane after a write, as its snapshot: a fork gives it back to the source.',
+      'The state of a tool source outside the worker after a write, as its snapshot: a fork gives it back to the source.',
     ),
   z
     .object({ type: z.literal('databaseWritten'), callId: callIdSchema, writes: writesSchema })
@@ -377,7 +377,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       source: z.string().describe('Name of the source, and the call by which it was read, where it was one.'),
       state: z.json().describe("The state that was read, in the source's own form."),
     })
-    .describe('State of a tool source outside the lane, read at the end for the assertions.'),
+    .describe('State of a tool source outside the worker, read at the end for the assertions.'),
   z
     .object({
       type: z.literal('judged'),

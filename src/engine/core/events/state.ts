@@ -41,7 +41,7 @@ export type RolloutState = {
   readonly ruleVerdicts: readonly (RuleVerdict & { readonly step: number })[];
   readonly sources: Readonly<Record<string, Json>>;
   readonly judgements: readonly (Omit<EventOf<'judged'>, 'type'> & { readonly step: number })[];
-  /** Last snapshots of tool sources outside the lane, by name. */
+  /** Last snapshots of tool sources outside the worker, by name. */
   readonly snapshots: Readonly<Record<string, Json>>;
   /** Seeded faults that were injected so far, by their place in the task. */
   readonly injectedFaults: readonly number[];

@@ -25,7 +25,7 @@ import { findSharedServers, noteSharedServers, withSharedServers } from './share
 import { openStage, type Stage } from './stage.ts';
 import { changesSource, mostSamplesOf, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
 
-/** Rollouts at once; each is a few milliseconds of a lane, unless it starts its own server. */
+/** Rollouts at once; each is a few milliseconds of a worker, unless it starts its own server. */
 function widthFor({ file }: LoadedDomain): number {
   const startsServers = Object.values(file.mcpServers).some(({ type }) => type === 'stdio');
   return startsServers ? Math.min(16, 2 * availableParallelism()) : 16;
@@ -49,7 +49,7 @@ export type Audited = {
 
 /**
  * Returns what only running a domain tells: an agent that does nothing plays every task, the gold seat plays each
- * twice, every tool of either seat is called twice, and gold actions are made in another order. All of it in lanes, as
+ * twice, every tool of either seat is called twice, and gold actions are made in another order. All of it in workers, as
  * an evaluation runs.
  * @param loaded a domain without errors, with its tools described
  */
@@ -82,7 +82,7 @@ type Played = {
 };
 type Basis = 'evaluate' | 'train';
 
-/** The lanes of the second half are fresh, so what a domain keeps between calls is noticed. */
+/** The workers of the second half are fresh, so what a domain keeps between calls is noticed. */
 async function playAll(
   loaded: LoadedDomain,
   tasks: readonly Placed<Task>[],

@@ -11,14 +11,14 @@ import { renamingText } from '../../core/verifiers/database.ts';
 import { type Comparable, comparable, differenceBetween, pairsOf } from '../../core/verifiers/volatile.ts';
 import { isTried, noteUncovered } from '../checks/checkCoverage.ts';
 import type { Location } from '../files/diagnostic.ts';
-import type { LaneEvent } from '../lanes/laneMessage.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
+import type { WorkerEvent } from '../workers/workerMessage.ts';
 import { needsModel } from './stage.ts';
 
-/** One task, played twice by the gold seat in their own lanes. */
+/** One task, played twice by the gold seat in their own workers. */
 export type Replayed = {
   readonly placed: Placed<Task>;
   readonly first: RolloutClosed;
@@ -29,7 +29,7 @@ export type Replayed = {
 export type Made = { readonly call: ToolCall; readonly content: string; readonly isError: boolean };
 
 /** The calls of a rollout that have a result, in order. */
-export function madeIn(arrived: readonly LaneEvent[]): readonly Made[] {
+export function madeIn(arrived: readonly WorkerEvent[]): readonly Made[] {
   const calls = new Map<string, ToolCall>();
   return arrived.flatMap(({ event }): Made[] => {
     if (event.type === 'toolCalled') calls.set(event.call.id, event.call as ToolCall);
@@ -51,7 +51,7 @@ export function undecided({ reward, failure, arrived }: RolloutClosed): Undecide
 }
 
 /** Whether everything that could not be evaluated is for a judge to tell. */
-function isLeftToJudge(arrived: readonly LaneEvent[]): boolean {
+function isLeftToJudge(arrived: readonly WorkerEvent[]): boolean {
   const open = arrived.flatMap(({ event }): readonly string[] => {
     if (event.type === 'verdictReached') return event.verdict.unknown ? [event.verdict.verifier] : [];
     if (event.type !== 'rulesChecked') return [];
@@ -173,7 +173,7 @@ function firstDifference(
 }
 
 /** Returns the events without the results of tools that are volatile as a whole, and with states under their source. */
-function comparedEvents(arrived: readonly LaneEvent[], volatile: readonly string[]): readonly Json[] {
+function comparedEvents(arrived: readonly WorkerEvent[], volatile: readonly string[]): readonly Json[] {
   const ids = new Set(madeIn(arrived).flatMap(({ call }) => (volatile.includes(call.name) ? [call.id] : [])));
   const compared = arrived.map(({ event }) => {
     if (event.type === 'sourceRead') return { type: event.type, ...underSource(event.source, event.state as Json) };

@@ -22,7 +22,7 @@ export type Part = {
   readonly agent: 'gold' | ((turn: number) => AgentReply);
   /** The replies of the user; by default those of the agenda user, unless `outside` has a user. */
   readonly user?: (turn: number) => UserReply;
-  /** Answers from outside the lane, such as a model for the user or for simulated tools. */
+  /** Answers from outside the worker, such as a model for the user or for simulated tools. */
   readonly outside?: Partial<Outside>;
   readonly seed?: string;
   /** Returns whether to stop the rollout after an event. */
@@ -32,7 +32,7 @@ export type Part = {
   readonly onNote?: (note: SideNote) => void;
 };
 
-/** Lanes of a domain in which rollouts are played and nothing is recorded. */
+/** Workers of a domain in which rollouts are played and nothing is recorded. */
 export type Stage = {
   readonly supervisor: Supervisor;
   readonly play: (part: Part) => Promise<RolloutClosed>;
@@ -43,7 +43,7 @@ export type Stage = {
 export const needsModel = 'audit/needs-model';
 
 /**
- * Opens fresh lanes.
+ * Opens fresh workers.
  * @param more tasks of the audit's own, beside those of the domain
  */
 export async function openStage(

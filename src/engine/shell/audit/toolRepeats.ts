@@ -13,9 +13,9 @@ import { tableOf } from '../checks/checkGold.ts';
 import { placeOfTool } from '../checks/checkSources.ts';
 import type { Fix, Location } from '../files/diagnostic.ts';
 import type { SideNote } from '../files/sideNote.ts';
-import type { LaneEvent } from '../lanes/laneMessage.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Note } from '../source/note.ts';
+import type { WorkerEvent } from '../workers/workerMessage.ts';
 import type { Replayed } from './goldReplay.ts';
 import type { Stage } from './stage.ts';
 
@@ -71,13 +71,13 @@ function callsOf(tool: Tool, replayed: readonly Omit<Replayed, 'second'>[]): rea
 }
 
 /** Returns what keeps its state outside is started again, so its call is tried first thing. */
-function startFor(tool: Tool, arrived: readonly LaneEvent[], n: number): readonly RolloutEvent[] {
+function startFor(tool: Tool, arrived: readonly WorkerEvent[], n: number): readonly RolloutEvent[] {
   const until = outsideSource(tool) === null ? n : firstTurnOf(tool, arrived);
   return arrived.slice(0, until).map(({ event }) => event);
 }
 
 /** Number of the event with which the seat that may call a tool begins: the user speaks first, and is answered. */
-function firstTurnOf({ owner }: Tool, arrived: readonly LaneEvent[]): number {
+function firstTurnOf({ owner }: Tool, arrived: readonly WorkerEvent[]): number {
   const opening = arrived.findIndex(({ type }) => type === 'userReplied');
   return owner === 'user' ? opening : opening + 1;
 }
@@ -149,7 +149,7 @@ export async function repeat(stage: Stage, { tool, task, arguments: args, from }
 }
 
 /** Returns what a call did: its writes and its result, and the hash of the world when both sides are in step again. */
-function made(arrived: readonly LaneEvent[], id: string) {
+function made(arrived: readonly WorkerEvent[], id: string) {
   const own = arrived.filter(
     ({ event }) => (event.type === 'databaseWritten' || event.type === 'toolReturned') && event.callId === id,
   );

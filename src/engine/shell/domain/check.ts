@@ -12,7 +12,7 @@ export type CheckOptions = {
   readonly folder: string;
   /** Texts that replace files, by absolute path: of an editor, or of drafts that are not written yet. */
   readonly overlay?: Overlay;
-  /** Runs the domain's code in a lane and describes its tools; absent where no code may run. */
+  /** Runs the domain's code in a worker and describes its tools; absent where no code may run. */
   readonly describeTools?: (folder: string) => Promise<readonly Tool[]>;
   /** Starts what has the domain's other tools and describes them; absent where nothing may be started. */
   readonly describeOutside?: (loaded: LoadedDomain) => Promise<readonly Tool[]>;

@@ -11,7 +11,7 @@ import { declaredTools } from '../source/note.ts';
 
 /**
  * The domain with its tools, and every check that needs them.
- * @param codeTools as a lane described them
+ * @param codeTools as a worker described them
  * @param outsideTools as Python, environments and servers described them; null where they were not asked, and names
  *   are then not judged
  * @param options `soundness` as in `LoadOptions`

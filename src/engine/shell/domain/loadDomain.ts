@@ -56,7 +56,7 @@ const digests = new WeakMap<Source, string>();
 
 /**
  * Reads the files of a domain without running any of its code. The domain has no tools yet: `completeDomain` adds
- * them once a lane and the MCP servers have described them. Never throws for what a user wrote; see `diagnostics`.
+ * them once a worker and the MCP servers have described them. Never throws for what a user wrote; see `diagnostics`.
  */
 export function loadDomain(folder: string, options: LoadOptions = {}): LoadedDomain {
   return checkFiles(readFiles(folder, options), options);

@@ -107,7 +107,7 @@ export function hasSources({ mcpServers, environments }: DomainFile): boolean {
   return Object.keys(mcpServers).length > 0 || Object.keys(environments).length > 0;
 }
 
-/** Whether there are tools outside the lane: in Python, of servers, of environments. */
+/** Whether there are tools outside the worker: in Python, of servers, of environments. */
 export function hasOutsideTools({ file, pythonFile }: Pick<LoadedDomain, 'file' | 'pythonFile'>): boolean {
   return pythonFile !== null || hasSources(file);
 }

@@ -9,8 +9,8 @@ import { boundFetch } from '../keys/boundFetch.ts';
 import { type Filled, fillPlaceholders, type PlaceholderProblem } from '../keys/placeholders.ts';
 import { redacted, redactedPart } from '../keys/secrets.ts';
 import { childEnvironment } from '../processes/childEnvironment.ts';
-import { guardLane } from '../processes/laneGuard.ts';
 import { withLastOutput } from '../processes/lastOutput.ts';
+import { guardWorker } from '../processes/workerGuard.ts';
 
 /** The input of an agent at each of its turns: one JSON object, a line for a process and a body for a service. */
 export type AgentTurn = {
@@ -123,7 +123,7 @@ class RunningProcess implements AgentProgram {
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
-    this.#unguard = guardLane(child.pid === undefined || process.platform === 'win32' ? child.pid : -child.pid);
+    this.#unguard = guardWorker(child.pid === undefined || process.platform === 'win32' ? child.pid : -child.pid);
     child.stdin.on('error', () => undefined);
     readLines(child.stderr, (line) => {
       this.#lastOutput = redactedPart(`${this.#lastOutput}${line}\n`, -keptWords);

@@ -6,7 +6,7 @@ import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { providedBy } from '../../core/values/providerFields.ts';
 import { cancelled, Fault } from '../files/fault.ts';
-import type { RemoteView } from '../lanes/laneMessage.ts';
+import type { RemoteView } from '../workers/workerMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
 import { freeId, idsOfCalls } from './chatCalls.ts';
@@ -84,7 +84,7 @@ export class AgentSession {
     return this.#view?.messages.length ?? 0;
   }
 
-  /** The seat's next reply. Asked again for the same one (its lane has died), it gives the same. */
+  /** The seat's next reply. Asked again for the same one (its worker has died), it gives the same. */
   async ask(view: RemoteView, signal: AbortSignal): Promise<AgentAnswer> {
     if (this.#answered && view.messages.length === this.heard) return this.#answered;
     const asked = Promise.withResolvers<AgentAnswer>();

@@ -22,7 +22,7 @@ import { recordedFields } from './sentBack.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
-/** The part of a view that a model seat needs; it crosses the lane's border. */
+/** The part of a view that a model seat needs; it crosses the worker's border. */
 export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'persona'> & {
   readonly domain: { readonly name: string };
 };

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { guardLane } from './laneGuard.ts';
+import { guardWorker } from './workerGuard.ts';
 
 type Program = {
   readonly command: string;
@@ -39,7 +39,7 @@ const lookAgainMs = 25;
 export function startGroup({ command, args, env, cwd }: Program): ProcessGroup {
   const isGroup = process.platform !== 'win32';
   const child = spawn(command, [...args], { cwd, env, detached: isGroup, windowsHide: true }) as GroupChild;
-  const unguard = guardLane(isGroup && child.pid !== undefined ? -child.pid : undefined);
+  const unguard = guardWorker(isGroup && child.pid !== undefined ? -child.pid : undefined);
   const isRead = new Promise((resolve) => child.once('close', resolve));
   const end = async () => {
     child.stdin.end();

@@ -9,7 +9,7 @@ import type { Rollout } from './ports.ts';
 import { syncWrites } from './sync.ts';
 import type { Gold } from './verification.ts';
 
-/** Gold worlds that no random number went into: a lane works each out once. */
+/** Gold worlds that no random number went into: a worker works each out once. */
 const goldWorlds = new WeakMap<Setting, Map<Task, Gold & { readonly now: string }>>();
 const goldWorldsKept = 256;
 

@@ -20,7 +20,7 @@ export type ToolOutcome = Attachments & {
   readonly content: string;
   readonly isError: boolean;
   readonly writes: Writes;
-  /** The snapshot of a source outside the lane that the call has changed. */
+  /** The snapshot of a source outside the worker that the call has changed. */
   readonly saved?: { readonly source: string; readonly snapshot: Json };
 };
 

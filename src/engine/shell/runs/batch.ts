@@ -13,9 +13,8 @@ import { policyChangeSince } from '../domain/policyChange.ts';
 import { makeRunFolder } from '../files/disk.ts';
 import { Fault, messageOf } from '../files/fault.ts';
 import { forEach } from '../files/forEach.ts';
-import type { LaneEvent } from '../lanes/laneMessage.ts';
 import { parseSeat } from '../models/parseSeat.ts';
-import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from '../outside.ts';
+import { type AskPerson, type OnModel, type Outside, outsideOf, type ReadKey, workerSeats } from '../outside.ts';
 import { isLost, newestReceipts, openLedger, type Receipt, type SigningKey } from '../records/ledger.ts';
 import { recordingName, rolloutName } from '../records/recordingName.ts';
 import { type RunFile, toolKinds, writeRunFile } from '../records/runFile.ts';
@@ -25,6 +24,7 @@ import { baseHashOf } from '../replay.ts';
 import { isUnverified } from '../rollout/effectEvents.ts';
 import { startOf } from '../start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from '../supervisor.ts';
+import type { WorkerEvent } from '../workers/workerMessage.ts';
 import type { Meter } from './meter.ts';
 import { resumePoint } from './resume.ts';
 
@@ -52,7 +52,7 @@ export type BatchOptions = {
   readonly prices?: Prices;
   /** Counts what models use, and says when that is enough. */
   readonly meter?: Meter;
-  readonly onEvents?: (task: Task, trial: number, events: readonly LaneEvent[]) => void;
+  readonly onEvents?: (task: Task, trial: number, events: readonly WorkerEvent[]) => void;
   readonly onFinished?: (result: TrialResult) => void;
   /** Receives every call to a model. */
   readonly onModel?: OnModel;
@@ -183,7 +183,7 @@ async function runTrial(
         run.id,
       ),
       run: run.id,
-      seats: laneSeats(options.agent, options.user),
+      seats: workerSeats(options.agent, options.user),
       outside,
       recording,
     },

@@ -32,7 +32,7 @@ const concluding: readonly RolloutEvent['type'][] = ['sourceRead', 'verdictReach
 /**
  * Recomputes everything in a recording that follows from the events before it: what the rules say, which call is made,
  * why the rollout ends, every verdict and the reward. Returns the first recorded value that differs, or null. Recorded
- * words, results of tools and answers of a judge are taken as they are. The domain's code runs in its lane for the gold
+ * words, results of tools and answers of a judge are taken as they are. The domain's code runs in its worker for the gold
  * actions and for its own verifiers.
  */
 export async function firstDifference(

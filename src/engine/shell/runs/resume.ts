@@ -12,7 +12,7 @@ import type { RolloutRequest } from '../supervisor.ts';
 /**
  * Returns where a rollout of a batch begins: at its start, or after the events that a process which died, or an
  * endpoint that failed, has left of it. What a model has answered is not asked and paid again. A rollout with tool
- * sources outside the lane starts afresh, since their state died too, and so does one whose start reads otherwise now,
+ * sources outside the worker starts afresh, since their state died too, and so does one whose start reads otherwise now,
  * one of another run, and one that ended without a reward for another reason than infrastructure.
  */
 export function resumePoint(

@@ -32,7 +32,7 @@ const relativeImport = /\bfrom\s*['"](\.[^'"]+)['"]|\bimport\s*['"](\.[^'"]+)['"
 
 /**
  * The names of the code tools without running anything: from `export const NAME = tool(` of the file and of the files
- * that it exports from. Light on purpose; the lane's description is the truth once the code has run.
+ * that it exports from. Light on purpose; the worker's description is the truth once the code has run.
  */
 export function scanTools(folder: string, source: Source, overlay?: Overlay): Scan {
   const visited = new Map<string, Source>();

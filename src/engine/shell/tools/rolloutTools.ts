@@ -14,10 +14,10 @@ import { goldSource, takesRows, underSource } from '../../core/verifiers/asserti
 import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { cancelled, cancelledResult, Fault } from '../files/fault.ts';
-import type { CheckedQuestion } from '../lanes/checkedRollout.ts';
-import type { CallAnswer, HostedAnswer, PythonAnswer } from '../lanes/laneMessage.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
+import type { CheckedQuestion } from '../workers/checkedRollout.ts';
+import type { CallAnswer, HostedAnswer, PythonAnswer } from '../workers/workerMessage.ts';
 import type { SharedTools } from './sharedTools.ts';
 import type { SourceResult, ToolSource } from './toolSource.ts';
 
@@ -30,7 +30,7 @@ type Answered<T> = {
   readonly changedTools?: boolean | undefined;
 };
 
-/** The tools outside the lane as one rollout has them: its own instance of every source. */
+/** The tools outside the worker as one rollout has them: its own instance of every source. */
 export class RolloutTools {
   readonly #shared: SharedTools;
   /** Names the rollout to the processes that serve many, and makes its idempotency keys unlike any other's. */
@@ -441,7 +441,7 @@ type RecordedCall = MadeCall & {
   readonly isChanged: boolean;
 };
 
-/** The calls of a recording that reached a source outside the lane, in order, without those that were cancelled. */
+/** The calls of a recording that reached a source outside the worker, in order, without those that were cancelled. */
 function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonly RecordedCall[] {
   const found: RecordedCall[] = [];
   let call: EventOf<'toolCalled'>['call'] | null = null;

@@ -20,7 +20,7 @@ import { pythonTool } from './pythonTool.ts';
 import { ToolCalls } from './toolCalls.ts';
 import type { ToolSource } from './toolSource.ts';
 
-/** The parts of a domain that its tools outside the lane need. */
+/** The parts of a domain that its tools outside the worker need. */
 export type ToolDomain = {
   readonly folder: string;
   readonly file: DomainFile;
@@ -31,7 +31,7 @@ export type ToolDomain = {
   readonly parts: Pick<Parts, 'tasks'>;
 };
 
-/** The state of tools outside the lane that a domain's rollouts share: Python processes and rate limits. */
+/** The state of tools outside the worker that a domain's rollouts share: Python processes and rate limits. */
 export class SharedTools {
   readonly calls = new ToolCalls();
   readonly secretSnapshots = new SecretSnapshots();
@@ -92,7 +92,7 @@ export class SharedTools {
   }
 
   /**
-   * Returns every tool outside the lane whose description is not in a file: Python, environments, MCP servers.
+   * Returns every tool outside the worker whose description is not in a file: Python, environments, MCP servers.
    * @param signal ends the start of an MCP server
    */
   async describe(signal?: AbortSignal): Promise<readonly Tool[]> {

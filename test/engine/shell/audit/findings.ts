@@ -12,7 +12,7 @@ import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.t
 /** Checks a folder as `rehearsal check` does. */
 export type Checked = (folder: string) => ReturnType<typeof check>;
 
-/** Returns a check that describes code tools with the same texts only once, because each description starts a lane. */
+/** Returns a check that describes code tools with the same texts only once, because each description starts a worker. */
 export function checkWithKnownTools(): Checked {
   const described = new Map<string, Promise<readonly Tool[]>>();
   const describedBy = (name: string) => name.endsWith('.ts') || name === 'domain.yaml';

@@ -48,7 +48,7 @@ describe('check', () => {
     ]);
   });
 
-  it('reports the findings of a lane on the code of the domain', async () => {
+  it('reports the findings of a worker on the code of the domain', async () => {
     const failing = (folder: string) => {
       const failure = {
         who: 'environment',

@@ -24,7 +24,7 @@ export const domainCode: readonly FaultRow[] = [
   code('never ends', 'for (;;) {} in the tool, and its time-out is 0.5 s', '() => { for (;;) {} }', unscored),
   code('never settles', 'the tool returns a promise that stays open', '() => new Promise(() => undefined)', unscored),
   code(
-    'needs more memory than a lane has',
+    'needs more memory than a worker has',
     'the tool keeps arrays for ever',
     '() => { const hoard = []; for (;;) hoard.push(new Array(1000).fill(0)); }',
     unscored,

@@ -52,8 +52,8 @@ const onLinux = () => (process.platform === 'linux' ? null : 'processes are foun
 
 export const processes: readonly FaultRow[] = [
   {
-    fault: 'a lane that is killed',
-    injected: 'SIGKILL of the lane while a tool runs in it',
+    fault: 'a worker that is killed',
+    injected: 'SIGKILL of the worker while a tool runs in it',
     sees: /^ended: /,
     kept: unscored,
     obstacle: onLinux,

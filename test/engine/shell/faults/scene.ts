@@ -111,7 +111,7 @@ type Playing = {
   readonly user?: SeatSpec;
   /** Both run at once by default. A fault that would affect both rollouts needs an order. */
   readonly order?: 'spared first' | 'affected first';
-  /** Keeps the lane for the next run of this folder. */
+  /** Keeps the worker for the next run of this folder. */
   readonly keep?: boolean;
   /** Called with each event of the affected rollout. */
   readonly onEvent?: (type: string, run: string) => void;

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { askForData } from '../../../../src/authoring/drafts/askedModel.ts';
 import { keptSecret, redactedPart, redactedValue } from '../../../../src/engine/shell/keys/secrets.ts';
-import { LaneReader } from '../../../../src/engine/shell/lanes/laneChannel.ts';
 import { ServerOutput } from '../../../../src/engine/shell/mcp/serverOutput.ts';
 import { quote } from '../../../../src/engine/shell/models/chatAnswer.ts';
+import { WorkerReader } from '../../../../src/engine/shell/workers/workerChannel.ts';
 import { completion, endpoint } from '../../../support/endpoint.ts';
 
 const text = string({ unit: 'grapheme', maxLength: 30 });
@@ -93,9 +93,9 @@ test.each([-40, -20, 20, 40])('no part of a key is left where a text is cut at %
   }
 });
 
-test('a key that is cut off is not in the error about a line that no lane writes', () => {
+test('a key that is cut off is not in the error about a line that no worker writes', () => {
   const key = keptSecret('KEY', 'key-0123456789abcdef');
-  const reader = new LaneReader(() => undefined);
+  const reader = new WorkerReader(() => undefined);
   expect(() => reader.read(`${'x'.repeat(190)}${key}\n`)).toThrow(/x\[KEY\]$/);
 });
 

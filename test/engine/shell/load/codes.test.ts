@@ -27,7 +27,7 @@ const text = [
     'src/cli/experiment/experimentFile.ts',
     'src/engine/core/domain/policy.ts',
     'src/engine/shell/domain/check.ts',
-    'src/engine/shell/lanes/domainModules.ts',
+    'src/engine/shell/workers/domainModules.ts',
     'src/language/service/mostImportant.ts',
   ].map((path) => inRoot(path)),
 ]

@@ -49,7 +49,7 @@ const tool = (name: string, effect: Tool['effect']): Tool => ({
   idempotent: effect === 'read',
 });
 
-/** The tools of `desk`, as a lane would describe them. */
+/** The tools of `desk`, as a worker would describe them. */
 export const deskTools: readonly Tool[] = [tool('cancel_order', 'write'), tool('find_order', 'read')];
 
 /** Writes files to a new folder that is removed after the test. */
