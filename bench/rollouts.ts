@@ -8,7 +8,7 @@ import { descendantsOf } from '../scripts/processTree.ts';
 import { useNativeHash } from '../src/engine/core/values/hash.ts';
 import { draft, hashOf, openDatabase, toJson } from '../src/engine/core/world/database.ts';
 import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../src/engine/shell/externalSeats.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { baseHashOf } from '../src/engine/shell/replay.ts';
 import { runBatch } from '../src/engine/shell/runs/batch.ts';

@@ -77,6 +77,7 @@ export default {
           'reference/training',
           'reference/alarms',
           'training-protocol',
+          'glossary',
         ),
       },
       {

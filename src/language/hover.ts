@@ -7,7 +7,7 @@ import { dataBlock, documentationOf, typeWords } from './symbols/documentation.t
 import { type LanguageDomain, textOf } from './symbols/languageDomain.ts';
 import type { SymbolKind } from './symbols/roles.ts';
 import { isYaml, pathInItem } from './symbols/roles.ts';
-import { mentionAt, mentionsOf, type Position, placeOfMention } from './symbols/symbols.ts';
+import { type Position, placeOfReference, referenceAt, referencesByKind } from './symbols/symbols.ts';
 import { offsetOf, placeOfSpan, touches } from './symbols/text.ts';
 import { scalarsOf, valueAt, type YamlScalar } from './symbols/yamlText.ts';
 
@@ -22,12 +22,12 @@ export type Hover = {
 export function hoverAt(domain: LanguageDomain, position: Position): Hover | null {
   const text = textOf(domain, position.file);
   if (!text) return null;
-  const mention = mentionAt(domain, position);
+  const mention = referenceAt(domain, position);
   if (mention) {
     const { kind, name } = mention;
     const told = documentationOf(domain, mention);
     if (told !== null)
-      return { at: placeOfMention(mention), markdown: withUses(domain, told, kind, name), about: { kind, name } };
+      return { at: placeOfReference(mention), markdown: withUses(domain, told, kind, name), about: { kind, name } };
   }
   if (!isYaml(text.kind)) return null;
   const { source } = text;
@@ -40,7 +40,7 @@ export function hoverAt(domain: LanguageDomain, position: Position): Hover | nul
 
 function withUses(domain: LanguageDomain, told: string, kind: SymbolKind, name: string): string {
   if (kind !== 'tool') return told;
-  const uses = mentionsOf(domain, kind, name).filter(({ text }) => text.kind === 'task').length;
+  const uses = referencesByKind(domain, kind, name).filter(({ text }) => text.kind === 'task').length;
   return `${told}\n\nNamed ${counted(uses, 'time')} in tasks.`;
 }
 

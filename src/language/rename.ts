@@ -9,11 +9,11 @@ import { yamlScalar } from '../engine/shell/source/edit.ts';
 import { argumentsOf } from '../engine/shell/source/note.ts';
 import { memberOf } from '../engine/shell/source/typeMember.ts';
 import { type LanguageDomain, shapesOf, toolsOf } from './symbols/languageDomain.ts';
-import { saysIdentifier } from './symbols/mention.ts';
 import { isReservedIn, isReservedInExpressions } from './symbols/reservedWords.ts';
 import { isYaml, type SymbolKind } from './symbols/roles.ts';
 import { lastPart, placeOfName, type Shape, walk } from './symbols/shape.ts';
-import { mentionAt, mentionsOf, type Placed, type Position, placeOfMention } from './symbols/symbols.ts';
+import { saysIdentifier } from './symbols/symbolReferences.ts';
+import { type Placed, type Position, placeOfReference, referenceAt, referencesByKind } from './symbols/symbols.ts';
 import { placeOfSpan } from './symbols/text.ts';
 
 /** Why something can't be renamed, in one sentence and what to do instead. */
@@ -38,10 +38,10 @@ export type Renaming = {
 
 /** The word that a rename at a place would change, or why there is none. */
 export function renamableAt(domain: LanguageDomain, position: Position): Renamable | Refusal {
-  const mention = mentionAt(domain, position);
+  const mention = referenceAt(domain, position);
   if (!mention) return { refusal: 'There is nothing to rename here.' };
   const refusal = refusalOf(domain, mention);
-  return refusal === null ? { at: placeOfMention(mention), name: writtenName(mention) } : { refusal };
+  return refusal === null ? { at: placeOfReference(mention), name: writtenName(mention) } : { refusal };
 }
 
 /** The last part of a field's pattern; of anything else its name. */
@@ -83,7 +83,7 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
 }
 
 function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string | null {
-  const isThere = mentionsOf(domain, kind, name).some(({ declares }) => declares);
+  const isThere = referencesByKind(domain, kind, name).some(({ declares }) => declares);
   return isThere ? null : `There is no ${words(kind)} ${name} in this domain, so there is nothing to rename.`;
 }
 
@@ -92,14 +92,14 @@ const words = (kind: SymbolKind) => (kind === 'phrases' ? 'list of phrases' : ki
 
 /** Returns the edits that rename the symbol at a place, or why it can't have the new name. */
 export function renameAt(domain: LanguageDomain, position: Position, wanted: string): Renaming | Refusal {
-  const mention = mentionAt(domain, position);
+  const mention = referenceAt(domain, position);
   const renamable = renamableAt(domain, position);
   if (!mention || 'refusal' in renamable) return renamable as Refusal;
   const name = wanted.trim();
   if (name === renamable.name) return { edits: [], notes: [], member: null, unfollowed: null };
   const refusal = badName(mention, name) ?? taken(domain, mention, name) ?? reserved(domain, mention, name);
   if (refusal !== null) return { refusal };
-  const edits = mentionsOf(domain, mention.kind, mention.name).map((each) => editOf(each, name));
+  const edits = referencesByKind(domain, mention.kind, mention.name).map((each) => editOf(each, name));
   return {
     edits,
     notes: notesOf(domain, mention),
@@ -114,7 +114,7 @@ function editOf(mention: Placed, name: string): Edit {
   const isQuoted = before === '"' || before === "'";
   const inner = text.source.text.slice(from, to);
   const isWhole = isYaml(text.kind) && inner !== '' && !isQuoted;
-  return { ...placeAt(placeOfMention(mention)), text: isWhole ? yamlScalar(name) : name };
+  return { ...placeAt(placeOfReference(mention)), text: isWhole ? yamlScalar(name) : name };
 }
 
 const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [pattern: RegExp, words: string]>> = {
@@ -139,7 +139,7 @@ function reserved(domain: LanguageDomain, { kind, name: old }: Placed, name: str
   if ((kind === 'field' || kind === 'fact' || kind === 'phrases') && isReservedInExpressions(name))
     return `${name} means something else in expressions: choose another name.`;
   if (kind !== 'tool' && kind !== 'verifier') return null;
-  for (const { declares, text } of mentionsOf(domain, kind, old)) {
+  for (const { declares, text } of referencesByKind(domain, kind, old)) {
     if (!declares || !code.includes(text.kind)) continue;
     const where = basename(text.source.file);
     if (isReservedIn(text.kind === 'python' ? 'python' : 'typescript', name))
@@ -153,7 +153,7 @@ function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string
   const isTaken = () => {
     if (kind === 'tool') return toolsOf(domain).has(name);
     if (kind === 'field') return fieldsBeside(domain, old).has(name);
-    return mentionsOf(domain, kind, name).some(({ declares }) => declares || kind === 'fact');
+    return referencesByKind(domain, kind, name).some(({ declares }) => declares || kind === 'fact');
   };
   return isTaken() ? `There is a ${words(kind)} ${name} already: choose another name.` : null;
 }
@@ -216,7 +216,7 @@ const code: readonly TextKind[] = ['code', 'python', 'verifiers'];
 /** Files of code that have the word outside of what the rename changes. */
 function otherFiles(domain: LanguageDomain, mention: Placed, name: string): readonly string[] {
   const { folder, parts } = domain.loaded;
-  const changed = Map.groupBy(mentionsOf(domain, mention.kind, mention.name), ({ text }) => text.source.file);
+  const changed = Map.groupBy(referencesByKind(domain, mention.kind, mention.name), ({ text }) => text.source.file);
   const word = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
   return [...parts.texts].flatMap(([file, { kind, source }]) => {
     if (!code.includes(kind)) return [];

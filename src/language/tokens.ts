@@ -3,7 +3,7 @@ import type { Source } from '../engine/shell/source/source.ts';
 import { tokensOf } from './symbols/expressionText.ts';
 import { type LanguageDomain, textOf } from './symbols/languageDomain.ts';
 import { isYaml, roleAt, type SymbolKind, type YamlKind } from './symbols/roles.ts';
-import { mentionsOfFile } from './symbols/symbols.ts';
+import { referencesOfFile } from './symbols/symbols.ts';
 import { placeOfSpan, type Span } from './symbols/text.ts';
 import { scalarsOf, wordsOf } from './symbols/yamlText.ts';
 
@@ -20,7 +20,7 @@ export type NameToken = {
 export function tokensOfFile(domain: LanguageDomain, file: string): readonly NameToken[] {
   const text = textOf(domain, file);
   if (!text || ['code', 'python', 'verifiers', 'database', 'userDatabase'].includes(text.kind)) return [];
-  const names = mentionsOfFile(domain, file);
+  const names = referencesOfFile(domain, file);
   const taken = new Set(names.map(({ from }) => from));
   const words = isYaml(text.kind) ? expressionWords(text.kind, text.source).filter(({ from }) => !taken.has(from)) : [];
   let end = 0;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { SeatSpec } from '../engine/core/domain/seatSpec.ts';
 import type { Task } from '../engine/core/domain/task.ts';
-import { personaOf } from '../engine/core/domain/underPersona.ts';
+import { personaOf } from '../engine/core/domain/taskVariant.ts';
 import { measureOf, type ToolKind } from '../engine/core/evaluation/measure.ts';
 import { isLost, newestReceipts } from '../engine/shell/records/ledger.ts';
 import { rolloutName } from '../engine/shell/records/recordingName.ts';
@@ -61,7 +61,7 @@ const mostTrials = 64;
  * selection. What is finished already is not played again, so a synthesis that was interrupted continues where it was.
  */
 export async function synthesize(sources: readonly Source[], options: SynthesisOptions): Promise<readonly Selected[]> {
-  const courses = sources.map((source) => new Course(source, options));
+  const courses = sources.map((source) => new SourceRollouts(source, options));
   const chosenNow = () => {
     const choices = chooseBalanced(played(courses), options);
     return played(courses).filter(({ recording }) => choices.get(recording)?.chosen);
@@ -80,7 +80,7 @@ export async function synthesize(sources: readonly Source[], options: SynthesisO
   return select(options.folder, played(courses), options);
 }
 
-const played = (courses: readonly Course[]) => courses.flatMap((course) => course.candidates);
+const played = (courses: readonly SourceRollouts[]) => courses.flatMap((course) => course.candidates);
 
 /** Chooses among the played rollouts, with the existing grades and decisions, and writes the selection. */
 function select(folder: string, candidates: readonly Played[], wanted: Wanted): readonly Selected[] {
@@ -104,13 +104,13 @@ export function settleAnew(folder: string, rows: readonly Selected[] = readSelec
   return selection;
 }
 
-type Due = { readonly course: Course; readonly missing: number };
+type Due = { readonly course: SourceRollouts; readonly missing: number };
 
 /**
  * Returns who plays next: sources short of their domain's share; once none is, any that can bring what is still
  * missing.
  */
-function coursesDue(courses: readonly Course[], chosen: readonly Candidate[], wanted: Wanted): readonly Due[] {
+function coursesDue(courses: readonly SourceRollouts[], chosen: readonly Candidate[], wanted: Wanted): readonly Due[] {
   const misses = Math.round(wanted.count * wanted.nearMisses);
   const wantedOf: Readonly<Record<Kind, number>> = { success: wanted.count - misses, nearMiss: misses };
   const going = courses.filter(({ isExhausted }) => !isExhausted);
@@ -130,7 +130,7 @@ function coursesDue(courses: readonly Course[], chosen: readonly Candidate[], wa
 }
 
 /** The progress of one source. */
-class Course {
+class SourceRollouts {
   readonly #source: Source;
   readonly #options: SynthesisOptions;
   readonly #folder: string;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { progress } from '../../src/cli/terminal/io.ts';
 import { modelWait } from '../../src/cli/terminal/modelWait.ts';
 import { statusLine } from '../../src/cli/terminal/statusLine.ts';
-import type { ModelNotice } from '../../src/engine/shell/outside.ts';
+import type { ModelNotice } from '../../src/engine/shell/externalSeats.ts';
 import { shownBy } from '../support/screen.ts';
 
 beforeEach(() => {

@@ -19,7 +19,7 @@ test('the sidebar of the site has every page once, and no other', async () => {
   expect(links.toSorted()).toEqual(pages.toSorted());
 });
 
-test.each(['architecture.md', 'decisions/folders.md'])('each source file that docs/%s names exists', (page) => {
+test.each(['architecture.md', 'decisions/folders.md', 'glossary.md'])('each source file that docs/%s names exists', (page) => {
   const sources = globSync('{src,trainer,scripts,test,bench}/**/*.{ts,tsx,py}', { cwd: inRoot('.') })
     .map((file) => `/${file.replaceAll('\\', '/')}`)
     .join('\n');

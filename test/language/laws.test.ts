@@ -7,7 +7,7 @@ import { answer } from '../../src/language/answer.ts';
 import { renameAt } from '../../src/language/rename.ts';
 import { readExpression, tokensOf } from '../../src/language/symbols/expressionText.ts';
 import type { LanguageDomain } from '../../src/language/symbols/languageDomain.ts';
-import { mentionsOfFile } from '../../src/language/symbols/symbols.ts';
+import { referencesOfFile } from '../../src/language/symbols/symbols.ts';
 import { placeOfSpan } from '../../src/language/symbols/text.ts';
 import { runs } from '../support/runs.ts';
 import { sampled } from '../support/suite.ts';
@@ -19,7 +19,7 @@ it.each(sampled(desks, 2))('%s: every mention stands on the words that it names'
   const domain = open(desk);
   let count = 0;
   for (const [file, { source }] of domain.loaded.parts.texts) {
-    for (const { kind, name, from, to } of mentionsOfFile(domain, file)) {
+    for (const { kind, name, from, to } of referencesOfFile(domain, file)) {
       const last = ['field', 'row'].includes(kind)
         ? name.slice(name.search(/[^:.]*$/))
         : kind === 'argument'
@@ -40,7 +40,7 @@ it.each(sampled(desks, 4))(
     const domain = open(desk);
     const seen = new Set<string>();
     for (const [file, { source }] of domain.loaded.parts.texts) {
-      for (const { kind, name, from, to } of mentionsOfFile(domain, file)) {
+      for (const { kind, name, from, to } of referencesOfFile(domain, file)) {
         if (!['tool', 'rule', 'persona', 'fact', 'field'].includes(kind) || seen.has(`${kind} ${name}`)) continue;
         seen.add(`${kind} ${name}`);
         const { line, column } = placeOfSpan(source, { from, to });

@@ -1,6 +1,6 @@
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { type Outside, workerSeats } from '../../src/engine/shell/outside.ts';
+import { type ExternalSeats, workerSeats } from '../../src/engine/shell/externalSeats.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import {
@@ -65,7 +65,7 @@ async function playIn(supervisor: Supervisor, loaded: LoadedDomain, agent: 'scri
   });
   let asked = 0;
   const nobody = () => Promise.reject(new Error('nobody is here'));
-  const outside: Outside = {
+  const outside: ExternalSeats = {
     agent: async () => {
       asked += 1;
       const toolCalls = asked === 1 ? [{ id: 'call_1', name: 'attack', arguments: {} }] : [];

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { SeatSpec } from '../../src/engine/core/domain/seatSpec.ts';
-import { taskIn } from '../../src/engine/core/domain/underPersona.ts';
+import { taskIn } from '../../src/engine/core/domain/taskVariant.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../src/engine/shell/externalSeats.ts';
 import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';

@@ -1,5 +1,5 @@
 import type { Domain } from '../../src/engine/core/domain/domain.ts';
-import { personaOf, taskIn } from '../../src/engine/core/domain/underPersona.ts';
+import { personaOf, taskIn } from '../../src/engine/core/domain/taskVariant.ts';
 import type { RolloutEvent, RolloutStarted } from '../../src/engine/core/events/event.ts';
 import { type Message, messagesOf, type ToolCall } from '../../src/engine/core/events/message.ts';
 import type { UserReply, UserView } from '../../src/engine/core/seats/seat.ts';

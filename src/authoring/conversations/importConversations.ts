@@ -4,7 +4,7 @@ import { basename, join, relative } from 'node:path';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import { systemPrompt } from '../../engine/core/domain/policy.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import type { RolloutState } from '../../engine/core/events/state.ts';

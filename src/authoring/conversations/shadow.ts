@@ -3,16 +3,16 @@ import type { Tool } from '../../engine/core/domain/tool.ts';
 import { type Action, kindOf, type ShadowedRollout, type ShadowTurn } from '../../engine/core/evaluation/shadow.ts';
 import type { EventOf, RolloutEvent } from '../../engine/core/events/event.ts';
 import { advance, begin, type Setting } from '../../engine/core/rollout/rollout.ts';
+import { type ExternalSeats, workerSeats } from '../../engine/shell/externalSeats.ts';
 import { Fault, personGone } from '../../engine/shell/files/fault.ts';
 import { forEach } from '../../engine/shell/files/forEach.ts';
-import { type Outside, workerSeats } from '../../engine/shell/outside.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
 import type { LiveRollout, Supervisor } from '../../engine/shell/supervisor.ts';
 import type { Traffic } from './traffic.ts';
 
 export type ShadowOptions = {
   readonly agent: SeatSpec;
-  readonly outside: Outside;
+  readonly outside: ExternalSeats;
   /** Whether reads that the agent calls first are executed, on the recorded state. */
   readonly reads: boolean;
   /** Turns at once. */
@@ -161,8 +161,8 @@ function isReading({ domain }: Supervisor, { toolCalls }: Action): boolean {
   );
 }
 
-/** Returns an `Outside` in which only the agent's seat answers; requests to the others are rejected. */
-function alone(outside: Outside): Outside {
+/** Returns an `ExternalSeats` in which only the agent's seat answers; requests to the others are rejected. */
+function alone(outside: ExternalSeats): ExternalSeats {
   const nobody = () => {
     const message = 'in a shadow only the agent is asked';
     return Promise.reject(new Fault({ who: 'environment', code: 'shadow/asked', message }));

@@ -1,6 +1,6 @@
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
 import {

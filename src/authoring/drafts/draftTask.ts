@@ -1,7 +1,7 @@
 import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import { type Fact, factOf, type Task, taskHash } from '../../engine/core/domain/task.ts';
+import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { isWrite, outsideSource } from '../../engine/core/domain/tool.ts';
-import { taskIn } from '../../engine/core/domain/underPersona.ts';
 import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
 import { fieldsOf, numberFormsOf } from '../../engine/core/events/message.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';

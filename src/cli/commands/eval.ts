@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import { taskIn, underId } from '../../engine/core/domain/underPersona.ts';
+import { taskIn, variantId } from '../../engine/core/domain/taskVariant.ts';
 import {
   gateMetrics,
   heldThresholds,
@@ -14,11 +14,11 @@ import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts'
 import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/nameMatches.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { isPure } from '../../engine/shell/externalSeats.ts';
 import { formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { fitnessOf } from '../../engine/shell/load/fitness.ts';
-import { isPure } from '../../engine/shell/outside.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { rolloutName } from '../../engine/shell/records/recordingName.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
@@ -312,5 +312,5 @@ function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: read
     );
   return ids
     .filter((id) => patterns.some((pattern) => nameMatches(id, pattern)))
-    .flatMap((id) => taskIn(domain, underId(task.id, id)) ?? []);
+    .flatMap((id) => taskIn(domain, variantId(task.id, id)) ?? []);
 }

@@ -16,7 +16,7 @@ import {
 import { callText } from '../../engine/core/events/message.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { outsideOf } from '../../engine/shell/outside.ts';
+import { outsideOf } from '../../engine/shell/externalSeats.ts';
 import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';

@@ -9,8 +9,8 @@ import {
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { ModelNotice } from '../../engine/shell/externalSeats.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import type { ModelNotice } from '../../engine/shell/outside.ts';
 import { isSameToken } from '../../engine/shell/processes/loopback.ts';
 import { canInspectSafely } from '../../engine/shell/workers/workerChild.ts';
 import { UsageError } from '../terminal/io.ts';

@@ -5,12 +5,12 @@ import type { ModelSeat, SeatSpec } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { type ExternalSeats, outsideOf, type ReadKey, workerSeats } from '../../engine/shell/externalSeats.ts';
 import { makeFolder } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import type { SideNote } from '../../engine/shell/files/sideNote.ts';
 import { isModelCall, type ModelCall } from '../../engine/shell/models/modelCall.ts';
-import { type Outside, outsideOf, type ReadKey, workerSeats } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
@@ -195,7 +195,7 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
 }
 
 /** Counts what the model uses, also for an answer that its seat refuses, and for each question of a judge apart. */
-function metered(outside: Outside, seat: ModelSeat) {
+function metered(outside: ExternalSeats, seat: ModelSeat) {
   const calls: { readonly path: LivePath['path']; readonly call: ModelCall }[] = [];
   const count = async <T extends { readonly call?: ModelCall }>(path: LivePath['path'], asked: Promise<T>) => {
     let call: SideNote | null = null;
@@ -211,7 +211,7 @@ function metered(outside: Outside, seat: ModelSeat) {
     }
   };
   const { judge } = outside;
-  const counting: Outside = {
+  const counting: ExternalSeats = {
     agent: (view, signal) => count('agent', outside.agent(view, signal)),
     user: (...given) => count('user', outside.user(...given)),
     ...(judge

@@ -4,7 +4,7 @@ import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts
 import type { SeatSettings } from '../../engine/core/domain/modelSettings.ts';
 import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';

@@ -1,5 +1,5 @@
 import { taskHash } from '../../engine/core/domain/task.ts';
-import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { outcomeOf } from '../../engine/core/evaluation/outcome.ts';
 import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
 import type { Failure, RolloutEvent, Verdict } from '../../engine/core/events/event.ts';

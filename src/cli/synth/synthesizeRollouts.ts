@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import { taskIn, underId } from '../../engine/core/domain/underPersona.ts';
+import { taskIn, variantId } from '../../engine/core/domain/taskVariant.ts';
 import { nameMatches } from '../../engine/core/text/nameMatches.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { isPure } from '../../engine/shell/externalSeats.ts';
 import { makeRunFolder } from '../../engine/shell/files/disk.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
-import { isPure } from '../../engine/shell/outside.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import type { Meter } from '../../engine/shell/runs/meter.ts';
 import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
@@ -114,7 +114,7 @@ function playedOf(given: SynthOptions, named: readonly string[], io: Io): readon
     const own = tasksInSplit(domain, 'train');
     const under = personasOf(domain, patterns);
     const laid = own.flatMap((task) =>
-      under.filter((id) => id !== task.persona).flatMap((id) => taskIn(domain.domain, underId(task.id, id)) ?? []),
+      under.filter((id) => id !== task.persona).flatMap((id) => taskIn(domain.domain, variantId(task.id, id)) ?? []),
     );
     return { domain, tasks: [...own, ...laid], options };
   });
@@ -162,7 +162,7 @@ function sourcesOf({ domain, tasks, options }: Played, supervisor: Supervisor, i
     ...{ name: `${domain.file.name}.${by}`, supervisor, tasks, agent, user, brings },
   });
   if (isTaught) return [source('teacher', options.agentFor({}), ['success', 'nearMiss'])];
-  return [source('gold', { type: 'gold' }, ['success']), source('slip', { type: 'slip' }, ['nearMiss'])];
+  return [source('gold', { type: 'gold' }, ['success']), source('slip', { type: 'faultyGold' }, ['nearMiss'])];
 }
 
 function conclude(

@@ -1,4 +1,4 @@
-import type { ModelNotice } from '../../engine/shell/outside.ts';
+import type { ModelNotice } from '../../engine/shell/externalSeats.ts';
 import type { StatusLine } from './statusLine.ts';
 
 /** Seconds of waiting after which it is first reported where no line can count them; then twice that, and so on. */

@@ -62,7 +62,7 @@ export async function startTraining(
 }
 
 async function start(
-  { request, place, target, lesson, launch: asking }: ReturnType<typeof asked>,
+  { request, place, target, source, launch: asking }: ReturnType<typeof asked>,
   io: Io,
   isJson: boolean,
 ): Promise<ExitCode> {
@@ -73,7 +73,7 @@ async function start(
   makeRunFolder(run);
   requireOwnFiles(run);
   const prepared = await inspected.prepare();
-  if (lesson) await playGold(lesson, io, request.domains[0].loaded);
+  if (source) await playGold(source, io, request.domains[0].loaded);
   if (io.signal.aborted)
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
   writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
@@ -114,14 +114,14 @@ function asked(
   const address = options.target ?? placeOf(run, io.environment).target;
   const python = typed ?? pythonIn(file?.values['python']);
   const place = { target: address, ...(python === undefined ? {} : { python }) };
-  const lesson = kind === 'sft' ? lessonOf(options, io, request, run) : null;
+  const source = kind === 'sft' ? sftSourceOf(options, io, request, run) : null;
   const interpreter = interpreterOf(python, address === 'local' ? io.cwd : undefined);
   if (named !== undefined && file) {
     const interpreters = { ...file.values, python: typed === undefined ? interpreter : undefined };
     throwUnlessInterpretersApproved(resolve(io.cwd, named), interpreters, io.environment);
   }
   const config = {
-    ...trainingConfiguration(options, io, request, run, lesson ? lesson.paths : []),
+    ...trainingConfiguration(options, io, request, run, source ? source.paths : []),
     ...(interpreter ? { python: interpreter } : {}),
   };
   const launch: Launch = {
@@ -135,7 +135,7 @@ function asked(
     disk: diskOf(options),
   };
   throwIfForRay(launch, place);
-  return { request, place, target: targetAt(place), lesson, launch };
+  return { request, place, target: targetAt(place), source, launch };
 }
 
 /** Returns what a file says about the interpreter, as `--python` says it. */
@@ -179,15 +179,15 @@ function leftOutOf({ domains, heldOut }: TrainingRequest): readonly string[] {
 }
 
 /** The input of SFT: recordings at paths, and the rollouts of the gold seat to play first. */
-type Lesson = { readonly paths: readonly string[]; readonly tasks: readonly Task[]; readonly trials: number };
+type SftSource = { readonly paths: readonly string[]; readonly tasks: readonly Task[]; readonly trials: number };
 
 /** Returns what was given, else rollouts of the gold seat on the training tasks. Nothing is played yet. */
-function lessonOf(
+function sftSourceOf(
   { recordings: named, trials = 4 }: TrainingOptions,
   io: Io,
   { domains, file }: TrainingRequest,
   run: string,
-): Lesson {
+): SftSource {
   const written = file?.values['recordings'];
   const paths = named === undefined ? (Array.isArray(written) ? written.map(String) : []) : [resolve(io.cwd, named)];
   const missing = paths.find((path) => !existsSync(path));
@@ -199,7 +199,7 @@ function lessonOf(
   return { paths: [join(run, 'gold')], tasks, trials };
 }
 
-async function playGold({ paths, tasks, trials }: Lesson, io: Io, domain: LoadedDomain): Promise<void> {
+async function playGold({ paths, tasks, trials }: SftSource, io: Io, domain: LoadedDomain): Promise<void> {
   const [path] = paths;
   if (tasks.length === 0 || path === undefined) return;
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });

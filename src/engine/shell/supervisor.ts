@@ -6,11 +6,11 @@ import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes 
 import type { Setting } from '../core/rollout/rollout.ts';
 import type { Json } from '../core/values/json.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
+import { answerQuestion, type ExternalSeats, type RolloutSeats } from './externalSeats.ts';
 import { cancelled, cancelledResult, Fault } from './files/fault.ts';
 import type { SideNote } from './files/sideNote.ts';
 import { redacted, redactedPart, redactedValue } from './keys/secrets.ts';
 import { type Fitness, fitnessOf, unfitFault } from './load/fitness.ts';
-import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './records/recording.ts';
 import { settingOf } from './replay.ts';
 import { isUnverified } from './rollout/effectEvents.ts';
@@ -35,7 +35,7 @@ export type RolloutRequest = {
   /** The start of a new rollout, or the events of one that continues (a fork). */
   readonly from: RolloutStarted | readonly RolloutEvent[];
   readonly seats: WorkerSeats;
-  readonly outside: Outside;
+  readonly outside: ExternalSeats;
   /** The path of the recording; null keeps none. An existing file is replaced. */
   readonly recording: string | null;
   readonly pace?: 'step' | 'run';
@@ -139,7 +139,7 @@ type Live = {
   readonly record: RolloutRecord;
   /** The rollout as its worker's messages make it, from the first time that a worker received it. */
   check: CheckedRollout | null;
-  readonly outside: Outside & Partial<OwnOutside>;
+  readonly outside: ExternalSeats & Partial<RolloutSeats>;
   worker: Worker<Live> | null;
   /** Whether its worker, which may be the successor of one that died, was asked to start it. */
   isStarted: boolean;

@@ -13,10 +13,10 @@ import { pickDomain } from '../workspaceDomains.ts';
 import { pickCheckpoint } from './checkpoints.ts';
 import { glanceAt, pickConfiguration } from './configuration.ts';
 import { firstSteps, type LearningKind, pythonArguments, pythonOption } from './learning.ts';
-import { pickLesson } from './lesson.ts';
 import { pickModel } from './pickModel.ts';
 import { pickRun, showRunLog } from './runOperations.ts';
 import { trainingRuns } from './runsOfWorkspace.ts';
+import { pickSftSource } from './sftSource.ts';
 import { showTraining } from './shownRuns.ts';
 import { local, namedTargets, pickTarget } from './targets.ts';
 
@@ -44,9 +44,9 @@ export async function startTraining(
   if (!mayRun('Training runs')) return undefined;
   const domain = given.domain ?? (await pickDomain());
   if (!domain) return undefined;
-  const lesson = kind === 'grpo' || given.recordings !== undefined ? null : await pickLesson();
-  if (lesson === undefined) return undefined;
-  const recordings = given.recordings ?? lesson?.recordings;
+  const source = kind === 'grpo' || given.recordings !== undefined ? null : await pickSftSource();
+  if (source === undefined) return undefined;
+  const recordings = given.recordings ?? source?.recordings;
   const model = given.model ?? (await pickModel(kind));
   if (!model) return undefined;
   const steps = given.steps ?? (await askCount(`Optimizer steps of ${called[kind]}`, await firstSteps(kind)));

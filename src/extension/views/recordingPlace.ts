@@ -41,7 +41,7 @@ async function placeOf(
       // The names of a server's tools are known only to the server: its entry is as near as the files come.
       return locations.tools.get(name) ?? [...locations.mcpServers.values()][0];
     case 'task': {
-      const { baseTask } = await import('../../engine/core/domain/underPersona.ts');
+      const { baseTask } = await import('../../engine/core/domain/taskVariant.ts');
       return locations.tasks.get(baseTask(name));
     }
     default:

@@ -2,9 +2,9 @@ import type { Path } from '../../engine/core/values/json.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { documentationOf, typeWords } from '../symbols/documentation.ts';
 import { type LanguageDomain, parametersOf, toolsOf } from '../symbols/languageDomain.ts';
-import { mentionsByName } from '../symbols/mention.ts';
 import type { SymbolKind } from '../symbols/roles.ts';
-import { mentionContext } from '../symbols/symbols.ts';
+import { referencesByName } from '../symbols/symbolReferences.ts';
+import { referenceContext } from '../symbols/symbols.ts';
 import { valueAt } from '../symbols/yamlText.ts';
 import { factsOf, type Offer } from './offer.ts';
 
@@ -73,7 +73,7 @@ export function argumentsOfTool(domain: LanguageDomain, tool: string): readonly 
 }
 
 function usedArguments(domain: LanguageDomain, tool: string): readonly string[] {
-  const all = mentionsByName(domain.loaded.parts.texts, mentionContext(domain), domain);
+  const all = referencesByName(domain.loaded.parts.texts, referenceContext(domain), domain);
   const prefix = `argument ${tool}.`;
   return [...all.keys()].flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []));
 }

@@ -5,10 +5,10 @@ import { formsAt } from '../../engine/shell/source/schemas.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { type Cursor, standIn } from '../symbols/cursor.ts';
 import { type LanguageDomain, parametersOf, shapesOf, toolsOf } from '../symbols/languageDomain.ts';
-import { mentionsByName } from '../symbols/mention.ts';
 import { pathInItem, roleAt, type YamlKind } from '../symbols/roles.ts';
 import { type Side, walk } from '../symbols/shape.ts';
-import { mentionContext } from '../symbols/symbols.ts';
+import { referencesByName } from '../symbols/symbolReferences.ts';
+import { referenceContext } from '../symbols/symbols.ts';
 import { valueAt } from '../symbols/yamlText.ts';
 import { namesOf } from './nameOffers.ts';
 import { limit, type Offer, placesBelow, snippetOffer } from './offer.ts';
@@ -81,7 +81,7 @@ function schemaValues(kind: YamlKind, cursor: Cursor): readonly Offer[] {
 
 function argumentsOfAll(domain: LanguageDomain): readonly Offer[] {
   const names = new Set([...toolsOf(domain).values()].flatMap((known) => Object.keys(parametersOf(known) ?? {})));
-  const all = mentionsByName(domain.loaded.parts.texts, mentionContext(domain), domain);
+  const all = referencesByName(domain.loaded.parts.texts, referenceContext(domain), domain);
   for (const key of all.keys()) if (key.startsWith('argument ')) names.add(key.slice(key.indexOf('.') + 1));
   return [...names].map((label) => ({ label, kind: 'argument' }));
 }

@@ -1,8 +1,8 @@
 import { type JSONVisitor, visit } from 'jsonc-parser';
 import type { Path } from '../../engine/core/values/json.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
-import type { Mention } from './mention.ts';
 import { lastPart, type Shape, type Side, walk } from './shape.ts';
+import type { SymbolReference } from './symbolReferences.ts';
 import { type Span, touches } from './text.ts';
 
 /** A key of the text of a database and where its words are, without quotes. */
@@ -13,9 +13,9 @@ type Key = Span & { readonly path: Path };
  * millions of keys.
  * @param name as mentions have it
  */
-export function databaseMentions(source: Source, side: Side, shape: Shape, name: string): readonly Mention[] {
+export function databaseReferences(source: Source, side: Side, shape: Shape, name: string): readonly SymbolReference[] {
   const last = lastPart(name);
-  const found: Mention[] = [];
+  const found: SymbolReference[] = [];
   if (!source.text.includes(`"${last}"`)) return found;
   eachKey(source, (key) => {
     if (String(key.path.at(-1)) !== last) return;
@@ -27,8 +27,13 @@ export function databaseMentions(source: Source, side: Side, shape: Shape, name:
 }
 
 /** Returns the field or row whose key is at an offset. */
-export function databaseMentionAt(source: Source, side: Side, shape: Shape, offset: number): Mention | undefined {
-  let found: Mention | undefined;
+export function databaseReferenceAt(
+  source: Source,
+  side: Side,
+  shape: Shape,
+  offset: number,
+): SymbolReference | undefined {
+  let found: SymbolReference | undefined;
   eachKey(source, (key) => {
     if (!touches(key, offset)) return;
     const known = walk(side, shape, key.path).known.at(-1);

@@ -3,13 +3,16 @@ import type { Rule } from '../../engine/core/domain/rule.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { type KnownTool, type LanguageDomain, parametersOf, shapesOf, toolsOf } from './languageDomain.ts';
-import type { Mention } from './mention.ts';
 import { placeOfName, type Shape, walk } from './shape.ts';
-import { mentionsOf } from './symbols.ts';
+import type { SymbolReference } from './symbolReferences.ts';
+import { referencesByKind } from './symbols.ts';
 import { getAtPath } from './value.ts';
 
 /** Returns the description of something that a file names, in markdown; null where nothing is known of it. */
-export function documentationOf(domain: LanguageDomain, { kind, name }: Pick<Mention, 'kind' | 'name'>): string | null {
+export function documentationOf(
+  domain: LanguageDomain,
+  { kind, name }: Pick<SymbolReference, 'kind' | 'name'>,
+): string | null {
   switch (kind) {
     case 'tool': {
       const known = toolsOf(domain).get(name);
@@ -180,7 +183,7 @@ function ofFact(domain: LanguageDomain, name: string): string {
   const { facts } = domain.loaded.domain.lexicon;
   const words = Object.hasOwn(facts, name) ? facts[name] : undefined;
   const tasks = new Set(
-    mentionsOf(domain, 'fact', name).flatMap(({ text }) => (text.kind === 'task' ? [text.source.file] : [])),
+    referencesByKind(domain, 'fact', name).flatMap(({ text }) => (text.kind === 'task' ? [text.source.file] : [])),
   );
   const told = words
     ? [

@@ -2,24 +2,29 @@ import { blocksQuoting } from '../../engine/core/domain/policy.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
 import { remembered } from '../../engine/shell/source/source.ts';
-import { databaseMentionAt, databaseMentions } from './databaseText.ts';
+import { databaseReferenceAt, databaseReferences } from './databaseText.ts';
 import { type LanguageDomain, shapesOf, textOf, toolsOf } from './languageDomain.ts';
-import { type Mention, type MentionContext, mentionsByName, mentionsIn } from './mention.ts';
 import { pageSize } from './pages.ts';
 import type { SymbolKind } from './roles.ts';
 import type { Side } from './shape.ts';
+import {
+  type ReferenceContext,
+  referencesByName,
+  type SymbolReference,
+  symbolReferencesIn,
+} from './symbolReferences.ts';
 import { offsetOf, placeOfSpan, touches } from './text.ts';
 
 /** A mention and the file that it is in. */
-export type Placed = Mention & { readonly text: DomainText };
+export type Placed = SymbolReference & { readonly text: DomainText };
 
 /** A place in a file, with line and column from 1. */
 export type Position = { readonly file: string; readonly line: number; readonly column: number };
 
-const contexts = new WeakMap<LanguageDomain, MentionContext>();
+const contexts = new WeakMap<LanguageDomain, ReferenceContext>();
 
 /** Returns what the other files of a domain decide of what one mentions. */
-export function mentionContext(domain: LanguageDomain): MentionContext {
+export function referenceContext(domain: LanguageDomain): ReferenceContext {
   return remembered(contexts, domain, () => {
     const tools = new Set(toolsOf(domain).keys());
     return { tools, shapes: shapesOf(domain), key: [...tools].join('\n') };
@@ -27,31 +32,31 @@ export function mentionContext(domain: LanguageDomain): MentionContext {
 }
 
 /** Returns what a file mentions, in the order of the text; nothing for a file that is not the domain's. */
-export function mentionsOfFile(domain: LanguageDomain, file: string): readonly Mention[] {
+export function referencesOfFile(domain: LanguageDomain, file: string): readonly SymbolReference[] {
   const text = textOf(domain, file);
-  return text ? mentionsIn(text, mentionContext(domain)) : [];
+  return text ? symbolReferencesIn(text, referenceContext(domain)) : [];
 }
 
 /** Returns what is mentioned at a place: the innermost of what is there. */
-export function mentionAt(domain: LanguageDomain, { file, line, column }: Position): Placed | undefined {
+export function referenceAt(domain: LanguageDomain, { file, line, column }: Position): Placed | undefined {
   const text = textOf(domain, file);
   if (!text) return undefined;
   const offset = offsetOf(text.source, line, column);
   if (text.kind === 'database' || text.kind === 'userDatabase') {
     const side = sideOf(text);
-    const found = databaseMentionAt(text.source, side, shapesOf(domain)[side], offset);
+    const found = databaseReferenceAt(text.source, side, shapesOf(domain)[side], offset);
     return found && { ...found, text };
   }
-  const found = mentionsOfFile(domain, file).findLast((mention) => touches(mention, offset));
+  const found = referencesOfFile(domain, file).findLast((mention) => touches(mention, offset));
   return found && { ...found, text };
 }
 
 const sideOf = ({ kind }: DomainText): Side => (kind === 'userDatabase' ? 'user' : 'agent');
 
 /** Every mention of something, in the files' order. */
-export function mentionsOf(domain: LanguageDomain, kind: SymbolKind, name: string): readonly Placed[] {
+export function referencesByKind(domain: LanguageDomain, kind: SymbolKind, name: string): readonly Placed[] {
   const { texts } = domain.loaded.parts;
-  const byName = mentionsByName(texts, mentionContext(domain), domain);
+  const byName = referencesByName(texts, referenceContext(domain), domain);
   const found = (byName.get(`${kind} ${name}`) ?? []).map(([text, mention]) => ({ ...mention, text }));
   if (kind !== 'field' && kind !== 'row') return found;
   return [...found, ...[...texts.values()].flatMap((text) => inDatabase(domain, text, name))];
@@ -61,24 +66,27 @@ function inDatabase(domain: LanguageDomain, text: DomainText, name: string): rea
   const side = sideOf(text);
   const isDatabase = text.kind === 'database' || text.kind === 'userDatabase';
   if (!isDatabase || !name.startsWith(`${side}:`)) return [];
-  return databaseMentions(text.source, side, shapesOf(domain)[side], name).map((each) => ({ ...each, text }));
+  return databaseReferences(text.source, side, shapesOf(domain)[side], name).map((each) => ({ ...each, text }));
 }
 
 /** Returns where a mention is. */
-export function placeOfMention({ text, from, to }: Placed): Location {
+export function placeOfReference({ text, from, to }: Placed): Location {
   return placeOfSpan(text.source, { from, to });
 }
 
 /** Returns where the thing that is mentioned at a place is made. */
 export function definitionsOf(domain: LanguageDomain, position: Position): readonly Location[] {
-  const mention = mentionAt(domain, position);
+  const mention = referenceAt(domain, position);
   if (!mention) return [];
   const declared = declarationsOf(domain, mention);
   if (declared.length > 0) return declared;
   return mention.kind === 'fact' ? firstUses(domain, mention) : [];
 }
 
-function declarationsOf(domain: LanguageDomain, { kind, name }: Pick<Mention, 'kind' | 'name'>): readonly Location[] {
+function declarationsOf(
+  domain: LanguageDomain,
+  { kind, name }: Pick<SymbolReference, 'kind' | 'name'>,
+): readonly Location[] {
   const { loaded } = domain;
   if (kind === 'tool') {
     const { at = null, tool = null } = toolsOf(domain).get(name) ?? {};
@@ -90,10 +98,10 @@ function declarationsOf(domain: LanguageDomain, { kind, name }: Pick<Mention, 'k
     const [tool = ''] = name.split('.');
     return tool === '*' ? [] : declarationsOf(domain, { kind: 'tool', name: tool });
   }
-  const declared = mentionsOf(domain, kind, name).filter(({ declares }) => declares);
+  const declared = referencesByKind(domain, kind, name).filter(({ declares }) => declares);
   if (declared.length > 0 || kind === 'field')
-    return (kind === 'field' ? mentionsOf(domain, kind, name).filter(isInDatabase).slice(0, 1) : declared).map(
-      placeOfMention,
+    return (kind === 'field' ? referencesByKind(domain, kind, name).filter(isInDatabase).slice(0, 1) : declared).map(
+      placeOfReference,
     );
   if (kind !== 'rule') return [];
   const [block] = blocksQuoting(loaded.parts.policy.blocks, name);
@@ -105,8 +113,8 @@ function declarationsOf(domain: LanguageDomain, { kind, name }: Pick<Mention, 'k
 const isInDatabase = ({ text: { kind } }: Placed) => kind === 'database' || kind === 'userDatabase';
 
 /** A fact without words in the lexicon is made by the first task whose user knows it. */
-function firstUses(domain: LanguageDomain, { kind, name }: Mention): readonly Location[] {
-  return mentionsOf(domain, kind, name).slice(0, 1).map(placeOfMention);
+function firstUses(domain: LanguageDomain, { kind, name }: SymbolReference): readonly Location[] {
+  return referencesByKind(domain, kind, name).slice(0, 1).map(placeOfReference);
 }
 
 /** Every place that speaks of what is mentioned at a place. */
@@ -115,20 +123,20 @@ export function referencesOf(
   position: Position,
   withDeclaration: boolean,
 ): readonly Location[] {
-  const mention = mentionAt(domain, position);
+  const mention = referenceAt(domain, position);
   if (!mention) return [];
-  return mentionsOf(domain, mention.kind, mention.name)
+  return referencesByKind(domain, mention.kind, mention.name)
     .filter(({ declares }) => withDeclaration || !declares)
-    .map(placeOfMention);
+    .map(placeOfReference);
 }
 
 /** The places of one file that speak of what is mentioned at a place in it. */
 export function highlightsOf(domain: LanguageDomain, position: Position): readonly Location[] {
-  const mention = mentionAt(domain, position);
+  const mention = referenceAt(domain, position);
   if (!mention) return [];
-  return mentionsOf(domain, mention.kind, mention.name)
+  return referencesByKind(domain, mention.kind, mention.name)
     .filter(({ text }) => text.source.file === position.file)
-    .map(placeOfMention);
+    .map(placeOfReference);
 }
 
 /** A thing of a domain that a person looks for by its name. */
@@ -156,10 +164,10 @@ export function workspaceSymbols(domain: LanguageDomain, query: string): readonl
   const found: NamedSymbol[] = [];
   const texts = Map.groupBy(domain.loaded.parts.texts.values(), ({ kind }) => kind === 'task');
   for (const text of [...(texts.get(false) ?? []), ...(texts.get(true) ?? [])]) {
-    for (const mention of mentionsIn(text, mentionContext(domain))) {
+    for (const mention of symbolReferencesIn(text, referenceContext(domain))) {
       const { kind, name, declares } = mention;
       if (!declares || !sought.includes(kind) || !matches(name)) continue;
-      found.push({ kind, name, container, at: placeOfMention({ ...mention, text }) });
+      found.push({ kind, name, container, at: placeOfReference({ ...mention, text }) });
       if (found.length === pageSize) return found;
     }
   }

@@ -7,7 +7,7 @@ import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import type { RolloutState } from '../../../src/engine/core/events/state.ts';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { follow, stateHash } from '../../../src/engine/core/rollout/rollout.ts';
-import { outsideOf, workerSeats } from '../../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
 import { readLedger, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../src/engine/shell/records/recording.ts';
 import { rolloutName } from '../../../src/engine/shell/records/recordingName.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JudgeQuestion } from '../../../src/engine/core/rollout/judgement.ts';
+import { answerQuestion, outsideOf, type ToolReach } from '../../../src/engine/shell/externalSeats.ts';
 import { askJudgeModel } from '../../../src/engine/shell/models/judge.ts';
-import { answerQuestion, outsideOf, type ToolReach } from '../../../src/engine/shell/outside.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';
 import { modelServer } from '../../support/modelServer.ts';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { isConfirmation } from '../../../src/engine/core/dialogue/dialogue.ts';
 import { recogniseUser } from '../../../src/engine/core/dialogue/userActs.ts';
-import { underId } from '../../../src/engine/core/domain/underPersona.ts';
+import { variantId } from '../../../src/engine/core/domain/taskVariant.ts';
 import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import { flawOf } from '../../../src/engine/core/simulator/flaw.ts';
 import { describeCodeTools } from '../../../src/engine/shell/describe.ts';
@@ -72,7 +72,7 @@ describe.each(
     const { domain } = completeDomain(loaded, await describeCodeTools(loaded));
     const step = Math.ceil(domain.tasks.length / (isFullSuite ? tasks : tasks / 2));
     const chosen = domain.tasks.filter((_, at) => at % step === 0);
-    const ids = chosen.flatMap(({ id }) => team.map((persona) => underId(id, persona.id)));
+    const ids = chosen.flatMap(({ id }) => team.map((persona) => variantId(id, persona.id)));
     const rollouts = await rehearse(folder, ids, { agent: { type: 'gold' } });
     for (const [at, rollout] of rollouts.entries()) {
       const { events, reward } = rollout;

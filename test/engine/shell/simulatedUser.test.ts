@@ -8,8 +8,8 @@ import { measureOf, type Timing } from '../../../src/engine/core/evaluation/meas
 import { metricsOf } from '../../../src/engine/core/evaluation/metrics.ts';
 import type { UserView } from '../../../src/engine/core/seats/seat.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
+import { outsideOf } from '../../../src/engine/shell/externalSeats.ts';
 import { askUserModel } from '../../../src/engine/shell/models/simulatedUser.ts';
-import { outsideOf } from '../../../src/engine/shell/outside.ts';
 import { sidecarPath } from '../../../src/engine/shell/records/recording.ts';
 import { openMeter } from '../../../src/engine/shell/runs/meter.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../src/engine/shell/supervisor.ts';

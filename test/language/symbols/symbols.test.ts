@@ -4,9 +4,9 @@ import { linksOf } from '../../../src/language/links.ts';
 import {
   definitionsOf,
   highlightsOf,
-  mentionAt,
-  mentionsOfFile,
+  referenceAt,
   referencesOf,
+  referencesOfFile,
   workspaceSymbols,
 } from '../../../src/language/symbols/symbols.ts';
 import { tokensOfFile } from '../../../src/language/tokens.ts';
@@ -46,7 +46,7 @@ it.each([
   ['a field of the database', 'database.json', 'status', 'field agent:orders.*.status'],
 ])('%s is known', (_, path, words, expected) => {
   const { domain, at } = markedAt(path, words, 1);
-  const mention = mentionAt(domain, at);
+  const mention = referenceAt(domain, at);
   expect(mention && `${mention.kind} ${mention.name}`).toBe(expected);
 });
 
@@ -156,6 +156,6 @@ it('a file with faults still mentions what can be read of it', () => {
     loaded: load({ ...office, 'tasks/second.task.yaml': '- id: second\n  persona: plain\n  user: [\n' }),
     described: new Map(),
   };
-  const kinds = mentionsOfFile(domain, join(domain.loaded.folder, 'tasks/second.task.yaml')).map(({ kind }) => kind);
+  const kinds = referencesOfFile(domain, join(domain.loaded.folder, 'tasks/second.task.yaml')).map(({ kind }) => kind);
   expect(kinds).toEqual(['task', 'persona']);
 });

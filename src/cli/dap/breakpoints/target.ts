@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { baseTask, variantId } from '../../../engine/core/domain/taskVariant.ts';
 import type { Side } from '../../../engine/core/domain/tool.ts';
-import { baseTask, underId } from '../../../engine/core/domain/underPersona.ts';
 import { isRead } from '../../../engine/core/events/reads.ts';
 import { type Path, showPath } from '../../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
@@ -255,7 +255,7 @@ export function reasonOf(step: Step, target: Target, inWords: InWords): string {
 
 /** A task under another persona than its own says so in its id. */
 function isUnder(task: string, { id, tasks }: Extract<Target, { type: 'persona' }>): boolean {
-  return baseTask(task) === task ? tasks.has(task) : task === underId(baseTask(task), id);
+  return baseTask(task) === task ? tasks.has(task) : task === variantId(baseTask(task), id);
 }
 
 function writesOf(event: Step['event']) {

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { taskIn } from '../../../engine/core/domain/underPersona.ts';
+import { taskIn } from '../../../engine/core/domain/taskVariant.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { Fault } from '../../../engine/shell/files/fault.ts';
 import { openLedger, type Receipt, signingKey } from '../../../engine/shell/records/ledger.ts';

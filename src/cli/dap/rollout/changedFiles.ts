@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { baseTask } from '../../../engine/core/domain/underPersona.ts';
+import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import type { RolloutStarted } from '../../../engine/core/events/event.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { fileLimits, readBoundedText } from '../../../engine/shell/files/boundedFile.ts';

@@ -4,14 +4,20 @@ import type { World } from '../../../engine/core/domain/domain.ts';
 import type { ModelSettings } from '../../../engine/core/domain/modelSettings.ts';
 import { type SeatSpec, seatName } from '../../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
-import { baseTask } from '../../../engine/core/domain/underPersona.ts';
+import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../../engine/core/events/event.ts';
 import type { Reads } from '../../../engine/core/events/reads.ts';
 import { baseHash } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
+import {
+  type AskPerson,
+  type OnModel,
+  outsideOf,
+  type ReadKey,
+  workerSeats,
+} from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
-import { type AskPerson, type OnModel, outsideOf, type ReadKey, workerSeats } from '../../../engine/shell/outside.ts';
 import {
   type RecordingProblem,
   readRecording,

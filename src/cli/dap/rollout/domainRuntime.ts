@@ -1,13 +1,13 @@
 import type { World } from '../../../engine/core/domain/domain.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
-import { taskIn } from '../../../engine/core/domain/underPersona.ts';
+import { taskIn } from '../../../engine/core/domain/taskVariant.ts';
 import type { RolloutStarted } from '../../../engine/core/events/event.ts';
 import { withWrites } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
+import { type AskPerson, outsideOf } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import { hasSources } from '../../../engine/shell/load/loadedDomain.ts';
-import { type AskPerson, outsideOf } from '../../../engine/shell/outside.ts';
 import { settingOf } from '../../../engine/shell/replay.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Supervisor } from '../../../engine/shell/supervisor.ts';

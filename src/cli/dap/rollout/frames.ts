@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isProposal } from '../../../engine/core/dialogue/dialogue.ts';
 import { rulesThat } from '../../../engine/core/domain/decisiveVerdict.ts';
-import { baseTask } from '../../../engine/core/domain/underPersona.ts';
+import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import { endReasonText } from '../../../engine/core/events/displayText.ts';
 import { type Failure, verdictText } from '../../../engine/core/events/event.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';

@@ -1,5 +1,5 @@
+import type { AskPerson } from '../../../engine/shell/externalSeats.ts';
 import { turnFor } from '../../../engine/shell/models/typedTurn.ts';
-import type { AskPerson } from '../../../engine/shell/outside.ts';
 import type { Io } from '../../terminal/io.ts';
 import { parseCommand } from '../console.ts';
 

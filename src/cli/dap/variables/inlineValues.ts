@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { decisiveVerdict } from '../../../engine/core/domain/decisiveVerdict.ts';
-import { baseTask } from '../../../engine/core/domain/underPersona.ts';
+import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { callsOf, type MadeCall } from '../../../engine/core/rules/calls.ts';
 import { contentHash } from '../../../engine/core/values/hash.ts';

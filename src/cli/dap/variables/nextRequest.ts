@@ -55,7 +55,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
       ];
     }
     case 'gold':
-    case 'slip':
+    case 'faultyGold':
     case 'scripted':
     case 'agenda':
     case 'human':

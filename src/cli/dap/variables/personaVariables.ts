@@ -135,7 +135,7 @@ function nextWords(move: AgendaStanding['next']): string {
       return 'insists on what the policy forbids';
     case 'insistOnceMore':
       return 'insists once more';
-    case 'wish':
+    case 'goal':
       return 'says again what it wants';
     case 'clarify':
       return 'asks what was meant';

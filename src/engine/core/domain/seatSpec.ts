@@ -1,7 +1,10 @@
 import type { ModelSettings } from './modelSettings.ts';
 
 /** The occupant of a seat, as a person or a configuration names it; only cold-start synthesis uses `slip`. */
-export type SeatSpec = { readonly type: 'gold' | 'slip' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
+export type SeatSpec =
+  | { readonly type: 'gold' | 'faultyGold' | 'scripted' | 'agenda' | 'human' }
+  | ModelSeat
+  | AgentSeat;
 
 /** An agent of the user's own. */
 export type AgentSeat = {
@@ -55,7 +58,7 @@ export type AskedSettings = ModelSettings & Pick<ModelSeat, 'rateLimitMs'>;
 export const checkpointScheme = 'checkpoint:';
 
 /** Seats that are functions of the conversation and run inside the worker. */
-export const pureSeats = ['gold', 'slip', 'scripted', 'agenda'] as const;
+export const pureSeats = ['gold', 'faultyGold', 'scripted', 'agenda'] as const;
 
 /** The seat with its model changed, where it asks one. */
 export function withModel(spec: SeatSpec, change: (model: ModelSeat) => ModelSeat): SeatSpec {

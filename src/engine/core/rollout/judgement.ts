@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts';
-import { personaOf } from '../domain/underPersona.ts';
+import { personaOf } from '../domain/taskVariant.ts';
 import type { JudgeSubject } from '../events/event.ts';
 import { callsIn, type Message } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';

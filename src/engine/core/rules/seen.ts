@@ -1,9 +1,9 @@
 import type { Domain } from '../domain/domain.ts';
 import type { RuleOf } from '../domain/rule.ts';
 import type { Task } from '../domain/task.ts';
+import { taskIn } from '../domain/taskVariant.ts';
 import type { Tool } from '../domain/tool.ts';
 import { isWrite } from '../domain/tool.ts';
-import { taskIn } from '../domain/underPersona.ts';
 import { factsOf, isChangeSaid } from '../events/facts.ts';
 import { messagesOf } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';

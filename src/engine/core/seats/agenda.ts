@@ -8,7 +8,7 @@ import { instructionsIn } from './instruction.ts';
 import { doingOf } from './ownTools.ts';
 import { type Cue, dueAt, scheduleOf } from './schedule.ts';
 import type { PureUser, SeatView, UserReply } from './seat.ts';
-import { openingOf } from './wish.ts';
+import { openingOf } from './userGoal.ts';
 
 /**
  * An agenda-based user simulator (after Schatzmann et al., 2007): what is still to be said and obtained
@@ -192,8 +192,8 @@ function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   if (acts.asks.length > 0) return answer(progress, acts.asks, false);
   if (acts.refuses) return toRefusal(view, progress, heard);
   if (isReport(progress, heard) || acts.offersMore || acts.saysGoodbye) return toEnding(view, progress, heard);
-  if (acts.asksWish) return hopeful(progress, { type: 'wish' });
-  if (acts.notUnderstood) return fruitless({ type: 'wish' });
+  if (acts.asksWish) return hopeful(progress, { type: 'goal' });
+  if (acts.notUnderstood) return fruitless({ type: 'goal' });
   if (acts.asksOther) return toOtherQuestion(view, progress, heard);
   if (acts.informs) return toInformation(view, progress);
   if (acts.waits) return fruitless({ type: 'wait' });
@@ -268,7 +268,7 @@ function lost(view: SeatView, progress: Progress): Decision {
 /** Gives the next piece of information that is still missing, else says again what it wants. */
 function goOn(view: SeatView, progress: Progress): Decision {
   const untold = Object.keys(factsOf(view.task, progress.isChanged)).find((name) => !progress.told.has(name));
-  return fruitless(untold === undefined ? { type: 'wish' } : { type: 'volunteer', fact: untold });
+  return fruitless(untold === undefined ? { type: 'goal' } : { type: 'volunteer', fact: untold });
 }
 
 const fruitful = (move: Move): Decision => ({ move, isFruitful: true });

@@ -4,7 +4,7 @@ import { speech } from './agendaSpeech.ts';
 import type { Instruction } from './instruction.ts';
 import { doingOf } from './ownTools.ts';
 import type { SeatView, UserReply } from './seat.ts';
-import { wishOf } from './wish.ts';
+import { userGoalOf } from './userGoal.ts';
 
 /** The user's next move. */
 export type Move =
@@ -17,7 +17,7 @@ export type Move =
         | 'change'
         | 'insist'
         | 'insistOnceMore'
-        | 'wish'
+        | 'goal'
         | 'clarify'
         | 'wait'
         | 'giveIn'
@@ -58,15 +58,15 @@ function worded(view: SeatView, progress: Progress, move: Move): UserReply {
     case 'correct':
       return say(speak.correction(told(move.fact)));
     case 'rejectAction':
-      return say(speak.otherAction(wishOf(task, progress.isChanged)));
+      return say(speak.otherAction(userGoalOf(task, progress.isChanged)));
     case 'change':
       return say(task.user.change?.say ?? '');
     case 'insist':
       return say(task.user.insist?.say ?? '');
     case 'insistOnceMore':
       return say(speak.insistsOnceMore());
-    case 'wish':
-      return say(speak.repeatedly(wishOf(task, progress.isChanged)));
+    case 'goal':
+      return say(speak.repeatedly(userGoalOf(task, progress.isChanged)));
     case 'clarify':
       return say(speak.lost());
     case 'wait':
@@ -87,7 +87,9 @@ function worded(view: SeatView, progress: Progress, move: Move): UserReply {
       return say(speak.evades());
     case 'interrupt':
       return say(
-        speak.interrupts(move.fact === null ? wishOf(task, progress.isChanged) : speak.facts([told(move.fact)], [])),
+        speak.interrupts(
+          move.fact === null ? userGoalOf(task, progress.isChanged) : speak.facts([told(move.fact)], []),
+        ),
       );
     case 'contradict':
       return say(speak.contradicts(told(move.fact)));

@@ -11,7 +11,7 @@ import { onceMore } from './agendaSpeech.ts';
 import { instructedIn } from './ownTools.ts';
 import type { SeatView } from './seat.ts';
 import { objectsIn } from './seenRows.ts';
-import { wishOf } from './wish.ts';
+import { userGoalOf } from './userGoal.ts';
 
 /** A call of the conversation with its result. */
 type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };
@@ -134,7 +134,7 @@ export function planOf(view: SeatView): Plan {
         .map(({ action, content }) => action.arguments[name] ?? fieldsOf(content)[name])
         .findLast((value) => value !== undefined),
     get summary() {
-      return `The customer's request: ${wishOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`;
+      return `The customer's request: ${userGoalOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`;
     },
   };
 }

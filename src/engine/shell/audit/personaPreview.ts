@@ -1,9 +1,9 @@
 import type { Task } from '../../core/domain/task.ts';
 import type { RolloutEvent } from '../../core/events/event.ts';
 import type { AgentReply } from '../../core/seats/seat.ts';
+import type { ExternalSeats } from '../externalSeats.ts';
 import { Fault } from '../files/fault.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
-import type { Outside } from '../outside.ts';
 import { openStage } from './stage.ts';
 
 /** One message of a preview; a note says what was called, or that the user leaves. */
@@ -15,7 +15,7 @@ export type Preview = {
   /** The agent's replies, turn by turn; the gold seat speaks if they are left out. */
   readonly replies?: readonly AgentReply[];
   /** Plays the user in place of the agenda seat. */
-  readonly user?: Outside['user'];
+  readonly user?: ExternalSeats['user'];
   readonly messages: number;
   readonly seed: string;
   readonly signal: AbortSignal;

@@ -1,10 +1,10 @@
 import type { Task } from '../../core/domain/task.ts';
 import type { RolloutEvent } from '../../core/events/event.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
+import type { ExternalSeats } from '../externalSeats.ts';
 import { Fault } from '../files/fault.ts';
 import type { SideNote } from '../files/sideNote.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
-import type { Outside } from '../outside.ts';
 import { baseHashOf } from '../replay.ts';
 import { startOf } from '../start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervisor.ts';
@@ -23,7 +23,7 @@ export type Part = {
   /** The replies of the user; by default those of the agenda user, unless `outside` has a user. */
   readonly user?: (turn: number) => UserReply;
   /** Answers from outside the worker, such as a model for the user or for simulated tools. */
-  readonly outside?: Partial<Outside>;
+  readonly outside?: Partial<ExternalSeats>;
   readonly seed?: string;
   /** Returns whether to stop the rollout after an event. */
   readonly until?: (event: RolloutEvent) => boolean;
@@ -77,7 +77,7 @@ export async function openStage(
   return { supervisor, play, close: () => supervisor.close() };
 }
 
-function outsideOf({ agent, user, outside }: Part): Outside {
+function outsideOf({ agent, user, outside }: Part): ExternalSeats {
   const turns = { agent: 0, user: 0 };
   const nobody = (): never => {
     throw new Fault({ who: 'infrastructure', code: needsModel, message: 'only a model could answer here' });

@@ -1,5 +1,5 @@
 import type { Task } from '../../core/domain/task.ts';
-import { baseTask } from '../../core/domain/underPersona.ts';
+import { baseTask } from '../../core/domain/taskVariant.ts';
 import { type Diagnostic, errorsOf, unfitness } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import type { Placed } from '../source/items.ts';

@@ -1,7 +1,7 @@
 import { type Domain, hostedName, type World } from '../../core/domain/domain.ts';
 import type { Task } from '../../core/domain/task.ts';
+import { personaOf } from '../../core/domain/taskVariant.ts';
 import { type Side, strangeTool, type Tool } from '../../core/domain/tool.ts';
-import { personaOf } from '../../core/domain/underPersona.ts';
 import { type CallFault, callFaults } from '../../core/events/callFaults.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../core/events/event.ts';
 import { messagesOf, resultsSoFar, type ToolCall } from '../../core/events/message.ts';

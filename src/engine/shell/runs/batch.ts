@@ -10,11 +10,18 @@ import type { Prices } from '../../core/evaluation/metrics.ts';
 import type { EventType } from '../../core/events/event.ts';
 import type { LoadedDomain } from '../domain/loadDomain.ts';
 import { policyChangeSince } from '../domain/policyChange.ts';
+import {
+  type AskPerson,
+  type ExternalSeats,
+  type OnModel,
+  outsideOf,
+  type ReadKey,
+  workerSeats,
+} from '../externalSeats.ts';
 import { makeRunFolder } from '../files/disk.ts';
 import { Fault, messageOf } from '../files/fault.ts';
 import { forEach } from '../files/forEach.ts';
 import { parseSeat } from '../models/parseSeat.ts';
-import { type AskPerson, type OnModel, type Outside, outsideOf, type ReadKey, workerSeats } from '../outside.ts';
 import { isLost, newestReceipts, openLedger, type Receipt, type SigningKey } from '../records/ledger.ts';
 import { recordingName, rolloutName } from '../records/recordingName.ts';
 import { type RunFile, toolKinds, writeRunFile } from '../records/runFile.ts';
@@ -164,7 +171,7 @@ function crashedResult(task: Task, trial: number, recording: string, error: unkn
 async function runTrial(
   supervisor: Supervisor,
   options: BatchOptions,
-  outside: Outside,
+  outside: ExternalSeats,
   database: string,
   task: Task,
   trial: number,

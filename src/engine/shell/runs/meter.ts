@@ -1,8 +1,8 @@
 import { byRole, type ModelRole } from '../../core/evaluation/measure.ts';
 import { moneyOf, type Prices } from '../../core/evaluation/metrics.ts';
+import type { ExternalSeats } from '../externalSeats.ts';
 import { cancelled, Fault } from '../files/fault.ts';
 import type { SideNote } from '../files/sideNote.ts';
-import type { Outside } from '../outside.ts';
 
 /** The most tokens and money that the models of a batch may use. */
 export type Budget = { readonly tokens?: number | undefined; readonly money?: number | undefined };
@@ -12,7 +12,7 @@ export type Meter = {
   readonly isSpent: () => boolean;
   /** Whether there is a budget, and an answer did not report its usage. */
   readonly isUncountable: () => boolean;
-  readonly metered: (outside: Outside) => Outside;
+  readonly metered: (outside: ExternalSeats) => ExternalSeats;
   readonly spent: () => { readonly tokens: number; readonly money: number };
   /** The number of answers that did not report their usage, so that a budget cannot be enforced. */
   readonly uncounted: () => number;
@@ -63,7 +63,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
         throw error;
       }
     };
-  const metered = <T extends Omit<Outside, 'forRollout'>>(outside: T): T => ({
+  const metered = <T extends Omit<ExternalSeats, 'forRollout'>>(outside: T): T => ({
     ...outside,
     agent: counting('agent', outside.agent),
     user: counting('user', outside.user),

@@ -1,5 +1,5 @@
 import { type Task, taskHash } from '../../core/domain/task.ts';
-import { taskIn } from '../../core/domain/underPersona.ts';
+import { taskIn } from '../../core/domain/taskVariant.ts';
 import { endReasonText } from '../../core/events/displayText.ts';
 import {
   type EndReason,

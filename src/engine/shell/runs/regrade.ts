@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { type Task, taskHash } from '../../core/domain/task.ts';
-import { taskIn } from '../../core/domain/underPersona.ts';
+import { taskIn } from '../../core/domain/taskVariant.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../core/events/event.ts';
 import { underPresentRules } from '../../core/rollout/regrade.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } from '../../core/domain/domain.ts';
 import type { Task } from '../../core/domain/task.ts';
+import { baseTask } from '../../core/domain/taskVariant.ts';
 import { isLeftOut, type Tool } from '../../core/domain/tool.ts';
-import { baseTask } from '../../core/domain/underPersona.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { throwUnlessApproved } from '../approvals/approvals.ts';
 import { describeEffects, type Effect, effectsOfDomain, hashOfEffect, taskEffects } from '../approvals/effects.ts';

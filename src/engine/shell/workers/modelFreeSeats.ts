@@ -1,15 +1,15 @@
 import { agendaUser } from '../../core/seats/agenda.ts';
+import { faultyGoldAgent } from '../../core/seats/faultyGold.ts';
 import { goldAgent } from '../../core/seats/gold.ts';
 import { scriptedAgent, scriptedUser } from '../../core/seats/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seats/seat.ts';
-import { slipAgent } from '../../core/seats/slip.ts';
 import { Fault } from '../files/fault.ts';
 import type { WorkerSeats } from './workerMessage.ts';
 
 /** The reply of an agent without a model. Throws a `Fault` where a script has no more turns. */
 export function modelFreeAgent(seat: Exclude<WorkerSeats['agent'], 'remote'>, view: SeatView): AgentReply {
   if (seat === 'gold') return goldAgent(view);
-  if (seat === 'slip') return slipAgent(view);
+  if (seat === 'faultyGold') return faultyGoldAgent(view);
   const reply = scriptedAgent(view);
   if (reply) return reply;
   const { task } = view;

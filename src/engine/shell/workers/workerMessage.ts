@@ -17,7 +17,7 @@ export type RemoteView = Omit<SeatView, 'domain' | 'random'>;
 
 /** The reply function that a seat uses inside the worker; `remote` asks the supervisor. */
 export type WorkerSeats = {
-  readonly agent: 'gold' | 'slip' | 'scripted' | 'remote';
+  readonly agent: 'gold' | 'faultyGold' | 'scripted' | 'remote';
   readonly user: 'agenda' | 'scripted' | 'remote';
 };
 

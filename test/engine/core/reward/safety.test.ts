@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../../src/engine/core/domain/domain.ts';
 import { personaSchema } from '../../../../src/engine/core/domain/persona.ts';
 import { parsePolicy } from '../../../../src/engine/core/domain/policy.ts';
-import { personaOf, taskIn, underId } from '../../../../src/engine/core/domain/underPersona.ts';
+import { personaOf, taskIn, variantId } from '../../../../src/engine/core/domain/taskVariant.ts';
 import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
 import { notEvaluated } from '../../../../src/engine/core/reward/reward.ts';
 import { attackItems } from '../../../../src/engine/core/reward/safety.ts';
@@ -29,7 +29,7 @@ const of: Domain = {
 
 async function played(wants: 'deed' | 'words', script: readonly Line[] = [], more: Partial<Domain> = {}) {
   const under = { ...of, ...more };
-  const attacked = taskIn(under, underId('repaint', `after-${wants}`));
+  const attacked = taskIn(under, variantId('repaint', `after-${wants}`));
   if (!attacked) throw new Error('no such task');
   const state = await converse(attacked, '3', script, under);
   return { state, items: attackItems(under, state, []), under };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelSettings } from '../../../../src/engine/core/domain/modelSettings.ts';
+import type { ExternalSeats } from '../../../../src/engine/shell/externalSeats.ts';
 import type { Retry } from '../../../../src/engine/shell/models/endpointAttempts.ts';
 import { askJudgeModel } from '../../../../src/engine/shell/models/judge.ts';
 import { joinCalls } from '../../../../src/engine/shell/models/modelCall.ts';
 import { askAgentModel } from '../../../../src/engine/shell/models/openai.ts';
 import { askUserModel } from '../../../../src/engine/shell/models/simulatedUser.ts';
-import type { Outside } from '../../../../src/engine/shell/outside.ts';
 import { openMeter } from '../../../../src/engine/shell/runs/meter.ts';
 import { endpoint } from '../../../support/endpoint.ts';
 import { modelServer } from '../../../support/modelServer.ts';
@@ -131,7 +131,7 @@ test('with fail, the tokens of a cut answer count for a budget', async () => {
   const meter = openMeter({ tokens: 10 }, {});
   const { agent } = meter.metered({
     agent: () => askAgentModel(seat(url, 'fail'), '', modelView(), never),
-  } as unknown as Outside);
+  } as unknown as ExternalSeats);
   await expect(agent({} as never, never)).rejects.toMatchObject({ failure: { code: 'model/truncated' } });
   expect([meter.spent().tokens, meter.isSpent(), meter.isUncountable()]).toEqual([10, true, false]);
 });

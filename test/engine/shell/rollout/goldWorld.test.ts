@@ -5,7 +5,7 @@ import { baseHash, withWrites } from '../../../../src/engine/core/events/world.t
 import { follow } from '../../../../src/engine/core/rollout/rollout.ts';
 import { sameDatabase } from '../../../../src/engine/core/world/database.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../../../src/engine/shell/outside.ts';
+import { outsideOf, workerSeats } from '../../../../src/engine/shell/externalSeats.ts';
 import { settingOf } from '../../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';

@@ -31,7 +31,7 @@ import type { CheckedQuestion } from './workers/checkedRollout.ts';
 import type { Answer, RemoteView, SimulatedAnswer, WorkerSeats } from './workers/workerMessage.ts';
 
 /** Answers the questions to seats outside the worker. A person's answer comes from anyone who runs the rollout. */
-export type Outside = {
+export type ExternalSeats = {
   readonly agent: (
     view: RemoteView,
     signal: AbortSignal,
@@ -54,11 +54,11 @@ export type Outside = {
     signal: AbortSignal,
   ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
   /** Returns an instance for one rollout, from its start to its end; for a seat that keeps state for each rollout. */
-  readonly forRollout?: (log: (text: string) => void) => OwnOutside;
+  readonly forRollout?: (log: (text: string) => void) => RolloutSeats;
 };
 
 /** The outside of one rollout. It releases its resources when the rollout ends. */
-export type OwnOutside = Omit<Outside, 'forRollout'> & { readonly close: () => Promise<void> };
+export type RolloutSeats = Omit<ExternalSeats, 'forRollout'> & { readonly close: () => Promise<void> };
 
 /** The domain and the tools through which calls of a rollout are made. */
 export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools };
@@ -97,7 +97,7 @@ export function outsideOf(
   judge?: SeatSpec,
   onModel: OnModel = () => undefined,
   toolSettings?: AskedSettings,
-): Outside {
+): ExternalSeats {
   let calls = 0;
   const asked = async <Answer>(
     role: ModelNotice['role'],
@@ -119,7 +119,7 @@ export function outsideOf(
       onModel({ ...about, type: 'answered', usage: note?.usage });
     }
   };
-  const outside: Outside = {
+  const outside: ExternalSeats = {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
         const { askAgentModel } = await import('./models/openai.ts');
@@ -165,7 +165,12 @@ export function outsideOf(
 }
 
 /** An agent of the user's own takes the seat for one rollout; one that starts again has it start afresh. */
-function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside, log: (text: string) => void): OwnOutside {
+function seated(
+  agent: AgentSeat,
+  ask: AskLentModel,
+  outside: ExternalSeats,
+  log: (text: string) => void,
+): RolloutSeats {
   let session: AgentSession | null = null;
   return {
     ...outside,
@@ -195,7 +200,7 @@ function typed(text: string, view: RemoteView, who: 'agent' | 'simulator') {
 /** Returns which seats the worker plays by itself. */
 export function workerSeats(agent: SeatSpec, user: SeatSpec): WorkerSeats {
   return {
-    agent: agent.type === 'gold' || agent.type === 'slip' || agent.type === 'scripted' ? agent.type : 'remote',
+    agent: agent.type === 'gold' || agent.type === 'faultyGold' || agent.type === 'scripted' ? agent.type : 'remote',
     user: user.type === 'agenda' || user.type === 'scripted' ? user.type : 'remote',
   };
 }
@@ -208,7 +213,7 @@ export function isPure(seat: SeatSpec): boolean {
 /** Answers one question of a worker. Throws a `Fault` when the outside can't. */
 export async function answerQuestion(
   about: CheckedQuestion,
-  outside: Outside,
+  outside: ExternalSeats,
   { domain, tools }: ToolReach,
   signal: AbortSignal,
 ): Promise<{ readonly answer: Answer; readonly note?: SideNote }> {

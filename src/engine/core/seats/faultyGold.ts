@@ -12,7 +12,7 @@ type Slip = 'unconfirmed' | 'leftOut';
  * The gold seat, except for one slip that the seed draws for the rollout: its near-misses need no model. A task that
  * gives no occasion for one is played as gold plays it.
  */
-export const slipAgent: PureAgent = (view) => {
+export const faultyGoldAgent: PureAgent = (view) => {
   const slip = slipOf(view);
   if (slip === 'leftOut') return goldAgent({ ...view, task: withoutLastWrite(view) });
   const plan = planOf(view);

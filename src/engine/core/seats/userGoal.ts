@@ -19,7 +19,7 @@ export function openingOf(view: SeatView): string {
 }
 
 /** Returns what the user wants, to be said again: its last word on it, without greetings. */
-export function wishOf(task: Task, isChanged: boolean): string {
+export function userGoalOf(task: Task, isChanged: boolean): string {
   const said = isChanged ? task.user.change?.say : task.user.opening;
   return upper(withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal))));
 }

@@ -13,7 +13,7 @@ import { scalarsOf, valueAt, wordsOf, type YamlScalar } from './yamlText.ts';
  * A place of a file that names something. Names of arguments are `tool.argument`; those of fields and rows begin with
  * the side of their database: `agent:orders.*.status`, `agent:orders.W1`.
  */
-export type Mention = Span & {
+export type SymbolReference = Span & {
   readonly kind: SymbolKind;
   readonly name: string;
   /** Whether it makes the thing; else it speaks of it. */
@@ -21,17 +21,20 @@ export type Mention = Span & {
 };
 
 /** The facts from other files that determine what a file mentions. */
-export type MentionContext = {
+export type ReferenceContext = {
   readonly tools: ReadonlySet<string>;
   readonly shapes: Shapes;
   /** Different for contexts in which a file may mention something else. */
   readonly key: string;
 };
 
-const found = new WeakMap<Source, { readonly context: MentionContext; readonly mentions: readonly Mention[] }>();
+const found = new WeakMap<
+  Source,
+  { readonly context: ReferenceContext; readonly mentions: readonly SymbolReference[] }
+>();
 
-/** Everything that a file mentions, in the order of the text. The rows of a database are not among it: `databaseMentions`. */
-export function mentionsIn(text: DomainText, context: MentionContext): readonly Mention[] {
+/** Everything that a file mentions, in the order of the text. The rows of a database are not among it: `databaseReferences`. */
+export function symbolReferencesIn(text: DomainText, context: ReferenceContext): readonly SymbolReference[] {
   const known = found.get(text.source);
   const isSame =
     known?.context.key === context.key &&
@@ -43,7 +46,7 @@ export function mentionsIn(text: DomainText, context: MentionContext): readonly 
   return mentions;
 }
 
-function read({ kind, source }: DomainText, context: MentionContext): readonly Mention[] {
+function read({ kind, source }: DomainText, context: ReferenceContext): readonly SymbolReference[] {
   if (isYaml(kind)) return scalarsOf(source).flatMap((scalar) => ofScalar(kind, source, scalar, context));
   switch (kind) {
     case 'policy':
@@ -62,7 +65,12 @@ function read({ kind, source }: DomainText, context: MentionContext): readonly M
   }
 }
 
-function ofScalar(kind: YamlKind, source: Source, scalar: YamlScalar, context: MentionContext): readonly Mention[] {
+function ofScalar(
+  kind: YamlKind,
+  source: Source,
+  scalar: YamlScalar,
+  context: ReferenceContext,
+): readonly SymbolReference[] {
   const role = roleAt(kind, scalar.path, scalar.isKey);
   if (!role) return [];
   const text = String(scalar.isKey ? scalar.path.at(-1) : scalar.value);
@@ -97,7 +105,7 @@ function ofScalar(kind: YamlKind, source: Source, scalar: YamlScalar, context: M
 const isWordOfRules = (kind: YamlKind, text: string) => kind === 'rules' && (text === 'writes' || text === 'all');
 
 /** The arguments that a sentence of the lexicon speaks of, or in `tell` the fields of the result. */
-function inSentence(source: Source, scalar: YamlScalar): readonly Mention[] {
+function inSentence(source: Source, scalar: YamlScalar): readonly SymbolReference[] {
   const tool = String(scalar.path.at(-3));
   return [...wordsOf(source, scalar).matchAll(/\{([A-Za-z_]\w*)\}/g)].map(({ 1: slot = '', index }) => {
     const from = scalar.from + index + 1;
@@ -115,10 +123,15 @@ function sidesOf(kind: YamlKind, source: Source, path: Path): Sides {
   return where === 'agent' || where === 'user' ? { ...both, state: where } : both;
 }
 
-function inExpression(source: Source, scalar: YamlScalar, sides: Sides, context: MentionContext): readonly Mention[] {
+function inExpression(
+  source: Source,
+  scalar: YamlScalar,
+  sides: Sides,
+  context: ReferenceContext,
+): readonly SymbolReference[] {
   const words = wordsOf(source, scalar);
   const { paths, toolTexts } = readExpression(words);
-  const tools = toolTexts.flatMap(({ from, to }): Mention[] => {
+  const tools = toolTexts.flatMap(({ from, to }): SymbolReference[] => {
     const name = words.slice(from, to);
     const at = { from: scalar.from + from, to: scalar.from + to };
     return name === '' ? [] : [{ kind: 'tool', name, declares: false, ...at }];
@@ -130,8 +143,8 @@ function ofPath(
   { root, parts }: ExpressionPath,
   base: number,
   sides: Sides,
-  context: MentionContext,
-): readonly Mention[] {
+  context: ReferenceContext,
+): readonly SymbolReference[] {
   const [first] = parts;
   const at = ({ from, to }: Span) => ({ from: base + from, to: base + to });
   // A name that means a path, such as that of an element, has the path's parts, but not their places.
@@ -153,20 +166,20 @@ function ofPath(
 
 type Part = Span & { readonly segment: Segment };
 
-function ofParts(side: Side, parts: readonly Part[], { shapes }: MentionContext): readonly Mention[] {
+function ofParts(side: Side, parts: readonly Part[], { shapes }: ReferenceContext): readonly SymbolReference[] {
   const { known } = walk(
     side,
     shapes[side],
     parts.map(({ segment }) => segment),
   );
-  return known.flatMap((each, index): Mention[] => {
+  return known.flatMap((each, index): SymbolReference[] => {
     const { from = 0, to = 0 } = parts[index] ?? {};
     return each === null || to <= from ? [] : [{ ...each, declares: false, from, to }];
   });
 }
 
 /** `orders.W1.status` and `orders.{order_id}.status`; a place with brackets is an expression. */
-function inPlace(source: Source, scalar: YamlScalar, role: Role & { type: 'place' }, context: MentionContext) {
+function inPlace(source: Source, scalar: YamlScalar, role: Role & { type: 'place' }, context: ReferenceContext) {
   const words = wordsOf(source, scalar);
   const where = role.side === 'agent' ? 'agent' : (valueAt(source, [...scalar.path.slice(0, -1), 'in']) ?? 'agent');
   if (where !== 'agent' && where !== 'user') return [];
@@ -191,7 +204,7 @@ function inPlace(source: Source, scalar: YamlScalar, role: Role & { type: 'place
 
 const shifted = ({ segment, from, to }: Part, by: number): Part => ({ segment, from: from + by, to: to + by });
 
-function ofStep(source: Source, scalar: YamlScalar, context: MentionContext): readonly Mention[] {
+function ofStep(source: Source, scalar: YamlScalar, context: ReferenceContext): readonly SymbolReference[] {
   const list = scalar.path.slice(0, -1);
   const side = valueAt(source, [...list.slice(0, -1), 'side']) === 'user' ? 'user' : 'agent';
   const steps = (valueAt(source, list) ?? []) as readonly (string | number)[];
@@ -203,12 +216,12 @@ function ofStep(source: Source, scalar: YamlScalar, context: MentionContext): re
 /**
  * Id marks, and tools that the policy names: in a code span, by a name that is not a word, or as what it says to use.
  */
-function inPolicy({ text }: Source, tools: ReadonlySet<string>): readonly Mention[] {
-  const marks = [...text.matchAll(markPattern)].flatMap(({ 1: name = '', index }): Mention[] => {
+function inPolicy({ text }: Source, tools: ReadonlySet<string>): readonly SymbolReference[] {
+  const marks = [...text.matchAll(markPattern)].flatMap(({ 1: name = '', index }): SymbolReference[] => {
     if (!ruleIds.pattern.test(name)) return [];
     return [{ kind: 'rule', name, declares: true, from: index + 2, to: index + 2 + name.length }];
   });
-  const named = [...text.matchAll(/(?<![\w#{-])[A-Za-z_][\w-]*/g)].flatMap(({ 0: name, index }): Mention[] => {
+  const named = [...text.matchAll(/(?<![\w#{-])[A-Za-z_][\w-]*/g)].flatMap(({ 0: name, index }): SymbolReference[] => {
     if (!tools.has(name)) return [];
     const before = text.slice(Math.max(0, index - 20), index);
     const isName =
@@ -221,7 +234,7 @@ function inPolicy({ text }: Source, tools: ReadonlySet<string>): readonly Mentio
 }
 
 /** The identifiers of a module that are its tools; where one is declared the loader's scan says. */
-function inCode({ text }: Source, tools: ReadonlySet<string>): readonly Mention[] {
+function inCode({ text }: Source, tools: ReadonlySet<string>): readonly SymbolReference[] {
   const plain = withoutTexts(blanked(text));
   const own = new Set(
     [...plain.matchAll(/^[ \t]*(?:export\s+)?const\s+([A-Za-z_$][\w$]*)/gm)].flatMap(({ 1: name = '' }) =>
@@ -235,7 +248,7 @@ function inCode({ text }: Source, tools: ReadonlySet<string>): readonly Mention[
   return identifiers(plain, names, /\bconst\s+$/);
 }
 
-function inPython({ text }: Source, tools: ReadonlySet<string>): readonly Mention[] {
+function inPython({ text }: Source, tools: ReadonlySet<string>): readonly SymbolReference[] {
   const plain = pythonWithoutTexts(text);
   const own = [...plain.matchAll(/^(?:async\s+)?def\s+(\w+)/gm)].flatMap(({ 1: name = '' }) =>
     tools.has(name) ? [name] : [],
@@ -244,13 +257,15 @@ function inPython({ text }: Source, tools: ReadonlySet<string>): readonly Mentio
 }
 
 /** Words that are one of the names, except for members and keys of objects. */
-function identifiers(text: string, names: ReadonlySet<string>, declaration: RegExp): readonly Mention[] {
+function identifiers(text: string, names: ReadonlySet<string>, declaration: RegExp): readonly SymbolReference[] {
   if (names.size === 0) return [];
-  return [...text.matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*(?!\s*:(?!:))/g)].flatMap(({ 0: name, index }): Mention[] => {
-    if (!names.has(name)) return [];
-    const declares = declaration.test(text.slice(Math.max(0, index - 40), index));
-    return [{ kind: 'tool', name, declares, from: index, to: index + name.length }];
-  });
+  return [...text.matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*(?!\s*:(?!:))/g)].flatMap(
+    ({ 0: name, index }): SymbolReference[] => {
+      if (!names.has(name)) return [];
+      const declares = declaration.test(text.slice(Math.max(0, index - 40), index));
+      return [{ kind: 'tool', name, declares, from: index, to: index + name.length }];
+    },
+  );
 }
 
 /** Whether code says a word as an identifier, its comments and texts aside. */
@@ -271,23 +286,25 @@ function withoutTexts(text: string): string {
 const exportedVerifier =
   /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[\w$]+\s*\.\s*)?verifier\s*(?:<[^(]*>)?\(/gm;
 
-function inVerifiers({ text }: Source): readonly Mention[] {
-  return [...text.matchAll(exportedVerifier)].map(({ 0: whole, 1: name = '', index }): Mention => {
+function inVerifiers({ text }: Source): readonly SymbolReference[] {
+  return [...text.matchAll(exportedVerifier)].map(({ 0: whole, 1: name = '', index }): SymbolReference => {
     const from = index + whole.indexOf(name, whole.indexOf('const') + 5);
     return { kind: 'verifier', name, declares: true, from, to: from + name.length };
   });
 }
 
-const allOf = new WeakMap<object, ReadonlyMap<string, readonly (readonly [DomainText, Mention])[]>>();
+const allOf = new WeakMap<object, ReadonlyMap<string, readonly (readonly [DomainText, SymbolReference])[]>>();
 
 /** The mentions of all files by kind and name. */
-export function mentionsByName(
+export function referencesByName(
   texts: ReadonlyMap<string, DomainText>,
-  context: MentionContext,
+  context: ReferenceContext,
   of: object,
-): ReadonlyMap<string, readonly (readonly [DomainText, Mention])[]> {
+): ReadonlyMap<string, readonly (readonly [DomainText, SymbolReference])[]> {
   return remembered(allOf, of, () => {
-    const all = [...texts.values()].flatMap((text) => mentionsIn(text, context).map((each) => [text, each] as const));
+    const all = [...texts.values()].flatMap((text) =>
+      symbolReferencesIn(text, context).map((each) => [text, each] as const),
+    );
     return Map.groupBy(all, ([, { kind, name }]) => `${kind} ${name}`);
   });
 }

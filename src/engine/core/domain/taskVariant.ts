@@ -9,7 +9,7 @@ const variants = new WeakMap<Domain, Map<string, Task>>();
 const personas = new WeakMap<Task, { readonly domain: Domain; readonly persona: Persona }>();
 
 /** The id of a task under a persona. */
-export function underId(task: string, persona: string): string {
+export function variantId(task: string, persona: string): string {
   return `${task}${mark}${persona}`;
 }
 
