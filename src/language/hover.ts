@@ -1,5 +1,5 @@
 import { counted } from '../engine/core/text/counted.ts';
-import { tableOf } from '../engine/shell/checks/checkGold.ts';
+import { tableOf } from '../engine/shell/load/tables.ts';
 import type { Location } from '../engine/shell/files/diagnostic.ts';
 import { formsAt, type SchemaName } from '../engine/shell/source/schemas.ts';
 import type { Source } from '../engine/shell/source/source.ts';

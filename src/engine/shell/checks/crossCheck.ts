@@ -18,6 +18,7 @@ import { checkCoverage } from './checkCoverage.ts';
 import { checkDatabase } from './checkDatabase.ts';
 import { checkGold } from './checkGold.ts';
 import { checkPersonas } from './checkPersonas.ts';
+import { checkRowIds } from './checkRowIds.ts';
 import { checkRule, checkRules } from './checkRules.ts';
 import { checkSeats } from './checkSeats.ts';
 import { checkSides } from './checkSides.ts';
@@ -116,6 +117,7 @@ export function* checkSoundness(
   const errors = errorsOf(before);
   for (const placed of tasksWithoutErrors(parts, errors)) {
     checkGold(placed, parts, bases, known, note);
+    checkRowIds(placed, bases, known, note);
     yield;
   }
   if (errors.every((error) => isInDraft(error, parts))) checkCoverage(parts, known, note);
