@@ -1,6 +1,6 @@
 import { counted } from '../engine/core/text/counted.ts';
-import { tableOf } from '../engine/shell/checks/checkGold.ts';
 import type { Location } from '../engine/shell/files/diagnostic.ts';
+import { tableOf } from '../engine/shell/load/tables.ts';
 import { formsAt, type SchemaName } from '../engine/shell/source/schemas.ts';
 import type { Source } from '../engine/shell/source/source.ts';
 import { dataBlock, documentationOf, typeWords } from './symbols/documentation.ts';

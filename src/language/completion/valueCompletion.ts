@@ -1,5 +1,5 @@
 import type { Json, Path } from '../../engine/core/values/json.ts';
-import { tableOf } from '../../engine/shell/checks/checkGold.ts';
+import { tableOf } from '../../engine/shell/load/tables.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
 import { formsAt } from '../../engine/shell/source/schemas.ts';
 import type { Source } from '../../engine/shell/source/source.ts';

@@ -145,7 +145,7 @@ export class OpenDomain {
   #domain(): LanguageDomain {
     if (this.#asked) return this.#asked;
     const loaded = this.#loaded();
-    const isUsable = loaded.parts.texts.size > 1;
+    const isUsable = loaded.parts.namesFiles;
     if (isUsable) this.#usable = loaded;
     const usable = this.#usable ?? loaded;
     const texts = new Map([...usable.parts.texts, ...loaded.parts.texts]);

@@ -91,10 +91,12 @@ function codeNamedIn({ tools, pythonTools, environments, mcpServers }: DomainFil
 /** Returns the effects of the domain in a folder; null where its domain.yaml cannot be read. */
 export function effectsIn(folder: string, isConfined?: boolean): Effects | null {
   const root = resolve(folder);
-  const { file, source } = readDomainFile(root, undefined, []);
+  const { file, source, namesFiles } = readDomainFile(root, undefined, []);
   const hasPrograms = Object.values(file.value.mcpServers).some(({ type }) => type === 'stdio');
   // Only tasks of a domain that starts servers have effects; a domain may have thousands of tasks.
-  const tasks = hasPrograms ? readTasks({ folder: root, overlay: undefined, diagnostics: [], file }).items : [];
+  const tasks = hasPrograms
+    ? readTasks({ folder: root, overlay: undefined, diagnostics: [], file, namesFiles }).items
+    : [];
   return source && effectsOfDomain({ folder: root, file: file.value, parts: { tasks } }, isConfined);
 }
 

@@ -9,11 +9,11 @@ import { canonicalJson, type Json, type JsonObject } from '../../core/values/jso
 import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { comparable, differenceBetween, firstDifference, pairsOf } from '../../core/verifiers/volatile.ts';
-import { tableOf } from '../checks/checkGold.ts';
 import { placeOfTool } from '../checks/checkSources.ts';
 import type { Fix, Location } from '../files/diagnostic.ts';
 import type { SideNote } from '../files/sideNote.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
+import { tableOf } from '../load/tables.ts';
 import type { Note } from '../source/note.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
 import type { Replayed } from './goldReplay.ts';

@@ -8,10 +8,11 @@ import { before } from '../../core/rules/before.ts';
 import type { MadeCall } from '../../core/rules/calls.ts';
 import { binds, type Seen } from '../../core/rules/seen.ts';
 import { timeZoneOf } from '../../core/text/calendar.ts';
-import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import type { JsonObject } from '../../core/values/json.ts';
 import type { Fix } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
-import { leavesIn, wordsIn, worldOf } from '../load/taskWorld.ts';
+import { isBetweenIds, isRowOrField, type Table, tableOf } from '../load/tables.ts';
+import { namedLeavesIn, wordsIn, worldOf } from '../load/taskWorld.ts';
 import { fixOf, replacing, yamlScalar } from '../source/edit.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
@@ -36,7 +37,7 @@ export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, know
     const earlier = actions.slice(0, index);
     checkPolicy(context, action, index, earlier);
     const isLater = mayHaveWritten(earlier, known);
-    if (!isLater) checkRows(context, action, index);
+    checkRows(context, action, index, isLater);
     const untold = isLater ? [] : checkUntold(context, action, index, earlier);
     checkFacts(context, action, index, untold);
   }
@@ -160,13 +161,16 @@ function checkFacts({ placed, note }: Context, action: GoldAction, index: number
 
 const isAlike = (one: string, other: string) => unspaced(one).toLowerCase() === unspaced(other).toLowerCase();
 
-/** An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. */
-function checkRows(context: Context, action: GoldAction, index: number): void {
+/**
+ * An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. After a write, a
+ * row may be new; an id between those of other rows is not one of a new row.
+ */
+function checkRows(context: Context, action: GoldAction, index: number, isLater: boolean): void {
   const { placed, note } = context;
-  for (const [name, value] of leavesIn(action.arguments)) {
+  for (const { name, leaf: value, path } of namedLeavesIn(action.arguments)) {
     const table = tableWithout(context, action, index, name, value);
-    if (table === null) continue;
-    const at = placeOf(placed, 'actions', index, 'arguments', name);
+    if (table === null || (isLater && !isBetweenIds(table, value))) continue;
+    const at = placeOf(placed, 'actions', index, 'arguments', ...path);
     const rows = Object.keys(table.rows);
     const meant = /\d/.test(value) ? undefined : nearest(value, rows);
     note(
@@ -193,43 +197,11 @@ function tableWithout(
   const tool = known.tools.get(action.tool);
   if (tool && outsideSource(tool) !== null) return null;
   const table = tableOf(name, world);
-  if (!table || Object.hasOwn(table.rows, value)) return null;
-  const isSaid = placed.value.actions.slice(0, index).some((each) => each.arguments[name] === value);
-  // A name of a row is not an id of one: `part: folding pedal`.
-  const isField = Object.values(table.rows).some((row) => isObject(row) && Object.values(row).includes(value));
-  return isSaid || isField ? null : table;
-}
-
-/** The table of either database that an argument is named after. */
-export function tableOf(argument: string, bases: Bases): Table | null {
-  const known = remembered(tables, bases, () => new Map<string, Table | null>());
-  const found = known.has(argument) ? known.get(argument) : findTable(argument, bases);
-  known.set(argument, found ?? null);
-  return found ?? null;
-}
-
-type Table = { readonly name: string; readonly rows: JsonObject };
-
-const tables = new WeakMap<Bases, Map<string, Table | null>>();
-
-function findTable(argument: string, { agent, user }: Bases): Table | null {
-  const base = argument.toLowerCase().replace(/_?(?:id|number|no|key)$/, '');
-  if (base === '') return null;
-  const names = [base, `${base}s`, `${base}es`, base.replace(/y$/, 'ies')];
-  for (const database of [agent, user]) {
-    const name = names.find((each) => Object.hasOwn(database, each));
-    const rows = name === undefined ? undefined : database[name];
-    if (name === undefined || typeof rows !== 'object' || rows === null || Array.isArray(rows)) continue;
-    const first = firstOf(rows as JsonObject);
-    if (typeof first === 'object' && first !== null) return { name, rows: rows as JsonObject };
-  }
-  return null;
-}
-
-/** The first row of a table, which may have very many. */
-function firstOf(rows: JsonObject): Json | undefined {
-  for (const key in rows) return rows[key];
-  return undefined;
+  if (!table || isRowOrField(table, value)) return null;
+  const isSaid = placed.value.actions
+    .slice(0, index)
+    .some(({ arguments: args }) => namedLeavesIn(args).some((each) => each.name === name && each.leaf === value));
+  return isSaid ? null : table;
 }
 
 /**
@@ -257,7 +229,8 @@ function checkUntold(
     parts.policy.policy.text,
   ];
   const facts = [factsOf(task, false), factsOf(task, true)].flatMap((each) => Object.values(each));
-  for (const [name, value] of leavesIn(action.arguments)) {
+  for (const { leaf: value, path } of namedLeavesIn(action.arguments)) {
+    const name = String(path[0]);
     if (!isNeeded(known.tools.get(action.tool), name, value)) continue;
     if (facts.some((fact) => String(fact.value) === value)) continue;
     // Speech is read whatever its spaces are, but what the user knows is written as tools take it.

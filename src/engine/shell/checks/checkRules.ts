@@ -12,16 +12,33 @@ import { argumentsOf, checkToolName, type KnownTools, type Note } from '../sourc
 import { checkExpression } from './checkExpression.ts';
 
 /** Checks the checks of rules.yaml against the policy, the tools and the database. */
-export function checkRules({ policy, rules }: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
-  const ids = policy.policy.rules.map(({ id }) => id);
-  for (const placed of rules) {
-    const { value } = placed;
-    if (!ids.includes(value.rule)) noteUnknownRule(value.rule, placeOf(placed, 'rule'), ids, note);
-    checkTools(placed, known, note);
-    checkArguments(placed, known, note);
-    checkExpressions(placed, types, known, note);
+export function checkRules(parts: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
+  for (const placed of parts.rules) {
+    checkRule(placed, parts, types, known, note);
     checkDemand(placed, note);
   }
+}
+
+/**
+ * Checks each key of a check that refers to another part of the domain.
+ * @param lost the keys that could not be read: without its tools, nothing is known of the arguments
+ */
+export function checkRule(
+  placed: Placed<Rule>,
+  { policy }: Pick<Parts, 'policy'>,
+  types: DomainTypes,
+  known: KnownTools,
+  note: Note,
+  lost: ReadonlySet<string> = new Set(),
+): void {
+  const ids = policy.policy.rules.map(({ id }) => id);
+  const { rule } = placed.value;
+  const isQuote = lost.size > 0 && /\s/.test(rule);
+  if (!isQuote && !ids.includes(rule)) noteUnknownRule(rule, placeOf(placed, 'rule'), ids, note);
+  checkTools(placed, known, note);
+  if (['check', 'tools', 'before', 'after'].some((key) => lost.has(key))) return;
+  checkArguments(placed, known, note);
+  checkExpressions(placed, types, known, note);
 }
 
 function checkTools(placed: Placed<Rule>, known: KnownTools, note: Note): void {

@@ -36,18 +36,30 @@ export function* checkTasks(
   for (const placed of parts.tasks) {
     yield;
     checkTodo(placed, note);
-    checkPersona(placed, parts, note);
+    checkReferences(placed, parts, bases, types, known, note);
     checkFacts(placed, note);
-    checkCalls(placed, known, note);
     checkScript(placed, parts, note);
-    checkState(placed, bases, parts.file.value.userDatabase !== undefined, note);
     checkValues(placed, bases, types, note);
-    checkAssertions(placed, parts, types, note);
-    checkReceipts(placed, types, known, note);
-    checkVerifiers(placed, parts, note);
     checkReward(placed, known, note);
     checkGoal(placed, known, note);
   }
+}
+
+/** Checks each key that refers to another part of the domain, independently of the other keys of the task. */
+export function checkReferences(
+  placed: Placed<Task>,
+  parts: Parts,
+  bases: Bases,
+  types: DomainTypes,
+  known: KnownTools,
+  note: Note,
+): void {
+  checkPersona(placed, parts, note);
+  checkCalls(placed, known, note);
+  checkState(placed, bases, parts.file.value.userDatabase !== undefined, note);
+  checkAssertions(placed, parts, types, note);
+  checkReceipts(placed, types, known, note);
+  checkVerifiers(placed, parts, note);
 }
 
 /** Reports the remaining work that a draft lists. */

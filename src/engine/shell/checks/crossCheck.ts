@@ -18,12 +18,13 @@ import { checkCoverage } from './checkCoverage.ts';
 import { checkDatabase } from './checkDatabase.ts';
 import { checkGold } from './checkGold.ts';
 import { checkPersonas } from './checkPersonas.ts';
-import { checkRules } from './checkRules.ts';
+import { checkRowIds } from './checkRowIds.ts';
+import { checkRule, checkRules } from './checkRules.ts';
 import { checkSeats } from './checkSeats.ts';
 import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
 import { isDate } from './checkState.ts';
-import { checkTasks } from './checkTasks.ts';
+import { checkReferences, checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
 
@@ -46,9 +47,10 @@ export function* crossCheck(
   folder: string,
 ): Steps<readonly Diagnostic[]> {
   const { found, note } = notebook();
+  if (!parts.namesFiles) return found;
   const types = domainTypes(parts, bases, known);
   yield;
-  checkDomainFile(parts, types, known, note);
+  checkDomainFile(parts, types, known, outside(parts.lost, note));
   checkRules(parts, types, known, note);
   checkPersonas(parts, note);
   checkSeats(parts, folder, note);
@@ -57,7 +59,45 @@ export function* crossCheck(
   checkSources(parts, folder, known, note);
   checkDatabase(parts, bases, note);
   checkSides(parts, known, note);
+  yield* checkBroken(parts, bases, types, known, note);
   return found;
+}
+
+/** Returns what is wrong with the keys that fit their schema of tasks and rules with others that do not. */
+function* checkBroken(
+  parts: Parts,
+  bases: Bases,
+  types: DomainTypes,
+  known: KnownTools,
+  note: Note,
+): Generator<void, void> {
+  for (const { placed, lost } of parts.broken.tasks) {
+    yield;
+    checkReferences(placed, parts, bases, types, known, errorsOutside(lost, placed.value.draft === true, note));
+  }
+  for (const { placed, lost, keys } of parts.broken.rules)
+    checkRule(placed, parts, types, known, errorsOutside(lost, false, note), keys);
+}
+
+/** A note that leaves out what is at the place of a key that could not be read. */
+function outside(lost: readonly Location[], note: Note): Note {
+  return (at, ...finding) => {
+    if (!lost.some((each) => isInside(at, each))) note(at, ...finding);
+  };
+}
+
+/** The same for errors alone: warnings may follow from what could not be read. */
+function errorsOutside(lost: readonly Location[], isDraft: boolean, note: Note): Note {
+  const noteOutside = outside(lost, note);
+  return (at, severity, ...finding) => {
+    if (severity === 'error') noteOutside(at, isDraft ? 'warning' : severity, ...finding);
+  };
+}
+
+function isInside(at: Location, whole: Location): boolean {
+  const isBefore = at.line < whole.line || (at.line === whole.line && at.column < whole.column);
+  const isAfter = at.line > whole.endLine || (at.line === whole.endLine && at.column > whole.endColumn);
+  return at.file === whole.file && !isBefore && !isAfter;
 }
 
 /**
@@ -77,6 +117,7 @@ export function* checkSoundness(
   const errors = errorsOf(before);
   for (const placed of tasksWithoutErrors(parts, errors)) {
     checkGold(placed, parts, bases, known, note);
+    checkRowIds(placed, bases, known, note);
     yield;
   }
   if (errors.every((error) => isInDraft(error, parts))) checkCoverage(parts, known, note);

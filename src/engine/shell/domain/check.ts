@@ -30,6 +30,7 @@ export type CheckResult = {
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { folder, overlay, describeTools, describeOutside } = options;
   const loaded = loadDomain(folder, overlay ? { overlay } : {});
+  if (!loaded.parts.namesFiles) return resultOf(loaded);
   const hasCode = loaded.toolsFile !== null;
   const hasOutside = hasOutsideTools(loaded);
   if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded);

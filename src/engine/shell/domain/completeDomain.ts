@@ -37,7 +37,12 @@ export function* completeDomainInSteps(
   const tools = toolsByName(all);
   const complete = outsideTools !== null || !hasOutsideTools(loaded);
   const { parts, world, folder } = loaded;
-  const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
+  const known = {
+    names: new Set([...tools.keys(), ...parts.unreadTools]),
+    complete,
+    tools,
+    declared: declaredTools(parts.scan.declared, tools),
+  };
   const found = [...parts.diagnostics, ...(yield* crossCheck(parts, world, known, folder))];
   const unsound = soundness ? yield* checkSoundness(parts, world, known, found) : [];
   const everything = [

@@ -10,7 +10,7 @@ import { contentHash } from '../../core/values/hash.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { agentFileProblems } from '../checks/checkSeats.ts';
 import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossCheck.ts';
-import { type Diagnostic, sortDiagnostics } from '../files/diagnostic.ts';
+import { type Diagnostic, errorsOf, sortDiagnostics } from '../files/diagnostic.ts';
 import { bindPhrases } from '../load/bindPhrases.ts';
 import { bindRules } from '../load/bindRules.ts';
 import { parseDatabase } from '../load/database.ts';
@@ -69,9 +69,9 @@ export function readFiles(
 ): LoadedDomain {
   const root = resolve(folder);
   const diagnostics: Diagnostic[] = [];
-  const { file, source, text } = readDomainFile(root, overlay, diagnostics);
-  const reader: Reader = { folder: root, overlay, diagnostics, file };
-  const isThere = source !== null;
+  const { file, text, lost, namesFiles } = readDomainFile(root, overlay, diagnostics);
+  const reader: Reader = { folder: root, overlay, diagnostics, file, namesFiles };
+  const isThere = text !== null;
   const policySource = isThere ? readNamed(reader, 'policy', 'policy') : null;
   const policyFile = policySource?.file ?? join(root, file.value.policy);
   const policy = policyOf(policySource, policyFile, diagnostics);
@@ -109,6 +109,10 @@ export function readFiles(
     sync: toolsSource ? scanSync(toolsSource) : null,
     verifiers: verifiers.names,
     databases,
+    namesFiles,
+    lost,
+    broken: { tasks: tasks.broken, rules: rules.broken },
+    unreadTools: namesInBroken(simulated),
     texts: textsOf([
       ['code', scan.sources.filter(({ file: path }) => !path.endsWith('.py'))],
       ['python', scan.sources.filter(({ file: path }) => path.endsWith('.py'))],
@@ -157,6 +161,15 @@ function textsOf(files: readonly (readonly [TextKind, readonly (Source | null)[]
       sources.flatMap((source) => (source ? [[source.file, { kind, source }] as const] : [])),
     ),
   );
+}
+
+/** Returns the names in files of tools that could not be read as a whole: what is wrong there is reported there. */
+function namesInBroken({ sources, diagnostics }: Items<SimulatedTool>): readonly string[] {
+  const broken = new Set(errorsOf(diagnostics).map(({ file }) => file));
+  return sources
+    .filter(({ file }) => broken.has(file))
+    .flatMap(({ text }) => [...text.matchAll(/^[ \t]*(?:-[ \t]+)?name[ \t]*:[ \t]*["']?([\w-]+)/gm)])
+    .map(([, name = '']) => name);
 }
 
 /** A file of nothing but drafts is not part of what the domain is. */
@@ -223,7 +236,7 @@ export function checkFiles(loaded: LoadedDomain, options: LoadOptions = {}): Loa
 export function* checkFilesInSteps(loaded: LoadedDomain, { soundness = true }: LoadOptions = {}): Steps<LoadedDomain> {
   const { folder, parts, world, file } = loaded;
   const known = {
-    names: new Set(parts.scan.tools.keys()),
+    names: new Set([...parts.scan.tools.keys(), ...parts.unreadTools]),
     complete: parts.scan.complete && !hasSources(file),
     tools: new Map(),
     declared: parts.scan.declared,

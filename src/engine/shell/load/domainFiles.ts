@@ -6,7 +6,10 @@ import { type Task, taskSchema } from '../../core/domain/task.ts';
 import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
 import { partsOf } from '../source/fileParts.ts';
 import { type Items, namesIn, type Placed, parseFolder, parseItems } from '../source/items.ts';
+import { nearest } from '../source/nearest.ts';
+import { salvage } from '../source/salvage.ts';
 import { type FileKind, inside, type Overlay, readSource, type Source } from '../source/source.ts';
+import { documentOf } from '../source/yaml.ts';
 import { taskLocation } from './locations.ts';
 
 /** The context in which the files of a domain are read. Findings are added to `diagnostics`. */
@@ -15,12 +18,33 @@ export type Reader = {
   readonly overlay: Overlay | undefined;
   readonly diagnostics: Diagnostic[];
   readonly file: Placed<DomainFile>;
+  /** Whether domain.yaml names the files of the domain; otherwise one that is not found is not missing. */
+  readonly namesFiles: boolean;
 };
 
 /** The result for a file or a folder that a domain does not have. */
-export const noItems = { items: [], diagnostics: [], sources: [] } as const;
+export const noItems = { items: [], broken: [], diagnostics: [], sources: [] } as const;
 
-/** Reads domain.yaml; a stand-in takes its place where it can't be used, and the source is then null. */
+/** Keys of domain.yaml that name files of the domain, or that have tools. */
+const keysOfFiles = [
+  'policy',
+  'rules',
+  'phrases',
+  'personas',
+  'tasks',
+  'simulatedTools',
+  'tools',
+  'pythonTools',
+  'database',
+  'userDatabase',
+  'mcpServers',
+  'environments',
+];
+
+/**
+ * Reads domain.yaml. Where it can't be used, the source is null, and what can be read of it takes its place, so that the
+ * other files are checked.
+ */
 export function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
   const read = readSource(path, 'domain', overlay, undefined, folder);
@@ -30,7 +54,7 @@ export function readDomainFile(folder: string, overlay: Overlay | undefined, dia
   const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
   if ('problem' in read) {
     diagnostics.push(read.problem);
-    return { file: placed(fallback), source: null, text: null };
+    return { file: placed(fallback), source: null, text: null, lost: nothingLost, namesFiles: false };
   }
   const parsed = parseItems(read.source, { kind: 'domain', schema: 'domain', item: domainFileSchema });
   diagnostics.push(...parsed.diagnostics);
@@ -45,14 +69,37 @@ export function readDomainFile(folder: string, overlay: Overlay | undefined, dia
       hint: 'Take the "- " out.',
     });
   }
-  return { file: first ?? placed(fallback), source: first && !second ? read.source : null, text: read.source };
+  if (first) {
+    const source = second ? null : read.source;
+    return { file: first, source, text: read.source, lost: nothingLost, namesFiles: !second };
+  }
+  const [broken] = parsed.broken;
+  if (broken) {
+    const isNamed = (key: string) => keysOfFiles.includes(key) || nearest(key, keysOfFiles) !== undefined;
+    const namesFiles = ![...broken.keys].some(isNamed);
+    return { file: broken.placed, source: null, text: read.source, lost: broken.lost, namesFiles };
+  }
+  const left = salvage(domainFileSchema, valueDespiteFaults(read.source));
+  const file = placed(left?.value ?? fallback);
+  return { file, source: null, text: read.source, lost: nothingLost, namesFiles: false };
+}
+
+const nothingLost: readonly Location[] = [];
+
+/** Returns the part of a YAML file with faults that can be read; null without one. */
+function valueDespiteFaults(source: Source): unknown {
+  try {
+    return documentOf(source).document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return null;
+  }
 }
 
 type Named = 'policy' | 'rules' | 'phrases' | 'tools' | 'pythonTools' | 'database' | 'userDatabase';
 
 /** Reads a file that domain.yaml names. An optional one may be missing where domain.yaml does not name it. */
 export function readNamed(reader: Reader, key: Named, kind: FileKind, optional = false): Source | null {
-  const { folder, overlay, diagnostics, file } = reader;
+  const { folder, overlay, diagnostics, file, namesFiles } = reader;
   const named = file.places.value([key]);
   const path = file.value[key] ?? '';
   const target = inside(folder, path);
@@ -63,7 +110,8 @@ export function readNamed(reader: Reader, key: Named, kind: FileKind, optional =
   const isNamed = isWritten(file, key);
   const found = readSource(target, kind, overlay, isNamed ? named : startOf(file.file), folder);
   if ('source' in found) return found.source;
-  if (!(found.missing && optional && !isNamed)) diagnostics.push(found.problem);
+  const isExpected = namesFiles && (isNamed || !optional);
+  if (!found.missing || isExpected) diagnostics.push(found.problem);
   return null;
 }
 
@@ -102,7 +150,7 @@ export function readFolder<T>(
   }
   const found = parseFolder(target, suffix, { kind, schema: kind, item } as never, overlay, folder) as Items<T>;
   diagnostics.push(...found.diagnostics);
-  if (found.items.length === 0 && found.diagnostics.length === 0) {
+  if (reader.namesFiles && found.items.length === 0 && found.diagnostics.length === 0) {
     const message = `The domain has no ${key}: there is no ${kind} in ${join(target, sep)}*${suffix}.`;
     diagnostics.push({
       ...at,

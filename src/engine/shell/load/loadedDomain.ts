@@ -8,7 +8,7 @@ import type { Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { Diagnostic, Location } from '../files/diagnostic.ts';
-import type { Placed } from '../source/items.ts';
+import type { Broken, Placed } from '../source/items.ts';
 import type { Scan } from '../source/scan.ts';
 import type { Source } from '../source/source.ts';
 
@@ -71,6 +71,14 @@ export type Parts = {
   /** Names that verifiers.ts exports. */
   readonly verifiers: readonly string[];
   readonly databases: { readonly agent: Source | null; readonly user: Source | null };
+  /** Whether domain.yaml names the files; otherwise what is missing in them may be elsewhere. */
+  readonly namesFiles: boolean;
+  /** The places of keys of domain.yaml that could not be read. */
+  readonly lost: readonly Location[];
+  /** What is left of tasks and rules that could not be read as a whole. */
+  readonly broken: { readonly tasks: readonly Broken<Task>[]; readonly rules: readonly Broken<Rule>[] };
+  /** Names of simulated tools in files that could not be read. */
+  readonly unreadTools: readonly string[];
   /** Every file that was read, by its path. */
   readonly texts: ReadonlyMap<string, DomainText>;
   /** Findings that concern one file alone. */

@@ -58,6 +58,19 @@ function collect(value: Json, found: Set<string>): void {
   }
 }
 
+/** A scalar of the arguments of a call as a text: its own key, and the path to it. */
+export type NamedLeaf = { readonly name: string; readonly leaf: string; readonly path: readonly PropertyKey[] };
+
+/** The arguments of a call as texts, each with the key that it is under: `flight_number` in a list of flights. */
+export function namedLeavesIn(value: unknown, name = '', path: readonly PropertyKey[] = []): readonly NamedLeaf[] {
+  if (value === null || value === undefined) return [];
+  if (typeof value !== 'object') return [{ name, leaf: String(value), path }];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, each]) =>
+    namedLeavesIn(each, isList ? name : key, [...path, isList ? Number(key) : key]),
+  );
+}
+
 /** The arguments of a call as texts, with the argument each belongs to. */
 export function leavesIn(args: Readonly<Record<string, unknown>>): readonly (readonly [name: string, leaf: string])[] {
   return Object.entries(args).flatMap(([name, value]) => leavesOf(value).map((leaf) => [name, leaf] as const));

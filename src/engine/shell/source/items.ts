@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
 import { type FilePart, findingInFile, partsOf, placeInFile } from './fileParts.ts';
 import { describeIssues } from './issue.ts';
+import { type Salvaged, salvage } from './salvage.ts';
 import type { SchemaName } from './schemas.ts';
 import { type FileKind, type Overlay, readSource, remembered, type Source, unreadable } from './source.ts';
 import { type Places, readYaml } from './yaml.ts';
@@ -16,8 +17,18 @@ export type Placed<T> = {
   readonly places: Places;
 };
 
+/** What is left of a value with keys that do not fit its schema. It is checked, and never used. */
+export type Broken<T> = {
+  readonly placed: Placed<T>;
+  /** The places in the file of the keys that do not fit, those of the value itself. */
+  readonly lost: readonly Location[];
+  /** The names of those keys. */
+  readonly keys: ReadonlySet<string>;
+};
+
 export type Items<T> = {
   readonly items: readonly Placed<T>[];
+  readonly broken: readonly Broken<T>[];
   readonly diagnostics: readonly Diagnostic[];
   readonly sources: readonly Source[];
 };
@@ -76,6 +87,13 @@ function parseParts<T>(source: Source, of: ItemKind<T>): Items<T> {
   const read = parts.map((part, index) => ({ part, index, ...parseItems(part.source, of) }));
   return {
     items: read.flatMap(({ part, index, items }) => items.map((item) => itemInFile(item, part, index))),
+    broken: read.flatMap(({ part, index, broken }) =>
+      broken.map((each) => ({
+        ...each,
+        placed: itemInFile(each.placed, part, index),
+        lost: each.lost.map((at) => placeInFile(at, part)),
+      })),
+    ),
     diagnostics: read.flatMap(({ part, diagnostics }) => diagnostics.map((each) => findingInFile(each, part))),
     sources: [source],
   };
@@ -101,9 +119,10 @@ function itemInFile<T>(item: Placed<T>, part: FilePart, index: number): Placed<T
 
 function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }: ItemKind<T>): Items<T> {
   const { value: root, places, problem, warnings } = readYaml(source, kind);
-  if (problem) return { items: [], diagnostics: [problem], sources: [source] };
+  if (problem) return { items: [], broken: [], diagnostics: [problem], sources: [source] };
   const fail = (code: string, message: string, hint: string): Items<T> => ({
     items: [],
+    broken: [],
     diagnostics: [{ ...startOf(source.file), code: `${kind}/${code}`, severity: 'error', message, hint }],
     sources: [source],
   });
@@ -113,7 +132,7 @@ function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }
   const isWrapped = wrapper !== undefined && typeof root === 'object' && wrapper in root;
   const list: unknown = isWrapped ? (root as Record<string, unknown>)[wrapper] : root;
   const base = isWrapped ? [wrapper] : [];
-  if (isWrapped && list === null) return { items: [], diagnostics: [], sources: [source] };
+  if (isWrapped && list === null) return { items: [], broken: [], diagnostics: [], sources: [source] };
   const isOther = Array.isArray(list) ? isMap : wrapper !== undefined;
   if (typeof list !== 'object' || isOther) {
     const [expected, hint] = expectations[kind] ?? [`a list of ${kind}s`, 'Begin each entry with "- ".'];
@@ -123,6 +142,7 @@ function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }
     ? list.map((value, index) => ({ value, path: [...base, index] }))
     : [{ value: list, path: base }];
   const items: Placed<T>[] = [];
+  const broken: Broken<T>[] = [];
   const diagnostics: Diagnostic[] = [...warnings];
   for (const { value, path } of entries) {
     const result = item.safeParse(value, { reportInput: true });
@@ -130,9 +150,21 @@ function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }
     else {
       const found = describeIssues(result.error.issues, { kind, schema, places, prefix: path });
       diagnostics.push(...(isMarked(value) ? found.map(asOfDraft) : found));
+      const left = salvage(item, value);
+      if (left) broken.push(brokenItem(left, { file: source.file, path, places }));
     }
   }
-  return { items, diagnostics, sources: [source] };
+  return { items, broken, diagnostics, sources: [source] };
+}
+
+function brokenItem<T>({ value, lost }: Salvaged<T>, at: Omit<Placed<T>, 'value'>): Broken<T> {
+  const keys = new Set(lost.map(([key = '']) => String(key)));
+  const { path, places } = at;
+  return {
+    placed: { ...at, value: frozen(value) },
+    lost: [...keys].flatMap((key) => [places.key([...path, key]), places.value([...path, key])]),
+    keys,
+  };
 }
 
 /** The expected content of a file that is not a list, and a hint about how it begins. */
@@ -159,8 +191,9 @@ export function parseFolder<T>(
   overlay?: Overlay,
   within?: string,
 ): Items<T> & { readonly found: boolean } {
-  const all: { items: Placed<T>[]; diagnostics: Diagnostic[]; sources: Source[] } = {
+  const all: { items: Placed<T>[]; broken: Broken<T>[]; diagnostics: Diagnostic[]; sources: Source[] } = {
     items: [],
+    broken: [],
     diagnostics: [],
     sources: [],
   };
@@ -190,8 +223,11 @@ export function parseFolder<T>(
     }
     const read = readSource(file, of.kind, overlay, undefined, within);
     const parsed =
-      'problem' in read ? { items: [], diagnostics: [read.problem], sources: [] } : parseItems(read.source, of);
+      'problem' in read
+        ? { items: [], broken: [], diagnostics: [read.problem], sources: [] }
+        : parseItems(read.source, of);
     all.items.push(...parsed.items);
+    all.broken.push(...parsed.broken);
     all.diagnostics.push(...parsed.diagnostics);
     all.sources.push(...parsed.sources);
   }

@@ -466,3 +466,129 @@ describe('tools are found by a light scan', () => {
     expect(shown(load({ 'tools.ts': 'export const find_order = make();' }))).toEqual([]);
   });
 });
+
+describe('one mistake does not hide another one', () => {
+  const wrongGoal = good.replace('goal: Cancel order W1.', 'goal: 5');
+  const rule = String(desk['rules.yaml']);
+  const peek = 'name: peek\ndescription: Looks.\neffect: reed\nbehaviour: It looks.\n';
+  const cases: readonly [string, Files, readonly string[]][] = [
+    [
+      'a persona, a tool and an argument beside a wrong type in a task',
+      task(
+        wrongGoal
+          .replace('persona: plain', 'persona: plane')
+          .replace('tool: find_order', 'tool: find_ordr')
+          .replace('cancel_order, arguments: { order', 'cancel_order, arguments: { ordr'),
+      ),
+      [
+        'tasks/first.task.yaml:2:10 error task/unknown-persona',
+        'tasks/first.task.yaml:4:9 error task/wrong-type',
+        'tasks/first.task.yaml:7:13 error task/unknown-tool',
+        'tasks/first.task.yaml:8:27 error task/bad-arguments',
+        'tasks/first.task.yaml:8:40 error task/bad-arguments',
+      ],
+    ],
+    [
+      'a key that is missing, and a tool',
+      task(good.replace('persona: plain\n', '').replace('tool: find_order', 'tool: find_ordr')),
+      ['tasks/first.task.yaml:1:1 error task/missing-key', 'tasks/first.task.yaml:6:13 error task/unknown-tool'],
+    ],
+    [
+      'the elements of a list with a wrong one are not judged',
+      task(`${good}assertions: [5, { that: "db.orders.W1.state == 1", in: nowhere }]\n`),
+      ['tasks/first.task.yaml:9:14 error task/wrong-type'],
+    ],
+    [
+      'a draft',
+      task(`${wrongGoal.replace('persona: plain', 'persona: plane')}draft: true\n`),
+      ['tasks/first.task.yaml:2:10 warning task/unknown-persona', 'tasks/first.task.yaml:4:9 warning task/wrong-type'],
+    ],
+    [
+      'two tasks of one file',
+      task(
+        [wrongGoal, second.replace('plain', 'plane')]
+          .map((text) => `- ${text.trim().replaceAll('\n', '\n  ')}\n`)
+          .join(''),
+      ),
+      ['tasks/first.task.yaml:4:11 error task/wrong-type', 'tasks/first.task.yaml:10:12 error task/unknown-persona'],
+    ],
+    [
+      'a rule and a task',
+      {
+        'rules.yaml': rule.replace('check: confirmed', 'check: confirmd'),
+        ...task(wrongGoal),
+        ...more(second.replace('plain', 'plane')),
+      },
+      [
+        'rules.yaml:1:27 error rule/wrong-value',
+        'tasks/first.task.yaml:4:9 error task/wrong-type',
+        'tasks/second.task.yaml:2:10 error task/unknown-persona',
+      ],
+    ],
+    [
+      'the name, the tools and the keys of a rule',
+      { 'rules.yaml': '- { rule: confrm, check: before, toolz: [cancel_order], require: [find_ordr], gates: true }\n' },
+      [
+        'rules.yaml:1:3 error rule/missing-key',
+        'rules.yaml:1:11 error rule/unknown-rule',
+        'rules.yaml:1:34 error rule/unknown-key',
+        'rules.yaml:1:67 error rule/unknown-tool',
+        'rules.yaml:1:79 error rule/unknown-key',
+      ],
+    ],
+    [
+      'the condition of a rule, whose arguments depend on the tools, is not judged without them',
+      { 'rules.yaml': '- { rule: confirm, check: onlyIf, toolz: [cancel_order], condition: "args.ordr == 1" }\n' },
+      ['rules.yaml:1:3 error rule/missing-key', 'rules.yaml:1:35 error rule/unknown-key'],
+    ],
+    [
+      'domain.yaml and what the other files say',
+      {
+        'domain.yaml': 'name: desk\nturnCap: ten\nlexicon: { tools: { cancl_order: {} } }\n',
+        'rules.yaml': rule.replace('names: [order]', 'names: [ordr]'),
+        ...task(good.replace('plain', 'plane')),
+      },
+      [
+        'domain.yaml:2:10 error domain/wrong-type',
+        'domain.yaml:3:21 error domain/unknown-tool',
+        'rules.yaml:1:46 error rule/unknown-argument',
+        'tasks/first.task.yaml:2:10 error task/unknown-persona',
+      ],
+    ],
+    [
+      'a key of domain.yaml that names files: each file is judged alone',
+      {
+        'domain.yaml': 'name: desk\ntoolz: other.ts\n',
+        'tools.ts': null,
+        'policy.md': null,
+        ...task(wrongGoal.replace('plain', 'plane')),
+      },
+      ['domain.yaml:2:1 error domain/unknown-key', 'tasks/first.task.yaml:4:9 error task/wrong-type'],
+    ],
+    [
+      'a domain.yaml that is not YAML: each file is judged alone, where it names it',
+      {
+        'domain.yaml': 'name: desk\ntasks: cases\nlexicon: { facts\n',
+        'cases/first.task.yaml': wrongGoal,
+        'tasks/first.task.yaml': null,
+        'personas/plain.persona.yaml': 'id: plain\ndescription: 5\n',
+      },
+      [
+        'cases/first.task.yaml:4:9 error task/wrong-type',
+        'domain.yaml:3:10 error domain/syntax',
+        'personas/plain.persona.yaml:2:14 error persona/wrong-type',
+      ],
+    ],
+    [
+      'a simulated tool that cannot be read is known by its name',
+      {
+        'tools/peek.tool.yaml': peek,
+        ...task(good.replace('persona: plain', 'persona: plane').replace('tool: find_order', 'tool: peek')),
+      },
+      ['tasks/first.task.yaml:2:10 error task/unknown-persona', 'tools/peek.tool.yaml:3:9 error tool/wrong-value'],
+    ],
+  ];
+  it.each(cases)('%s', (_, files, expected) => {
+    expect(shown(load(files, deskTools)).toSorted()).toEqual(expected.toSorted());
+  });
+});
