@@ -68,6 +68,8 @@ function presentCard(card: ReportCard, before: Before): ReportCard {
   );
   return card.map(({ layer, verdict, items }) => {
     const present = items.flatMap((item) => presentItems(layer, item, before, rules));
+    const isSame = present.length === items.length && present.every((item, at) => item === items[at]);
+    if (isSame) return { layer, verdict, items };
     return { layer, verdict: layerVerdict(present, verdict === 'unknown'), items: present };
   });
 }

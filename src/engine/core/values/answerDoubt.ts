@@ -7,13 +7,13 @@ const mostWords = 12;
 /** The characters before an answer in which the sentence that introduces it is looked for. */
 const longestLead = 400;
 
-/** Stands for an object in the words before an answer. */
+/** Replaces an object in the words before an answer. */
 const objectMark = '\ufffc';
 
 /** The beginning of an object, also in the notation of JavaScript or Python. */
 const opening = /\{\s*(?:["'`\u201c\u2018]|[\w$-]+\s*[:=])/y;
 
-/** What may be around an answer without a meaning: fences, tags, brackets, quotes and marks of emphasis. */
+/** Characters around an answer that do not change it: fences, tags, brackets, quotes and marks of emphasis. */
 const around = String.raw`\s"'\u201c\u201d\u2018\u2019*_()[\]`;
 const beforeAnswer = new RegExp(String.raw`(?:\`\`\`\w*|<[\w|]+>|[${around}\`])+$`);
 const afterAnswer = new RegExp(String.raw`^(?:</?[\w|]+>|[${around}\`}.!])+`);
