@@ -10,7 +10,7 @@ import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/
 import { machineConditions } from '../doctor/machine.ts';
 import { type Command, type Given, text } from '../options/command.ts';
 import { readSettings, settingOptions } from '../options/modelSettings.ts';
-import { wholeNumber } from '../options/rolloutOptions.ts';
+import { rateLimitHelp, rateLimitOf, rateLimitOption, wholeNumber } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 export const doctor: Command = {
@@ -32,7 +32,7 @@ supports: calls, parallel calls, structured output, streaming, reasoning, token 
   --set agent.NAME=VALUE  how the model is asked, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the
                      other settings of a rollout; repeatable
   --timeout SECONDS  until a path counts as failed (default: 300)
-  --json             machine-readable output
+${rateLimitHelp}  --json             machine-readable output
 Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be done.
 `,
   options: {
@@ -41,6 +41,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
     only: { type: 'string' },
     ...settingOptions,
     timeout: { type: 'string' },
+    ...rateLimitOption,
   },
   run: async (given, io) => {
     if (given.positionals.length > 0)
@@ -88,7 +89,7 @@ function endpointIn(given: Given) {
 function settingsIn(given: Given): AskedSettings {
   const { agent = {}, ...others } = readSettings(given);
   const [other] = Object.keys(others);
-  if (other === undefined) return agent;
+  if (other === undefined) return { ...agent, ...rateLimitOf(given) };
   throw new UsageError(`--live uses one model for every path: set agent.NAME instead of ${other}.NAME`);
 }
 

@@ -20,6 +20,11 @@ import { type Io, UsageError } from '../terminal/io.ts';
 import { type Given, text } from './command.ts';
 import { readSettings, setHelp, settingOptions, throwUnlessNamed } from './modelSettings.ts';
 
+/** The option for the time that a request may wait for an endpoint that limits the rate. */
+export const rateLimitOption = { 'rate-limit-wait': { type: 'string' } } as const;
+export const rateLimitHelp =
+  '  --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)\n';
+
 /** Options that every command shares which runs rollouts. */
 export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
   agent: { type: 'string' },
@@ -30,7 +35,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   'turn-cap': { type: 'string' },
   ...settingOptions,
   timeout: { type: 'string' },
-  'rate-limit-wait': { type: 'string' },
+  ...rateLimitOption,
   out: { type: 'string' },
 };
 
@@ -47,8 +52,7 @@ export const rolloutHelp = (
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
 ${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
-  --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
-  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain
+${rateLimitHelp}  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain
                      if this folder does not contain it)
   --json             machine-readable output
 `;
@@ -259,7 +263,8 @@ export function chosenSeat(
   return parsed;
 }
 
-function rateLimitOf(given: Given): Pick<ModelSeat, 'rateLimitMs'> {
+/** Reads --rate-limit-wait. */
+export function rateLimitOf(given: Given): Pick<ModelSeat, 'rateLimitMs'> {
   const rateLimitMs = secondsOf(given, 'rate-limit-wait');
   return rateLimitMs === undefined ? {} : { rateLimitMs };
 }
