@@ -10,19 +10,21 @@ type Answer = {
   readonly message?: object;
   readonly usage?: object;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body of an error. */
+  readonly error?: object;
 };
 
 /** Returns the features that an endpoint with these answers is found to support, by name. */
-async function supports(answer: (request: Request) => Answer) {
+async function supports(answer: (request: Request) => Answer, topK: ReadonlySet<unknown> = new Set([20])) {
   const server = createServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as Request;
-    expect(body).toMatchObject({ top_k: 20 });
-    const { status = 200, type = 'application/json', message = {}, usage, headers = {} } = answer(body);
+    const { status = 200, type = 'application/json', message = {}, usage, headers = {}, error } = answer(body);
+    expect(topK.has(body['top_k'])).toBe(true);
     response.writeHead(status, { 'content-type': type, ...headers });
     const said = { role: 'assistant', content: 'Hello', ...message };
     const isStream = type === 'text/event-stream';
     const choice = isStream ? { delta: said, finish_reason: 'stop' } : { message: said };
-    const text = JSON.stringify({ choices: [choice], usage });
+    const text = JSON.stringify(error ?? { choices: [choice], usage });
     response.end(isStream ? `data: ${text}\n\n` : text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -62,6 +64,32 @@ test('an endpoint that supports little gets a next step for each gap', async () 
     expect(found.get(name), name).toMatchObject({ status: 'warning', advice: expect.stringMatching(/./) });
   expect(found.get('calls')?.advice).toContain('answered 400');
   expect(found.get('parameters')?.found).toBe('does not accept temperature');
+});
+
+test('a setting that the endpoint refuses is left out of the requests', async () => {
+  const known = ['model', 'messages', 'tools', 'max_tokens', 'temperature', 'stream'];
+  const found = await supports(
+    (request) => {
+      const detail = Object.keys(request)
+        .filter((name) => !known.includes(name))
+        .map((name) => ({ type: 'extra_forbidden', loc: ['body', name], msg: 'Extra inputs are not permitted' }));
+      if (detail.length > 0) return { status: 422, error: { detail } };
+      if (request['stream']) return { type: 'text/event-stream' };
+      return request['tools'] ? { message: { tool_calls: [call('P1'), call('P2')] } } : {};
+    },
+    new Set([20, undefined]),
+  );
+  for (const name of ['calls', 'parallel calls', 'streaming'])
+    expect(found.get(name), name).toMatchObject({ status: 'ok' });
+  expect(found.get('structured output')?.status).toBe('warning');
+  expect(found.get('parameters')?.found).toBe(
+    'does not accept top_k, max_completion_tokens, seed, parallel_tool_calls, reasoning_effort',
+  );
+});
+
+test('an endpoint that asks to wait too long says how long, and what allows that', async () => {
+  const found = await supports(() => ({ status: 429, headers: { 'retry-after': '900' } }));
+  expect(found.get('endpoint')?.advice).toMatch(/asks to wait 900 s\. .*--rate-limit-wait 900$/);
 });
 
 test('an endpoint that does not answer is asked once', async () => {

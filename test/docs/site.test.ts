@@ -19,11 +19,16 @@ test('the sidebar of the site has every page once, and no other', async () => {
   expect(links.toSorted()).toEqual(pages.toSorted());
 });
 
-test.each(['architecture.md', 'decisions/folders.md', 'glossary.md'])('each source file that docs/%s names exists', (page) => {
-  const sources = globSync('{src,trainer,scripts,test,bench}/**/*.{ts,tsx,py}', { cwd: inRoot('.') })
-    .map((file) => `/${file.replaceAll('\\', '/')}`)
-    .join('\n');
-  const named = readFileSync(inRoot('docs', page), 'utf8').matchAll(/`(?:\.\.\/)*(\w[\w.-]*\/[\w./-]+\.(?:tsx?|py))`/g);
-  const missing = [...named].flatMap(([, file]) => (`${sources}\n`.includes(`/${file}\n`) ? [] : [file]));
-  expect(missing).toEqual([]);
-});
+test.each(['architecture.md', 'decisions/folders.md', 'glossary.md'])(
+  'each source file that docs/%s names exists',
+  (page) => {
+    const sources = globSync('{src,trainer,scripts,test,bench}/**/*.{ts,tsx,py}', { cwd: inRoot('.') })
+      .map((file) => `/${file.replaceAll('\\', '/')}`)
+      .join('\n');
+    const named = readFileSync(inRoot('docs', page), 'utf8').matchAll(
+      /`(?:\.\.\/)*(\w[\w.-]*\/[\w./-]+\.(?:tsx?|py))`/g,
+    );
+    const missing = [...named].flatMap(([, file]) => (`${sources}\n`.includes(`/${file}\n`) ? [] : [file]));
+    expect(missing).toEqual([]);
+  },
+);

@@ -11,6 +11,7 @@ import { machineConditions } from '../doctor/machine.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { readSettings, temperature } from '../options/modelSettings.ts';
 import { json, type OptionValues, oneOf, option, repeated, seconds, text, wholeNumber } from '../options/option.ts';
+import { rateLimitOf, rateLimitWait } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 /** Returns what `--live` names: a base URL, or openai:MODEL@BASE_URL. */
@@ -39,6 +40,7 @@ const options = {
     'how the model is asked, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the other settings of a rollout; repeatable',
   ),
   timeout: seconds('until a path counts as failed (default: 300)'),
+  rateLimitWait,
   json,
 };
 type Options = OptionValues<typeof options>;
@@ -89,7 +91,7 @@ function conditionText({ name, status, found, advice }: Condition): string {
 function settingsIn(given: Options): AskedSettings {
   const { agent = {}, ...others } = readSettings(given);
   const [other] = Object.keys(others);
-  if (other === undefined) return agent;
+  if (other === undefined) return { ...agent, ...rateLimitOf(given) };
   throw new UsageError(`--live uses one model for every path: set agent.NAME instead of ${other}.NAME`);
 }
 

@@ -3,9 +3,12 @@ import type { ModelSeat } from '../../engine/core/domain/seatSpec.ts';
 import { jsonOf } from '../../engine/core/values/json.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import type { ChatAnswer } from '../../engine/shell/models/chatAnswer.ts';
+import type { ChatRequest } from '../../engine/shell/models/chatMessage.ts';
 import { prepareAttempts } from '../../engine/shell/models/endpointAttempts.ts';
-import { faultOf } from '../../engine/shell/models/endpointFaults.ts';
+import { faultOf, type Waited, waitAdvice, waitText } from '../../engine/shell/models/endpointFaults.ts';
 import { limiterOf } from '../../engine/shell/models/endpointLimiter.ts';
+import { errorIn } from '../../engine/shell/models/providerError.ts';
+import { adapt, adaptationFor, learn, type RefusedRequest } from '../../engine/shell/models/refusedFields.ts';
 import { structured } from '../../engine/shell/models/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
 
@@ -27,6 +30,10 @@ type Tried = {
   readonly problem: string | null;
   readonly answer: ChatAnswer | null;
   readonly isStreamed: boolean;
+  /** The error with which the endpoint refused the request. */
+  readonly refused: RefusedRequest | null;
+  readonly waited: Waited;
+  readonly request: ChatRequest;
 };
 
 const lookUp = {
@@ -60,12 +67,18 @@ const parameters = {
 export async function endpointSupport(endpoint: Endpoint): Promise<readonly Condition[]> {
   const { seat } = endpoint;
   let refusal: Tried | undefined;
-  const ask = async (content: string, more: object = {}) => {
+  const ask = async (content: string, more: object = {}, probed?: string) => {
     if (refusal) return refusal;
-    const body = { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more };
-    const answered = await post(endpoint, body);
-    if (answered.status === 429) refusal = answered;
-    return answered;
+    const fixed = probed === undefined ? [] : [probed];
+    const whole = { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more };
+    // A rollout leaves out what the endpoint refuses, too.
+    for (;;) {
+      const { request } = adapt(seat, whole, fixed);
+      const answered = await post(endpoint, request);
+      if (answered.status === 429) refusal = answered;
+      const adaptation = answered.refused && adaptationFor(answered.refused, request, fixed);
+      if (!adaptation || !learn(seat, adaptation)) return answered;
+    }
   };
   // A model without an end writes until its context is full.
   const limited = seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens };
@@ -77,7 +90,11 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
   const tools = { ...limit, tools: [lookUp] };
   const one = await ask('Look up the parcel P1 with the tool.', tools);
   const two = await ask('Look up the parcels P1 and P2. Make both calls at once.', tools);
-  const judged = await ask('Does 1 + 1 = 2 hold?', { ...limit, response_format: structured('verdict', verdict) });
+  const judged = await ask(
+    'Does 1 + 1 = 2 hold?',
+    { ...limit, response_format: structured('verdict', verdict) },
+    'response_format',
+  );
   const streamed = await ask('Say hello.', { ...limit, stream: true });
   // An endpoint without tools does not accept their parameter either.
   const asked = Object.entries(parameters).filter(([name]) => name !== 'parallel_tool_calls' || one.status === 200);
@@ -85,10 +102,11 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
   for (const [name, value] of asked) {
     const more = name === 'parallel_tool_calls' ? tools : {};
     // An endpoint may refuse two limits in one request.
-    const tried = await ask('Say hello.', { ...(name.startsWith('max_') ? {} : limit), ...more, [name]: value });
+    const tried = await ask('Say hello.', { ...(name.startsWith('max_') ? {} : limit), ...more, [name]: value }, name);
     named.push([name, tried]);
   }
   const all = [plain, one, two, judged];
+  const leftOut = Object.keys(seat.extraBody ?? {}).filter((name) => !(name in plain.request));
   return [
     found('calls', one, callsIn(one) > 0, ['makes tool calls', 'made no tool call'], callAdvice(one)),
     found(
@@ -126,18 +144,19 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
       ['counts the tokens of its answers', 'did not count the tokens of an answer'],
       'Leave out --budget-tokens and --budget-money: they cannot be kept without counts',
     ),
-    parametersFound(named),
+    parametersFound(named, leftOut),
     limitsFound(all),
   ];
 }
 
-function unreached({ status, problem }: Tried): Condition {
-  if (status === 429) return lacking('endpoint', 'not tried (429)', limitAdvice);
+function unreached({ status, problem, waited }: Tried): Condition {
+  if (status === 429) return lacking('endpoint', 'not tried (429)', limitAdvice(waited));
   const advice = 'Check the base URL, the name of the model and the key in OPENAI_API_KEY';
   return lacking('endpoint', `does not answer a plain question (${problem ?? `it answered ${status}`})`, advice);
 }
 
-const limitAdvice = 'The endpoint limits the rate of requests, also after waiting. Run this again later';
+const limitAdvice = (waited: Waited) =>
+  `The endpoint limits the rate of requests${waitText(waited)}. Run this again later, or ${waitAdvice(waited)}`;
 
 /**
  * @param tried the request that shows it
@@ -145,12 +164,12 @@ const limitAdvice = 'The endpoint limits the rate of requests, also after waitin
  */
 function found(
   name: string,
-  { status }: Tried,
+  { status, waited }: Tried,
   isSupported: boolean,
   [seen, missed]: readonly [string, string],
   advice: string,
 ): Condition {
-  if (status === 429) return lacking(name, 'not tried (429)', limitAdvice);
+  if (status === 429) return lacking(name, 'not tried (429)', limitAdvice(waited));
   return isSupported ? fine(name, seen) : lacking(name, missed, advice);
 }
 
@@ -165,11 +184,15 @@ function callAdvice({ status }: Tried): string {
     : `The endpoint answered ${status} to a request with tools. Turn tool calls on in the server, or use another model`;
 }
 
-function parametersFound(asked: readonly (readonly [name: string, tried: Tried])[]): Condition {
+/** @param leftOut fields of the settings that the endpoint refuses */
+function parametersFound(
+  asked: readonly (readonly [name: string, tried: Tried])[],
+  leftOut: readonly string[],
+): Condition {
   const names = (fits: (tried: Tried) => boolean) =>
     asked.flatMap(([name, tried]) => (fits(tried) ? [name] : [])).join(', ');
   const accepted = names(({ answer }) => answer !== null);
-  const refused = names(isRefused);
+  const refused = [...leftOut, names(isRefused)].filter(Boolean).join(', ');
   const untried = asked
     .filter(([, tried]) => tried.answer === null && !isRefused(tried))
     .map(([name, { status }]) => `${name} (${status === 0 ? 'no answer' : status})`)
@@ -196,24 +219,36 @@ function limitsFound(all: readonly Tried[]): Condition {
 }
 
 /** Sends a request as rollouts do: at the pace that the endpoint allows, with retries. */
-async function post({ seat, key, timeoutMs, signal }: Endpoint, body: object): Promise<Tried> {
+async function post({ seat, key, timeoutMs, signal }: Endpoint, request: ChatRequest): Promise<Tried> {
   const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
   const attempts = prepareAttempts({ ...seat, timeoutMs }, limiterOf(seat, key));
   try {
-    const { status, headers } = await attempts.fetch(`${seat.baseUrl.replace(/\/$/, '')}/chat/completions`, {
+    const response = await attempts.fetch(`${seat.baseUrl.replace(/\/$/, '')}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...authorization, ...seat.headers },
-      body: JSON.stringify(body),
+      body: JSON.stringify(request),
       signal: AbortSignal.any([signal, attempts.over]),
     });
+    const { status, headers } = response;
     const read = attempts.read();
     const problem = read?.type === 'unreadable' ? read.problem : read?.type === 'error' ? read.error.message : null;
     const answer = read?.type === 'answer' ? read.answer : null;
-    return { status, headers, problem, answer, isStreamed: answer !== null && read?.isStreamed === true };
+    const refused = answer ? null : refusedIn(status, await response.text());
+    const isStreamed = answer !== null && read?.isStreamed === true;
+    return { status, headers, problem, answer, isStreamed, refused, waited: attempts.waited(), request };
   } catch {
     const failure = attempts.failure() ?? { type: 'unreachable' };
     const { message } =
       failure instanceof Fault ? failure : faultOf(failure, { ...seat, timeoutMs }, 'agent', key !== '');
-    return { status: 0, headers: new Headers(), problem: message, answer: null, isStreamed: false };
+    const none = { answer: null, isStreamed: false, refused: null, waited: attempts.waited(), request };
+    return { status: 0, headers: new Headers(), problem: message, ...none };
   }
+}
+
+/** Returns the error in an answer, as rollouts read it. */
+function refusedIn(status: number, body: string): RefusedRequest | null {
+  const error = errorIn(jsonOf(body));
+  if (!error) return null;
+  const textOf = (name: string) => (typeof error.fields[name] === 'string' ? error.fields[name] : null);
+  return { status, message: error.message, code: textOf('code'), param: textOf('param') };
 }

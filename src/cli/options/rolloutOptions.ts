@@ -31,6 +31,10 @@ export const turnCap = wholeNumber('N', "agent responses at most (default: the d
 
 export const timeout = seconds('how long a model may take for one response (default: 120)');
 
+export const rateLimitWait = seconds(
+  'how long one request may wait for an endpoint that limits the rate (default: 300)',
+);
+
 /** The folder of the recordings, for commands that make a new one for each run. */
 export const runFolder = text(
   'FOLDER',
@@ -53,7 +57,7 @@ export const rolloutOptions = (agent: string) => ({
   turnCap,
   ...settingOptions,
   timeout,
-  rateLimitWait: seconds('how long one request may wait for an endpoint that limits the rate (default: 300)'),
+  rateLimitWait,
   out: runFolder,
 });
 export type GivenRollout = OptionValues<ReturnType<typeof rolloutOptions>>;
@@ -261,7 +265,10 @@ export function chosenSeat(
   return parsed;
 }
 
-function rateLimitOf({ rateLimitWait: rateLimitMs }: GivenRollout): Pick<ModelSeat, 'rateLimitMs'> {
+/** Returns the setting of --rate-limit-wait. */
+export function rateLimitOf({
+  rateLimitWait: rateLimitMs,
+}: Pick<GivenRollout, 'rateLimitWait'>): Pick<ModelSeat, 'rateLimitMs'> {
   return rateLimitMs === undefined ? {} : { rateLimitMs };
 }
 

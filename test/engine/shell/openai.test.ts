@@ -166,6 +166,7 @@ const failures: readonly {
     'Input validation error: `inputs` must have less than 1024 tokens. Given: 2000',
     'The prompt (total length 5000) is too long to fit into the model (context length 4096).',
     'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
+    'The engine prompt length 5000 exceeds the max_model_len 4096. Please reduce prompt.',
     "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
     'Input length (5000 tokens) exceeds the maximum allowed length (4090 tokens).',
     'invalid params, context window exceeds limit',
@@ -199,7 +200,7 @@ const failures: readonly {
   {
     name: 'a limit of the rate',
     handler: json(429, { error: { message: '429 Too Many Requests' } }),
-    message: /requests \(429\), also after waiting: Too Many Requests\. Lower/,
+    message: /requests \(429\): Too Many Requests\. Lower/,
   },
   {
     name: 'an error in an answer with status 200',
@@ -322,9 +323,13 @@ test('an endpoint that limits the rate is asked again as often as needed, by one
 const ownKey = 'key-of-a-long-pause';
 
 test.each([
-  [429, 1, /limits the rate.*quota for today is used up.*--rate-limit-wait/],
-  [503, 1, /quota for today is used up/],
-  [500, 3, /quota for today is used up/],
+  [
+    429,
+    1,
+    /limits the rate of requests \(429\) and asks to wait 3600 s: quota .* wait so long with --rate-limit-wait 3600$/,
+  ],
+  [503, 1, /answered 503 and asks to wait 3600 s: quota for today is used up\. .*--rate-limit-wait 3600$/],
+  [500, 3, /answered 500 and asks to wait 3600 s: quota for today is used up/],
 ])(
   "status %d with a wait that is longer than the seat's limit ends every request at once",
   async (status, sent, words) => {
@@ -341,6 +346,15 @@ test.each([
     expect(requests).toBe(sent);
   },
 );
+
+test('a limit that stays names how long the request waited', async () => {
+  const url = await endpoint((_request, response) => {
+    response.writeHead(429, { 'content-type': 'application/json', 'retry-after-ms': '700' }).end('{}');
+  });
+  await expect(askAgentModel({ ...seat(url), rateLimitMs: 1500 }, ownKey, modelView(), never)).rejects.toThrow(
+    /limits the rate of requests \(429\), also after waiting 1 s: .* or wait longer with --rate-limit-wait$/,
+  );
+});
 
 test('an answer without choices is asked for again', async () => {
   let requests = 0;

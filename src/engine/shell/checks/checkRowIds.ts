@@ -146,7 +146,7 @@ function checkOtherRow({ placed, world, note, used, facts }: Context, table: Tab
       const isElsewhere = texts.some(([other]) => other !== text && namesValue(other, id));
       if (used.has(id) || isElsewhere || !Object.hasOwn(table.rows, id)) continue;
       const at = textIn(placed, text, ...path).part(index, id.length);
-      const message = `The ${String(path.at(-1))} names ${id} of ${table.name}, but the user knows ${fact.name} ${fact.value}, and no gold action has ${id}.`;
+      const message = `The ${String(path.at(-1))} names ${id} of ${table.name}, but the user knows ${fact.name} ${fact.value}. No gold action has ${id}.`;
       note(
         at,
         'warning',

@@ -5,7 +5,7 @@ const names =
 /** Matches how servers report that a request does not fit into the context. */
 const words: readonly RegExp[] = [
   // vLLM, OpenRouter, DeepSeek, Mistral
-  /(?:maximum|model's) context length|longer than the maximum model length/,
+  /(?:maximum|model's) context length|longer than the maximum model length|exceeds? (?:the )?max_model_len/,
   // llama.cpp, MiniMax, OpenAI, Gemini, SGLang, Anthropic
   /context (?:window|size) (?:has been )?exceed/,
   /exceeds? (?:the )?(?:available )?(?:context|maximum number of tokens|maximum allowed length)/,

@@ -4,7 +4,7 @@ import { Fault } from '../files/fault.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { pauseAfter } from '../processes/clock.ts';
 import { type ReadAnswer, readAnswer } from './chatAnswer.ts';
-import { defaultTimeoutMs, type EndpointFailure, isQuota } from './endpointFaults.ts';
+import { defaultTimeoutMs, type EndpointFailure, isQuota, type Waited } from './endpointFaults.ts';
 import type { EndpointLimiter } from './endpointLimiter.ts';
 import { errorIn, unknownStatus } from './providerError.ts';
 import { requestedWait } from './rateLimitHeaders.ts';
@@ -39,6 +39,8 @@ export type Attempts = {
   /** Returns what the last answer with a successful status says, and whether it was streamed. */
   readonly read: () => (ReadAnswer & { readonly isStreamed: boolean }) | null;
   readonly retries: () => number;
+  /** Returns how long the request waited at the endpoint's wish. */
+  readonly waited: () => Waited;
   /** Returns why the last attempt has no response with its own status. */
   readonly failure: () => Fault | EndpointFailure | null;
 };
@@ -57,6 +59,7 @@ export function prepareAttempts(
   let reason = '';
   let failure: Fault | EndpointFailure | null = null;
   let read: ReturnType<Attempts['read']> = null;
+  let waited: Waited = { waitedMs: 0, askedMs: null };
   const attempt: typeof fetch = async (url, init) => {
     made += 1;
     const timed = new AbortController();
@@ -107,6 +110,7 @@ export function prepareAttempts(
       const turn = await limiter.enter(signal, rateLimitMs - waitedMs);
       if (turn.type === 'refused') {
         failure = null;
+        waited = { waitedMs: waitedMs + turn.pausedMs, askedMs: turn.namedMs };
         return turn.answer ?? new Response(null, { status: 429 });
       }
       waitedMs += turn.pausedMs;
@@ -124,7 +128,9 @@ export function prepareAttempts(
       }
       if (refusal && !refusal.isTimed) failures += 1;
       const namedMs = refusal?.waitMs ?? 0;
-      const isOver = waitedMs + namedMs > rateLimitMs || failures > mostRetries;
+      const isTooLong = waitedMs + namedMs > rateLimitMs;
+      const isOver = isTooLong || failures > mostRetries;
+      waited = { waitedMs, askedMs: isTooLong ? namedMs : null };
       if (response && refusal?.isLimit) {
         const { ms, isNew } = turn.refused(refusal.waitMs, response.clone());
         if (isOver) return response;
@@ -146,6 +152,7 @@ export function prepareAttempts(
     over: over.signal,
     read: () => read,
     retries: () => Math.max(0, made - 1),
+    waited: () => waited,
     failure: () => failure,
   };
 }

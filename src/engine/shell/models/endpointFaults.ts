@@ -10,6 +10,9 @@ export type Asked = 'agent' | 'simulator' | 'judge' | 'tool' | 'author';
 /** The default time that a model may take for one answer, in ms. */
 export const defaultTimeoutMs = 120_000;
 
+/** The time that a request spent in pauses, and the further time that the endpoint asked for if it was too long, in ms. */
+export type Waited = { readonly waitedMs: number; readonly askedMs: number | null };
+
 /** A way in which an endpoint gave no answer, also after further attempts. */
 export type EndpointFailure =
   | { readonly type: 'cancelled' }
@@ -17,7 +20,7 @@ export type EndpointFailure =
   | { readonly type: 'late' }
   | { readonly type: 'cut' }
   | { readonly type: 'unreadable'; readonly problem: string }
-  | ({ readonly type: 'refused' } & RefusedRequest);
+  | ({ readonly type: 'refused'; readonly waited?: Waited } & RefusedRequest);
 
 /**
  * Returns every way in which an endpoint can fail as one message. The key never appears in it.
@@ -56,14 +59,14 @@ export function faultOf(
 }
 
 function refusalFault(
-  refused: RefusedRequest,
+  refused: RefusedRequest & { readonly waited?: Waited },
   seat: ModelSeat,
   who: Asked,
   missingKey: string | null,
   isFirst: boolean,
 ): Fault {
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
-  const { status, code, message, isInAnswer } = refused;
+  const { status, code, message, isInAnswer, waited } = refused;
   const words = quote(message);
   const answered = isInAnswer ? '200 with an error' : (status ?? 'with an error');
   if (status === 401)
@@ -83,7 +86,7 @@ function refusalFault(
   if (status === 429)
     return infrastructure(
       'model/rate',
-      `${seat.baseUrl} limits the rate of requests (${answered}), also after waiting: ${words}. Lower the concurrency, or wait longer with --rate-limit-wait`,
+      `${seat.baseUrl} limits the rate of requests (${answered})${waitText(waited)}: ${words}. Lower the concurrency, or ${waitAdvice(waited)}`,
     );
   if (isContextRefusal(refused) && who === 'agent') {
     if (isFirst)
@@ -100,8 +103,28 @@ function refusalFault(
   return infrastructure(
     // What the request itself is refused for is for an agent that wrote it to know.
     [400, 413, 422].includes(status ?? 0) ? 'model/refused' : 'model/error',
-    `${seat.baseUrl} answered ${answered}: ${words}`,
+    `${seat.baseUrl} answered ${answered}${isLong(waited) ? waitText(waited) : ''}: ${words}${isLong(waited) ? `. To wait, ${waitAdvice(waited)}` : ''}`,
   );
+}
+
+const seconds = (ms: number) => Math.ceil(ms / 1000);
+
+/** Whether an endpoint asks for a wait that matters to a person. */
+const isLong = (waited: Waited | undefined): waited is Waited & { readonly askedMs: number } =>
+  (waited?.askedMs ?? 0) >= 1000;
+
+/** Describes how long a request waited, and what the endpoint asked for that is too long for it. */
+export function waitText(waited: Waited | undefined): string {
+  const before =
+    waited && waited.waitedMs >= 1000 ? `, also after waiting ${Math.round(waited.waitedMs / 1000)} s` : '';
+  return isLong(waited) ? `${before} and asks to wait ${seconds(waited.askedMs)} s${before && ' more'}` : before;
+}
+
+/** Describes how to let a request wait longer, in words that follow "or". */
+export function waitAdvice(waited: Waited | undefined): string {
+  return isLong(waited)
+    ? `let a request wait so long with --rate-limit-wait ${seconds(waited.waitedMs + waited.askedMs)}`
+    : 'wait longer with --rate-limit-wait';
 }
 
 /** Whether an account has no quota left, which no waiting changes. */

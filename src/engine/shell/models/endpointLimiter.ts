@@ -57,7 +57,10 @@ export class EndpointLimiter {
       const pause = this.#pause;
       if (pause) {
         const ms = Math.max(0, Math.ceil(pause.until - this.#clock.now()));
-        if (pausedMs + ms > mostMs) return { type: 'refused', answer: pause.answer?.clone() };
+        if (pausedMs + ms > mostMs) {
+          const namedMs = pause.namedUntil === null ? null : Math.ceil(pause.namedUntil - this.#clock.now());
+          return { type: 'refused', answer: pause.answer?.clone(), pausedMs, namedMs };
+        }
         pausedMs += ms;
         await this.#clock.sleep(ms, signal);
         if (this.#pause === pause) this.#pause = null;
@@ -104,7 +107,7 @@ export class EndpointLimiter {
     const ms = waitMs ?? pauseAfter(this.#refusals, pausesMs);
     const until = this.#clock.now() + Math.min(ms, longestNamedPauseMs);
     if (isNew || (waitMs !== null && until > (this.#pause?.until ?? 0))) {
-      this.#pause = { until, answer };
+      this.#pause = { until, namedUntil: waitMs === null ? null : this.#clock.now() + waitMs, answer };
       this.#pausedUntil = until;
     }
     return { ms, isNew };
@@ -127,9 +130,21 @@ type Turn = {
 };
 
 /** A request whose turn would come too late, with the answer that says why. */
-type Refused = { readonly type: 'refused'; readonly answer: Response | undefined };
+type Refused = {
+  readonly type: 'refused';
+  readonly answer: Response | undefined;
+  /** The time that it spent in pauses before, in ms. */
+  readonly pausedMs: number;
+  /** The time that the endpoint still asks for, in ms; null where it names none. */
+  readonly namedMs: number | null;
+};
 
-type CommonPause = { readonly until: number; readonly answer: Response | undefined };
+type CommonPause = {
+  readonly until: number;
+  /** The end that the endpoint names, which may be later. */
+  readonly namedUntil: number | null;
+  readonly answer: Response | undefined;
+};
 
 /** A pause of all requests to an endpoint; `isNew` for the first refusal that leads to it. */
 type Pause = { readonly ms: number; readonly isNew: boolean };

@@ -180,7 +180,8 @@ export async function complete(
     // What an agent of the user's own asks for is its own doing.
     const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
     const own = attempts.failure();
-    const cause = own instanceof Fault || !signal.aborted ? (own ?? failure) : failure;
+    const refused = failure?.type === 'refused' ? { ...failure, waited: attempts.waited() } : failure;
+    const cause = own instanceof Fault || !signal.aborted ? (own ?? refused) : failure;
     if (!cause) throw error;
     const fault = cause instanceof Fault ? cause : faultOf(cause, seat, who, key !== '', isFirst);
     const note = { ms: Math.round(performance.now() - from), request: recorded };

@@ -617,7 +617,7 @@ export const families: readonly Family[] = [
         behaviour: 'an error',
         sends: 'an event with `error` in a stream',
         body: `data: ${JSON.stringify({ error: { message: 'Slow down.', type: 'rate_limit_error', code: '429' } })}\n\n`,
-        failure: failed(/limits the rate of requests \(200 with an error\), also after waiting: Slow down/),
+        failure: failed(/limits the rate of requests \(200 with an error\): Slow down/),
       },
     ],
   },
