@@ -8,8 +8,9 @@ eight prompts of a turn, padded to one length, with every turn's prompt computed
 transformers' continuous batching of the same prompts and as many tokens, with keys and values that stay between turns.
 Nothing but the model is counted against the two. All in turns, ROUNDS each, after one that warms up.
 
-The CPU of the engine and its workers is counted in these rounds, the first rollouts of that engine, and then in the same
-rollouts, REPEATS times, with the answers that the model gave: its code is compiled by then. Prints one line of JSON.
+The CPU of the engine and its workers is counted in these rounds, the first rollouts of that engine, and then in the
+same rollouts, REPEATS times, with the answers that the model gave: its code is compiled by then. Prints one line of
+JSON.
 """
 
 from __future__ import annotations
