@@ -49,6 +49,31 @@ export function syntheticLog(conversations: number): string {
   return lines.join('');
 }
 
+/** Returns spans of one trace: calls of a model that have nothing to do with each other. */
+function independentSpans(count: number): string {
+  const message = (role: string, content: string) => [{ role, parts: [{ type: 'text', content }] }];
+  const spans = Array.from({ length: count }, (_, n) => {
+    const attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.input.messages': message('user', `Which colour has lamp ${n}?`),
+      'gen_ai.output.messages': message('assistant', `Lamp ${n} is blue.`),
+    };
+    const list = Object.entries(attributes).map(([key, value]) => {
+      return { key, value: { stringValue: typeof value === 'string' ? value : JSON.stringify(value) } };
+    });
+    return { traceId: 'trace', spanId: `${n}`, startTimeUnixNano: `${10n ** 18n + BigInt(n)}`, attributes: list };
+  });
+  return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+}
+
+/** Measures the CPU time of a step, in seconds. */
+async function secondsOf(step: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await step();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e6;
+}
+
 export async function measureImport(show: (row: Measured) => void): Promise<readonly Measured[]> {
   const sizes = isOnce ? [200] : [2000, 16_000];
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
@@ -57,23 +82,31 @@ export async function measureImport(show: (row: Measured) => void): Promise<read
       const log = join(folder, `${size}.jsonl`);
       writeFileSync(log, syntheticLog(size));
       const supervisor = await openSupervisor(loadDomain(inRoot('domains', 'order-desk')), { log: () => undefined });
-      const before = process.cpuUsage();
-      const { recordings } = await importConversations(supervisor, readConversations([log], 'chats'), {
-        from: 'chats',
-        folder: join(folder, `run-${size}`),
-        key: signingKey(join(folder, 'key.pem')),
-        seed: 'bench',
-        masksDatabase: false,
-        signal: new AbortController().signal,
+      const seconds = await secondsOf(async () => {
+        const { recordings } = await importConversations(supervisor, await readConversations([log], 'chats'), {
+          from: 'chats',
+          folder: join(folder, `run-${size}`),
+          key: signingKey(join(folder, 'key.pem')),
+          seed: 'bench',
+          masksDatabase: false,
+          signal: new AbortController().signal,
+        });
+        if (recordings.length !== size) throw new Error(`imported ${recordings.length} of ${size} conversations`);
       });
-      const { user, system } = process.cpuUsage(before);
       await supervisor.close();
-      if (recordings.length !== size) throw new Error(`imported ${recordings.length} of ${size} conversations`);
       show({
         name: `import of 1,000 conversations, ${size} in a log`,
-        value: (user + system) / 1e6 / (size / 1000),
+        value: seconds / (size / 1000),
         unit: 's',
         note: 'CPU time, eight messages each, masked',
+      });
+      const traced = join(folder, `${size}.json`);
+      writeFileSync(traced, independentSpans(size));
+      show({
+        name: `reading of 1,000 spans, ${size} in a trace`,
+        value: (await secondsOf(() => readConversations([traced], 'spans'))) / (size / 1000),
+        unit: 's',
+        note: 'CPU time, independent calls of a model',
       });
     }
   } finally {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type OfficialVerdict, verdictOf } from '../../src/benchmarks/officialVerdict.ts';
@@ -192,18 +192,22 @@ export function withTasks<Trajectory extends { readonly task: string }>(
 ): string {
   const folder = `${imported}-trajectories`;
   cpSync(imported, folder, { recursive: true });
-  const file = join(folder, 'tasks', 'test.task.yaml');
-  const tasks = new Map((parse(readFileSync(file, 'utf8')) as readonly Task[]).map((task) => [task.origin.id, task]));
+  const known = ['train', 'test'].flatMap((split) => tasksIn(join(folder, 'tasks', `${split}.task.yaml`)));
+  const tasks = new Map(known.map((task) => [task.origin.id, task]));
   const made = trajectories.map((trajectory) => {
     const task = tasks.get(trajectory.task);
-    if (!task) throw new Failure(`${file} has no task ${trajectory.task}, which the official evaluator judged.`);
+    if (!task) throw new Failure(`${folder} has no task ${trajectory.task}, which the official evaluator judged.`);
     return make(task, trajectory);
   });
   rmSync(join(folder, 'tasks'), { recursive: true });
   mkdirSync(join(folder, 'tasks'));
   // JSON escapes half of a surrogate pair, which a file in UTF-8 cannot hold.
-  writeFileSync(file, JSON.stringify(made));
+  writeFileSync(join(folder, 'tasks', 'test.task.yaml'), JSON.stringify(made));
   return folder;
+}
+
+function tasksIn(file: string): readonly Task[] {
+  return existsSync(file) ? parse(readFileSync(file, 'utf8')) : [];
 }
 
 /** Converts a response to the form of a task's script. */

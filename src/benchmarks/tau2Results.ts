@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonObjectSchema } from '../engine/core/values/jsonObjectSchema.ts';
 import { unimportable } from './importReport.ts';
 import { type Tau2Task, tau2TaskSchema } from './tau2Task.ts';
 import { problemsOf } from './userCopy.ts';
@@ -6,7 +7,7 @@ import { problemsOf } from './userCopy.ts';
 const callSchema = z.object({
   id: z.string(),
   name: z.string(),
-  arguments: z.record(z.string(), z.json()),
+  arguments: jsonObjectSchema,
   floats: z.array(z.string()).optional(),
   requestor: z.enum(['assistant', 'user']).default('assistant'),
 });

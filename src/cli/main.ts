@@ -10,7 +10,7 @@ import { version } from '../engine/shell/files/version.ts';
 import { allowKeys, KeyQuestion, rememberKey } from '../engine/shell/keys/keyOrigins.ts';
 import { didYouMean, nearest } from '../engine/shell/source/nearest.ts';
 import { commandNames, loadCommand, loadCommands } from './commands.ts';
-import { type Command, commonOptions } from './options/command.ts';
+import { type Command, commonOptions, optionsOf } from './options/command.ts';
 import { optionLines } from './options/help.ts';
 import { type ExitCode, type Io, UsageError } from './terminal/io.ts';
 import { lineReader } from './terminal/lineReader.ts';
@@ -107,7 +107,7 @@ function consentFor(error: unknown): Consent | null {
 
 async function call(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
   const options: Record<string, ParseArgsOptionDescriptor> = Object.fromEntries(
-    [...command.options, ...commonOptions].map(({ name, type, multiple }) => [name, { type, multiple }]),
+    optionsOf(command).map(({ name, type, multiple }) => [name, { type, multiple }]),
   );
   options['help'] = { type: 'boolean', short: 'h' };
   const { values, positionals } = parseArgs({ args: withNegatives(argv), allowPositionals: true, options });
@@ -150,17 +150,17 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
 }
 
 /** Returns what is wrong with the arguments; null for an error about anything else. */
-function refusedArguments(error: unknown, { name, options }: Command): string | null {
+function refusedArguments(error: unknown, command: Command): string | null {
   const { code, message = '' } = (error ?? {}) as NodeJS.ErrnoException;
   if (!code?.startsWith('ERR_PARSE_ARGS')) return null;
   const [unknown, option] = /^Unknown option '-+(.*?)'/.exec(message) ?? [];
   if (unknown === undefined || option === undefined) return message;
   const meant = nearest(
     option,
-    [...options, ...commonOptions].map((each) => each.name),
+    optionsOf(command).map(({ name }) => name),
   );
   const hint =
-    meant === undefined ? `Run \`npx rehearsal help ${name}\` to see its options.` : `Did you mean --${meant}?`;
+    meant === undefined ? `Run \`npx rehearsal help ${command.name}\` to see its options.` : `Did you mean --${meant}?`;
   return `${unknown}. ${hint}`;
 }
 

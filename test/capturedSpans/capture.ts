@@ -42,7 +42,7 @@ async function main(args: string[]): Promise<number> {
     const work = temporaryFolder('spans');
     const file = join(work, `${library.name}.jsonl`);
     const output = await recorded(library, copy, work, file);
-    const difference = differenceIn(file, library);
+    const difference = await differenceIn(file, library);
     if (difference !== null) {
       failures += 1;
       warn(`${library.name} differs:\n${difference}\n${output}`);

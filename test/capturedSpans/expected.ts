@@ -21,14 +21,14 @@ export function expectedOf({
 }
 
 /** Reads spans. Returns each conversation as lines, and the parts that could not be read. */
-export function readCapture(file: string) {
-  const { conversations, problems } = readConversations([file], 'spans');
+export async function readCapture(file: string) {
+  const { conversations, problems } = await readConversations([file], 'spans');
   return { read: conversations.map(shown), lost: [...problems, ...conversations.flatMap((each) => each.lost)] };
 }
 
 /** Returns how the conversation read from spans differs from a library's; null if it does not. */
-export function differenceIn(file: string, library: Library): string | null {
-  const found = readCapture(file);
+export async function differenceIn(file: string, library: Library): Promise<string | null> {
+  const found = await readCapture(file);
   const isSame = found.lost.length === 0 && JSON.stringify(found.read) === JSON.stringify([expectedOf(library)]);
   return isSame ? null : JSON.stringify(found, null, 2);
 }

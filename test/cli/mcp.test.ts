@@ -64,7 +64,7 @@ inFullSuite('calls that are made together, that do not fit and that name nothing
 test.each([
   [['nowhere'], /nowhere/],
   [[desk, '--task', 'nothing'], /there is no task "nothing"/],
-  [[desk, 'more'], /there is no place for "more"/],
+  [[desk, 'more'], /unexpected argument "more"/],
 ])('mcp %j can not be done', async (args, words) => {
   const { code, err } = await rehearsal('mcp', ...args);
   expect(code).toBe(2);

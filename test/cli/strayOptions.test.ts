@@ -11,7 +11,7 @@ test.each<[string, string]>([
   ['new desk --mcp-url http://127.0.0.1:1/mcp --env A=B', '--env does not go with --mcp-url'],
   ['new desk --mcp x --simulator openai:m', '--simulator does not go with --mcp'],
   ['new desk --chats log.jsonl --writes pay', '--writes does not go with --chats'],
-  ['new desk extra --template empty', 'there is no place for "extra"'],
+  ['new desk extra --template empty', 'unexpected argument "extra"'],
   ['draft list desk --all', '--all does not go with draft list; it takes no options'],
   ['draft accept desk --count 2', '--count does not go with draft accept; it takes --all'],
   ['draft variants desk a --words x', '--words does not go with draft variants'],
@@ -29,7 +29,7 @@ test.each<[string, string]>([
   ['import spans log.json --domain desk --domains retail', '--domains does not go with import spans'],
   ['import tau2 --from copy --out to --domain desk', '--domain does not go with import tau2; it takes'],
   ['import tau1 --from copy --out to --keep-personal-data', '--keep-personal-data does not go with import tau1'],
-  ['import bfcl log.jsonl --from copy --out to', 'there is no place for "log.jsonl"'],
+  ['import bfcl log.jsonl --from copy --out to', 'unexpected argument "log.jsonl"'],
 ])('an option that would do nothing is refused: %s', async (line, message) => {
   const cwd = temporaryFolder('stray');
   const { code, out, err } = await rehearsalIn(cwd, ...line.split(' '));

@@ -201,7 +201,7 @@ test.each<[readonly string[], RegExp]>([
     ['export', first, '--out', 'x', '--format', 'csv'],
     /--format is one of rehearsal, openai, trl, trl-text, not "csv"/,
   ],
-  [['export', first, 'more', '--out', 'x'], /there is no place for "more"/],
+  [['export', first, 'more', '--out', 'x'], /unexpected argument "more"/],
   [['preview'], /name a recording/],
   [['preview', 'nowhere.traj.jsonl'], /there is no such recording/],
   [

@@ -5,6 +5,7 @@ import { loadCommands } from '../../src/cli/commands.ts';
 import { type TrainingKind, trainingKinds } from '../../src/engine/core/domain/trainingKind.ts';
 import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/core/events/event.ts';
 import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
+import { jsonObjectSchema } from '../../src/engine/core/values/jsonObjectSchema.ts';
 import { jsonSchemas } from '../../src/engine/shell/source/schemas.ts';
 import { commandUses } from '../../src/extension/commandUses.ts';
 import type { CommandId } from '../../src/extension/contributions.ts';
@@ -134,9 +135,22 @@ function valueAt(schema: JsonObject, path: string): JsonObject {
   }, schema);
 }
 
+/** Returns the JSON Schema of what a schema takes. */
+function schemaOf(schema: z.ZodType): JsonObject {
+  const described = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if ((zodSchema as unknown) === jsonObjectSchema)
+        Object.assign(jsonSchema, { type: 'object', additionalProperties: {} });
+    },
+  });
+  return described as unknown as JsonObject;
+}
+
 /** Returns the reference of all events of a recording, from the schema that validates recordings. */
 export function recordingReference(): string {
-  const line = z.toJSONSchema(recordedSchema, { io: 'input' }) as unknown as JsonObject;
+  const line = schemaOf(recordedSchema);
   const ofLine = keysOf(
     {
       ...line,
@@ -149,7 +163,7 @@ export function recordingReference(): string {
     '',
   );
   const sections = eventSchema.options.map((option) => {
-    const schema = z.toJSONSchema(option, { io: 'input' }) as unknown as JsonObject;
+    const schema = schemaOf(option);
     const keys = keysOf(schema, schema, '').filter(({ path }) => path !== 'type');
     const about = oneLine(String(schema['description'] ?? ''));
     return `## ${option.shape.type.value}\n\n${about}\n\n${table(keys)}`;

@@ -238,6 +238,7 @@ const forms: readonly ChatFault[] = [
   form('tool_calls is null', (message) => ({ ...message, tool_calls: null }), { fits: hasText }),
   form('tool_calls is empty', (message) => ({ ...message, tool_calls: [] }), { fits: hasText }),
   ofText('the content is a list of parts', (text) => [{ type: 'text', text }]),
+  ofText('the content is one part that is not in a list', (text) => ({ type: 'text', text })),
   form('the content is missing beside calls', ({ content: _, ...message }) => message, { fits: hasCalls }),
   form('the content is empty beside calls', (message) => ({ ...message, content: '' }), { fits: hasCalls }),
   ofCalls('a call without a type', ({ type: _, ...call }) => call),
@@ -269,6 +270,23 @@ const forms: readonly ChatFault[] = [
     'a call without arguments',
     withArguments(() => undefined),
   ),
+  ofCalls('a call with parameters in place of arguments', ({ function: { name, arguments: given }, ...call }) => ({
+    ...call,
+    function: { name, parameters: JSON.parse(given) },
+  })),
+  form(
+    'a call as a part of the content',
+    ({ role, tool_calls = [] }) => ({
+      role,
+      content: tool_calls.map(({ id, function: { name, arguments: given } }) => ({
+        type: 'tool_use',
+        id,
+        name,
+        input: JSON.parse(given),
+      })),
+    }),
+    { fits: hasCalls },
+  ),
   form(
     'a legacy function_call',
     ({ tool_calls = [], ...message }) => ({ ...message, function_call: tool_calls[0]?.function }),
@@ -284,6 +302,12 @@ const forms: readonly ChatFault[] = [
     'thoughts in a channel of gpt-oss',
     (text) => `<|channel|>analysis<|message|>${thoughts}<|end|><|start|>assistant<|channel|>final<|message|>${text}`,
   ),
+  ofText(
+    'thoughts in a channel of gpt-oss that the prompt opened',
+    (text) => `${thoughts}<|end|><|start|>assistant<|channel|>final<|message|>${text}`,
+  ),
+  ofText('thoughts in a tag with a space', (text) => `<think >${thoughts}</think >${text}`),
+  ofText('thoughts that quote their closing tag', (text) => `<think>Not \`</think>\` yet. ${thoughts}</think>${text}`),
   ofText('thoughts in a part of the content', (text) => [
     { type: 'thinking', thinking: [{ type: 'text', text: thoughts }] },
     { type: 'text', text },
@@ -530,6 +554,7 @@ const refusals: readonly ChatFault[] = [
   }),
 ];
 
+const brokenResult = 'E.g. {"result": {"sky": "dark"}}. My answer: {"result": {"sky": "cle"ar"}}';
 const sayings: readonly ChatFault[] = [
   {
     ...saying('judge', 'it contradicts itself', '{"reason":"a","holds":true} or {"reason":"b","holds":false}', {
@@ -539,6 +564,28 @@ const sayings: readonly ChatFault[] = [
   },
   {
     ...saying('judge', 'it gives no decision', 'It is hard to tell.', { unscored: /gave no clear answer/ }),
+    isLasting: true,
+  },
+  {
+    ...saying(
+      'judge',
+      'an example comes before its answer, which is not JSON',
+      'E.g. {"reason": "a", "holds": true}. My answer: {"reason": "It said "done" too early.", "holds": false}',
+      { unscored: /it has an object that cannot be read/ },
+    ),
+    isLasting: true,
+  },
+  {
+    ...saying('judge', 'it takes its answer back', '{"reason": "a", "holds": true}\n\nWait, that is wrong.', {
+      unscored: /which may take it back/,
+    }),
+    isLasting: true,
+  },
+  saying('tool', 'an example comes before its answer, which is not JSON, once', brokenResult, same),
+  {
+    ...saying('tool', 'an example comes before its answer, which is not JSON, always', brokenResult, {
+      unscored: /no answer that can be used.*it (?:has an object that cannot be read|breaks off)/,
+    }),
     isLasting: true,
   },
   {

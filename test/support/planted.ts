@@ -104,6 +104,17 @@ export const plantedLogs: readonly (readonly [format: string, from: 'chats' | 's
       ],
     }),
   ],
+  [
+    'preference',
+    'chats',
+    jsonl({
+      id: email,
+      system: said,
+      prompt: said,
+      chosen: [{ role: 'assistant', content: person }],
+      rejected: person,
+    }),
+  ],
   ['prompt-completion', 'chats', jsonl({ id: email, task: person, prompt: said, completion: person })],
   ['verifiers', 'chats', jsonl({ example_id: email, task: person, prompt: chat, completion: chat, reward: 1 })],
   [

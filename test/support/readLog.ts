@@ -13,9 +13,13 @@ const folder = temporaryFolder('formats');
 let files = 0;
 
 /** Writes a file with a content and reads its conversations. */
-export function readLog(content: string | Buffer, format?: string, source: Source = 'chats'): ReadConversations {
+export function readLog(
+  content: string | Buffer,
+  format?: string,
+  source: Source = 'chats',
+): Promise<ReadConversations> {
   files += 1;
   const file = join(folder, `log-${files}`);
   writeFileSync(file, content);
-  return readConversations([file], source, format);
+  return readConversations([file], source, format === undefined ? {} : { format });
 }

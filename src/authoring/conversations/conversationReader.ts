@@ -13,6 +13,8 @@ export type ConversationReader = {
   readonly source: Source;
   /** The keys of a value of this format, for the message about a file of no known format. */
   readonly keys: readonly string[];
+  /** The keys under which it reads messages, where a value has these by itself. */
+  readonly messageKeys?: readonly string[];
   /** Returns whether a value of a file has the shape of this format. */
   readonly matches: (value: unknown, log: LogFile) => boolean;
   /** Whether a file of it also has values of another shape, such as lines about the session or rows of plain text. */

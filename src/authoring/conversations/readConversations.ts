@@ -6,6 +6,7 @@ import type { ImportProblem, ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
 import { longestOf } from './history.ts';
 import type { PlacedValue } from './jsonValues.ts';
+import { leftOut } from './leftOut.ts';
 import { type LogFile, readLogFile } from './logFile.ts';
 import { isMessageRow } from './messageRows.ts';
 import { alpaca } from './readers/alpaca.ts';
@@ -21,6 +22,7 @@ import { langSmith } from './readers/langSmith.ts';
 import { openaiChat } from './readers/openaiChat.ts';
 import { openaiResponses } from './readers/openaiResponses.ts';
 import { openTelemetry } from './readers/openTelemetry.ts';
+import { preference } from './readers/preference.ts';
 import { promptCompletion } from './readers/promptCompletion.ts';
 import { shareGpt } from './readers/shareGpt.ts';
 import { slack } from './readers/slack.ts';
@@ -38,6 +40,7 @@ const readers: readonly ConversationReader[] = [
   claudeCode,
   codex,
   verifiers,
+  preference,
   promptCompletion,
   shareGpt,
   alpaca,
@@ -61,38 +64,33 @@ export const formatNames = (source: Source): readonly string[] =>
 /** The number of values of a file that are read to find its format. */
 const looked = 200;
 
-/**
- * Reads the conversations in some files, each value by the reader of its format.
- * @param format the name of the format of all files; without it, their shape decides
- */
-export function readConversations(files: readonly string[], source: Source, format?: string): ReadConversations {
-  return conversationsOf(
-    files.map((file) => unwrapped(readLogFile(file))),
-    source,
-    format,
-  );
-}
-
 type Reading = {
+  /** The name of the format of all files; without it, their shape decides. */
   readonly format?: string | undefined;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** Called after each file. */
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress?: (done: number, total: number) => void;
 };
 
-/** Does the same for many files, and lets signals have their turn between them. Rejects where the signal aborts. */
-export async function readManyConversations(
+/**
+ * Reads the conversations in some files, each value by the reader of its format, and lets signals have their turn
+ * meanwhile. Rejects where the signal aborts.
+ */
+export async function readConversations(
   files: readonly string[],
   source: Source,
-  { format, signal, onProgress }: Reading,
+  { format, signal, onProgress }: Reading = {},
 ): Promise<ReadConversations> {
-  const pause = breaks(turnMs);
+  const rest = breaks(turnMs);
+  const pause = async (): Promise<void> => {
+    await rest();
+    if (signal) throwIfStopped(signal);
+  };
   const logs: LogFile[] = [];
   for (const file of files) {
-    logs.push(unwrapped(readLogFile(file)));
-    onProgress(logs.length, files.length);
+    logs.push(unwrapped(await readLogFile(file, pause)));
+    onProgress?.(logs.length, files.length);
     await pause();
-    throwIfStopped(signal);
   }
   return conversationsOf(logs, source, format);
 }
@@ -112,7 +110,12 @@ function conversationsOf(read: readonly LogFile[], source: Source, format: strin
   ];
   const taken = readers.filter((each) => each.source === source);
   const own = taken.map((reader) => ({ reader, logs: logsOf(chosen, reader) })).filter((each) => each.logs.length > 0);
-  const joined = longestOf(joinedReads(own.map((each) => each.reader.read(each.logs))));
+  const reads = own.map(({ reader, logs: all }) => {
+    const read = reader.read(all);
+    const left = source === 'chats' ? leftOut(reader, all, read.conversations) : [];
+    return { ...read, notes: [...read.notes, ...left] };
+  });
+  const joined = longestOf(joinedReads(reads));
   const formats = own.flatMap(({ reader, logs: all }) => all.map(({ path }) => ({ file: path, format: reader.label })));
   return { ...joined, problems: [...problems, ...joined.problems], notes: [...notes, ...joined.notes], formats };
 }

@@ -1,6 +1,7 @@
 import { callArguments, type ToolCall } from '../../engine/core/events/message.ts';
 import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
+import { hasContent, partKind } from './partTypes.ts';
 
 /** A call as a log has it: older formats give it no id. */
 export type SaidCall = Omit<ToolCall, 'id'> & { readonly id?: string | undefined };
@@ -237,33 +238,20 @@ const partNames = [
   'function_call',
   'function_response',
 ];
-const partTypes = new Set([
-  'text',
-  'tool_use',
-  'tool_result',
-  'thinking',
-  'tool-call',
-  'tool-result',
-  'tool_call',
-  'tool_call_response',
-  'reasoning',
-]);
 
 function isPart(value: Json): boolean {
   const object = objectOf(value);
   const { type } = object;
-  if (typeof type === 'string') return partTypes.has(type);
+  if (typeof type === 'string') return hasContent(type);
   const [first, ...others] = Object.keys(object);
   return first !== undefined && others.length === 0 && partNames.includes(first);
 }
-
-const resultTypes = new Set(['tool_result', 'tool-result', 'tool_call_response']);
 
 function hasResultParts(content: Json | undefined): boolean {
   return partsOf(content).some((part) => {
     const { type, toolResult, functionResponse, function_response } = objectOf(part);
     const named = [toolResult, functionResponse, function_response];
-    return resultTypes.has(textOf(type) ?? '') || named.some(isObject);
+    return partKind(textOf(type) ?? '') === 'result' || named.some(isObject);
   });
 }
 
@@ -347,25 +335,18 @@ function readPart(part: Json, to: Collected): void {
   const given = typeof part === 'string' ? { text: part } : withoutNulls(objectOf(part));
   const object = keyedPart(given) ?? given;
   const type = textOf(object['type']);
+  const kind = type === undefined ? 'text' : partKind(type);
   const text = textIn(object, type);
   if (text !== undefined) to.text(text);
-  else if (type === 'thinking' || type === 'reasoning' || type === 'thought')
-    to.thought(textOf(firstOf(object, 'thinking', 'text', 'reasoning', 'content')) ?? '');
-  else if (type === 'step-start') to.end();
-  else if (type !== undefined && callTypes.has(type)) to.call(callOf(object));
-  else if (type !== undefined && (resultTypes.has(type) || type.endsWith('_tool_result')))
-    to.result(resultPartOf(object));
-  else if (type === 'tool-invocation') readUiTool(objectOf(object['toolInvocation']), to);
-  else if (type === 'dynamic-tool') readUiTool(object, to);
+  else if (kind === 'thought') to.thought(textOf(firstOf(object, 'thinking', 'text', 'reasoning', 'content')) ?? '');
+  else if (kind === 'step') to.end();
+  else if (kind === 'call') to.call(callOf(object));
+  else if (kind === 'result' || type?.endsWith('_tool_result')) to.result(resultPartOf(object));
+  else if (kind === 'invocation') readUiTool(objectOf(object['toolInvocation'] ?? object), to);
   else if (type?.startsWith('tool-') && 'toolCallId' in object)
     readUiTool({ toolName: type.slice('tool-'.length), ...object }, to);
-  else if (type === undefined || !silentTypes.has(type)) to.lost.push(unreadPart(type));
+  else if (kind !== 'silent') to.lost.push(unreadPart(type));
 }
-
-const callTypes = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use', 'tool-call', 'tool_call', 'function_call']);
-
-/** Parts that say nothing: thoughts that a provider hides, and the pages behind an answer. */
-const silentTypes = new Set(['redacted_thinking', 'source-url', 'source-document']);
 
 function unreadPart(type: string | undefined): string {
   if (type === undefined) return 'has parts that are not text; they are left out';
@@ -377,7 +358,7 @@ function textIn(part: JsonObject, type: string | undefined): string | undefined 
   // Of what was spoken only the words are kept.
   if (type !== undefined && /^(?:(?:in|out)put_)?audio$/.test(type))
     return textOf(firstOf(part, 'transcript') ?? objectOf(part[type])['transcript']);
-  if (type !== undefined && !['text', 'input_text', 'output_text', 'refusal'].includes(type)) return undefined;
+  if (type !== undefined && partKind(type) !== 'text') return undefined;
   const text = firstOf(part, 'text', 'content', 'refusal');
   return textOf(text) ?? textOf(objectOf(text)['value']);
 }

@@ -1,7 +1,8 @@
 import type { Offered } from '../../engine/core/domain/tool.ts';
 import { isObject, type Json } from '../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem, SpokenMessage } from './conversation.ts';
-import { objectOf, type ReadMessage, readMessage, type Said, type SaidCall, textOf } from './saidMessage.ts';
+import { clockTimesOf, timesOf } from './messageTimes.ts';
+import { type ReadMessage, readMessage, type Said, type SaidCall } from './saidMessage.ts';
 
 /** A message of a log with its line, and what it is called in a message about it. */
 export type PlacedRead = ReadMessage & {
@@ -130,7 +131,8 @@ class OpenCalls {
 
 const keyOf = (isLoose: boolean, name?: string) => `${isLoose} ${name ?? ''}${name === undefined ? '*' : ' '}`;
 
-function listAt<Each>(lists: Map<string, Each[]>, key: string): Each[] {
+/** Returns the list at a key of a map. It is added where the map lacks it. */
+export function listAt<Key, Each>(lists: Map<Key, Each[]>, key: Key): Each[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
@@ -198,64 +200,11 @@ export function conversationOf({ file, line, id, task, tools }: Outline, given: 
 /** Reads a list of messages that has one line, and turns it where the newest is first. */
 export function readMessages(list: readonly Json[], line: number, path = 'messages'): readonly PlacedRead[] {
   const read = list.map((each, index) => ({ ...readMessage(each), line, path: `${path}.${index}` }));
-  const times = timesOf(list);
+  const dated = timesOf(list);
+  const times = dated.some((time) => time !== undefined) ? dated : (clockTimesOf(list) ?? dated);
   const isNewestFirst =
     times.length > 1 &&
     times[0] !== times.at(-1) &&
     times.every((time, index) => time !== undefined && time <= (times[index - 1] ?? time));
   return isNewestFirst ? read.toReversed() : read;
 }
-
-const timeNames = new Set([
-  'timestamp',
-  'createdat',
-  'createtime',
-  'created',
-  'time',
-  'ts',
-  'date',
-  'datetime',
-  'sentat',
-  'starttime',
-]);
-
-/**
- * Returns the milliseconds of the times of messages, under the names that logs give them. Whether the day or the month of
- * a date such as 13/01/2026 is first, all of them decide together.
- */
-export function timesOf(messages: readonly Json[]): readonly (number | undefined)[] {
-  const found = messages.map(
-    (message) =>
-      Object.entries(objectOf(message)).find(([key, value]) => timeNames.has(plainKey(key)) && value !== null)?.[1],
-  );
-  const parts = found.map((value) => dayPattern.exec(textOf(value)?.trim() ?? '')?.groups);
-  const [first, second] = ['one', 'other'].map((name) => parts.some((groups) => Number(groups?.[name]) > 12));
-  const order = first === second ? undefined : first ? 'day' : 'month';
-  return found.map((value) => (value === undefined ? undefined : timeIn(value, order)));
-}
-
-const dayPattern = /^(?<one>\d{1,2})[/.-](?<other>\d{1,2})[/.-](?<year>\d{4})(?!\d)(?<rest>.*)$/;
-const monthName = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
-
-/**
- * Returns a time in milliseconds: a date as text, or a number of seconds, milliseconds, microseconds or nanoseconds;
- * undefined for a date that can be read in two ways.
- * @param order which part of a date such as 13/01/2026 is first, where that is known
- */
-export function timeIn(value: Json, order?: 'day' | 'month'): number | undefined {
-  const text = textOf(value)?.trim() ?? '';
-  if (text === '') return undefined;
-  const number = Number(text);
-  if (Number.isNaN(number)) {
-    const { one, other, year, rest } = dayPattern.exec(text)?.groups ?? {};
-    const days = order === 'day' ? [other, one] : [one, other];
-    const isClear = one !== undefined ? order !== undefined : /^\d{4}[-/.]/.test(text) || monthName.test(text);
-    const date = isClear ? Date.parse(one === undefined ? text : `${days.join('/')}/${year}${rest}`) : Number.NaN;
-    return Number.isNaN(date) ? undefined : date;
-  }
-  const digits = Math.trunc(Math.abs(number)).toString().length;
-  return digits <= 10 ? number * 1000 : digits <= 13 ? number : digits <= 16 ? number / 1000 : number / 1_000_000;
-}
-
-/** Returns a key without its case and the signs between its words. */
-export const plainKey = (key: string) => key.toLowerCase().replace(/[\s_-]+/g, '');

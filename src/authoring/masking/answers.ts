@@ -39,6 +39,12 @@ const asked: readonly Asked[] = [
     value: digits(3, 10),
   },
   {
+    kind: 'phone',
+    question: /\b(?:(?:phone|mobile|cell|telephone|contact|fax)\b|(?:reach|call|text) you\b)/iu,
+    value: /^(?:\+|\(\+?)?\d(?:[ ()./-]{0,3}\d){5,15}$/u,
+  },
+  { kind: 'id', question: /\b(?:number|nummer|n[uú]mero|numéro)\b/iu, value: digits(7, 20) },
+  {
     kind: 'id',
     question:
       /\b(?:account|customer|member(?:ship)?|policy|order|booking|reservation|confirmation|reference|passport|licen[cs]e|tax|loyalty|insurance|case|ticket)(?:'s)? (?:number|no|id|code|reference)\b/iu,

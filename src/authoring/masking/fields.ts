@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import type { PersonalKind } from './kind.ts';
+import { isNoName } from './names.ts';
 import { isEastAsian } from './script.ts';
 
 const person =
@@ -61,7 +62,7 @@ const eastAsianFields: readonly (readonly [RegExp, PersonalKind])[] = [
 ];
 
 /** Fields whose end is that of an id, and that count or measure something. */
-const measures = /amount|price|total|count|quantity|turn|step|page|size|version|line(number|no)|phonenumber/;
+const measures = /amount|price|total|(?<!ac)count|quantity|turn|step|page|size|version|line(number|no)|phonenumber/;
 
 /** Returns what the value of a field is by the field's name; null where the name says nothing. */
 export function kindOfField(name: string): PersonalKind | null {
@@ -87,16 +88,38 @@ const wordsOf = (name: string) =>
     .trim()
     .toLowerCase();
 
+/** Returns whether a field says by its name alone, or by that and what is beside it, that its value may be personal. */
+export const isPersonalField = (name: string): boolean =>
+  kindOfField(name) !== null ||
+  isSecretField(name) ||
+  [nameOfAnything, personField].some((each) => each.test(wordsOf(name)));
+
 const personField = new RegExp(
   `(?:^| )(?:(?:${person})s?|emergency contact|(?:booked|reserved|ordered|signed|approved|requested) ?(?:by|for)|assignee|requester)$`,
 );
 
 /** Returns whether a field that is called by what a person is, such as `customer`, holds that person's full name. */
 export function isNamedPerson(field: string, value: string): boolean {
-  return personField.test(wordsOf(field)) && fullName.test(value);
+  return isPersonWord(field) && fullName.test(value);
 }
 
 const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
+
+/** Returns whether a field is called by what a person is, as who speaks is in a transcript. */
+export const isPersonWord = (name: string): boolean => personField.test(wordsOf(name));
+
+/** Returns whether words behind a colon may be a value of a kind, and not a sentence. */
+export function mayBe(kind: PersonalKind, value: string): boolean {
+  if (kind === 'name')
+    return (
+      /^(?:\p{Lu}|\p{Lo})/u.test(value) &&
+      /^[\p{L}\p{M}'’.·・, -]{2,80}$/u.test(value) &&
+      value.split(/\s+/).length <= 5 &&
+      !value.split(/\s+/).some((word) => word.length > 1 && isNoName(word))
+    );
+  if (kind === 'email') return /@/.test(value);
+  return /\d/.test(value);
+}
 
 const ofPerson =
   /customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|travell?er|employee|kund|klant|klient/i;

@@ -4,11 +4,13 @@ import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { answersIn } from './answers.ts';
 import { datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
-import { isNamedPerson, isPersonName, isSecretField, kindOfField } from './fields.ts';
+import { isNamedPerson, isPersonName, isPersonWord, isSecretField, kindOfField, mayBe } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
+import { longNumbersIn } from './numbers.ts';
 import { patternsIn } from './patterns.ts';
+import { RecentTexts } from './recentTexts.ts';
 import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
@@ -79,12 +81,12 @@ export function maskerOf(options: MaskOptions): Masker {
       const keptNames = look(conversation);
       return {
         text: (text) => {
-          book.learn(text, keptNames);
+          book.learnNew(text, keptNames);
           return maskedText(text, book, keptNames);
         },
         json: (value) => {
           // What its fields declare is known from the pieces. A number without its field could be a phone number.
-          for (const each of stringsIn(value)) book.learn(each, keptNames);
+          for (const each of stringsIn(value)) book.learnNew(each, keptNames);
           return maskedJson(value, book, keptNames) as typeof value;
         },
       };
@@ -126,16 +128,27 @@ function greetedIn(text: string): readonly string[] {
   return [...text.matchAll(greetings)].map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
 }
 
-/** The facts about a text that do not depend on where it is. Each text is read once. */
+/** The facts about a text that do not depend on where it is. */
 type ReadText = {
   readonly found: readonly Found[];
   readonly names: readonly string[];
   readonly eastAsianNames: readonly Span[];
-  /** The fields in which it was learned, with those beside them, and the names that stayed there. */
-  readonly learnedIn: Set<string>;
 };
 
 type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readonly Span[] };
+
+/** Texts that are longer than the largest number of a sign are read again. */
+const mostPacked = 0xffff;
+const noSpans = ['', ''] as const;
+
+/** Returns the places of spans as signs, since there is a span for each value of the database in each text of a log. */
+const packed = (spans: readonly Span[]) => spans.map(({ start, end }) => String.fromCharCode(start, end)).join('');
+
+const unpacked = (places: string): readonly Span[] =>
+  Array.from({ length: places.length / 2 }, (_, at) => ({
+    start: places.charCodeAt(2 * at),
+    end: places.charCodeAt(2 * at + 1),
+  }));
 
 /** No stand-in has more characters. */
 const longestStandIn = 200;
@@ -143,8 +156,10 @@ const longestStandIn = 200;
 /** The values found so far, and their replacements. */
 class Book {
   readonly #options: MaskOptions;
-  readonly #texts = new Map<string, ReadText>();
-  readonly #own = new Map<string, OwnValues>();
+  readonly #texts = new RecentTexts<ReadText>();
+  /** Texts that were learned, by the conditions: the field that they were in, the fields beside it, and the names that stay. */
+  readonly #learned = new Map<string, Set<string>>();
+  readonly #own = new Map<string, readonly [whole: string, besideNames: string]>();
   readonly #entries = new ValueIndex<Entry>();
   /** By kind and key of the value. */
   readonly #standIns = new Map<string, string>();
@@ -161,7 +176,7 @@ class Book {
   readonly #said = new Set<string>();
 
   /** Texts as they were masked by what is known now, where no name stays. */
-  readonly #masked = new Map<string, string>();
+  readonly #masked = new RecentTexts<string>();
 
   constructor(options: MaskOptions) {
     this.#options = options;
@@ -178,8 +193,23 @@ class Book {
     return masked;
   }
 
+  /** Learns a text that was in none of the pieces that were learned with the same names. */
+  learnNew(text: string, keptNames: ReadonlySet<string>): void {
+    if (this.#isFirst(text, ['piece', ...keptNames])) this.learn(text, keptNames);
+  }
+
+  /** Notes that a text was learned under some conditions. Returns whether it is the first time. */
+  #isFirst(text: string, conditions: readonly string[]): boolean {
+    const key = conditions.join('\n');
+    const texts = this.#learned.get(key) ?? new Set();
+    if (texts.has(text)) return false;
+    this.#learned.set(key, texts.add(text));
+    return true;
+  }
+
   learn(value: Json, keptNames: ReadonlySet<string>, field = '', beside: JsonObject = {}, within = ''): void {
     if (typeof value === 'string') {
+      this.#isFirst(value, ['piece', ...keptNames]);
       const inner = jsonIn(value);
       if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
       else this.#learnSegments(value.normalize('NFC'), keptNames, field, beside, within);
@@ -219,7 +249,7 @@ class Book {
     if (embedded.length > 0) {
       this.#learnText(rest, keptNames, '', {}, '');
       // A value may be in a cell of a table, whose other cells are on both sides of it.
-      this.#learnNamed(text, keptNames);
+      this.#learnNamed(text, keptNames, within);
     } else this.#learnText(rest, keptNames, field, beside, within);
     for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
   }
@@ -312,6 +342,17 @@ class Book {
     });
   }
 
+  /** Returns where a text has a phone number that is known, in any spelling, and its replacement. */
+  knownPhonesIn(text: string): readonly (Span & { readonly standIn: string })[] {
+    if (this.#phones.size === 0 || !/\d/.test(text)) return [];
+    const isKept = coverOf(this.keptIn(text));
+    return longNumbersIn(text).flatMap((span) => {
+      const value = text.slice(span.start, span.end);
+      const isKnown = this.#phones.has(value.replace(/\D/g, '').slice(-8)) && !isKept(span);
+      return isKnown ? [{ ...span, standIn: this.standIn('phone', value) }] : [];
+    });
+  }
+
   #learnEastAsian(name: string, keptNames: ReadonlySet<string>): void {
     if (keptNames.has(name)) return;
     this.#eastAsian.add(name);
@@ -330,13 +371,14 @@ class Book {
 
   /** Values of the domain's own database in a text: all, and those that are not a word of a name that somebody has. */
   #ownIn(text: string): OwnValues {
-    const known = this.#own.get(text);
-    if (known) return known;
+    const known = this.#own.get(text)?.map(unpacked);
+    if (known) return { whole: known[0] ?? [], besideNames: known[1] ?? [] };
     const whole = this.#options.kept?.(text) ?? [];
     const isTold = coverOf(whole.length === 0 ? [] : toldNamesIn(text));
     const isOfName = (span: Span) => !/\s/.test(text.slice(span.start, span.end)) && isTold(span);
     const own = { whole, besideNames: whole.filter((span) => !isOfName(span)) };
-    this.#own.set(text, own);
+    if (whole.length === 0) this.#own.set(text, noSpans);
+    else if (text.length < mostPacked) this.#own.set(text, [packed(own.whole), packed(own.besideNames)]);
     return own;
   }
 
@@ -353,10 +395,9 @@ class Book {
       found,
       names: names.map(({ start, end }) => text.slice(start, end)),
       eastAsianNames: eastAsianNamesIn(text),
-      learnedIn: new Set<string>(),
     };
     this.#texts.set(text, read);
-    for (const [word] of matchWords(text.toLowerCase())) this.#said.add(word);
+    for (const [word] of matchWords(text.toLowerCase())) this.#said.add(apart(word));
     if (text.length <= longestStandIn) this.#said.add(text.toLowerCase());
     return read;
   }
@@ -412,13 +453,11 @@ class Book {
   }
 
   #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
+    if (!this.#isFirst(text, ['field', field, within, Object.keys(beside).join(' '), ...keptNames])) return;
     const read = this.#read(text);
-    const learned = [field, within, Object.keys(beside).join(' '), ...keptNames].join('\n');
-    if (read.learnedIn.has(learned)) return;
-    read.learnedIn.add(learned);
     const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
-    this.#learnNamed(text, keptNames);
+    this.#learnNamed(text, keptNames, within);
     const all = [...found, ...read.found];
     if (all.length === 0 && read.eastAsianNames.length === 0) return;
     const kept = this.keptBesideNames(text);
@@ -437,7 +476,11 @@ class Book {
 
   /** Returns what is found in a piece of a text, as it is in the whole of it. */
   #foundIn(piece: { readonly text: string; readonly start: number }, whole: string): readonly Found[] {
-    const all = [...patternsIn(piece.text), ...this.#shapesIn(piece.text), ...namesIn(piece.text)];
+    const all = [
+      ...patternsIn(piece.text, whole.slice(0, piece.start)),
+      ...this.#shapesIn(piece.text),
+      ...namesIn(piece.text),
+    ];
     return all.flatMap((each) => {
       const [start, end] = [each.start + piece.start, each.end + piece.start];
       const isAmount =
@@ -447,11 +490,16 @@ class Book {
   }
 
   /** Learns what a column of a table, an element or a parameter declares. */
-  #learnNamed(text: string, keptNames: ReadonlySet<string>): void {
-    for (const { value, field, within, beside } of namedValuesIn(text)) {
+  #learnNamed(text: string, keptNames: ReadonlySet<string>, outer: string): void {
+    for (const { value, field, within, beside, mayBeProse = false } of namedValuesIn(text)) {
       const others = Object.fromEntries(beside.map((each) => [each, null]));
-      const kind = this.#ofField(value, field, others, within);
-      if (kind === null || coverOf(this.keptBesideNames(value))({ start: 0, end: value.length })) continue;
+      const kind = this.#ofField(value, field, others, within || outer);
+      if (
+        kind === null ||
+        (mayBeProse && !mayBe(kind, value)) ||
+        coverOf(this.keptBesideNames(value))({ start: 0, end: value.length })
+      )
+        continue;
       if (kind === 'name') this.learnName(value, keptNames);
       else this.#add(kind, value);
     }
@@ -487,7 +535,7 @@ class Book {
 
   #learnNumber(value: number, field: string): void {
     const text = String(value);
-    const kind = kindOfField(field);
+    const kind = kindOfField(field) ?? (isPersonWord(field) && text.length >= 7 ? 'id' : null);
     this.#said.add(text);
     if (!Number.isInteger(value) || this.keptIn(text).length > 0) return;
     if (kind !== null && text.length >= 4) this.#add(kind, text);
@@ -514,6 +562,9 @@ class Book {
     this.#masked.clear();
   }
 }
+
+/** Returns a word that does not hold the text that it is from in the memory, as a longer part of a text does. */
+const apart = (word: string) => (word.length < 13 ? word : [...word].join(''));
 
 /** Returns what is not within something longer: the digits of an IBAN are not a separate number. */
 function outermost(found: readonly Found[]): ReadonlySet<Found> {
@@ -585,9 +636,13 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     const masked = book.masked(plain, keptNames);
     return masked === plain ? [] : [{ start, end, standIn: encodeURIComponent(masked) }];
   });
-  const found = [...names, ...encoded, ...book.birthDatesIn(text), ...book.spelledIn(text)].toSorted(
-    (a, b) => a.start - b.start || b.end - a.end,
-  );
+  const found = [
+    ...names,
+    ...encoded,
+    ...book.birthDatesIn(text),
+    ...book.knownPhonesIn(text),
+    ...book.spelledIn(text),
+  ].toSorted((a, b) => a.start - b.start || b.end - a.end);
   let [made, done] = ['', 0];
   for (const { start, end, standIn } of found) {
     if (start < done) continue;

@@ -1,4 +1,5 @@
 import type { Found, PersonalKind } from './kind.ts';
+import { numbersIn } from './numbers.ts';
 import {
   hostsOfPersons,
   identified,
@@ -260,17 +261,14 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ['id', /(?<![\p{L}\p{N}_-])(?=[\p{L}\d]*\p{L})(?=(?:[\p{L}]*\d){3})[\p{L}\d]{5,}(?![\p{L}\p{N}])/gu],
 ];
 
-const numbers =
-  /(?<![\p{L}\p{N}.,\p{Sc}])(?:\+|\(\+?)?\d(?:[ \t\u00A0\u2009\u202F()./\u2010\u2011–-]{0,3}\d){6,}(?![\p{L}\p{N}]|[.,]\d)/gu;
-const dates =
-  /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
-const phoneWords = /(?:phone|mobile|cell|tel|call|ring|reach|text|fax|whatsapp|contact|sms)[^.!?\n]{0,40}$/i;
-
 /** The kinds whose patterns all require a digit. */
 const withDigits: ReadonlySet<PersonalKind> = new Set(['iban', 'address', 'postcode', 'card', 'birthDate']);
 
-/** Returns personal data that the form of a text, or the words before it, indicate. */
-export function patternsIn(text: string): readonly Found[] {
+/**
+ * Returns personal data that the form of a text, or the words before it, indicate.
+ * @param lead the text before it
+ */
+export function patternsIn(text: string, lead = ''): readonly Found[] {
   const hasDigit = /\d/.test(text);
   const fitting = patterns.filter(([kind, , cue]) => (hasDigit || !withDigits.has(kind)) && (!cue || cue.test(text)));
   const found = fitting.flatMap(([kind, pattern]) =>
@@ -281,7 +279,7 @@ export function patternsIn(text: string): readonly Found[] {
     }),
   );
   const checked = found.flatMap((each) => (each.kind === 'iban' ? (ibanOf(text, each) ?? []) : [each]));
-  return hasDigit ? [...checked, ...numbersIn(text)] : checked;
+  return hasDigit ? [...checked, ...numbersIn(text, lead)] : checked;
 }
 
 /** Returns the IBAN that a row of groups begins with; null where its check digits are of none and no one calls it one. */
@@ -300,45 +298,4 @@ function isIban(value: string): boolean {
     String(letter.charCodeAt(0) - 55),
   );
   return plain.length >= 15 && plain.length <= 34 && BigInt(digits) % 97n === 1n;
-}
-
-/** Seven digits and more that are not a date: a phone number, a card, or the number of something. */
-function numbersIn(text: string): readonly Found[] {
-  return [...text.matchAll(numbers)].flatMap((match): readonly Found[] => {
-    const [value] = match;
-    const before = text.slice(Math.max(0, match.index - 60), match.index);
-    if (dates.test(value) || isIsbn(value) || (isAmount(value) && !phoneWords.test(before))) return [];
-    const span = { start: match.index, end: match.index + value.length };
-    if (currency.test(text.slice(span.end, span.end + 20))) return [];
-    return [{ kind: kindOfNumber(value, before), ...span }];
-  });
-}
-
-const currency = /^\s*(?:\p{Sc}|(?:eur|usd|gbp|chf|czk|pln|sek|nok|dkk|huf|jpy|Kč|zł|kr|Ft)(?!\p{L}))/iu;
-
-/** Whether a number has cents, or is round and grouped as an amount is; other groups of three may be an id of a person. */
-const isAmount = (value: string) =>
-  /^[1-9]\d*[.]\d\d$|^[1-9]\d{0,2}(?:[ \u00A0\u202F.]\d{3})*[ \u00A0\u202F.]000$/u.test(value);
-
-/** Whether a number is that of a book, whose last digit checks the others (ISO 2108). */
-function isIsbn(value: string): boolean {
-  const digits = value.replace(/\D/g, '');
-  const sum = [...digits].reduce((total, digit, at) => total + Number(digit) * (at % 2 === 1 ? 3 : 1), 0);
-  return /^97[89]\d{10}$/.test(digits) && sum % 10 === 0;
-}
-
-function kindOfNumber(value: string, before: string): PersonalKind {
-  const digits = value.replace(/\D/g, '');
-  if (digits.length >= 13 && digits.length <= 19 && isLuhn(digits)) return 'card';
-  if (digits.length > 15) return 'id';
-  return /^(?:\+|\(|0)/.test(value) || /[ ()./-]/.test(value) || phoneWords.test(before) ? 'phone' : 'id';
-}
-
-/** Whether the last digit is the check digit of the others (ISO/IEC 7812-1). */
-export function isLuhn(digits: string): boolean {
-  const sum = [...digits].reverse().reduce((total, digit, index) => {
-    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
-  return sum % 10 === 0;
 }

@@ -1,7 +1,7 @@
 import parsePhoneNumber from 'libphonenumber-js/min';
 import { type Random, randomStream } from '../../engine/core/values/random.ts';
 import type { PersonalKind } from './kind.ts';
-import { isLuhn } from './patterns.ts';
+import { isLuhn } from './numbers.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
 /** A name that no one has, so that a reader sees at once that it replaces another. */

@@ -1,38 +1,22 @@
 import Papa from 'papaparse';
-import { decoded } from './valuesWithin.ts';
+import { keyedIn } from './keyedLines.ts';
+import { assignedIn, elementsIn, htmlTablesIn } from './markup.ts';
+import { isHeading, type NamedValue, valuesOf } from './namedValue.ts';
 
-/** A value that a column, an element or a parameter names, and what it is in. */
-export type NamedValue = {
-  readonly value: string;
-  readonly field: string;
-  readonly within: string;
-  /** The names of the other columns of its table, or of the other attributes or parameters. */
-  readonly beside: readonly string[];
-};
-
-/** Returns the values of tables in Markdown, CSV and of databases, of XML, and of `name=value`. */
+/** Returns the values of tables in Markdown, CSV, HTML and of terminals, of XML, of YAML, and of `name=value`. */
 export function namedValuesIn(text: string): readonly NamedValue[] {
   return [
     ...[',', ';', '\t'].flatMap((sign) => (text.includes(sign) ? separatedIn(text, sign) : [])),
     ...columnIn(text),
     ...(text.includes('|') ? drawnIn(text) : []),
-    ...(text.includes('<') ? elementsIn(text) : []),
+    ...(/ {2}/.test(text) ? alignedIn(text) : []),
+    ...(text.includes('<') ? [...elementsIn(text), ...htmlTablesIn(text)] : []),
+    ...(text.includes(':') ? keyedIn(text) : []),
     ...(text.includes('=') ? assignedIn(text) : []),
   ];
 }
 
 const name = String.raw`[\p{L}_][^",;|\t\n]{0,40}`;
-const heading = /^[\p{L}_][\p{L}\p{N}_ .()/#-]{0,40}$|^$/u;
-const isHeading = (cells: readonly string[]) =>
-  cells.length > 1 && cells.some((cell) => cell.trim() !== '') && cells.every((cell) => heading.test(cell.trim()));
-
-const valuesOf = (columns: readonly string[], cells: readonly string[]): readonly NamedValue[] =>
-  cells.slice(0, columns.length).flatMap((cell, at): readonly NamedValue[] => {
-    const [field, value] = [columns[at]?.trim() ?? '', cell.trim()];
-    const beside = columns.map((each) => each.trim()).filter((each) => each !== field);
-    return value === '' ? [] : [{ value, field, within: '', beside }];
-  });
-
 /** Returns the values of tables whose cells have a sign between them. Other text may be before and behind a table. */
 function separatedIn(text: string, sign: string): readonly NamedValue[] {
   const plain = text.replace(/\r\n?/g, '\n');
@@ -90,46 +74,38 @@ function drawnIn(text: string): readonly NamedValue[] {
   return found;
 }
 
-const assignment =
-  /(?<![^\s?&;,({[<])(?<field>[\p{L}_][\p{L}\p{N}_.:-]{0,60})=(?:"(?<double>[^"<>\n]{1,200})"|'(?<single>[^'<>\n]{1,200})'|(?<bare>[^\s&;,"'<>#]{1,200}))/gu;
-
-/** Returns the values of parameters of an address, of attributes of an element, and of fields of a log. */
-function assignedIn(text: string, within = ''): readonly NamedValue[] {
-  const all = [...text.matchAll(assignment)].flatMap(({ groups = {} }) => {
-    const { field = '', bare = '' } = groups;
-    const quoted = groups['double'] ?? groups['single'];
-    return quoted === undefined ? plainOf(bare).map((value) => ({ field, value })) : [{ field, value: quoted }];
-  });
-  const fields = [...new Set(all.map(({ field }) => field))].slice(0, 100);
-  return all.map((each) => ({ ...each, within, beside: fields.filter((field) => field !== each.field) }));
-}
-
-/** Returns what a parameter means. A plus may be a space, so that both readings are returned. */
-function plainOf(parameter: string): readonly string[] {
-  const value = decoded(parameter) ?? parameter;
-  const spaced = value.includes('@') ? value : value.replace(/(?<=\S)\+/g, ' ');
-  return [...new Set([spaced, value])];
-}
-
-function elementsIn(text: string): readonly NamedValue[] {
+/** Returns the values of tables with columns of a fixed width: two spaces or more are between the cells. */
+function alignedIn(text: string): readonly NamedValue[] {
   const found: NamedValue[] = [];
-  const open: { readonly name: string; readonly end: number; hasParts: boolean }[] = [];
-  for (const { 1: close, 2: name = '', 3: attributes = '', 4: empty, index, 0: tag } of text.matchAll(
-    /<(\/?)([\p{L}_][\p{L}\p{N}_:-]{0,60})(\s[^<>]{0,500}?)?(\/?)>/gu,
-  )) {
-    const parent = open.at(-1);
-    const field = name.replace(/^.*:/, '');
-    if (close === '/') {
-      if (parent?.name !== name) continue;
-      open.pop();
-      const within = open.at(-1)?.name ?? '';
-      const value = text.slice(parent.end, index).trim();
-      if (!parent.hasParts && value !== '') found.push({ value, field, within, beside: [] });
-    } else {
-      if (parent) parent.hasParts = true;
-      found.push(...assignedIn(attributes, field));
-      if (empty !== '/') open.push({ name, end: index + tag.length, hasParts: false });
-    }
+  let columns: readonly Column[] | null = null;
+  for (const line of text.split(/\r?\n/)) {
+    if (columns && /^[\s=-]+$/.test(line) && /[-=]/.test(line)) continue;
+    const cells: readonly string[] | null = columns && cellsIn(line, columns);
+    if (columns && cells)
+      found.push(
+        ...valuesOf(
+          columns.map(({ name }) => name),
+          cells,
+        ),
+      );
+    else columns = columnsIn(line);
   }
   return found;
+}
+
+/** A column and where its heading begins. */
+type Column = { readonly name: string; readonly start: number };
+
+function columnsIn(line: string): readonly Column[] | null {
+  const columns = [...line.matchAll(/\S+(?: \S+)*/g)].map(({ 0: name, index }) => ({ name, start: index }));
+  return isHeading(columns.map(({ name }) => name)) && columns.every(({ name }) => name !== '') ? columns : null;
+}
+
+/** Returns the cells of a row by the places of the columns, or in order; null for a line that is not a row. */
+function cellsIn(line: string, columns: readonly Column[]): readonly string[] | null {
+  const isAligned = columns.every(({ start }) => start === 0 || start >= line.length || line[start - 1] === ' ');
+  const ordered = line.trim().split(/ {2,}/);
+  if (ordered.length === columns.length) return ordered;
+  if (!isAligned || ordered.length < 2) return null;
+  return columns.map(({ start }, at) => line.slice(start, columns[at + 1]?.start));
 }

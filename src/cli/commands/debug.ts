@@ -8,7 +8,7 @@ import { isRecording } from '../../engine/shell/records/recordingName.ts';
 import type { TerminalOptions, TypedLine } from '../dap/terminal/session.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { readSettings, settingOptions } from '../options/modelSettings.ts';
-import { flag, fromZero, type OptionValues, text } from '../options/option.ts';
+import { flag, fromZero, keysOf, type OptionValues, text } from '../options/option.ts';
 import { requireRecording } from '../options/requireRecording.ts';
 import {
   basis,
@@ -47,7 +47,7 @@ const options = {
 };
 type Options = OptionValues<typeof options>;
 
-const ofBoth = ['user', 'forkAgent', 'judge', 'timeout', 'script', 'temperature', 'maxTokens', 'set'] as const;
+const ofBoth = ['user', 'forkAgent', 'judge', 'timeout', 'script', ...keysOf(settingOptions)] as const;
 const ofTask = ['agent', 'seed', 'trial', 'basis', 'turnCap', 'out', ...ofBoth] as const;
 const ofRecording = ['domain', 'step', ...ofBoth] as const;
 

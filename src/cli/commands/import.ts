@@ -10,7 +10,7 @@ import { isConversations } from '../conversations/conversations.ts';
 import { conversationsHelp, conversationsOptions, importLogs } from '../conversations/importLogs.ts';
 import { approveMade } from '../options/approveMade.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
-import { json, text } from '../options/option.ts';
+import { json, keysOf, text } from '../options/option.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<ImportReport>>> = {
@@ -43,8 +43,6 @@ const options = {
   json,
 };
 
-const keysOf = <Shape extends object>(shape: Shape) => Object.keys(shape) as (keyof Shape & string)[];
-
 export const importCommand: Command = defineCommand({
   name: 'import',
   summary: 'make domains of a public benchmark, or recordings of real conversations',
@@ -63,7 +61,7 @@ ${conversationsHelp}`,
     'Exit code 0: done. 1: done, but tasks were not carried over, or not all could be read. 2: there was nothing to import.',
   run: async (given, [named, ...files], io) => {
     if (isConversations(named)) {
-      refuseStray(given, [...keysOf(conversationsOptions), 'out', 'python'], `import ${named}`);
+      refuseStray(given, [...keysOf(conversationsOptions), 'out'], `import ${named}`);
       return importLogs(named, given, files, io);
     }
     const benchmark = benchmarks.find((each) => each === named);

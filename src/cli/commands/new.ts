@@ -1,7 +1,8 @@
 import { basename, resolve } from 'node:path';
 import { requireEmpty } from '../../authoring/domains/newFolder.ts';
+import { maskingOptions } from '../conversations/conversations.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
-import { optionName } from '../options/option.ts';
+import { keysOf, optionName } from '../options/option.ts';
 import { fromLogs } from '../scaffold/fromLogs.ts';
 import { fromSample, sampleNames } from '../scaffold/fromSample.ts';
 import { fromServer } from '../scaffold/fromServer.ts';
@@ -61,13 +62,14 @@ be made.
 });
 
 /** The sources a domain can be created from, each with the options that apply only to it. */
+const ofLogs = ['format', 'simulator', ...keysOf(maskingOptions)] as const;
 const optionsOf = {
   template: [],
   sample: [],
   mcp: ['env', 'files', 'writes', 'list', 'noPlay'],
   mcpUrl: ['header', 'writes', 'list', 'noPlay'],
-  chats: ['format', 'simulator', 'seed', 'keepPersonalData', 'yes', 'recogniser', 'python'],
-  spans: ['format', 'simulator', 'seed', 'keepPersonalData', 'yes', 'recogniser', 'python'],
+  chats: ofLogs,
+  spans: ofLogs,
 } as const satisfies Record<string, readonly (keyof NewOptions)[]>;
 const sources = Object.keys(optionsOf) as (keyof typeof optionsOf)[];
 

@@ -7,7 +7,7 @@ import { type ConversationsReport, maskingSeed } from '../../authoring/conversat
 import { logEndings, logsInFolder } from '../../authoring/conversations/logFolder.ts';
 import { textsOf } from '../../authoring/conversations/maskedConversation.ts';
 import { MaskingQuestion } from '../../authoring/conversations/maskingQuestion.ts';
-import { formatNames, readManyConversations } from '../../authoring/conversations/readConversations.ts';
+import { formatNames, readConversations } from '../../authoring/conversations/readConversations.ts';
 import {
   type RecognisedNames,
   type RecogniserOptions,
@@ -57,7 +57,7 @@ export async function readLogs(
   }
   const show = progressOf(files.length, io);
   const onProgress = (done: number, total: number) => show(done, total, 'files read');
-  return readManyConversations(files, from, { format, signal: io.signal, onProgress });
+  return readConversations(files, from, { format, signal: io.signal, onProgress });
 }
 
 /** Things after which a person wants to know how far the work is. */

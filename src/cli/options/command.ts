@@ -90,10 +90,13 @@ export const commonOptions: readonly Option[] = optionsIn({
   ),
 });
 
+/** Returns all options of a command: its own, and those that every command takes. */
+export const optionsOf = ({ options }: Pick<Command, 'options'>): readonly Option[] => [...options, ...commonOptions];
+
 /** Throws a `UsageError` for what is behind the last place that a command has. No one would look at it. */
 export function refuseMore(positionals: readonly string[], takes: number, { usage }: Pick<Command, 'usage'>): void {
   const extra = positionals[takes];
-  if (extra !== undefined) throw new UsageError(`there is no place for "${extra}" in: ${usage}`);
+  if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}" in: ${usage}`);
 }
 
 /**

@@ -1,4 +1,5 @@
-import { type Command, commonOptions } from './command.ts';
+import { shellWord } from '../terminal/shellWord.ts';
+import { type Command, optionsOf } from './command.ts';
 import type { Option } from './option.ts';
 
 /** Writes the script that completes the commands in a shell. */
@@ -7,16 +8,12 @@ export const completionScripts = { bash: bashScript, zsh: zshScript, fish: fishS
   (commands: readonly Command[]) => string
 >;
 
-const optionsOf = ({ options }: Command): readonly Option[] => [...options, ...commonOptions];
-
 /** Returns the first part of a description, without defaults. */
 const short = (description: string): string => description.split(/; |\. |: | \(/)[0] ?? '';
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 function bashScript(commands: readonly Command[]): string {
   // Bash reads the list again, and inserts a word as it is: a space in it needs a backslash afterwards.
-  const list = (words: readonly string[]) => quoted(words.map((word) => word.replaceAll(' ', '\\\\ ')).join('|'));
+  const list = (words: readonly string[]) => shellWord(words.map((word) => word.replaceAll(' ', '\\\\ ')).join('|'));
   const cases = commands.map((command) => {
     const options = optionsOf(command);
     const free = options.filter(({ type, choices }) => type === 'string' && choices.length === 0);
@@ -60,15 +57,15 @@ function zshScript(commands: readonly Command[]): string {
   const plain = (text: string) => text.replace(/[\\[\]:]/g, '\\$&');
   const spec = ({ name, type, multiple, value = '', description, choices }: Option) => {
     const about = `${multiple ? '*' : ''}--${name}${type === 'string' ? '=' : ''}[${plain(short(description))}]`;
-    if (type === 'boolean') return quoted(about);
+    if (type === 'boolean') return shellWord(about);
     const values = choices.map((choice) => choice.replaceAll(' ', '\\ ')).join(' ');
-    return quoted(`${about}:${plain(value)}:${choices.length > 0 ? `(${values})` : '_files'}`);
+    return shellWord(`${about}:${plain(value)}:${choices.length > 0 ? `(${values})` : '_files'}`);
   };
   const cases = commands.map((command) => {
     const { name, actions } = command;
-    const first = actions.length > 0 ? [quoted(`1: : _rehearsal_first ${actions.join(' ')}`)] : [];
+    const first = actions.length > 0 ? [shellWord(`1: : _rehearsal_first ${actions.join(' ')}`)] : [];
     return `    ${name})
-      _arguments ${[...optionsOf(command).map(spec), ...first, quoted('*: :_files')].join(' \\\n        ')}
+      _arguments ${[...optionsOf(command).map(spec), ...first, shellWord('*: :_files')].join(' \\\n        ')}
       ;;`;
   });
   return `#compdef rehearsal
@@ -79,7 +76,7 @@ _rehearsal_first() {
 }
 _rehearsal() {
   local -a commands=(
-${commands.map(({ name, summary }) => `    ${quoted(`${name}:${plain(short(summary))}`)}`).join('\n')}
+${commands.map(({ name, summary }) => `    ${shellWord(`${name}:${plain(short(summary))}`)}`).join('\n')}
   )
   if ((CURRENT == 2)); then
     _describe command commands

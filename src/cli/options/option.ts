@@ -29,47 +29,22 @@ export const oneOf = <const Name extends string>(value: string, description: str
   return option(value, description, z.enum(names, { error: () => known }));
 };
 
+const numeric = (value: string, description: string, expected: string, isExpected: (given: string) => boolean) =>
+  option(value, description, z.string().refine(isExpected, expected).transform(Number));
+
 export const wholeNumber = (value: string, description: string) =>
-  option(
-    value,
-    description,
-    z
-      .string()
-      .regex(/^[1-9][0-9]*$/, 'a whole number above 0')
-      .transform(Number),
-  );
+  numeric(value, description, 'a whole number above 0', (given) => /^[1-9][0-9]*$/.test(given));
 
 /** A whole number from 0. */
 export const fromZero = (value: string, description: string) =>
-  option(
-    value,
-    description,
-    z
-      .string()
-      .regex(/^(?:0|[1-9][0-9]*)$/, 'a whole number from 0')
-      .transform(Number),
-  );
+  numeric(value, description, 'a whole number from 0', (given) => /^(?:0|[1-9][0-9]*)$/.test(given));
 
 /** A number that fulfils a condition. */
-export const number = (
-  value: string,
-  description: string,
-  expected: string,
-  isExpected: (given: number) => boolean,
-) => {
-  const isNumber = (given: string) => given.trim() !== '' && isExpected(Number(given));
-  return option(value, description, z.string().refine(isNumber, expected).transform(Number));
-};
+export const number = (value: string, description: string, expected: string, isExpected: (given: number) => boolean) =>
+  numeric(value, description, expected, (given) => given.trim() !== '' && isExpected(Number(given)));
 
 export const port = (description: string) =>
-  option(
-    'N',
-    description,
-    z
-      .string()
-      .refine((given) => /^\d+$/.test(given) && Number(given) < 65_536, 'a number from 0 to 65535')
-      .transform(Number),
-  );
+  numeric('N', description, 'a number from 0 to 65535', (given) => /^\d+$/.test(given) && Number(given) < 65_536);
 
 const isTime = (given: string) => given.trim() !== '' && Number(given) > 0 && Number.isFinite(Number(given));
 
@@ -113,6 +88,9 @@ export const optionsIn = (shape: OptionShape): readonly Option[] =>
       choices: inner instanceof z.ZodEnum ? inner.options.map(String) : [],
     };
   });
+
+/** Returns the names of options in camelCase. */
+export const keysOf = <Shape extends OptionShape>(shape: Shape) => Object.keys(shape) as (keyof Shape & string)[];
 
 /** `turnCap` as `turn-cap`. */
 export const optionName = (key: string) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -3,7 +3,13 @@ import { isDate } from '../../engine/shell/checks/checkState.ts';
 import { maskingOptions } from '../conversations/conversations.ts';
 import { flag, json, type OptionValues, option, repeated, text } from '../options/option.ts';
 
-const pair = z.string().regex(/^[^=]+=/, 'NAME=VALUE');
+const pair = z
+  .string()
+  .regex(/^[^=]+=/, 'NAME=VALUE')
+  .transform((each): readonly [string, string] => {
+    const at = each.indexOf('=');
+    return [each.slice(0, at).trim(), each.slice(at + 1)];
+  });
 const isAddress = (given: string) => /^https?:/i.test(given) && URL.canParse(given);
 
 /** The options of `rehearsal new`. */
@@ -16,16 +22,16 @@ export const newOptions = {
     'the address of a server that runs already (Streamable HTTP)',
     z.string().refine(isAddress, 'an address such as http://127.0.0.1:8000/mcp'),
   ),
-  env: repeated(
+  env: option(
     'NAME=VALUE',
     'environment of that command; ${env:NAME} is filled in from yours when it starts, and ${instanceFolder} is a fresh folder for each rollout (can be given several times)',
-    pair,
+    z.array(pair),
   ),
   files: text(
     'FOLDER',
     'files that the server starts from: they are copied into the domain, and from there into the ${instanceFolder} of each rollout, so the folder itself is never changed',
   ),
-  header: repeated('NAME=VALUE', 'header of every request to that address (can be given several times)', pair),
+  header: option('NAME=VALUE', 'header of every request to that address (can be given several times)', z.array(pair)),
   writes: text(
     'NAMES',
     "the server's tools that change something, with commas between, or none (default: what the server says, and by their names where it says nothing; those are marked for review)",

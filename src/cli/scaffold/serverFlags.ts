@@ -10,7 +10,7 @@ import type { NewOptions } from './newOptions.ts';
 
 /** Returns the server that the flags name, with absolute paths. */
 export function serverOf({ mcp = '', mcpUrl: url, env, header }: NewOptions, { cwd }: Io): GivenServer {
-  if (url !== undefined) return { type: 'http', url, headers: pairs(header) };
+  if (url !== undefined) return { type: 'http', url, headers: Object.fromEntries(header ?? []) };
   const words = commandWords(mcp);
   if (typeof words === 'string') throw new UsageError(`--mcp cannot be read: ${words}`);
   const [command, ...args] = words;
@@ -19,7 +19,7 @@ export function serverOf({ mcp = '', mcpUrl: url, env, header }: NewOptions, { c
     const path = resolve(cwd, word);
     return /[\\/.]/.test(word) && !word.startsWith('-') && existsSync(path) ? path : word;
   };
-  return { command: placed(command), args: args.map(placed), env: pairs(env) };
+  return { command: placed(command), args: args.map(placed), env: Object.fromEntries(env ?? []) };
 }
 
 /** The folder of a new domain for the start state of its server. */
@@ -56,16 +56,6 @@ function unlessRefused<Result>(from: string, work: () => Result): Result {
     if (!(error instanceof RefusedFile)) throw error;
     throw new UsageError(`--files ${from}: ${error.message}. ${error.hint}`);
   }
-}
-
-/** Returns the values of NAME=VALUE by their names. */
-function pairs(list: readonly string[] = []): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    list.map((each) => {
-      const at = each.indexOf('=');
-      return [each.slice(0, at).trim(), each.slice(at + 1)];
-    }),
-  );
 }
 
 /** Returns the tools of `--writes`; undefined without it. Throws a `UsageError` for one that the server does not have. */

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { JsonValues } from '../../../src/authoring/conversations/jsonValues.ts';
 import { formatNames, readConversations } from '../../../src/authoring/conversations/readConversations.ts';
 import { shown } from '../../support/conversationLines.ts';
 import { lines as jsonl, readLog as read } from '../../support/readLog.ts';
@@ -574,8 +575,8 @@ const variations: readonly (readonly [string, string, Content, readonly string[]
   ],
 ];
 
-test.each([...formats, ...variations])('%s: %s', (label, _, content, expected) => {
-  const found = read(content);
+test.each([...formats, ...variations])('%s: %s', async (label, _, content, expected) => {
+  const found = await read(content);
   expect(found.problems).toEqual([]);
   expect(found.formats).toMatchObject([{ format: label }]);
   expect(found.conversations.flatMap(shown)).toEqual(expected);
@@ -594,10 +595,10 @@ test.each([
   ['data', ['W1', 'W2'], '["W1","W2"]'],
   ['rows', [{ text: 'x', id: 1 }], '[{"text":"x","id":1}]'],
   ['an object', { status: 'shipped' }, '{"status":"shipped"}'],
-])('a result that is %s', (_, content, expected) => {
+])('a result that is %s', async (_, content, expected) => {
   const blocks = [{ type: 'tool_result', tool_use_id: 'tu', content }];
   const messages = [...anthropic.messages.slice(0, 2), { role: 'user', content: blocks }];
-  const [found] = read(jsonl({ messages })).conversations;
+  const [found] = (await read(jsonl({ messages }))).conversations;
   expect(found?.messages.at(-1)).toMatchObject({ role: 'tool', content: expected });
 });
 
@@ -686,11 +687,16 @@ const shapes: readonly (readonly [string, unknown, readonly string[]])[] = [
     [asked, answered],
   ],
   ['messages as JSON text', { messages: JSON.stringify(chat) }, whole],
+  [
+    'parts as JSON text',
+    { messages: [{ ...user, content: '[{"type":"input_text","text":"Where is W1?"}]' }, ...chat.slice(1)] },
+    whole,
+  ],
   ['each message as JSON text', { messages: chat.map((each) => JSON.stringify(each)) }, whole],
 ];
 
-test.each(shapes)('%s', (_, value, expected) => {
-  const found = read(jsonl(value));
+test.each(shapes)('%s', async (_, value, expected) => {
+  const found = await read(jsonl(value));
   expect([found.problems, found.conversations.flatMap(({ lost }) => lost)]).toEqual([[], []]);
   expect(found.conversations.flatMap(shown)).toEqual(expected);
 });
@@ -719,25 +725,21 @@ test.each([
   ['flat', [{ name: 'get_order', parameters }]],
   ['flat with an input schema', [{ name: 'get_order', input_schema: parameters }]],
   ['a map', { get_order: { description: '', inputSchema: parameters } }],
-])('tools that are %s', (_, tools) => {
+])('tools that are %s', async (_, tools) => {
   const call = { function: { name: 'get_order', arguments: { order_id: 'W1', reason: null } } };
-  const [found] = read(jsonl({ tools, messages: [user, { role: 'assistant', tool_calls: [call] }] })).conversations;
+  const [found] = (await read(jsonl({ tools, messages: [user, { role: 'assistant', tool_calls: [call] }] })))
+    .conversations;
   expect(found?.tools).toEqual([{ name: 'get_order', description: '', parameters }]);
   expect(found && shown(found)).toEqual([asked, called]);
 });
 
-test.each([
-  [{ conversations: [] }, 'a conversation without messages is left out'],
-  [
-    { conversations: [{ from: 'human', value: 'Hello' }], chosen: {}, rejected: {} },
-    'the chosen and the rejected answer are left out',
-  ],
-])('what is left out of %j is a note', (value, note) => {
+test('a conversation without messages is left out with a note', async () => {
   const other = { conversations: [{ from: 'human', value: 'Where is W1?' }] };
-  expect(read(jsonl(other, value), 'sharegpt').notes).toMatchObject([{ line: 2, message: note }]);
+  const note = { line: 2, message: 'a conversation without messages is left out' };
+  expect((await read(jsonl(other, { conversations: [] }), 'sharegpt')).notes).toMatchObject([note]);
 });
 
-test('results of a batch are joined with the requests of another file, and the others are named', () => {
+test('results of a batch are joined with the requests of another file, and the others are named', async () => {
   const folder = temporaryFolder('batches');
   const written = (name: string, ...values: readonly object[]) => {
     writeFileSync(join(folder, name), jsonl(...values));
@@ -746,7 +748,7 @@ test('results of a batch are joined with the requests of another file, and the o
   const request = (custom_id: string) => ({ custom_id, body: { messages: [user] } });
   const answer = (custom_id: string) => ({ custom_id, response: { body: { choices: [{ message: closing }] } } });
   const refused = { custom_id: 'refused', response: null, error: { message: 'expired' } };
-  const { conversations, problems } = readConversations(
+  const { conversations, problems } = await readConversations(
     [
       written('results.jsonl', answer('a'), answer('unknown'), answer('lost'), answer('twice'), refused),
       written('requests.jsonl', request('a'), request('twice'), request('twice'), request('refused')),
@@ -763,7 +765,7 @@ test('results of a batch are joined with the requests of another file, and the o
   ]);
 });
 
-test('a thread of Slack over several days of a channel is one conversation', () => {
+test('a thread of Slack over several days of a channel is one conversation', async () => {
   const folder = temporaryFolder('slack');
   const day = (name: string, message: object) => {
     const path = join(folder, name);
@@ -774,18 +776,18 @@ test('a thread of Slack over several days of a channel is one conversation', () 
     day('2026-01-01.json', { user: 'U1', text: 'Where is W1?', ts: '1700000001.0001' }),
     day('2026-01-02.json', { user: 'U2', text: 'It has shipped.', ts: '1700090001.0001' }),
   ];
-  const { conversations } = readConversations(files, 'chats');
+  const { conversations } = await readConversations(files, 'chats');
   expect(conversations.map(shown)).toEqual([[asked, answered]]);
 });
 
-test('a message without content that can be read is reported, and never an empty turn', () => {
+test('a message without content that can be read is reported, and never an empty turn', async () => {
   const empty = [
     { role: 'user', content: '' },
     { role: 'assistant', content: null },
     { role: 'assistant', answer: 'x' },
     { role: 'user', content: [{ type: 'image_url', image_url: {} }] },
   ];
-  const [found] = read(jsonl({ messages: [user, ...empty] })).conversations;
+  const [found] = (await read(jsonl({ messages: [user, ...empty] }))).conversations;
   expect(found && shown(found)).toEqual([asked]);
   expect(found?.lost.map(({ message }) => message)).toEqual([
     'messages.1: is empty; it is left out',
@@ -795,15 +797,15 @@ test('a message without content that can be read is reported, and never an empty
   ]);
 });
 
-test('rows are sorted by time, and those without the id of a conversation are one', () => {
+test('rows are sorted by time, and those without the id of a conversation are one', async () => {
   const rows = ['c', 'b', 'a'].map((content, index) => ({
     role: 'user',
     content,
     created_at: `2026-01-01T00:00:0${2 - index}Z`,
   }));
-  expect(read(jsonl(...rows)).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
+  expect((await read(jsonl(...rows))).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
   const tied = ['c', 'b', 'a'].map((content, index) => ({ chatId: 1, role: 'user', content, ts: [5, 5, 4][index] }));
-  expect(read(JSON.stringify(tied)).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
+  expect((await read(JSON.stringify(tied))).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
 });
 
 const plain =
@@ -856,35 +858,72 @@ test.each<readonly [string, Content, string, number]>([
     '3: has a quote that is not closed, or one within a cell',
     1,
   ],
-])('%s gives one message', (_, content, message, kept) => {
-  const found = read(content);
+])('%s gives one message', async (_, content, message, kept) => {
+  const found = await read(content);
   expect(found.problems.map((each) => `${each.line}: ${each.message}`)).toEqual([message]);
   expect(found.conversations).toHaveLength(kept);
 });
 
-test('each line that is not JSON is named, also where the file has no whole value', () => {
+test('each line that is not JSON is named, also where the file has no whole value', async () => {
   const cut = JSON.stringify({ messages: chat }).slice(0, -20);
-  const found = read(`${cut}\nthis is not JSON\n${cut}`);
+  const found = await read(`${cut}\nthis is not JSON\n${cut}`);
   expect(found.problems.map(({ line }) => line)).toEqual([1, 2, 3]);
   expect(found.conversations).toEqual([]);
 });
 
-test('several values over many lines are read', () => {
+test('several values over many lines are read', async () => {
   const one = JSON.stringify({ messages: chat }, null, 2);
-  expect(read(`${one}\n${one}\n`).conversations.map(shown)).toEqual([whole, whole]);
+  expect((await read(`${one}\n${one}\n`)).conversations.map(shown)).toEqual([whole, whole]);
 });
 
-test('a file of no known format says what was found, what is supported and what is nearest', () => {
-  const [found] = read(jsonl({ conversation: 'x', lang: 'en' })).problems;
+const rows = Array.from({ length: 6000 }, (_, row) => ({
+  chat_id: `c${row}`,
+  role: 'user',
+  content: `Größe\n"${row}"`,
+}));
+const quoted = rows.map(({ chat_id, role, content }) => `${chat_id},${role},"${content.replaceAll('"', '""')}"\r\n`);
+
+test.each<readonly [string, string]>([
+  ['a table', `chat_id,role,content\r\n${quoted.join('')}`],
+  ['lines', jsonl(...rows)],
+  ['a list', JSON.stringify(rows, null, 1)],
+])('%s that comes in pieces is read as a whole', async (_, content) => {
+  const long = content.padEnd(1_100_000);
+  for (const bytes of [Buffer.from(long), gzipSync(long), Buffer.from(`\uFEFF${long}`, 'utf16le')]) {
+    const { problems, conversations } = await read(bytes);
+    expect(problems).toEqual([]);
+    expect(conversations.map(shown)).toEqual(rows.map((each) => [`u ${each.content}`]));
+  }
+});
+
+test('values are the same whatever the pieces that their text comes in', () => {
+  const values = (text: string, length: number) => {
+    const found = new JsonValues();
+    for (let at = 0; at < text.length; at += length) found.add(text.slice(at, at + length));
+    return found.end();
+  };
+  const objects = [{ a: '"\\}' }, { b: [1, { c: ']\n' }] }];
+  for (const text of [
+    jsonl(...objects),
+    ` \n${JSON.stringify(objects)}`,
+    '[1]\n[2, 3]\n',
+    '{\n"a": 1\n}\n{"b": 2}',
+    '{"a":\n',
+  ])
+    for (const length of [1, 2, 5]) expect(values(text, length)).toEqual(values(text, text.length));
+});
+
+test('a file of no known format says what was found, what is supported and what is nearest', async () => {
+  const [found] = (await read(jsonl({ conversation: 'x', lang: 'en' }))).problems;
   expect(found?.message).toMatch(
     /^the format is not known: the file has objects with conversation, lang\. Supported are .*Anthropic Messages \(anthropic-messages\).*\. The nearest is ShareGPT, which has conversations\. Name the format with --format$/,
   );
 });
 
-test('a format that is named is taken, and one of the other source is not', () => {
+test('a format that is named is taken, and one of the other source is not', async () => {
   expect(formatNames('chats')).toContain('openai-chat');
-  expect(read(jsonl(anthropic), 'openai-chat').formats).toMatchObject([{ format: 'OpenAI chat completions' }]);
-  expect(read(jsonl({ resourceSpans: [] })).problems).toMatchObject([
+  expect((await read(jsonl(anthropic), 'openai-chat')).formats).toMatchObject([{ format: 'OpenAI chat completions' }]);
+  expect((await read(jsonl({ resourceSpans: [] }))).problems).toMatchObject([
     { message: 'holds OpenTelemetry spans. Import it as spans, not as chats' },
   ]);
 });

@@ -257,8 +257,8 @@ const trees: readonly (readonly [string, readonly Given[], readonly (readonly st
   ],
 ];
 
-test.each(trees)('the tree of spans decides: %s', (_, spans, expected, notes) => {
-  const found = readLog(lines(exported(...spans)), undefined, 'spans');
+test.each(trees)('the tree of spans decides: %s', async (_, spans, expected, notes) => {
+  const found = await readLog(lines(exported(...spans)), undefined, 'spans');
   expect(found.problems).toEqual([]);
   expect(found.conversations.map(shown)).toEqual(expected);
   expect(found.notes.map(({ message }) => message)).toEqual(notes.map((each) => expect.stringMatching(each)));
@@ -567,8 +567,8 @@ const dialects: readonly (readonly [string, unknown, (readonly string[])?])[] = 
   ],
 ];
 
-test.each(dialects)('a dialect of spans: %s', (_, value, expected = whole) => {
-  const found = readLog(lines(value), undefined, 'spans');
+test.each(dialects)('a dialect of spans: %s', async (_, value, expected = whole) => {
+  const found = await readLog(lines(value), undefined, 'spans');
   expect([found.problems, found.conversations.flatMap(({ lost }) => lost), found.notes]).toEqual([[], [], []]);
   expect(found.conversations.map(shown)).toEqual([expected]);
 });
@@ -584,12 +584,12 @@ test.each([
     { 'gen_ai.operation.name': 'chat' },
     /^the spans of t1 hold no messages; let the agent record them/,
   ],
-])('a dialect %s is named', (_, attributes, message) => {
-  const found = readLog(lines(one(attributes)), undefined, 'spans');
+])('a dialect %s is named', async (_, attributes, message) => {
+  const found = await readLog(lines(one(attributes)), undefined, 'spans');
   expect(found.problems.map((each) => each.message)).toEqual([expect.stringMatching(message)]);
 });
 
-test('a result without an id in the span of its tool is paired by name', () => {
+test('a result without an id in the span of its tool is paired by name', async () => {
   const tool = (id: string, at: number, status: string): Given => ({
     id,
     at,
@@ -600,7 +600,7 @@ test('a result without an id in the span of its tool is paired by name', () => {
     role: 'assistant',
     parts: [1, 2].map((number) => ({ type: 'tool_call', name: 'get_order', arguments: { number } })),
   };
-  const found = readLog(
+  const found = await readLog(
     lines(
       exported(
         agent('r'),
@@ -621,7 +621,7 @@ test('a result without an id in the span of its tool is paired by name', () => {
 test.each([
   ['Python', (trace_id: string) => ({ context: { trace_id, span_id: '0x1' } })],
   ['Node', (traceId: string) => ({ context: { traceId, spanId: '1' }, attributes: {} })],
-])('links of spans as the SDK of %s prints them join their traces', (_, linkTo) => {
+])('links of spans as the SDK of %s prints them join their traces', async (_, linkTo) => {
   const printed = (trace: string, at: number, input: readonly object[], output: object, links: readonly object[]) => ({
     ...{ name: 'chat m', context: { trace_id: trace, span_id: `0x${at}` }, parent_id: null, links },
     start_time: `2026-01-01T00:00:0${at}.000000Z`,
@@ -633,6 +633,6 @@ test.each([
     },
   });
   const spans = [printed('0xa', 1, [user], closing, []), printed('0xb', 2, [followUp], bye, [linkTo('0xa')])];
-  const { conversations } = readLog(lines(...spans), undefined, 'spans');
+  const { conversations } = await readLog(lines(...spans), undefined, 'spans');
   expect(conversations.map(shown)).toEqual([[...answered.slice(1), 'u Thanks.', 'a Bye.']]);
 });

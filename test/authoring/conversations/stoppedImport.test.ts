@@ -24,7 +24,7 @@ test.each(['a new folder', 'a folder with a file'])(
     }
     const supervisor = await openSupervisor(loadDomain(inRoot('domains', 'order-desk'), { soundness: false }));
     const person = new AbortController();
-    const importing = importConversations(supervisor, readLog(lines(chat, chat, chat)), {
+    const importing = importConversations(supervisor, await readLog(lines(chat, chat, chat)), {
       from: 'chats',
       folder,
       key: signingKey(join(temporaryFolder('key'), 'key.pem')),

@@ -33,8 +33,8 @@ test.each<readonly [string, readonly object[], readonly string[], readonly (read
     ['Vercel UI messages'],
     [['u a', 'u b']],
   ],
-])('%s are all read, and each is announced', (_, values, formats, expected) => {
-  const found = read(jsonl(...values));
+])('%s are all read, and each is announced', async (_, values, formats, expected) => {
+  const found = await read(jsonl(...values));
   expect([found.problems, found.notes]).toEqual([[], []]);
   expect(found.formats.map(({ format }) => format)).toEqual(formats);
   expect(found.conversations.map(shown)).toEqual(expected);
@@ -42,8 +42,8 @@ test.each<readonly [string, readonly object[], readonly string[], readonly (read
 
 test.each(['sharegpt', 'claude-code'])(
   'values that are not of the format %s, which was named, are problems',
-  (name) => {
-    const { problems, notes, conversations } = read(jsonl(chat), name);
+  async (name) => {
+    const { problems, notes, conversations } = await read(jsonl(chat), name);
     expect(problems.map(({ message }) => message)).toMatchObject([
       expect.stringMatching(/^is not of the format .* \(objects with messages\); it is left out$/),
     ]);
@@ -58,10 +58,91 @@ test.each<readonly [string, readonly string[], string]>([
   ['days first with dots', ['13.01.2026', '02.02.2026', '01.03.2026'], 'abc'],
   ['names of months', ['14 Jan 2026', 'Jan 13, 2026', 'Mon, 12 Jan 2026 10:00:00 GMT'], 'cba'],
   ['texts with a number', ['row 3', 'row 2', 'row 1'], 'abc'],
-])('rows with %s are in order', (_, dates, expected) => {
+])('rows with %s are in order', async (_, dates, expected) => {
   const rows = dates.map((date, index) => row('abc'[index] ?? '', { date }));
-  const [found] = read(jsonl(...rows)).conversations;
+  const [found] = (await read(jsonl(...rows))).conversations;
   expect(found?.messages.map(({ content }) => content).join('')).toBe(expected);
+});
+
+test.each<readonly [readonly string[], string]>([
+  [['10:32', '10:35', '10:35:20'], 'abc'],
+  [['10:35 AM', '10:32 AM', '9:58 AM'], 'cba'],
+  [['12:05 p.m.', '11:58 a.m.', '11:58 a.m.', '9:00 a.m.'], 'dcba'],
+  [['23:58', '00:01', '00:02'], 'abc'],
+  [['00:02', '23:59', '23:58', '23:57'], 'dcba'],
+  [['10:35', '10:32'], 'ab?'],
+  [['10:35', '10:32', '10:40'], 'abc?'],
+])('rows with the times %j are in the order %s, and an unclear order is noted', async (times, expected) => {
+  for (const log of [
+    jsonl(...times.map((time, index) => row('abcd'[index] ?? '', { time }))),
+    `session_id,role,content,time\n${times.map((time, index) => `s,user,${'abcd'[index]},${time}\n`).join('')}`,
+  ]) {
+    const { conversations, notes } = await read(log);
+    const order = conversations[0]?.messages.map(({ content }) => content).join('');
+    expect(`${order}${notes.some(({ message }) => message.includes('have no date')) ? '?' : ''}`).toBe(expected);
+  }
+});
+
+test.each([
+  ['2026-01-13', ['10:35', '10:32'], 'ba'],
+  ['13/01/2026', ['10:35 AM', '10:32 AM'], 'ba'],
+  ['2026-01-13T00:00:00Z', ['10:35', '10:32'], 'ab'],
+])('a date %s and times %j in two columns are one time', async (date, times, expected) => {
+  const found = await read(jsonl(...times.map((time, index) => row('ab'[index] ?? '', { date, time }))));
+  expect(found.conversations[0]?.messages.map(({ content }) => content).join('')).toBe(expected);
+});
+
+const pair = ['u Where is W1?', 'a It has shipped.', 'a No.'];
+const [good, bad] = [
+  { role: 'assistant', content: 'It has shipped.' },
+  { role: 'assistant', content: 'No.' },
+];
+const [human, gpt] = [{ from: 'human', value: 'Where is W1?' }, (value: string) => ({ from: 'gpt', value })];
+
+test.each([
+  { prompt: 'Where is W1?', chosen: 'It has shipped.', rejected: 'No.' },
+  { messages: [user], chosen: [good], rejected: [bad] },
+  { messages: [user, good], chosen: good, rejected: bad },
+  { prompt: 'Where is W1?', messages: [user, good], chosen: [user, good], rejected: [user, bad] },
+  { conversations: [human], chosen: gpt('It has shipped.'), rejected: gpt('No.') },
+  { instruction: 'Where is W1?', chosen: 'It has shipped.', rejected: 'No.' },
+  { input: { messages: [user] }, preferred_output: [good], non_preferred_output: [bad] },
+  {
+    chosen: '\n\nHuman: Where is W1?\n\nAssistant: It has shipped.',
+    rejected: '\n\nHuman: Where is W1?\n\nAssistant: No.',
+  },
+])('the chosen and the rejected answer of %j are a conversation each', async (value) => {
+  const found = await read(jsonl({ id: 'x', ...value }));
+  expect([found.problems, found.notes, found.formats[0]?.format]).toEqual([[], [], 'preference data']);
+  expect(found.conversations.map((each) => [each.id, ...shown(each)])).toEqual([
+    ['x-chosen', pair[0], pair[1]],
+    ['x-rejected', pair[0], pair[2]],
+  ]);
+});
+
+const left = (keys: string, label: string, values = '') =>
+  `messages under ${keys} are left out${values}: ${label} has its messages elsewhere`;
+
+test.each<readonly [object, readonly string[], string?]>([
+  [{ messages: [user], history: [['Hello', 'Hi']], prompt: 'x' }, [left('history, prompt', 'OpenAI chat completions')]],
+  [{ messages: [user], conversations: [{ from: 'human', value: 'Hello' }] }, [left('messages', 'ShareGPT')]],
+  [{ messages: [user, closing], prompt: 'Where is W1?', completion: 'It has shipped.' }, []],
+  [{ messages: [user], chosen: 'It has shipped.' }, [left('chosen', 'OpenAI chat completions')]],
+  [
+    { conversations: [human], chosen: gpt('a'), rejected: gpt('b') },
+    [left('chosen, rejected', 'ShareGPT')],
+    'sharegpt',
+  ],
+  [{ messages: [user], history: 'x', prompt: { id: 'p' }, conversation: 'c1' }, []],
+])('messages beside those of the format are noted, unless they are repeated: %j', async (value, notes, format) => {
+  expect((await read(jsonl(value), format as string | undefined)).notes.map(({ message }) => message)).toEqual(notes);
+});
+
+test('values with the same messages left out are one note', async () => {
+  const value = { messages: [user], history: [['Hello', 'Hi']] };
+  expect((await read(jsonl(value, value))).notes).toMatchObject([
+    { line: 1, message: left('history', 'OpenAI chat completions', ', in 2 values of the file') },
+  ]);
 });
 
 const [asks, answers] = [{ messages: [user] }, 'It has shipped.'];
@@ -76,10 +157,10 @@ test.each([
   { response: { choices: [{ text: answers }] } },
   { response: { content: [{ type: 'text', text: answers }] } },
   { output: [closing] },
-])('an answer beside the messages as %j is read', (more) => {
-  const [found] = read(jsonl({ ...asks, ...more })).conversations;
+])('an answer beside the messages as %j is read', async (more) => {
+  const [found] = (await read(jsonl({ ...asks, ...more }))).conversations;
   expect([found && shown(found), found?.lost]).toEqual([whole, []]);
-  const [repeated] = read(jsonl({ ...chat, ...more })).conversations;
+  const [repeated] = (await read(jsonl({ ...chat, ...more }))).conversations;
   expect(repeated?.messages).toHaveLength(2);
 });
 
@@ -89,8 +170,8 @@ test.each([
   [{ response: { score: 1 } }, 'response: is not a readable answer (its fields are score)'],
   [{ response: 'data: {"choices": []}\n\ndata: [DONE]' }, 'response: is not a readable answer'],
   [{ ...chat, answer: 'Tomorrow.' }, 'answer: is a second answer; it is left out'],
-])('what is beside the messages and no answer is named: %j', (more, message) => {
-  expect(read(jsonl({ ...asks, ...more })).conversations[0]?.lost).toMatchObject([{ line: 1, message }]);
+])('what is beside the messages and no answer is named: %j', async (more, message) => {
+  expect((await read(jsonl({ ...asks, ...more }))).conversations[0]?.lost).toMatchObject([{ line: 1, message }]);
 });
 
 const ofResponses = {
@@ -113,18 +194,18 @@ test.each<readonly [string, object, object, readonly string[], readonly string[]
     [asked],
     ['Too long'],
   ],
-])('a request of a batch %s', (_, request, answer, said, notes) => {
-  const found = read(jsonl(request, { custom_id: 'r1', ...answer }));
+])('a request of a batch %s', async (_, request, answer, said, notes) => {
+  const found = await read(jsonl(request, { custom_id: 'r1', ...answer }));
   expect(found.conversations.map((each) => [each.id, ...shown(each)])).toEqual([['r1', 's Be brief.', ...said]]);
   const not = notes.map((cause) => `the request "r1" of a batch was not answered: ${cause}`);
   expect([found.problems, found.notes.map(({ message }) => message)]).toEqual([[], not]);
   if (request === ofResponses) expect(found.conversations[0]?.tools).toMatchObject([{ name: 'get_order' }]);
 });
 
-test('of the lines of a proxy with one session, the longest history is the conversation', () => {
+test('of the lines of a proxy with one session, the longest history is the conversation', async () => {
   const more = [user, closing, { role: 'user', content: 'Thanks.' }];
   const line = (messages: readonly object[], session_id: string) => ({ session_id, messages, response: closing });
-  const found = read(jsonl(line([user], 's1'), line(more, 's1'), line([user], 's2'), line([user], 's2')));
+  const found = await read(jsonl(line([user], 's1'), line(more, 's1'), line([user], 's2'), line([user], 's2')));
   expect(found.conversations.map((each) => [each.id, ...shown(each)])).toEqual([
     ['s1', ...whole, 'u Thanks.', answered],
     ['s2', ...whole],
@@ -145,8 +226,8 @@ test.each([
   ['two sessions of Codex', [...codex('x', {}), ...codex('y', {})], ['x', 'y']],
   ['two bare sessions of Codex', [...bare('x'), ...bare('y')], ['x', 'y']],
   ['a session of Codex that continues another', [codex('x', {})[0], ...codex('y', {})], ['x']],
-])('%s in one file', (_, values, ids) => {
-  const { conversations } = read(jsonl(...values));
+])('%s in one file', async (_, values, ids) => {
+  const { conversations } = await read(jsonl(...values));
   expect(conversations.map((each) => [each.id, ...shown(each)])).toEqual(ids.map((id) => [id, asked]));
 });
 
@@ -191,8 +272,8 @@ test.each<readonly [string, object, readonly string[], readonly string[]]>([
     [...whole, 'a No.'],
     [],
   ],
-])('%s', (_, value, expected, lost) => {
-  const found = read(jsonl(value));
+])('%s', async (_, value, expected, lost) => {
+  const found = await read(jsonl(value));
   expect(found.conversations.flatMap(shown)).toEqual(expected);
   expect(
     [...found.problems, ...found.conversations.flatMap((each) => each.lost)].map(({ message }) => message),

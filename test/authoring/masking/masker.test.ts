@@ -5,7 +5,7 @@ import { maskedConversation, piecesOf } from '../../../src/authoring/conversatio
 import { keptBy, knownFrom } from '../../../src/authoring/masking/database.ts';
 import { kindOfField } from '../../../src/authoring/masking/fields.ts';
 import { maskerOf, type Piece } from '../../../src/authoring/masking/masker.ts';
-import { isLuhn } from '../../../src/authoring/masking/patterns.ts';
+import { isLuhn } from '../../../src/authoring/masking/numbers.ts';
 import { type Json, type JsonObject, jsonOf } from '../../../src/engine/core/values/json.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -30,6 +30,9 @@ const planted: readonly { readonly text: string; readonly gone: readonly string[
     gone: ['1234567', '1234-5678'],
     stays: /^Call \+49 \d{3} \d{7} or \(\d{3}\) \d{4}-\d{4}\.$/,
   },
+  { text: 'my number is 5551234567, the other number: 12345678', gone: ['5551234567', '12345678'] },
+  { text: 'Reach me at 5551234567 or 612 34 56 78', gone: ['5551234567', '612 34'] },
+  { text: 'Call +49 170 1234567. 491701234567 or 170 1234567', gone: ['1234567'] },
   { text: 'my phone number is 5551234567', gone: ['5551234567'], stays: /^my phone number is \d{10}$/ },
   {
     text: 'Card 4111 1111 1111 1111, ending in 1111.',
@@ -104,6 +107,12 @@ const ofNobody = [
   'I’m sorry, I am looking for it. Thank you! Hello again.',
   '{"status":"pending","items":[{"name":"Desk Lamp","price":49.9,"amount":1234567890}]}',
   '{"amount":1234567890,"created_at":1772445600,"quantity":1000000}',
+  'Client: Fantastic News\nAgent: Anything else?',
+  'Address: to be confirmed\nPhone: on request',
+  'It shows 1234567, 12345678901 and 1700000000000; 1 234 567 pieces, ref 2024-12345, 4711-0815 and 10 20 30 40.',
+  '{"value":1234567890123,"shelf":"1234567"}',
+  'NAME        READY\nBrass Lamp  yes',
+  '<table><tr><th>Name</th><th>Price</th></tr><tr><td>Brass Lamp</td><td>12</td></tr></table>',
 ];
 
 test.each(ofNobody)('text that is not personal is kept: %s', (text) => {
@@ -127,6 +136,17 @@ test.each([
   '<customers><customer name="Orla Quennell"/><customer id="8" name="Odo Tamblyn"></customer></customers>',
   '{"columns":["id","customer_name"],"rows":[[7,"Orla Quennell"],[8,"Odo Tamblyn"]]}',
   'customer_name=Orla+Quennell&driver_name=Odo%20Tamblyn',
+  'customer:\n  name: Orla Quennell\n  email: x@y.example\ndriver_name: Odo Tamblyn',
+  '- id: 7\n  customer_name: Orla Quennell\n- id: 8\n  customer_name: "Odo Tamblyn"',
+  'Here they are:\n```yaml\ncustomer_names: [Orla Quennell, Odo Tamblyn]\n```',
+  'Full name: Orla Quennell\nNote: late: angry\nDriver name: Odo Tamblyn',
+  'customer_name: Orla Quennell\nnote: *late*\ndriver_name: Odo Tamblyn',
+  'customer_name: Orla Quennell\nsize: 7\ncustomer_name: Odo Tamblyn\nsize: 8',
+  '<table><tr><th>Name</th><th>Phone</th></tr><tr><td>Orla <b>Quennell</b></td><td>-</td></tr><tr><td>Odo Tamblyn</td></tr></table>',
+  '<TABLE><TR><TD>Customer name:<TD>Orla Quennell<TR><TD>Driver name<TD>Odo&nbsp;Tamblyn</TABLE>',
+  '<dl><dt>Customer name</dt><dd>Orla Quennell</dd><dt>Driver name</dt><dd>Odo Tamblyn</dd></dl>',
+  'ID  CUSTOMER NAME  SIZE\n7   Orla Quennell  8\n18                 9\n8   Odo Tamblyn    10\n\nDone.',
+  ' id  customer_name  phone\n---  -------------  -----\n  7  Orla Quennell  -\n 18  Odo Tamblyn    -',
 ])('names go from a result, whatever its form: %s', (text) => {
   const [made = ''] = masked([text]);
   for (const part of ['Orla', 'Quennell', 'Odo', 'Tamblyn', '\\u0054amblyn']) expect(made).not.toContain(part);
@@ -178,6 +198,12 @@ test.each(ofNobody)('text that is not personal is kept in an import: %s', (text)
 test('a name of a result stays or goes whatever the order of the results', () => {
   const results = ['{"name":"Orla Quennell","sku":1}', '{"name":"Orla Quennell","phone":"-"}'];
   for (const texts of [results, results.toReversed()]) expect(masked(texts).join('')).not.toContain('Quennell');
+});
+
+test('a name in a table is one of a person where the call is about a person', () => {
+  const text = 'name,size\nOrla Quennell,8';
+  const { text: masked } = maskerOf({ seed: 'test' }).conversation([{ value: text, within: 'find_customer' }]);
+  expect(masked(text)).not.toContain('Quennell');
 });
 
 test('a table of many rows is masked in a time that grows with its rows', () => {
@@ -308,6 +334,8 @@ test.each([
   ['Your street address?', 'Oak House, Mill Road', ['Oak', 'Mill']],
   ['What is your date of birth?', 'August 9, 1988', ['1988']],
   ['Your user name?', 'kjell.o', ['kjell']],
+  ['And your phone?', '5551234', ['5551234']],
+  ['What is the number on the back?', '55512345', ['55512345']],
 ] as const)('what answers a question is masked: %s %s', (question, answer, gone) => {
   const made = answered(question, answer).toLowerCase();
   for (const part of gone) expect(made).not.toContain(part.toLowerCase());

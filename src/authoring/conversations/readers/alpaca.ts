@@ -1,7 +1,7 @@
 import type { Json } from '../../../engine/core/values/json.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
-import { conversationIdOf } from '../messageRows.ts';
-import { listIn, objectOf, textOf } from '../saidMessage.ts';
+import { conversationIdOf, earlierTurns, turnOf } from '../messageRows.ts';
+import { objectOf, textOf } from '../saidMessage.ts';
 import { conversationOf, readMessages } from '../transcript.ts';
 
 /** Reads `{"instruction", "input", "output"}`, and earlier turns as pairs in `history`, as LLaMA-Factory writes them. */
@@ -10,6 +10,7 @@ export const alpaca: ConversationReader = {
   label: 'Alpaca',
   source: 'chats',
   keys: ['instruction', 'output'],
+  messageKeys: ['history'],
   matches: (value) => {
     const { instruction, output } = objectOf(value);
     return textOf(instruction) !== undefined && typeof output === 'string';
@@ -21,8 +22,8 @@ export const alpaca: ConversationReader = {
       const request = [instruction, input].flatMap((each) => textOf(each) || []).join('\n\n');
       const messages: readonly Json[] = [
         ...(textOf(system) ? [{ role: 'system', content: system ?? null }] : []),
-        ...listIn(history).flatMap((pair) => turnOf(listIn(pair))),
-        ...turnOf([request, output ?? null]),
+        ...earlierTurns(history),
+        ...turnOf(request, output ?? null),
       ];
       return conversationOf(
         { file, line, id: textOf(id) ?? conversationIdOf(object) },
@@ -30,10 +31,3 @@ export const alpaca: ConversationReader = {
       );
     }),
 };
-
-function turnOf([request, answer]: readonly Json[]): readonly Json[] {
-  return [
-    { role: 'user', content: request ?? null },
-    { role: 'assistant', content: answer ?? null },
-  ];
-}

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
 import { readAnswer } from '../loggedAnswer.ts';
-import { conversationIdOf, hasBlocks } from '../messageRows.ts';
+import { conversationIdOf, hasParts } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { listIn, objectOf, textOf } from '../saidMessage.ts';
 import { conversationOf, readMessages } from '../transcript.ts';
@@ -12,12 +12,13 @@ export const anthropicMessages: ConversationReader = {
   label: 'Anthropic Messages',
   source: 'chats',
   keys: ['system', 'messages', 'content'],
+  messageKeys: ['messages', 'completion'],
   matches: (value) => {
     const { messages, system, tools } = requestIn(value);
     if (!Array.isArray(messages)) return false;
     const isSystemApart = system !== undefined && messages.every((each) => objectOf(each)['role'] !== 'system');
     const isTool = Array.isArray(tools) && tools.some((tool) => 'input_schema' in objectOf(tool));
-    return isSystemApart || isTool || hasBlocks(messages, blocks) || isAnswer(answerIn(value));
+    return isSystemApart || isTool || hasParts(messages, 'anthropic-messages') || isAnswer(answerIn(value));
   },
   read: (logs) =>
     readEach(logs, (file, { value, line }) => {
@@ -40,8 +41,6 @@ export const anthropicMessages: ConversationReader = {
       );
     }),
 };
-
-const blocks = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking']);
 
 function requestIn(value: unknown): JsonObject {
   const object = objectOf(value);

@@ -3,8 +3,8 @@ import type { Conversation, ImportProblem, Read } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { LogFile } from '../logFile.ts';
 import { readRows } from '../messageRows.ts';
+import { plainKey } from '../messageTimes.ts';
 import { objectOf, textOf } from '../saidMessage.ts';
-import { plainKey } from '../transcript.ts';
 import { chatOf } from './openaiChat.ts';
 import { pairOf } from './promptCompletion.ts';
 
@@ -14,6 +14,7 @@ export const csvRows: ConversationReader = {
   label: 'CSV rows',
   source: 'chats',
   keys: ['conversation_id', 'role', 'content'],
+  messageKeys: ['messages', 'prompt', 'completion', 'history'],
   isWhole: true,
   matches: (value, { isTable }) => {
     const { role, content, prompt, completion, messages } = plainRow(objectOf(value));
@@ -50,16 +51,15 @@ function readTable({ path, values }: LogFile): Read {
   const rows = values.map(({ value, line }) => ({ value: plainRow(objectOf(value)), line }));
   const messages = rows.filter(({ value }) => value['role'] !== undefined);
   const others = rows.filter(({ value }) => value['role'] === undefined);
-  const read = [
-    ...readRows(path, messages),
-    ...others.map((row): Conversation | ImportProblem => {
-      if (textOf(row.value['messages']) !== undefined) return chatOf(path, row);
-      if (row.value['prompt'] !== undefined && row.value['completion'] !== undefined) return pairOf(path, row);
-      return { file: path, line: row.line, message: 'the row has neither a role nor a question with an answer' };
-    }),
-  ];
+  const ofRows = readRows(path, messages);
+  const read = others.map((row): Conversation | ImportProblem => {
+    if (textOf(row.value['messages']) !== undefined) return chatOf(path, row);
+    if (row.value['prompt'] !== undefined && row.value['completion'] !== undefined) return pairOf(path, row);
+    return { file: path, line: row.line, message: 'the row has neither a role nor a question with an answer' };
+  });
   return readOf(
-    read.filter((each): each is Conversation => 'messages' in each),
-    read.filter((each): each is ImportProblem => 'message' in each),
+    [...ofRows.conversations, ...read.filter((each): each is Conversation => 'messages' in each)],
+    [...ofRows.problems, ...read.filter((each): each is ImportProblem => 'message' in each)],
+    ofRows.notes,
   );
 }

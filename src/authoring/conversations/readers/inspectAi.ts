@@ -11,6 +11,7 @@ export const inspectAi: ConversationReader = {
   label: 'inspect_ai log',
   source: 'chats',
   keys: ['eval', 'samples'],
+  messageKeys: ['messages'],
   matches: (value) => isSample(value) || (isLog(value) && samplesIn(value).some(isSample)),
   read: (logs) =>
     readFiles(logs, ({ path, values }) =>

@@ -2,8 +2,9 @@ import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem } from '../conversation.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
+import { timeIn } from '../messageTimes.ts';
 import { objectOf, type ReadMessage, textOf } from '../saidMessage.ts';
-import { conversationOf, type PlacedRead, timeIn } from '../transcript.ts';
+import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { plainText } from './plainText.ts';
 
 /** Reads conversations of Intercom: the message that began it, and the parts that follow. */

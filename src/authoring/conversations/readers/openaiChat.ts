@@ -18,6 +18,7 @@ export const openaiChat: ConversationReader = {
   label: 'OpenAI chat completions',
   source: 'chats',
   keys: ['messages'],
+  messageKeys: ['messages', 'completion'],
   matches: (value) =>
     isMessageRow(value) || messagesIn(value) !== undefined || (Array.isArray(value) && value.some(isMessageRow)),
   read: (logs) => joinedReads(logs.map(readChats)),
@@ -26,12 +27,14 @@ export const openaiChat: ConversationReader = {
 function readChats({ path, values }: LogFile) {
   const rows = values.filter(({ value }) => isMessageRow(value));
   const others = values.filter(({ value }) => !isMessageRow(value));
-  const read = [...readRows(path, rows, others.length > 0), ...others.map((each) => chatOf(path, each))];
-  const conversations = read.filter((each): each is Conversation => 'messages' in each);
-  const problems = read.filter((each): each is ImportProblem => 'message' in each);
+  const ofRows = readRows(path, rows, others.length > 0);
+  const read = others.map((each) => chatOf(path, each));
+  const conversations = [...ofRows.conversations, ...read.filter((each): each is Conversation => 'messages' in each)];
+  const problems = [...ofRows.problems, ...read.filter((each): each is ImportProblem => 'message' in each)];
   return readOf(
     conversations.toSorted((a, b) => a.line - b.line),
     problems.toSorted((a, b) => a.line - b.line),
+    ofRows.notes,
   );
 }
 

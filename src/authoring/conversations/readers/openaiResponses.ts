@@ -57,6 +57,10 @@ function threadsOf(values: readonly PlacedValue[]): readonly (readonly PlacedVal
 const callTypes = new Set(['function_call', 'custom_tool_call', 'local_shell_call', 'mcp_call', 'web_search_call']);
 const resultTypes = new Set(['function_call_output', 'custom_tool_call_output', 'local_shell_call_output']);
 
+/** Returns whether values of a type are items of the Responses API: calls, results and thoughts. */
+export const isItemType = (type: string): boolean =>
+  callTypes.has(type) || resultTypes.has(type) || type === 'reasoning';
+
 /** Returns whether a value is an item of the Responses API, and not a message of another one. */
 function isItem(value: Json): boolean {
   const { type, content } = objectOf(value);

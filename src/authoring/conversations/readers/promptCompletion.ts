@@ -2,6 +2,7 @@ import type { Json } from '../../../engine/core/values/json.ts';
 import type { Conversation } from '../conversation.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
+import { earlierTurns } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { firstOf, listIn, objectOf, textOf } from '../saidMessage.ts';
 import { conversationOf, readMessages } from '../transcript.ts';
@@ -12,6 +13,7 @@ export const promptCompletion: ConversationReader = {
   label: 'prompt and completion',
   source: 'chats',
   keys: ['prompt', 'completion'],
+  messageKeys: ['prompt', 'completion', 'history'],
   matches: isPair,
   read: (logs) => readEach(logs, (path, each) => pairOf(path, each)),
 };
@@ -24,10 +26,12 @@ export function isPair(value: unknown): boolean {
 
 /** Reads a prompt and a completion as one conversation. */
 export function pairOf(file: string, { value, line }: PlacedValue, id?: string): Conversation {
-  const { prompt, completion, task, tools } = objectOf(value);
+  const { prompt, completion, history, system, task, tools } = objectOf(value);
   const object = objectOf(value);
   const own = id ?? textOf(firstOf(object, 'id', 'example_id'));
   return conversationOf({ file, line, id: own, task: textOf(task), tools: toolsIn(tools ?? object['tool_defs']) }, [
+    ...readMessages(textOf(system) ? [{ role: 'system', content: system ?? null }] : [], line, 'system'),
+    ...readMessages(earlierTurns(history), line, 'history'),
     ...readMessages(messagesIn(prompt, 'user'), line, 'prompt'),
     ...readMessages(messagesIn(completion, 'assistant'), line, 'completion'),
   ]);

@@ -1,6 +1,8 @@
 import { type Json, jsonOf } from '../../../engine/core/values/json.ts';
 import { pythonLiteral } from '../../../engine/core/values/pythonLiteral.ts';
+import type { Conversation } from '../conversation.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
+import type { PlacedValue } from '../jsonValues.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { listIn, objectOf, type ReadMessage, readMessage, resultText, roleNamed, textOf } from '../saidMessage.ts';
@@ -12,25 +14,26 @@ export const shareGpt: ConversationReader = {
   label: 'ShareGPT',
   source: 'chats',
   keys: ['conversations'],
+  messageKeys: ['conversations'],
   matches: (value) =>
     listIn(objectOf(value)['conversations']).some((each) => 'from' in objectOf(each) || 'role' in objectOf(each)),
-  read: (logs) =>
-    readEach(logs, (file, { value, line }, notes) => {
-      const object = objectOf(value);
-      const { conversations, system, tools, id } = object;
-      if ('chosen' in object) notes.push({ file, line, message: 'the chosen and the rejected answer are left out' });
-      const opening = textOf(system) ? [{ from: 'system', value: textOf(system) ?? '' }] : [];
-      const turns = [...opening, ...listIn(conversations)];
-      return conversationOf(
-        { file, line, id: textOf(id) ?? conversationIdOf(object), tools: toolsIn(tools) },
-        turns.map((each, index) => ({
-          ...readTurn(each, turns[index - 1]),
-          line,
-          path: `conversations.${index}`,
-        })),
-      );
-    }),
+  read: (logs) => readEach(logs, shareGptOf),
 };
+
+export function shareGptOf(file: string, { value, line }: PlacedValue): Conversation {
+  const object = objectOf(value);
+  const { conversations, system, tools, id } = object;
+  const opening = textOf(system) ? [{ from: 'system', value: textOf(system) ?? '' }] : [];
+  const turns = [...opening, ...listIn(conversations)];
+  return conversationOf(
+    { file, line, id: textOf(id) ?? conversationIdOf(object), tools: toolsIn(tools) },
+    turns.map((each, index) => ({
+      ...readTurn(each, turns[index - 1]),
+      line,
+      path: `conversations.${index}`,
+    })),
+  );
+}
 
 /** A turn of `function_call` has its call as JSON text. In the form of Hermes, calls and results are in tags of a text. */
 function readTurn(turn: Json, before?: Json): ReadMessage {

@@ -4,8 +4,9 @@ import type { Read } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import type { LogFile } from '../logFile.ts';
+import { timeIn } from '../messageTimes.ts';
 import { firstOf, objectOf, textOf } from '../saidMessage.ts';
-import { conversationOf, type PlacedRead, timeIn } from '../transcript.ts';
+import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { plainText } from './plainText.ts';
 
 /**

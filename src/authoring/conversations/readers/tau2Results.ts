@@ -10,6 +10,7 @@ export const tau2Results: ConversationReader = {
   label: 'tau2 results',
   source: 'chats',
   keys: ['simulations'],
+  messageKeys: ['messages'],
   matches: (value) => Array.isArray(objectOf(value)['simulations']) || isSimulation(value),
   read: (logs) =>
     readFiles(logs, ({ path, values }) =>

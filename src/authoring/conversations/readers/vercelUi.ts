@@ -1,5 +1,5 @@
 import type { ConversationReader } from '../conversationReader.ts';
-import { hasBlocks } from '../messageRows.ts';
+import { hasParts } from '../messageRows.ts';
 import { listIn, objectOf, textOf } from '../saidMessage.ts';
 import { openaiChat } from './openaiChat.ts';
 
@@ -9,6 +9,7 @@ export const vercelUi: ConversationReader = {
   label: 'Vercel UI messages',
   source: 'chats',
   keys: ['messages', 'parts'],
+  messageKeys: ['messages', 'completion'],
   isWhole: true,
   matches: (value) => {
     const messages = Array.isArray(value) ? value : [value, ...listIn(objectOf(value)['messages'])];
@@ -17,8 +18,6 @@ export const vercelUi: ConversationReader = {
   read: openaiChat.read,
 };
 
-const partTypes = new Set(['text', 'step-start', 'dynamic-tool', 'tool-invocation', 'file', 'reasoning']);
-
 function isUiMessage(value: unknown): boolean {
   const { role, parts: given, toolInvocations } = objectOf(value);
   // A table of messages has them as JSON text.
@@ -26,7 +25,7 @@ function isUiMessage(value: unknown): boolean {
   if (textOf(role) === undefined) return false;
   return (
     Array.isArray(toolInvocations) ||
-    hasBlocks([{ parts: isTextual(parts) ? parts : [] }], partTypes, 'parts') ||
+    hasParts([{ parts: isTextual(parts) ? parts : [] }], 'vercel-ui', 'parts') ||
     hasTools(parts)
   );
 }

@@ -8,6 +8,7 @@ export const verifiers: ConversationReader = {
   label: 'verifiers results',
   source: 'chats',
   keys: ['example_id', 'prompt', 'completion', 'reward'],
+  messageKeys: ['prompt', 'completion', 'history'],
   matches: (value) => isPair(value) && 'reward' in objectOf(value),
   read: (logs) =>
     readFiles(logs, ({ path, values }) => {

@@ -2,8 +2,9 @@ import { isObject, type Json, type JsonObject } from '../../../engine/core/value
 import type { Conversation, ImportProblem } from '../conversation.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
+import { timeIn } from '../messageTimes.ts';
 import { firstOf, objectOf, textOf } from '../saidMessage.ts';
-import { conversationOf, type PlacedRead, timeIn } from '../transcript.ts';
+import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { plainText } from './plainText.ts';
 
 /** Reads tickets of Zendesk with their public comments. */

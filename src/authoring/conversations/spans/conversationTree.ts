@@ -4,21 +4,8 @@ import { keyOf, prefixesOf } from '../history.ts';
 import { objectOf, type Said } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { byTime } from './otlp.ts';
-import type { Step } from './step.ts';
-
-/** A call of a model with what it says about the conversation. */
-type Call = {
-  readonly step: Step;
-  readonly system: string;
-  readonly tools: string;
-  /** The messages of the model's request, without those of the system. */
-  readonly asked: readonly Said[];
-  readonly said: readonly Said[];
-  readonly agent: Step | undefined;
-};
-
-/** One history of messages, and the calls that it comes of. */
-type Thread = { readonly said: readonly Said[]; readonly calls: readonly Call[] };
+import type { CalledTool, Step } from './step.ts';
+import { type Call, type Thread, Threads } from './threads.ts';
 
 /**
  * Rebuilds conversations from the spans of traces. Spans of one conversation id are one conversation, without an id those
@@ -47,8 +34,9 @@ export function conversationsIn(given: readonly Step[], silence: (id: string, st
     }
     const { main, others, left } = threads;
     const shown = [main, ...others];
+    const executed = executedIn(sorted);
     for (const [index, thread] of shown.entries())
-      conversations.push(conversationFrom(index === 0 ? id : `${id}-${index + 1}`, thread, sorted));
+      conversations.push(conversationFrom(index === 0 ? id : `${id}-${index + 1}`, thread, executed));
     notes.push(...left);
   }
   return readOf(conversations, problems, notes);
@@ -198,20 +186,21 @@ function callsIn(steps: readonly Step[], tree: Tree): readonly Call[] {
 }
 
 /** A group with what its calls tell; null where they tell nothing. */
-type Rebuilt = Group & { readonly threads: Threads | null };
+type Rebuilt = Group & { readonly threads: Sorted | null };
 
 function rebuilt(group: Group, tree: Tree): Rebuilt {
   const calls = callsIn(group.steps, tree);
   return { ...group, threads: calls.length > 0 ? threadsOf(calls, tree, group.isNamed) : null };
 }
 
-type Threads = { readonly main: Thread; readonly others: readonly Thread[]; readonly left: readonly ImportProblem[] };
+type Sorted = { readonly main: Thread; readonly others: readonly Thread[]; readonly left: readonly ImportProblem[] };
 
-function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Threads {
+function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Sorted {
   const isBeside = besideOf(calls, tree);
   const onLine = calls.filter((call) => !isBeside(call));
-  let threads: readonly Thread[] = [];
-  for (const call of onLine.length > 0 ? onLine : calls) threads = withCall(threads, call);
+  const sorted = new Threads();
+  for (const call of onLine.length > 0 ? onLine : calls) sorted.add(call);
+  const threads = sorted.all();
   const ranks = new Map(threads.map((thread, at) => [thread, rankOf(thread, at, threads)]));
   const [best = { said: [], calls: [] }, ...rest] = threads.toSorted(
     (a, b) => b.said.length - a.said.length || (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0),
@@ -278,102 +267,14 @@ function overlapOf(one: readonly Said[], other: readonly Said[]): number {
 const isSame = (one: Said | undefined, other: Said | undefined) =>
   one !== undefined && other !== undefined && keyOf(one) === keyOf(other);
 
-/** Adds a call to the history that it continues, or begins another history with it. */
-function withCall(threads: readonly Thread[], call: Call): readonly Thread[] {
-  const { asked, said } = call;
-  const replaced = (old: Thread, messages: readonly Said[]) => [
-    ...threads.filter((each) => each !== old),
-    { said: [...messages, ...said], calls: [...old.calls, call] },
-  ];
-  const extended = threads
-    .map((thread) => ({ thread, from: joinOf(thread.said, asked) }))
-    .filter((each): each is { thread: Thread; from: number } => each.from !== null)
-    .toSorted((a, b) => a.from - b.from || b.thread.said.length - a.thread.said.length)[0];
-  if (extended && asked.length > 0) {
-    const { thread, from } = extended;
-    return replaced(thread, [...thread.said, ...asked.slice(thread.said.length - from)]);
-  }
-  const decorated = threads.find((thread) => asked.length > 0 && isDecorated(thread.said, asked));
-  if (decorated) return replaced(decorated, asked);
-  const near = nearestOf(threads, asked);
-  if (near) {
-    const shared = near.calls.filter((each) => isWithin(each, asked));
-    return [...threads, { said: [...asked, ...said], calls: [...shared, call] }];
-  }
-  const next = threads.findLast((thread) => follows(thread, call));
-  if (next) return replaced(next, [...next.said, ...asked]);
-  return [...threads, { said: [...asked, ...said], calls: [call] }];
-}
-
-/** Returns the first of the histories that have the most messages in common with one; undefined where none has any. */
-function nearestOf(threads: readonly Thread[], asked: readonly Said[]): Thread | undefined {
-  let [nearest, most]: [Thread | undefined, number] = [undefined, 0];
-  for (const thread of threads) {
-    const overlap = overlapOf(thread.said, asked);
-    if (overlap > most) [nearest, most] = [thread, overlap];
-  }
-  return nearest;
-}
-
-/** Whether all that a call asked and said is at the start of a history. */
-function isWithin(call: Call, history: readonly Said[]): boolean {
-  const all = [...call.asked, ...call.said];
-  return all.length <= history.length && overlapOf(all, history) === all.length;
-}
-
-/**
- * From which message on a history is the start of what a model was asked with; null where it is not. A window of the
- * history that slides leaves out its first messages: then at least two are the same.
- */
-function joinOf(history: readonly Said[], asked: readonly Said[]): number | null {
-  for (let from = 0; from < history.length; from++) {
-    const length = history.length - from;
-    if (length > asked.length || (from > 0 && length < 2)) continue;
-    if (history.slice(from).every((each, index) => isSame(each, asked[index]))) return from;
-  }
-  return null;
-}
-
-/**
- * Reports whether a history is the start of what a model was asked with, apart from lines that its messages of the user have in
- * addition: programs add the time or what they found to the last one, for one call only.
- */
-function isDecorated(history: readonly Said[], asked: readonly Said[]): boolean {
-  if (history.length > asked.length) return false;
-  return history.every((each, at) => {
-    const other = asked[at];
-    if (isSame(each, other)) return true;
-    if (each.role !== 'user' || other?.role !== 'user' || other.content.trim() === '') return false;
-    return each.content.startsWith(`${other.content.trim()}\n`) || each.content.endsWith(`\n${other.content.trim()}`);
-  });
-}
-
-/** Reports whether a call without earlier messages continues a history. */
-function follows(thread: Thread, { asked, system, tools, agent, step }: Call): boolean {
-  const last = thread.calls.at(-1);
-  if (!last) return false;
-  if (asked.length === 0) return true;
-  if (asked[0]?.role === 'tool') return true;
-  const isSameTrace = last.step.trace === step.trace;
-  if (!isSameTrace) return last.tools === tools && (last.system === system || tools !== '');
-  const isAlike = last.system === system && last.tools === tools;
-  if (last.agent === agent)
-    return isAlike && (system + tools !== '' || (areTurns(last.step, step) && agent === undefined));
-  return isAlike && agent !== undefined && last.agent?.name === agent.name && areTurns(last.agent, agent);
-}
-
-/** Whether two spans are turns of one conversation: they name it, and neither is inside of another span. */
-const areTurns = (one: Step, other: Step) =>
-  one.conversation !== undefined && one.conversation === other.conversation && one.parent === '' && other.parent === '';
-
-function conversationFrom(id: string, { said, calls }: Thread, steps: readonly Step[]): Conversation {
+function conversationFrom(id: string, { said, calls }: Thread, executed: Executed): Conversation {
   const [first] = calls;
   const lineOf = new Map(
     calls.flatMap(({ step }) => [...step.input, ...step.output].map((each) => [each, step.line] as const)),
   );
   const { file = '', line = 1 } = first?.step ?? {};
   const system: readonly Said[] = first?.system ? [{ role: 'system', content: first.system }] : [];
-  const whole = [...system, ...withResults(said, steps)];
+  const whole = [...system, ...withResults(said, executed)];
   const placed = whole.map((each, index): PlacedRead => {
     return { said: [each], lost: [], line: lineOf.get(each) ?? line, path: `message ${index + 1}` };
   });
@@ -390,29 +291,47 @@ function conversationFrom(id: string, { said, calls }: Thread, steps: readonly S
   };
 }
 
+/** Results that only the spans of the tools have, by the id, the name, and the name with the arguments of their call. */
+type Executed = {
+  readonly byId: ReadonlyMap<string | undefined, readonly CalledTool[]>;
+  readonly byName: ReadonlyMap<string, readonly CalledTool[]>;
+  readonly byCall: ReadonlyMap<string, readonly CalledTool[]>;
+};
+
+const callKey = (name: string, given: string | undefined) => JSON.stringify([name, given]);
+
+function executedIn(steps: readonly Step[]): Executed {
+  const called = steps.flatMap(({ kind, called }) => (kind === 'tool' && called?.result ? [called] : []));
+  return {
+    byId: Map.groupBy(called, ({ id }) => id),
+    byName: Map.groupBy(called, ({ name }) => name),
+    byCall: Map.groupBy(called, ({ name, given }) => callKey(name, given)),
+  };
+}
+
 /** Adds results that only the spans of the tools have, each behind its call: by id, by arguments, else by name in order. */
-function withResults(said: readonly Said[], steps: readonly Step[]): readonly Said[] {
+function withResults(said: readonly Said[], { byId, byName, byCall }: Executed): readonly Said[] {
   const told = new Set(said.flatMap((each) => (each.role === 'tool' ? [each.callId] : [])));
-  let executed = steps.flatMap(({ kind, called }) => (kind === 'tool' && called?.result ? [called] : []));
   const idsTold = new Set(said.flatMap((each) => (each.role === 'agent' ? each.calls.map(({ id }) => id) : [])));
+  const used = new Set<CalledTool>();
+  const isFree = (call: CalledTool) => !used.has(call);
+  const isOfName = (call: CalledTool) => isFree(call) && (call.id === undefined || !idsTold.has(call.id));
   return said.flatMap((each, index) => {
     if (each.role !== 'agent') return [each];
-    const after = said.slice(index + 1);
-    const end = after.findIndex(({ role }) => role !== 'tool');
-    const hasResults = (end < 0 ? after : after.slice(0, end)).length >= each.calls.length;
-    if (hasResults) return [each];
+    let end = index + 1;
+    while (said[end]?.role === 'tool') end += 1;
+    if (end - index - 1 >= each.calls.length) return [each];
     const results = each.calls.flatMap(({ id, name, arguments: given }): readonly Said[] => {
       if (id !== undefined && told.has(id)) return [];
-      const ofName = executed.filter((call) => call.name === name && (call.id === undefined || !idsTold.has(call.id)));
-      const whole = JSON.stringify(given);
+      const ofName = byName.get(name) ?? [];
       const words = Object.values(objectOf(given)).map((value) => JSON.stringify(value));
       const own =
-        executed.find((call) => id !== undefined && call.id === id) ??
-        ofName.find((call) => call.given === whole) ??
-        ofName.find((call) => words.every((word) => call.given?.includes(word))) ??
-        ofName[0];
+        (id === undefined ? undefined : byId.get(id)?.find(isFree)) ??
+        byCall.get(callKey(name, JSON.stringify(given)))?.find(isOfName) ??
+        ofName.find((call) => isOfName(call) && words.every((word) => call.given?.includes(word))) ??
+        ofName.find(isOfName);
       if (!own?.result) return [];
-      executed = executed.filter((call) => call !== own);
+      used.add(own);
       return [{ role: 'tool', callId: id, name, ...own.result }];
     });
     return [each, ...results];

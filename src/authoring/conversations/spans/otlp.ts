@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
+import { timeIn } from '../messageTimes.ts';
 import { objectOf, textOf } from '../saidMessage.ts';
-import { timeIn } from '../transcript.ts';
 
 /** A span of OpenTelemetry with its attributes as plain values. */
 export type Span = {

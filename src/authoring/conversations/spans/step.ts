@@ -1,6 +1,7 @@
 import type { Offered } from '../../../engine/core/domain/tool.ts';
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
-import { readItem } from '../readers/openaiResponses.ts';
+import { hasContent } from '../partTypes.ts';
+import { isItemType, readItem } from '../readers/openaiResponses.ts';
 import { listIn, objectOf, readMessage, type Said, textOf } from '../saidMessage.ts';
 
 /** The kind of a span in a conversation: one call of a model, the work of an agent around it, or a call of a tool. */
@@ -84,17 +85,13 @@ function isPartAlone(value: Json): boolean {
   const { role, type, text, toolUse, toolResult, content } = objectOf(value);
   if (role !== undefined) return false;
   if (toolUse !== undefined || toolResult !== undefined) return true;
-  return (
-    text !== undefined ||
-    (['text', 'tool_use', 'tool_result', 'thinking'].includes(textOf(type) ?? '') && content !== null)
-  );
+  const own = textOf(type) ?? '';
+  return text !== undefined || (hasContent(own) && !isItemType(own) && content !== null);
 }
-
-const itemTypes = new Set(['function_call', 'function_call_output', 'reasoning']);
 
 function exchangeOfObject(object: JsonObject, role: 'user' | 'assistant'): Exchange {
   const { messages, choices, generations, output, system, message, input, prompt } = object;
-  if (itemTypes.has(textOf(object['type']) ?? '')) return readItem(object);
+  if (isItemType(textOf(object['type']) ?? '')) return readItem(object);
   if (Array.isArray(messages)) {
     const opening = textOf(system) === undefined ? [] : [{ role: 'system', content: textOf(system) ?? '' }];
     return exchangeOfAll([...opening, ...messages], role);

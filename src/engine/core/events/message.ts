@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Offered, Side } from '../domain/tool.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { jsonObjectSchema } from '../values/jsonObjectSchema.ts';
 import { keysOfPointer, pointerKey } from '../values/jsonPointer.ts';
 import { exactJson, largeIntegerPlaces } from '../values/largeIntegers.ts';
 import type { Attachments } from '../values/media.ts';
@@ -18,7 +19,7 @@ export const toolCallSchema = z.object({
   id: z.string().describe('By this the result names the call, as `callId`.'),
   name: z.string().describe('Name of the tool that is called.'),
   arguments: z
-    .union([z.record(z.string(), z.json()), z.string()])
+    .union([jsonObjectSchema, z.string()])
     .describe('The arguments; the received text where it is not a JSON object.'),
   floats: z.array(z.string()).optional().describe('JSON Pointers of whole numbers in the arguments that are floats.'),
   integers: z

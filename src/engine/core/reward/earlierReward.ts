@@ -58,7 +58,7 @@ function beforeReward(events: readonly RolloutEvent[]): Before {
   return {
     ofRule: Map.groupBy(ruleVerdicts, ({ rule }) => rule),
     verdicts: events.flatMap((event) => (event.type === 'verdictReached' ? [event.verdict] : [])),
-    isCutShort: end !== undefined && isUnscorable(end as never),
+    isCutShort: end !== undefined && isUnscorable(end),
   };
 }
 

@@ -40,6 +40,7 @@ const otherScript = /[^\P{L}\p{Script=Latin}]/u;
  */
 export function doubtAbout(text: string, span: Span, keys: readonly string[]): string | null {
   const [from, end] = span;
+  const own = text.slice(from, end);
   const spans = objectSpans(text);
   const before = marked(text.slice(0, from), spans);
   const behind = spans.filter(([start]) => start >= end);
@@ -47,7 +48,9 @@ export function doubtAbout(text: string, span: Span, keys: readonly string[]): s
     text.slice(end),
     behind.map(([start, last]) => [start - end, last - end]),
   );
-  if (repeatsKey(text.slice(from, end))) return 'has an object with a field twice';
+  if (repeatsKey(own)) return 'has an object with a field twice';
+  // A part of a stream that comes twice.
+  if ((before === '' && own.endsWith(after.trim())) || (after === '' && own.startsWith(before.trim()))) return null;
   if (isInObject(before) || (before.includes('{') && hasKey(before.slice(before.indexOf('{')), keys)))
     return 'has an object that cannot be read';
   if (hasOpening(after)) return 'has an object that cannot be read';

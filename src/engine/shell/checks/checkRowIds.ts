@@ -37,7 +37,7 @@ type KnownFact = { readonly name: string; readonly value: string; readonly path:
  */
 export function checkRowIds(placed: Placed<Task>, bases: Bases, known: KnownTools, note: Note): void {
   const task = placed.value;
-  const used = new Set(task.actions.flatMap(({ arguments: args }) => namedLeavesIn(args).map(({ leaf }) => leaf)));
+  const used = new Set(task.actions.flatMap(({ arguments: args }) => leavesOf(args)));
   const context: Context = { placed, bases, world: worldOf(bases, task), known, note, used, facts: factsOf(task) };
   checkFacts(context);
   checkTexts(context);
@@ -146,7 +146,7 @@ function checkOtherRow({ placed, world, note, used, facts }: Context, table: Tab
       const isElsewhere = texts.some(([other]) => other !== text && namesValue(other, id));
       if (used.has(id) || isElsewhere || !Object.hasOwn(table.rows, id)) continue;
       const at = textIn(placed, text, ...path).part(index, id.length);
-      const message = `The ${String(path.at(-1))} names ${id} of ${table.name}, but the user knows ${fact.name} ${fact.value}. No gold action has ${id}.`;
+      const message = `The ${String(path.at(-1))} names ${id} of ${table.name}, but the user knows ${fact.name} ${fact.value}. The gold actions do not name ${id} either.`;
       note(
         at,
         'warning',

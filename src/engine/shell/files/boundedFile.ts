@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -63,6 +64,27 @@ export function readBounded(path: string, { limit, within }: BoundedOptions): Bu
   }
 }
 
+/** Yields the bytes of a regular file of at most `limit` bytes in pieces. Throws as `readBounded` does. */
+export function* boundedPieces(path: string, limit: number): Generator<Buffer> {
+  const file = openSync(path, readFlags);
+  try {
+    const stat = fstatSync(file);
+    throwUnlessRegular(stat);
+    if (stat.size > limit) throw tooLarge(limit);
+    let length = 0;
+    for (;;) {
+      const piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(stat.size - length, 0) + 4096));
+      const count = readSync(file, piece, 0, piece.length, null);
+      if (count === 0) return;
+      length += count;
+      if (length > limit) throw tooLarge(limit);
+      yield piece.subarray(0, count);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Reads a regular file as UTF-8 without checking it; see `readBounded`. */
 export function readBoundedText(path: string, limit: number = fileLimits.record): string {
   return readBounded(path, { limit }).toString('utf8');
@@ -122,4 +144,16 @@ export function isWithin(folder: string, path: string): boolean {
 /** Returns the SHA-256 of a file that `readBounded` reads, in hexadecimal digits. Throws as it does. */
 export function digestOfBounded(path: string, limit: number): string {
   return createHash('sha256').update(readBounded(path, { limit })).digest('hex');
+}
+
+const lineEnd = 0x0a;
+
+/** Returns the number of lines before the first one that is not in UTF-8. */
+export function linesBeforeFault(bytes: Buffer): number {
+  let [count, start] = [0, 0];
+  for (let end = bytes.indexOf(lineEnd); end >= 0 && isUtf8(bytes.subarray(start, end)); count += 1) {
+    start = end + 1;
+    end = bytes.indexOf(lineEnd, start);
+  }
+  return count;
 }

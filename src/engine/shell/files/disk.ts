@@ -1,6 +1,6 @@
 import { existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileLimits, RefusedFile, readBounded } from './boundedFile.ts';
+import { RefusedFile } from './boundedFile.ts';
 import { Fault } from './fault.ts';
 import { workFolder } from './workFolders.ts';
 
@@ -35,18 +35,23 @@ export function fromDisk<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new Fault({
-      who: 'infrastructure',
-      code: 'disk/read',
-      message:
-        error instanceof RefusedFile
-          ? `${path}: ${message}. ${error.hint.replace(/\.$/, '')}`
-          : `${path}: can't be read (${message.split(', ')[0]}). Check that it is there and that you may read it`,
-      file: path,
-    });
+    throw readFault(path, error);
   }
+}
+
+/** Returns an error of the file system as a `Fault` that names the file or folder, and any other error as it is. */
+export function readFault(path: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  return new Fault({
+    who: 'infrastructure',
+    code: 'disk/read',
+    message:
+      error instanceof RefusedFile
+        ? `${path}: ${message}. ${error.hint.replace(/\.$/, '')}`
+        : `${path}: can't be read (${message.split(', ')[0]}). Check that it is there and that you may read it`,
+    file: path,
+  });
 }
 
 /**
@@ -86,11 +91,6 @@ export function makeOnce(path: string, content: string | Buffer, mode = 0o666): 
   } finally {
     rmSync(own, { force: true });
   }
-}
-
-/** Reads the bytes of a record. One that cannot be read is a `Fault` that names it. */
-export function readBytes(path: string): Buffer {
-  return fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
 }
 
 /** Somebody took a file or its folder away while a run was writing it. */

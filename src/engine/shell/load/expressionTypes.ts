@@ -18,11 +18,12 @@ import {
   withValuesAt,
 } from '../../core/expression/type.ts';
 import type { Readable } from '../../core/expression/typeCheck.ts';
+import { leavesOf } from '../../core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { type CodeWords, canWrite, codeWords } from '../source/codeWords.ts';
 import type { Bases, KnownTools } from '../source/note.ts';
 import type { Parts } from './loadedDomain.ts';
-import { leavesIn, wordsIn } from './taskWorld.ts';
+import { wordsIn } from './taskWorld.ts';
 
 /** The known types of everything that an expression of a domain can read. */
 export type DomainTypes = {
@@ -105,7 +106,7 @@ const rowIdsIn = (base: JsonObject): readonly string[] =>
 
 /** Returns what the gold actions give to tools, which may write it. */
 const argumentsIn = (tasks: readonly Task[]): readonly string[] =>
-  tasks.flatMap(({ actions }) => actions.flatMap((action) => leavesIn(action.arguments).map(([, leaf]) => leaf)));
+  tasks.flatMap(({ actions }) => actions.flatMap((action) => leavesOf(action.arguments)));
 
 /** A word of the code is too little to take a name for that of a table. */
 const noWords: ReadonlySet<string> = new Set();
@@ -181,7 +182,8 @@ function examplesIn(tasks: readonly Task[]): DomainTypes['examples'] {
     found.set(name, values.set(value, (values.get(value) ?? 0) + 1));
   };
   for (const { actions, user } of tasks) {
-    for (const { arguments: args } of actions) for (const [name, leaf] of leavesIn(args)) add(name, leaf);
+    for (const [name, value] of actions.flatMap((action) => Object.entries(action.arguments)))
+      for (const leaf of leavesOf(value)) add(name, leaf);
     for (const facts of [user.known, user.change?.known ?? {}])
       for (const [name, fact] of Object.entries(facts)) add(name, String(factOf(fact).value));
   }

@@ -75,7 +75,7 @@ export type Parts = {
   readonly namesFiles: boolean;
   /** The places of keys of domain.yaml that could not be read. */
   readonly lost: readonly Location[];
-  /** The readable parts of tasks and rules that could not be read as a whole. */
+  /** The readable part of tasks and rules that could not be read as a whole. */
   readonly broken: { readonly tasks: readonly Broken<Task>[]; readonly rules: readonly Broken<Rule>[] };
   /** Names of simulated tools in files that could not be read. */
   readonly unreadTools: readonly string[];

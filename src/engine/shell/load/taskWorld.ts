@@ -1,5 +1,4 @@
 import type { Task } from '../../core/domain/task.ts';
-import { leavesOf } from '../../core/text/value.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Bases } from '../source/note.ts';
 import { remembered } from '../source/source.ts';
@@ -69,9 +68,4 @@ export function namedLeavesIn(value: unknown, name = '', path: readonly Property
   return Object.entries(value).flatMap(([key, each]) =>
     namedLeavesIn(each, isList ? name : key, [...path, isList ? Number(key) : key]),
   );
-}
-
-/** The arguments of a call as texts, with the argument each belongs to. */
-export function leavesIn(args: Readonly<Record<string, unknown>>): readonly (readonly [name: string, leaf: string])[] {
-  return Object.entries(args).flatMap(([name, value]) => leavesOf(value).map((leaf) => [name, leaf] as const));
 }

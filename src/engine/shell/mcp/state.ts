@@ -17,7 +17,8 @@ type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | un
 export function stateOf(result: Data, { lines, rows }: Shape, outputSchema?: JsonObject): Json {
   // Lines are of the text, also where it is JSON, and whatever the server has as data.
   if (lines !== undefined) return matchesIn(textsOf(result).join('\n'), lines);
-  return rows === true ? rowsOf(result, outputSchema) : plainState(dataOf(result, outputSchema));
+  const whole = () => dataOf(result, outputSchema);
+  return rows === true ? rowsOf(result, (text) => plainState(dataOf({ content: text })), whole) : plainState(whole());
 }
 
 /**
@@ -46,14 +47,13 @@ const plainState = (data: Json): Json => (typeof data === 'string' ? (pythonLite
 
 const textsOf = ({ content, texts = [content] }: Data): readonly string[] => texts;
 
-/** Returns each text of a result as a row. A list that a server gives as a whole has the rows itself. */
-function rowsOf(result: Data, outputSchema: JsonObject | undefined): Json {
-  return listOf(
-    result.data === undefined
-      ? rowTexts(result).map((text) => plainState(dataOf({ content: text })))
-      : [dataOf(result, outputSchema)],
-  );
-}
+/**
+ * Returns each text of a result as a row. A list that a server gives as a whole has the rows itself.
+ * @param row reads a text
+ * @param whole reads the result as a whole
+ */
+const rowsOf = (result: Data, row: (text: string) => Json, whole: () => Json): Json =>
+  listOf(result.data === undefined ? rowTexts(result).map(row) : [whole()]);
 
 /** Returns the texts of a result that are rows. A single empty text means that there are no rows. */
 const rowTexts = (result: Data): readonly string[] => {
@@ -105,13 +105,12 @@ function fileOf({ media = [], data, content }: Saved): Media | undefined {
   return file && others.length === 0 && data === undefined && content === mediaText(file) ? file : undefined;
 }
 
-function exactRows(result: Data, outputSchema: JsonObject | undefined): Json {
-  return listOf(
-    result.data === undefined
-      ? rowTexts(result).map((text) => exactDataOf({ content: text }))
-      : [exactDataOf(result, outputSchema)],
+const exactRows = (result: Data, outputSchema: JsonObject | undefined): Json =>
+  rowsOf(
+    result,
+    (text) => exactDataOf({ content: text }),
+    () => exactDataOf(result, outputSchema),
   );
-}
 
 /** Returns the rows of a result as the server wrote them, in one JSON text. */
 function ownRows(result: Data, exact: Json): string | undefined {

@@ -6,6 +6,12 @@
  */
 export const rolloutFlags: readonly string[] = ['--max-semi-space-size=4', '--no-regexp-peephole-optimization'];
 
+/**
+ * V8's flag for a process that holds large logs. Without it V8 collects what is old only when there is as much garbage as
+ * there are values: an import of 200 MB then needs 1.3 GB in place of 0.9 GB.
+ */
+export const logFlags: readonly string[] = ['--heap-growing-percent=30'];
+
 /** Whether this runtime has an option. */
 export const knowsFlag = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../../core/events/event.ts';
-import { fileLimits, readBounded } from '../files/boundedFile.ts';
+import { fileLimits, linesBeforeFault, readBounded } from '../files/boundedFile.ts';
 import { fromDisk } from '../files/disk.ts';
 import { isUnverified } from '../rollout/effectEvents.ts';
 import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
@@ -442,12 +442,7 @@ function problemsOf({ path, lines, problems }: ReadRecording): readonly RunProbl
 function encodingProblems(file: string): readonly RunProblem[] {
   const bytes = existsSync(file) ? fromDisk(file, () => readBounded(file, { limit: fileLimits.record })) : Buffer.of();
   if (isUtf8(bytes)) return [];
-  let [line, from] = [1, 0];
-  for (let end = bytes.indexOf(10); end >= 0 && isUtf8(bytes.subarray(from, end)); end = bytes.indexOf(10, from)) {
-    from = end + 1;
-    line += 1;
-  }
-  return [{ file, line, message: 'is not UTF-8 text: bytes were changed' }];
+  return [{ file, line: 1 + linesBeforeFault(bytes), message: 'is not UTF-8 text: bytes were changed' }];
 }
 
 function recordingOf(sidecar: string): string {

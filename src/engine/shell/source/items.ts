@@ -17,7 +17,7 @@ export type Placed<T> = {
   readonly places: Places;
 };
 
-/** The readable part of a value with keys that do not fit its schema. It is checked, and never used. */
+/** The part of a value that fits its schema, where other keys do not. It is checked, and never used. */
 export type Broken<T> = {
   readonly placed: Placed<T>;
   /** The places in the file of the keys that do not fit, those of the value itself. */

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 
 type Path = readonly PropertyKey[];
 
-/** A value without the keys that do not fit its schema. */
+/** The part of a value that fits its schema. */
 export type Salvaged<T> = {
   readonly value: T;
   /** The keys that were taken out. A required one has a value in its place that the file does not have. */

@@ -145,11 +145,11 @@ function clientProperty(schema: Json): Json {
  */
 function exactLines(input: Readable, onUnread: (id: RequestId | null, why: string) => void): Readable {
   const lines = new PassThrough();
-  const write = (text: string) =>
-    lines.write(`${jsonOf(text) === undefined ? text : JSON.stringify(exactRequest(text))}\n`);
   const read = (line: string) => {
-    if (isTooDeep(jsonOf(line), deepestRequest)) onUnread(idIn(line, line), tooDeep);
-    else batchOf(line).forEach(write);
+    const value = jsonOf(line);
+    if (value === undefined) lines.write(`${line}\n`);
+    else if (isTooDeep(value, deepestRequest)) onUnread(idIn(line, line), tooDeep);
+    else for (const each of batchOf(line)) lines.write(`${JSON.stringify(exactRequest(each))}\n`);
   };
   readLines(input, read, {
     // Without it, a line that is too long would be given in pieces, which are not messages.

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { callLimitsSchema } from '../../core/domain/tool.ts';
 import { failureSchema, writesSchema } from '../../core/events/event.ts';
+import { jsonObjectSchema } from '../../core/values/jsonObjectSchema.ts';
 import type { ExitCause, FromWorker } from './workerMessage.ts';
 
 /**
@@ -20,7 +21,7 @@ const questionSchema = z.discriminatedUnion('type', [
     type: z.literal('hosted'),
     environment: z.string(),
     method: z.enum(['call', 'set_up', 'sync', 'ask']),
-    params: record,
+    params: jsonObjectSchema,
     instance: z.literal('gold').optional(),
     isFresh: z.boolean(),
     changes,

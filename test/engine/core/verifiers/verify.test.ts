@@ -292,6 +292,8 @@ describe('a judge', () => {
     ['The agent did not look, so my answer is: {"holds": false, "reason": "no"}', false],
     ['It is named.\n\n**Judgement**\n\n```json\n{"holds": true, "reason": "step 3"}\n```', true],
     ['I fill in {"holds": true or false, "reason": "..."}.\n{"holds": true, "reason": "step 3"}', true],
+    ['{"reason": "It is{"reason": "It is named.", "holds": true}', true],
+    ['{"reason": "It is named.", "holds": true} named.", "holds": true}', true],
     ['It calls look {chair: A1} and {"chair": "A1"}. {"holds": true, "reason": "step 3"} Bye!', true],
   ])('%s is read as %s', (text, holds) => expect(judgeAnswerIn(text).holds).toBe(holds));
 

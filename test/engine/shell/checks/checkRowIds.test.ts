@@ -105,7 +105,7 @@ receipts: [{ tool: cancel_order, arguments: { order: W1006 } }]
       'that the opening has alone',
       task.replace('cancel W1001.', 'cancel W1002.'),
       [
-        '5:26 task/other-fact The opening names W1002 of orders, but the user knows order W1001. No gold action has W1002.',
+        '5:26 task/other-fact The opening names W1002 of orders, but the user knows order W1001. The gold actions do not name W1002 either.',
       ],
     ],
     ['that the opening has beside the right one', task.replace('cancel W1001.', 'cancel W1001, and not W1002.'), []],

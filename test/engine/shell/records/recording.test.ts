@@ -43,6 +43,24 @@ test('an existing text is kept unchanged, with the same chain', () => {
   expect(readRecording(path).lines.at(-1)?.chain).toBe(file.head());
 });
 
+test('an argument of a call may have the name __proto__', () => {
+  const call = { id: 'c1', name: 'pay', arguments: JSON.parse('{"amount": 1, "__proto__": {"__proto__": 2}}') };
+  const path = join(temporaryFolder('rehearsal'), 'a.traj.jsonl');
+  const file = openRecording(path);
+  const made: readonly RolloutEvent[] = [
+    { type: 'agentReplied', content: 'I do not know __proto__.', toolCalls: [call] },
+    { type: 'toolCalled', call },
+    { type: 'userReplied', content: '', stop: null, toolCalls: [call] },
+  ];
+  made.forEach((event, n) => {
+    file.append({ n, event, state: '' });
+  });
+  file.close();
+  const { lines, problems } = readRecording(path);
+  expect(problems).toEqual([]);
+  expect(JSON.stringify(lines.map(({ event }) => event))).toBe(JSON.stringify(made));
+});
+
 const damages: readonly {
   readonly name: string;
   readonly damage: (text: string) => string;
