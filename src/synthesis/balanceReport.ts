@@ -70,7 +70,9 @@ export function balanceText({ by, leftOut, ...balance }: Balance): string {
   const each = by.task.map(({ successes, nearMisses }) => successes + nearMisses);
   const lines = [
     ...tables,
-    `${counted(by.task.length, 'task')}, each with ${Math.min(...each)} to ${Math.max(...each)} rollouts`,
+    ...(each.length === 0
+      ? []
+      : [`${counted(each.length, 'task')}, each with ${Math.min(...each)} to ${Math.max(...each)} rollouts`]),
     ...leftOut.map(({ why, count }) => `${count} left out: ${why}`),
     `${balance.accepted} accepted of ${balance.chosen} chosen of ${balance.played} played: ${balance.successes} successes, ${balance.nearMisses} near-misses`,
   ];

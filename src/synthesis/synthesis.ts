@@ -6,7 +6,7 @@ import { measureOf, type ToolKind } from '../engine/core/evaluation/measure.ts';
 import { isLost, newestReceipts } from '../engine/shell/records/ledger.ts';
 import { rolloutName } from '../engine/shell/records/recordingName.ts';
 import { eventsOf } from '../engine/shell/records/runRecord.ts';
-import { type BatchOptions, runBatch, throwCrash } from '../engine/shell/runs/batch.ts';
+import { type BatchOptions, runBatch, type TrialResult, throwCrash } from '../engine/shell/runs/batch.ts';
 import type { Supervisor } from '../engine/shell/supervisor.ts';
 import { type Candidate, chooseBalanced, type Wanted } from './balance.ts';
 import { balanceOf, balanceText } from './balanceReport.ts';
@@ -49,6 +49,8 @@ export type SynthesisOptions = Wanted &
     readonly concurrency: number;
     /** Called with the number of rollouts that would be chosen now, whenever it changes. */
     readonly onProgress: (chosen: number) => void;
+    /** Called with each rollout that infrastructure ended, so that it is not among the choices. */
+    readonly onLost: (result: TrialResult) => void;
   };
 
 type Played = Candidate & Pick<Classified, 'miss' | 'withheld'>;
@@ -182,6 +184,7 @@ class SourceRollouts {
       ...{ folder: this.#folder, tasks, trials: next.trial + 1, agent, user },
     });
     throwCrash(results);
+    for (const result of results) if (result.endReason === 'infrastructureFailed') this.#options.onLost(result);
     this.#read();
   }
 

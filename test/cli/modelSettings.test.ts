@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { loadCommands } from '../../src/cli/commands.ts';
 import { readSettings, throwUnlessNamed } from '../../src/cli/options/modelSettings.ts';
 import { settledModel } from '../../src/cli/options/rolloutOptions.ts';
 import { domainFileSchema } from '../../src/engine/core/domain/domain.ts';
@@ -107,18 +110,59 @@ describe('headers go only to the model that the same source names', () => {
   });
 });
 
-test('--rate-limit-wait holds for the model of simulated tools, too', async () => {
-  const server = createServer((_, response) => {
-    response.writeHead(429, { 'retry-after': '3600' }).end('{}');
+describe('--rate-limit-wait', () => {
+  test.each([
+    ['run', (f: string) => ['run', f, 'a', '--agent', 'scripted', '--out', join(f, 'run')]],
+    ['debug', (f: string) => ['debug', f, 'a', '--agent', 'scripted', '--script', file(f, 'go.txt', 'continue\n')]],
+    ['shadow', (f: string, seat: string) => ['shadow', f, file(f, 'chats.jsonl', `${chat}\n`), '--agent', seat]],
+    [
+      'synth',
+      (f: string, seat: string) => [
+        'synth',
+        'domains/parcel-desk',
+        '--teacher',
+        seat,
+        '--count',
+        '1',
+        '--out',
+        join(f, 'synth'),
+      ],
+    ],
+    ['preview', (f: string, seat: string) => ['preview', f, 'a', '--user', seat]],
+    ['draft', (f: string, seat: string) => ['draft', 'persona', f, '--model', seat]],
+  ])('%s waits no longer for an endpoint, as its message advises', async (_, argumentsIn) => {
+    const server = createServer((_, response) => {
+      response.writeHead(429, { 'retry-after': '3600' }).end('{}');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const options = argumentsIn(simulatedDomain(url), `openai:m@${url}`);
+    const { out, err } = await rehearsal(...options, '--rate-limit-wait', '1');
+    expect(out + err).toMatch(/limits the rate.* wait so long with --rate-limit-wait 3600/);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
+
+  test('every command that takes a model has it', async () => {
+    const taking = (await loadCommands()).filter(({ options }) => options.some(({ value }) => value === 'SEAT'));
+    const lacking = taking.filter(({ options }) => !options.some(({ name }) => name === 'rate-limit-wait'));
+    // The training file has limits for the trainer.
+    expect(lacking.map(({ name }) => name)).toEqual(['train']);
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  const folder = simulatedDomain(url);
-  const options = ['--agent', 'scripted', '--rate-limit-wait', '1', '--out', `${folder}-run`];
-  const { out } = await rehearsal('run', folder, 'a', ...options);
-  expect(out).toMatch(/not scored: .*limits the rate.*--rate-limit-wait/);
 });
+
+const chat = JSON.stringify({
+  messages: [
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: 'Hello, how can I help?' },
+  ],
+});
+
+/** Writes a file next to the domain's folder and returns its path. */
+function file(folder: string, name: string, content: string): string {
+  const path = `${folder}-${name}`;
+  writeFileSync(path, content);
+  return path;
+}

@@ -13,6 +13,7 @@ import { requireRecording } from '../options/requireRecording.ts';
 import {
   basis,
   openDomain,
+  rateLimitWait,
   readRolloutOptions,
   runFolder,
   seed,
@@ -40,6 +41,7 @@ const options = {
   turnCap,
   ...settingOptions,
   timeout,
+  rateLimitWait,
   out: runFolder,
   domain: text('FOLDER', 'of a recording: the domain it was made in (default: from run.json beside it)'),
   step: fromZero('N', 'of a recording: the step to begin at (default: 0)'),
@@ -47,7 +49,7 @@ const options = {
 };
 type Options = OptionValues<typeof options>;
 
-const ofBoth = ['user', 'forkAgent', 'judge', 'timeout', 'script', ...keysOf(settingOptions)] as const;
+const ofBoth = ['user', 'forkAgent', 'judge', 'timeout', 'rateLimitWait', 'script', ...keysOf(settingOptions)] as const;
 const ofTask = ['agent', 'seed', 'trial', 'basis', 'turnCap', 'out', ...ofBoth] as const;
 const ofRecording = ['domain', 'step', ...ofBoth] as const;
 
@@ -122,11 +124,12 @@ function recorded(given: Options, [named]: readonly string[], io: Io) {
 }
 
 function shared(given: Options) {
-  const { user, forkAgent, judge, timeout } = given;
+  const { user, forkAgent, judge, timeout, rateLimitWait } = given;
   return {
     models: readSettings(given),
     ...{ user, forkAgent, judge },
     timeout: timeout === undefined ? undefined : timeout / 1000,
+    rateLimitWait: rateLimitWait === undefined ? undefined : rateLimitWait / 1000,
   };
 }
 

@@ -16,11 +16,14 @@ type Action = {
   readonly run: (options: DraftOptions, positionals: readonly string[], io: Io) => Promise<ExitCode>;
 };
 
+/** The options of a model that writes. */
+const model = ['model', 'timeout', 'rateLimitWait'] as const;
+
 const actions: Readonly<Record<string, Action>> = {
-  task: { takes: 1, options: ['domain', 'id', 'print', 'model', 'timeout'], run: draftFromRecording },
-  'from-chats': { options: ['domain', 'id', 'print', 'model', 'timeout'], run: draftFromChats },
-  variants: { takes: 2, options: ['count', 'seed', 'print', 'model', 'timeout'], run: draftVariants },
-  persona: { takes: 1, options: ['id', 'words', 'seed', 'print', 'model', 'timeout'], run: draftPersona },
+  task: { takes: 1, options: ['domain', 'id', 'print', ...model], run: draftFromRecording },
+  'from-chats': { options: ['domain', 'id', 'print', ...model], run: draftFromChats },
+  variants: { takes: 2, options: ['count', 'seed', 'print', ...model], run: draftVariants },
+  persona: { takes: 1, options: ['id', 'words', 'seed', 'print', ...model], run: draftPersona },
   list: { takes: 1, options: [], run: listDrafts },
   accept: { options: ['all'], run: acceptDrafts },
 };

@@ -8,7 +8,7 @@ import { readRecording } from '../../engine/shell/records/recording.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, text, wholeNumber } from '../options/option.ts';
-import { openDomain, seed, settledModel, taskNamed } from '../options/rolloutOptions.ts';
+import { openDomain, rateLimitOf, rateLimitWait, seed, settledModel, taskNamed } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 export const preview: Command = defineCommand({
@@ -28,6 +28,7 @@ export const preview: Command = defineCommand({
     ownUser: flag("the user's seat that domain.yaml names"),
     messages: wholeNumber('N', 'how many messages of the user (default: 3)'),
     seed,
+    rateLimitWait,
     json,
   },
   after: 'Exit code 0 when it was played, 2 when it could not be.',
@@ -48,7 +49,7 @@ export const preview: Command = defineCommand({
     const named = isOwn ? userSeatFor(domain.file, 'evaluate') : (options.user ?? 'agenda');
     const asked = { role: 'user', chosen: isOwn ? undefined : named, own: named, settings: {} } as const;
     const seat = withModel(userSeat(named, isOwn ? 'domain' : 'person', io), (model) =>
-      settledModel(model, asked, domain.file, io.environment),
+      settledModel({ ...model, ...rateLimitOf(options) }, asked, domain.file, io.environment),
     );
     const seats = [{ type: 'gold' }, seat] as const;
     const outside = outsideOf(...seats, (name) => io.environment[name], askNobody);

@@ -14,6 +14,7 @@ import {
   shadowDivergence,
 } from '../../engine/core/evaluation/shadow.ts';
 import { callText } from '../../engine/core/events/message.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/externalSeats.ts';
@@ -25,7 +26,7 @@ import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { settingOptions } from '../options/modelSettings.ts';
 import { flag, number, type OptionValues, text, wholeNumber } from '../options/option.ts';
-import { openDomain, readRolloutOptions } from '../options/rolloutOptions.ts';
+import { openDomain, rateLimitWait, readRolloutOptions, timeout } from '../options/rolloutOptions.ts';
 import { percent } from '../report/sections.ts';
 import { excerpt } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
@@ -56,6 +57,8 @@ const options = {
   format: text('NAME', 'the format of the chats (default: by their shape)'),
   concurrency: wholeNumber('N', 'turns at once (default: 8)'),
   ...settingOptions,
+  timeout,
+  rateLimitWait,
   json: flag('machine-readable output, with every turn'),
 };
 type Options = OptionValues<typeof options>;
@@ -160,8 +163,9 @@ function trafficFiles(io: Io, named: readonly string[]): readonly string[] {
   });
 }
 
-function conclude(io: Io, { agreement, problems, planned }: Compared, gate: number | undefined): ExitCode {
+function conclude(io: Io, { agreement, rollouts, problems, planned }: Compared, gate: number | undefined): ExitCode {
   for (const problem of problems) io.err(`left out: ${problem}\n`);
+  for (const [problem, turns] of unansweredIn(rollouts)) io.err(`${counted(turns, 'turn')} not answered: ${problem}\n`);
   const { share, turns } = agreement;
   if (turns < planned) {
     io.err(`cancelled: ${turns} of ${planned} turns were compared\n`);
@@ -174,6 +178,14 @@ function conclude(io: Io, { agreement, problems, planned }: Compared, gate: numb
   if (gate === undefined || share >= gate) return 0;
   io.err(`gate missed: the agent agrees in ${percent(share)} of the turns, the gate requires ${percent(gate)}\n`);
   return 1;
+}
+
+/** Returns how many turns got no answer for each reason. */
+function unansweredIn(rollouts: Compared['rollouts']): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { kind, problem = '' } of rollouts.flatMap(({ turns }) => turns))
+    if (kind === 'unanswered') counts.set(problem, (counts.get(problem) ?? 0) + 1);
+  return counts;
 }
 
 function shadowText(domain: LoadedDomain, agent: SeatSpec, { agreement, rollouts }: Compared): string {

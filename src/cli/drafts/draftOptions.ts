@@ -1,4 +1,5 @@
 import { flag, json, type OptionValues, seconds, text, wholeNumber } from '../options/option.ts';
+import { rateLimitWait } from '../options/rolloutOptions.ts';
 
 /** The options of `rehearsal draft`. */
 export const draftOptions = {
@@ -9,6 +10,7 @@ export const draftOptions = {
   words: text('TEXT', 'what the persona is to be like, for the model'),
   seed: text('TEXT', 'source of what is drawn (default: 1)'),
   timeout: seconds('how long the model may take for one answer (default: 120)'),
+  rateLimitWait,
   print: flag('write nothing: print the text of the file'),
   all: flag('accept all drafts of the domain'),
   json,

@@ -11,12 +11,12 @@ import type { SynthOptions } from './synthOptions.ts';
 
 /** `rehearsal synth grade FOLDER`: a model grades what was chosen, and the selection is settled again. */
 export async function gradeRollouts(
-  { grader: named, timeout, concurrency = 16, json }: SynthOptions,
+  { grader: named, timeout, rateLimitWait, concurrency = 16, json }: SynthOptions,
   [synthesis]: readonly string[],
   io: Io,
 ): Promise<ExitCode> {
   const { folder, file } = synthesisIn(synthesis, io);
-  const grader = drafterOf({ model: named, timeout }, io, 'grader');
+  const grader = drafterOf({ model: named, timeout, rateLimitWait }, io, 'grader');
   if (!grader) throw new UsageError('name the model that grades: --grader openai:MODEL[@BASE_URL]');
   const domains = new Map<string, LoadedDomain>();
   for (const { name, folder: own } of file.domains) domains.set(name, openDomainAt(own));

@@ -4,7 +4,7 @@ import { type ExportFormat, exportForms } from '../../synthesis/exportForms.ts';
 import { budgetOptions } from '../options/budget.ts';
 import { settingOptions } from '../options/modelSettings.ts';
 import { json, number, type OptionValues, oneOf, option, text, wholeNumber } from '../options/option.ts';
-import { basis, timeout, turnCap } from '../options/rolloutOptions.ts';
+import { basis, rateLimitWait, timeout, turnCap } from '../options/rolloutOptions.ts';
 
 const { judgePrice: _, ...budget } = budgetOptions;
 
@@ -30,6 +30,7 @@ export const synthOptions = {
   concurrency: wholeNumber('N', 'rollouts or grades at once (default: 16)'),
   ...settingOptions,
   timeout,
+  rateLimitWait,
   ...budget,
   out: text('PATH', 'synthesis: its folder (default: .rehearsal/synth/<id> here); export: the file to write'),
   format: oneOf(

@@ -4,6 +4,7 @@ import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn, variantId } from '../../engine/core/domain/taskVariant.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/nameMatches.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { isPure } from '../../engine/shell/externalSeats.ts';
@@ -65,6 +66,7 @@ async function synthesizeIn(
   const show = progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   const supervisors: Supervisor[] = [];
+  const lost = new Map<string, string>();
   try {
     const sources: Source[] = [];
     for (const each of played) {
@@ -81,11 +83,12 @@ async function synthesizeIn(
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       onModel: wait.onModel,
+      onLost: ({ recording, failure, reason }) => lost.set(recording, failure?.message ?? reason),
       onProgress: (chosen) => show(Math.min(chosen, file.count), file.count, 'rollouts can be chosen'),
     });
     wait.end();
     line.end();
-    return conclude(folder, file, selection, { meter, json: given.json === true }, io);
+    return conclude(folder, file, selection, { meter, lost: [...lost.values()], json: given.json === true }, io);
   } finally {
     wait.end();
     line.end();
@@ -169,7 +172,7 @@ function conclude(
   folder: string,
   { count }: SynthesisFile,
   selection: Awaited<ReturnType<typeof synthesize>>,
-  { meter, json }: { readonly meter: Meter; readonly json: boolean },
+  { meter, lost, json }: { readonly meter: Meter; readonly lost: readonly string[]; readonly json: boolean },
   io: Io,
 ): ExitCode {
   const balance = balanceOf(selection);
@@ -178,6 +181,10 @@ function conclude(
   if (json) io.out(`${JSON.stringify({ folder, count, stopped, balance })}\n`);
   else io.out(`${balanceText(balance)}synthesis ${folder}, the selection is ${join(folder, 'selection.jsonl')}\n`);
   if (!isShort) return 0;
+  if (stopped === null && lost.length > 0) {
+    io.err(`${counted(lost.length, 'rollout')} could not be run: ${lost[0]}\nRun them again with --out ${folder}\n`);
+    return 2;
+  }
   if (stopped === null) {
     io.err(
       `${balance.chosen} of ${count} could be chosen: further rollouts only repeat. Add tasks, or personas with --under\n`,

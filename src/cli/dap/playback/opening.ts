@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { userSeatFor } from '../../../engine/core/domain/domain.ts';
-import { type ModelSeat, type SeatSpec, withModel } from '../../../engine/core/domain/seatSpec.ts';
+import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../../../engine/core/domain/seatSpec.ts';
 import { domainBeside } from '../../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import type { AskPerson, OnModel, ReadKey } from '../../../engine/shell/externalSeats.ts';
@@ -61,7 +61,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
-  const asked = { ...judgeOf(configuration, seatOf), toolSettings: configuration.models?.tools };
+  const asked = { ...judgeOf(configuration, seatOf), toolSettings: toolSettingsOf(configuration) };
   const debuggee = new Debuggee({ domain, agent, user, forkAgent, ...asked, ...host });
   host.onDomain(debuggee.places);
   const runs = configuration.runs ?? runsIn(domain.folder);
@@ -115,7 +115,7 @@ export async function attached(configuration: Configuration, host: Host): Promis
         )
       : seatOf('user', configuration.user);
   const debuggee = new Debuggee({
-    ...{ domain, agent: { type: 'gold' }, user, forkAgent, toolSettings: configuration.models?.tools },
+    ...{ domain, agent: { type: 'gold' }, user, forkAgent, toolSettings: toolSettingsOf(configuration) },
     ...judgeOf(configuration, seatOf),
     ...host,
   });
@@ -152,6 +152,17 @@ function judgeOf({ judge }: Configuration, seatOf: ReturnType<typeof seatsOf>): 
   return judge === undefined ? {} : { judge: seatOf('judge', judge) };
 }
 
-function timed(spec: SeatSpec, { timeout }: Configuration, settle: (model: ModelSeat) => ModelSeat): SeatSpec {
-  return withModel(spec, (model) => settle(timeout === undefined ? model : { ...model, timeoutMs: timeout * 1000 }));
+/** Gives a model the times of a configuration, and then its other settings. */
+function timed(spec: SeatSpec, configuration: Configuration, settle: (model: ModelSeat) => ModelSeat): SeatSpec {
+  const { timeout } = configuration;
+  const timeoutMs = timeout === undefined ? {} : { timeoutMs: timeout * 1000 };
+  return withModel(spec, (model) => settle({ ...model, ...timeoutMs, ...rateLimitIn(configuration) }));
+}
+
+function toolSettingsOf(configuration: Configuration): AskedSettings {
+  return { ...configuration.models?.tools, ...rateLimitIn(configuration) };
+}
+
+function rateLimitIn({ rateLimitWait }: Configuration): Pick<ModelSeat, 'rateLimitMs'> {
+  return rateLimitWait === undefined ? {} : { rateLimitMs: rateLimitWait * 1000 };
 }

@@ -26,6 +26,8 @@ const configurationSchema = z.object({
   models: seatSettingsSchema.optional(),
   /** Seconds that a model may take for one response. */
   timeout: z.number().positive().optional(),
+  /** Seconds that one request may wait for an endpoint that limits the rate. */
+  rateLimitWait: z.number().positive().optional(),
   stopOnEntry: z.boolean().default(false),
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { World } from '../../../engine/core/domain/domain.ts';
-import type { ModelSettings } from '../../../engine/core/domain/modelSettings.ts';
-import { type SeatSpec, seatName } from '../../../engine/core/domain/seatSpec.ts';
+import { type AskedSettings, type SeatSpec, seatName } from '../../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
 import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../../engine/core/events/event.ts';
@@ -55,7 +54,7 @@ export type DebuggeeOptions = {
   readonly engine?: Engine;
   readonly onModel?: OnModel;
   /** Overrides those of the domain for simulated tools. */
-  readonly toolSettings?: ModelSettings | undefined;
+  readonly toolSettings?: AskedSettings | undefined;
   /** Whether a JavaScript debugger may attach to the worker. */
   readonly inspectable?: boolean;
 };
