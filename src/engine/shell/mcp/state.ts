@@ -1,3 +1,4 @@
+import { argumentOf } from '../../core/domain/listRestored.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, jsonOf, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
@@ -23,16 +24,14 @@ export function stateOf(result: Data, { lines, rows }: Shape, outputSchema?: Jso
 
 /**
  * Returns why a result may be a list of rows, where its reader or snapshot does not declare that; null where it is clear.
- * @param takesRows whether assertions take rows of the state
+ * @param reason what takes it as a list of rows, in a clause; null if nothing is known to
  */
-export function unclearRows({ texts, data }: Data, { lines, rows }: Shape, takesRows = false): string | null {
+export function unclearRows({ texts, data }: Data, { lines, rows }: Shape, reason: string | null): string | null {
   if (texts === undefined || data !== undefined || lines !== undefined || rows !== undefined) return null;
   const [first, ...others] = texts;
   if (first === undefined) return 'an empty result';
   if (others.length > 0) return texts.every(isCollection) ? `${texts.length} texts` : null;
-  return takesRows && isSingle(plainState(dataOf({ content: first })))
-    ? 'an object, of which assertions take rows'
-    : null;
+  return reason !== null && isSingle(plainState(dataOf({ content: first }))) ? `an object, ${reason}` : null;
 }
 
 /** Returns whether a state is an object that is not a table: the values of a table are its rows. */
@@ -134,9 +133,8 @@ function ownText(result: Data, exact: Json): string | undefined {
 
 /** Returns a snapshot as the argument of a tool that takes it back. */
 export function snapshotArgument(saved: Json, tool: Tool | undefined, argument: string): Json {
-  const root = (tool?.parameters ?? {}) as JsonObject;
-  const schema = (root['properties'] as JsonObject | undefined)?.[argument];
-  if (isOfText(schema, root)) return typeof saved === 'string' ? saved : JSON.stringify(saved);
+  if (isOfText(argumentOf(tool, argument), (tool?.parameters ?? {}) as JsonObject))
+    return typeof saved === 'string' ? saved : JSON.stringify(saved);
   return typeof saved === 'string' ? asWritten(saved) : saved;
 }
 

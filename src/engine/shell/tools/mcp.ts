@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type McpServer, type StdioServer, serverSetUpSchema } from '../../core/domain/domain.ts';
+import { listRestored } from '../../core/domain/listRestored.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
@@ -270,7 +271,8 @@ class McpInstance implements ToolSource {
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
       );
     const result = await this.#ask('reader', reader.tool, reader.arguments);
-    this.#requireClearRows('reader', reader, unclearRows(result, reader, takesRows));
+    const reason = takesRows ? 'of which assertions take rows' : null;
+    this.#requireClearRows('reader', reader, unclearRows(result, reader, reason));
     return stateOf(result, reader, this.#tool(reader.tool)?.outputSchema);
   }
 
@@ -431,7 +433,8 @@ class McpInstance implements ToolSource {
   async #takeSnapshot(snapshot: Reader, signal?: AbortSignal): Promise<Json> {
     const { tool, arguments: args } = snapshot;
     const result = await this.#ask('snapshot', tool, args, { keepsSecrets: true, ...(signal ? { signal } : {}) });
-    this.#requireClearRows('snapshot', snapshot, unclearRows(result, snapshot));
+    const reason = listRestored(this.#server, (name) => this.#tool(name));
+    this.#requireClearRows('snapshot', snapshot, unclearRows(result, snapshot, reason && `and ${reason}`));
     const lost = lostMedia(result);
     if (lost !== null)
       throw this.#fault(
