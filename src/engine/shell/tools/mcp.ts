@@ -10,7 +10,7 @@ import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { fillPlaceholders } from '../keys/placeholders.ts';
-import { redactedValue, secretNames } from '../keys/secrets.ts';
+import { redacted, redactedValue, secretNames } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
 import { McpConnection, namesSession } from '../mcp/connection.ts';
@@ -344,14 +344,15 @@ class McpInstance implements ToolSource {
         );
       const redact = (text: string) =>
         options.keepsSecrets && !result.isError ? this.#instance.mask(text) : this.#redact(text);
+      const data = result.data === undefined ? undefined : withTexts(result.data, redact);
       return {
         content: redact(result.content),
         isError: result.isError,
-        ...this.#redactAttached(result, redact),
+        ...this.#redactAttached(result, data, redact),
         ...(mismatch === undefined ? {} : { mismatch: this.#redact(mismatch) }),
         ...(changedTools ? { changedTools } : {}),
         ...(result.texts === undefined ? {} : { texts: result.texts.map(redact) }),
-        ...(result.data === undefined ? {} : { data: withTexts(result.data, redact) }),
+        ...(data === undefined ? {} : { data }),
       };
     } catch (error) {
       if (isResult(error)) {
@@ -408,14 +409,14 @@ class McpInstance implements ToolSource {
     return this.#instance.mask(this.#declared.filled.redact(text));
   }
 
-  #redactAttached(result: ReadResult, redact: (text: string) => string): Attachments {
-    const { media, textParts, structured, data } = result;
+  /** @param data the data of the result, redacted: it is the structured content if there is some */
+  #redactAttached(result: ReadResult, data: Json | undefined, redact: (text: string) => string): Attachments {
+    const { media, textParts, structured } = result;
     return attachmentsOf({
       ...result,
       media: media?.map((each) => withTexts(each, redact)),
       textParts: textParts && withTexts(textParts, redact),
-      // The structured content is the data of the result.
-      structured: structured === undefined ? undefined : JSON.stringify(withTexts(data, redact)),
+      structured: structured === undefined ? undefined : JSON.stringify(data),
     });
   }
 
@@ -442,8 +443,13 @@ class McpInstance implements ToolSource {
         `its snapshot ${tool} gives ${lost} and other parts, of which a snapshot would have only the texts. Name a tool under mcpServers.${this.#declared.name}.snapshot that gives a text, data or a single file, or write state: replay`,
       );
     const own = snapshotOf(result, snapshot, this.#tool(tool)?.outputSchema);
-    const recorded = redactedValue(withTexts(own, (text) => this.#declared.filled.redact(text)));
-    this.#secretSnapshots.keep(this.#declared.name, recorded, own);
+    let hasSecret = false;
+    const recorded = withTexts(own, (text) => {
+      const without = redacted(this.#declared.filled.redact(text));
+      hasSecret ||= without !== text;
+      return without;
+    });
+    if (hasSecret) this.#secretSnapshots.keep(this.#declared.name, recorded, own);
     return recorded;
   }
 
