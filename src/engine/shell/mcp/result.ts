@@ -2,6 +2,7 @@ import { finiteText, isObject, type Json, type JsonObject } from '../../core/val
 import { isExactNumber, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import {
   type Attachments,
+  attachmentsOf,
   type Media,
   mediaText,
   partsOf,
@@ -24,7 +25,7 @@ export type ReadResult = Attachments & {
 };
 
 /** The fields of a result that can carry data. */
-export type Data = Pick<ReadResult, 'content' | 'texts' | 'data'>;
+export type Data = Attachments & Pick<ReadResult, 'content' | 'texts' | 'data'>;
 
 /**
  * Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. Throws
@@ -60,6 +61,7 @@ export function recordedData({ content, ...attached }: Attachments & Pick<ReadRe
   const texts = partsOf(content, attached).map(textInPart);
   return {
     content,
+    ...attachmentsOf(attached),
     ...(texts.includes(undefined) ? {} : { texts: texts as string[] }),
     ...(attached.structured === undefined ? {} : { data: rawJson(attached.structured) as Json }),
   };
@@ -83,7 +85,7 @@ function readPart(part: Json): ShownPart {
   const annotations = isObject(part) && isObject(part['annotations'] ?? null) ? part['annotations'] : undefined;
   const said = annotations === undefined ? {} : { annotations: withDigits(annotations) as never };
   const media = mediaOf(part);
-  if (media !== undefined) return typeof media === 'string' ? media : { ...media, ...said };
+  if (media !== undefined) return { ...media, ...said };
   const text = textOf(part);
   if (text !== undefined) return { text, ...said };
   const json = JSON.stringify(part);
@@ -183,18 +185,19 @@ type SentBytes = {
 };
 
 /**
- * Returns the picture, sound or file of a part, or the line in its place where its bytes cannot be read; undefined for a part
- * of another kind. Neither a type nor data can end that line.
+ * Returns the picture, sound or file of a part, also where its bytes cannot be read; undefined for a part of another kind.
+ * Neither a type nor data can end the line in its place.
  */
-function mediaOf(part: Json): Media | string | undefined {
+function mediaOf(part: Json): Media | undefined {
   const { data, mimeType, uri } = (isObject(part) && bytesIn(part)) || {};
   if (typeof data !== 'string') return undefined;
   // Some servers name the type only in a data URI.
   const [start = '', named] = /^data:([^,]{0,200});base64,/.exec(data) ?? [];
   const type = typeOf(mimeType ?? named);
+  const address = typeof uri === 'string' ? { uri } : {};
   const bytes = base64Of(data.slice(start.length));
-  if (bytes !== undefined) return { mimeType: type, data: bytes, ...(typeof uri === 'string' ? { uri } : {}) };
-  return data.length > longestShown ? mediaText({ mimeType: type, data }, 'invalid Base64') : undefined;
+  if (bytes !== undefined) return { mimeType: type, data: bytes, ...address };
+  return data.length > longestShown ? { mimeType: type, data, problem: 'not valid Base64', ...address } : undefined;
 }
 
 /** The longest text that is shown in place of bytes which cannot be read. It may be an address or a message. */

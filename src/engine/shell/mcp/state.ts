@@ -6,7 +6,7 @@ import { hasExactNumber, withDigits, writtenJson } from '../../core/values/large
 import { linearPattern } from '../../core/values/linearPattern.ts';
 import { type Media, mediaText } from '../../core/values/media.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
-import { type Data, dataOf, exactDataOf, isCollection, type ReadResult } from './result.ts';
+import { type Data, dataOf, exactDataOf, isCollection } from './result.ts';
 
 /** The declaration of a reader about its result. */
 type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | undefined };
@@ -74,14 +74,11 @@ function matchesIn(text: string, lines: string): Json {
   });
 }
 
-/** The result of a snapshot's tool, with its media. */
-type Saved = Data & Pick<ReadResult, 'media'>;
-
 /**
  * Returns the result of a snapshot's tool as a value that goes back to the server. It is the server's own text wherever its
  * data would be written in another way, and the Base64 of a file.
  */
-export function snapshotOf(result: Saved, { rows }: Shape = {}, outputSchema?: JsonObject): Json {
+export function snapshotOf(result: Data, { rows }: Shape = {}, outputSchema?: JsonObject): Json {
   const file = fileOf(result);
   if (file !== undefined) return file.data;
   const exact = rows === true ? exactRows(result, outputSchema) : exactDataOf(result, outputSchema);
@@ -92,16 +89,17 @@ export function snapshotOf(result: Saved, { rows }: Shape = {}, outputSchema?: J
 }
 
 /** Returns the media that a snapshot cannot have, because they are not its only part; null where it has everything. */
-export function lostMedia(result: Saved): string | null {
+export function lostMedia(result: Data): string | null {
   const { media = [], data } = result;
   if (media.length === 0 || data !== undefined || fileOf(result)) return null;
   return media.map((each) => mediaText(each)).join(', ');
 }
 
 /** Returns the file or picture that is the only part of a result. */
-function fileOf({ media = [], data, content }: Saved): Media | undefined {
+function fileOf({ media = [], data, content }: Data): Media | undefined {
   const [file, ...others] = media;
-  return file && others.length === 0 && data === undefined && content === mediaText(file) ? file : undefined;
+  const isAlone = others.length === 0 && data === undefined && file?.line === 0 && !content.includes('\n');
+  return isAlone ? file : undefined;
 }
 
 const exactRows = (result: Data, outputSchema: JsonObject | undefined): Json =>

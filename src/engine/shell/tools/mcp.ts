@@ -414,7 +414,10 @@ class McpInstance implements ToolSource {
     const { media, textParts, structured } = result;
     return attachmentsOf({
       ...result,
-      media: media?.map((each) => withTexts(each, redact)),
+      media: media?.map((each) => {
+        const shown = withTexts(each, redact);
+        return shown.data === each.data ? shown : { ...shown, problem: each.problem ?? 'it contains a secret' };
+      }),
       textParts: textParts && withTexts(textParts, redact),
       structured: structured === undefined ? undefined : JSON.stringify(data),
     });

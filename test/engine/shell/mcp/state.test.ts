@@ -61,6 +61,12 @@ test.each<[sent: object, lost: string | null]>([
   expect(lostMedia(readResult(sent))).toBe(lost);
 });
 
+test('a snapshot whose Base64 cannot be read goes back as the server wrote it', () => {
+  const blob = 'A'.repeat(4005);
+  const result = readResult({ content: [{ type: 'resource', resource: { uri: 'a:b', blob } }] });
+  expect([snapshotOf(result), lostMedia(result)]).toEqual([blob, null]);
+});
+
 /** Returns a snapshot as an argument with a schema. */
 const sentBack = (snapshot: Json, schema: JsonObject) =>
   snapshotArgument(
