@@ -1,4 +1,4 @@
-import { finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { canonicalJson, finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { isExactNumber, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import {
   type Attachments,
@@ -10,6 +10,7 @@ import {
   type ResultPart,
   type TextPart,
 } from '../../core/values/media.ts';
+import { withTexts } from '../../core/values/texts.ts';
 import { ResultTooLong } from './errors.ts';
 import { exactResult } from './message.ts';
 
@@ -38,9 +39,10 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
   const isBare = (content ?? null) === null && Object.keys(others).length > 0;
   const data = structuredContent ?? toolResult ?? (isBare ? others : undefined);
   // Data is shown only where the server does not also write it as a text, as it should.
-  const isNeeded = data !== undefined && !given.some((part) => textOf(part));
   const parts = given.map(readPart);
-  const { text, media, resourceLines, textParts } = joinParts(isNeeded ? [JSON.stringify(data), ...parts] : parts);
+  const isNeeded = data !== undefined && !given.some((part) => textOf(part)) && !isRepeated(data, given);
+  const shown = isNeeded ? [JSON.stringify(withoutBytes(data, parts, mediaText)), ...parts] : parts;
+  const { text, media, resourceLines, textParts } = joinParts(shown);
   if (media.reduce((length, { data: bytes }) => length + bytes.length, text.length) > longest)
     throw new ResultTooLong(longest);
   const texts = given.map((part) => textOf(part) ?? embeddedText(part));
@@ -54,6 +56,27 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
     ...(isStructured(structuredContent) ? { structured: JSON.stringify(structuredContent) } : {}),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+/** Returns whether structured content has one field, which repeats the parts of the result. */
+function isRepeated(data: Json, parts: readonly Json[]): boolean {
+  const [value, ...others] = isObject(data) ? Object.values(data) : [];
+  return parts.length > 0 && value !== undefined && others.length === 0 && isEqual([value].flat(), parts);
+}
+
+const isEqual = (one: Json, other: Json) => canonicalJson(withDigits(one)) === canonicalJson(withDigits(other));
+
+/**
+ * Returns data with a text in place of the bytes of the media that its result has.
+ * @param textFor gives that text
+ */
+export function withoutBytes(data: Json, parts: readonly unknown[], textFor: (media: Media) => string): Json {
+  const media = parts.filter((part) => typeof part === 'object' && part !== null && 'mimeType' in part) as Media[];
+  if (media.length === 0) return data;
+  return withTexts(data, (text) => {
+    const found = media.find((each) => each.data === text || each.data === base64Of(text));
+    return found ? textFor(found) : text;
+  });
 }
 
 /** Returns a result that an event has as data. */

@@ -382,3 +382,15 @@ it('a client of a domain gets the structured content without annotations that it
     isError: false,
   });
 });
+
+const image = { type: 'image', ...png };
+it.each<[string, object, string]>([
+  ['is the parts', { content: [image] }, '[image/png, 1 kB]'],
+  ['is the only part', { picture: image }, '[image/png, 1 kB]'],
+  ['has the bytes', { width: 2, data: png.data }, '{"width":2,"data":"[image/png, 1 kB]"}\n[image/png, 1 kB]'],
+  ['has them in lines', { data: 'iVBORw\n0KGgo=', b: 1 }, '{"data":"[image/png, 1 kB]","b":1}\n[image/png, 1 kB]'],
+  ['has other data', { width: 2 }, '{"width":2}\n[image/png, 1 kB]'],
+])('no model reads the bytes of a picture in structured content that %s', (_, structuredContent, content) => {
+  const result = readResult({ content: [image], structuredContent });
+  expect(result).toMatchObject({ content, media: [png], structured: JSON.stringify(structuredContent) });
+});
