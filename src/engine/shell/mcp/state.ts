@@ -4,9 +4,10 @@ import { canonicalJson, isObject, type Json, type JsonObject, jsonOf, valueAt } 
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { hasExactNumber, withDigits, writtenJson } from '../../core/values/largeIntegers.ts';
 import { linearPattern } from '../../core/values/linearPattern.ts';
-import { type Media, mediaText } from '../../core/values/media.ts';
+import { type Media, mediaText, partsOf } from '../../core/values/media.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
-import { type Data, dataOf, exactDataOf, isCollection } from './result.ts';
+import { hashOf } from './mediaHash.ts';
+import { type Data, dataOf, exactDataOf, isCollection, withoutBytes } from './result.ts';
 
 /** The declaration of a reader about its result. */
 type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | undefined };
@@ -15,11 +16,25 @@ type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | un
  * Returns the result of a reader as a state.
  * @param outputSchema the schema that its tool declares
  */
-export function stateOf(result: Data, { lines, rows }: Shape, outputSchema?: JsonObject): Json {
+export function stateOf(sent: Data, { lines, rows }: Shape, outputSchema?: JsonObject): Json {
+  const result = withHashes(sent);
   // Lines are of the text, also where it is JSON, and whatever the server has as data.
   if (lines !== undefined) return matchesIn(textsOf(result).join('\n'), lines);
   const whole = () => dataOf(result, outputSchema);
   return rows === true ? rowsOf(result, (text) => plainState(dataOf({ content: text })), whole) : plainState(whole());
+}
+
+/** Returns a result with a hash in the line of each of its media, which would otherwise be equal for others of their size. */
+function withHashes(result: Data): Data {
+  const { content, media = [], data } = result;
+  if (media.length === 0) return result;
+  const texts = partsOf(content, result).map((part) => {
+    if (typeof part === 'string') return part;
+    if ('text' in part) return part.text;
+    return 'json' in part ? part.json : mediaText(part, hashOf(part));
+  });
+  const own = data === undefined ? {} : { data: withoutBytes(data, media, hashOf) };
+  return { ...result, content: texts.join('\n'), texts, ...own };
 }
 
 /**
