@@ -208,6 +208,7 @@ class McpInstance implements ToolSource {
     signal.addEventListener('abort', cut, { once: true });
     try {
       signal.throwIfAborted();
+      this.#instance.make();
       const server = this.#server;
       if (server.type === 'http') this.#address = addressOf(server, this.#declared);
       const transport =
