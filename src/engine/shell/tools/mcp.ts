@@ -217,6 +217,8 @@ class McpInstance implements ToolSource {
           : stdioTransport(server, this.#declared, this.#instance, this.#output);
       await connection.open(transport, server.type === 'http' ? server.url : '', startLimitOf(server));
       const listed = await this.#list(connection);
+      // Some servers announce a change while they start, and the list has it.
+      connection.takeChangedTools();
       signal.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#instance.mask(text)));
