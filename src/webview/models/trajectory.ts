@@ -249,8 +249,9 @@ const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'i
 
 /** Returns the pictures that can be shown. Others stay a line of the result. */
 function picturesOf(media: readonly Media[]): readonly Picture[] {
-  return media.flatMap(({ mimeType, data }) => {
-    const isShown = pictureTypes.has(mimeType) && data.length <= longestPicture && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+  return media.flatMap(({ mimeType, data, problem }) => {
+    const isPicture = pictureTypes.has(mimeType) && problem === undefined;
+    const isShown = isPicture && data.length <= longestPicture && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
     return isShown ? [{ source: `data:${mimeType};base64,${data}`, text: `A picture of the type ${mimeType}` }] : [];
   });
 }

@@ -156,7 +156,8 @@ async function foundIn(
     kept = atStart;
     return startMcpServer('notes', declaredHttp(url), process.cwd());
   };
-  const { tools } = await start();
-  const reads = tools.filter(({ name }) => name === 'list');
+  const source = await start();
+  await source.close();
+  const reads = source.tools.filter(({ name }) => name === 'list');
   return findReader(start, reads, [{ tool: 'add', arguments: {} }]);
 }

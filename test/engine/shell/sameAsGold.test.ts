@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../../support/approval.ts';
+import { mcpDomain } from '../../support/mcpDomain.ts';
 import { rehearse } from '../../support/rehearsed.ts';
 import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -57,6 +58,31 @@ test('the reward requires the state of a server that the gold actions give from 
   expect(wrong).toMatchObject({
     reward: 0,
     reason: expect.stringContaining('counter › count is 8; after the gold actions it is 7'),
+  });
+});
+
+test('files of the same size are compared by their bytes', async () => {
+  const notes = fileURLToPath(new URL('fixtures/notesServer.mjs', import.meta.url));
+  const files = mcpDomain(
+    'notes',
+    `  notes: { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(notes)}], state: replay, reader: { tool: export_file }, writes: [add_note] }`,
+    `user: { goal: You want a note. }
+actions: [{ tool: add_note, arguments: { text: milk } }]
+assertions: [{ in: notes, sameAs: gold }]
+evaluate: [assertions]
+train: [assertions]
+script: [[{ tool: add_note, arguments: { text: tea! } }], Done.]
+`,
+  );
+  const [wrong, right] = await Promise.all([
+    rehearse(files, ['a']),
+    rehearse(files, ['a'], { agent: { type: 'gold' } }),
+  ]);
+  expect([wrong[0]?.reward, right[0]?.reward]).toEqual([0, 1]);
+  expect(wrong[0]?.events.findLast(({ type }) => type === 'verdictReached')).toMatchObject({
+    verdict: {
+      detail: expect.stringMatching(/^notes is "\[[^"]+, 1 kB, SHA-256 \w{64}\]"; after the gold actions it is "\[/),
+    },
   });
 });
 

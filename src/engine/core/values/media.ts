@@ -6,7 +6,8 @@ const annotationsSchema = z.record(z.string(), z.json()).optional();
 /** A picture, a sound or another file in the result of a tool. */
 export const mediaSchema = z.object({
   mimeType: z.string().describe('Such as image/png.'),
-  data: z.string().describe('Its bytes, in base64.'),
+  data: z.string().describe('Its bytes, in base64; with `problem`, the text that the server gave instead.'),
+  problem: z.string().optional().describe('Why `data` is not base64. Models and views get the line alone.'),
   uri: z.string().optional().describe('The address that an MCP server gives a file.'),
   line: z.int().optional().describe('The line of the result that is in its place, from 0.'),
   annotations: annotationsSchema.describe('How an MCP server describes it.'),
@@ -73,11 +74,12 @@ export function fileName({ mimeType, uri }: Media): string {
  * Returns the line that a result has in place of media, such as `[image/png, 34 kB]`.
  * @param note what else the line says
  */
-export function mediaText({ mimeType, data }: Media, note?: string): string {
-  const bytes = Math.floor((data.length * 3) / 4);
-  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-  return `[${mimeType}, ${size}${note === undefined ? '' : `, ${note}`}]`;
+export function mediaText({ mimeType, data, problem }: Media, note?: string): string {
+  const size = problem === undefined ? sizeOf(Math.floor((data.length * 3) / 4)) : `${data.length} characters`;
+  return `[${[mimeType, size, problem, note].filter((each) => each !== undefined).join(', ')}]`;
 }
+
+const sizeOf = (bytes: number) => (bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 /** A line of a result that is the JSON of a file with a text or of a link to a file. */
 export type ResourceLine = { readonly json: string };

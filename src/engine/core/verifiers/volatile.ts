@@ -78,10 +78,17 @@ export function firstDifference(
 export function differenceBetween(one: string, other: string, compare: FieldComparison = exactly): string | null {
   const found = firstDifference(one, other, compare);
   if (found === null) return null;
-  const [before, after] = [found.before, found.after].map((value) =>
-    value === undefined ? 'missing' : excerpt(canonicalJson(value)),
-  );
+  const texts = [found.before, found.after].map((value) => (value === undefined ? 'missing' : canonicalJson(value)));
+  const start = startOfDifference(texts);
+  const [before, after] = texts.map((text) => excerpt(start === 0 ? text : `...${text.slice(start)}`));
   return `${found.path.join('.')} is ${before}, then ${after}`;
+}
+
+/** Returns where to begin the excerpts of two texts, since those of long texts that begin alike would be equal. */
+function startOfDifference([one = '', other = '']: readonly string[]): number {
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  return same < 40 ? 0 : same - 10;
 }
 
 /** Fields by what differs in them from rollout to rollout: their values, or the order of their rows. */

@@ -166,8 +166,14 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
       note(at, 'warning', `${kind}/unknown-value`, `No row has the value "${value}" here.`, hint, fix);
       return;
     case 'examples':
-      // Short words are near each other by chance, and data that no file reports can have any of them.
-      if (!isNear || (types.isOpen && value.length < shortWord) || types.isKnownText(value, true)) return;
+      // Short words are near each other by chance, and data that no file reports can have any of them. So are paths.
+      if (
+        !isNear ||
+        /[\\/]/.test(value) ||
+        (types.isOpen && value.length < shortWord) ||
+        types.isKnownText(value, true)
+      )
+        return;
       note(at, 'warning', `${kind}/unknown-value`, `No task, row or tool has the value "${value}".`, hint, fix);
       return;
     default:

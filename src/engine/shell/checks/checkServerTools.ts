@@ -1,10 +1,11 @@
 import type { McpServer } from '../../core/domain/domain.ts';
 import { leftOutTools } from '../../core/domain/leftOutTools.ts';
+import { argumentOf, listRestored } from '../../core/domain/listRestored.ts';
 import { isAdapted } from '../../core/domain/serverToolName.ts';
 import { nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import { typeOfSchema } from '../../core/expression/type.ts';
 import { firstNames } from '../../core/text/counted.ts';
-import type { JsonObject } from '../../core/values/json.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { takesRows } from '../../core/verifiers/assertions.ts';
 import type { Diagnostic } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
@@ -124,10 +125,10 @@ function checkStateTools({ file }: Parts, server: string, declared: McpServer, t
 /** A list without a schema may arrive as separate texts. Its kind then depends on how many rows it has. */
 function checkRows(parts: Parts, server: string, declared: McpServer, tools: readonly Tool[], note: Note): void {
   const toolOf = (name: string | undefined) => tools.find((each) => each.name === name || nameOnServer(each) === name);
-  const { reader, snapshot, restore } = declared;
+  const { reader, snapshot } = declared;
   for (const [key, shape, reason] of [
     ['reader', reader, rowsAsserted(parts, server)],
-    ['snapshot', snapshot, restore ? listTaken(toolOf(restore.tool), restore.argument) : null],
+    ['snapshot', snapshot, listRestored(declared, toolOf) ?? listDescribed(declared, toolOf)],
   ] as const) {
     const tool = toolOf(shape?.tool);
     if (!shape || !tool || tool.outputSchema !== undefined) continue;
@@ -153,9 +154,15 @@ function rowsAsserted({ tasks }: Parts, server: string): string | null {
   return task ? `the task ${task.value.id} takes rows of the state` : null;
 }
 
-/** Returns which argument takes a list and no other value, in a clause; null if it takes another value. */
-function listTaken(tool: Tool | undefined, argument: string): string | null {
-  const { properties } = (tool?.parameters ?? {}) as { readonly properties?: JsonObject };
-  const { any, list, object, text } = typeOfSchema(properties?.[argument], argument);
-  return tool && list && !any && !object && !text ? `${tool.name} takes a list` : null;
+/** Returns which tool calls the snapshot of a server a list, in a clause; null if none does. */
+function listDescribed({ snapshot, restore }: McpServer, toolOf: (name: string | undefined) => Tool | undefined) {
+  const argument = argumentOf(toolOf(restore?.tool), restore?.argument ?? '');
+  const { list, text } = typeOfSchema(argument, '');
+  // A list can go back as its JSON.
+  if (!restore || (!list && !text)) return null;
+  if (isObject(argument ?? null) && ofList.test(String((argument as JsonObject)['description'])))
+    return `the description of ${restore.argument} speaks of a list`;
+  return ofList.test(toolOf(snapshot?.tool)?.description ?? '') ? 'its description speaks of a list' : null;
 }
+
+const ofList = /^\s*lists?\b|\b(?:array|list) of\b|\b(?:a|an|JSON) (?:array|list)\b/i;

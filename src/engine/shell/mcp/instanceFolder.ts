@@ -15,15 +15,18 @@ export class InstanceFolder {
   readonly path = join(tmpdir(), `rehearsal-mcp-${randomBytes(8).toString('hex')}`);
   /** Its paths, as a server may write them: the folder of temporary files can be a link, or where the server works. */
   readonly #paths: readonly string[];
+  #isMade = false;
   #hasFiles = false;
 
   constructor() {
-    this.#make();
-    this.#paths = [...new Set([realpathSync(this.path), this.path, basename(this.path)])];
+    const name = basename(this.path);
+    this.#paths = [...new Set([join(realpathSync(tmpdir()), name), this.path, name])];
   }
 
-  #make(): void {
-    mkdirSync(this.path, { mode: 0o700 });
+  /** Makes the folder if it is not there. An instance that is never started does not need one. */
+  make(): void {
+    if (!this.#isMade) mkdirSync(this.path, { mode: 0o700 });
+    this.#isMade = true;
   }
 
   /** Copies the start state once: a server that is started again in the same rollout keeps its files. */
@@ -36,12 +39,13 @@ export class InstanceFolder {
   /** Empties the folder for another start state. */
   clear(): void {
     this.remove();
-    this.#make();
+    this.make();
     this.#hasFiles = false;
   }
 
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
+    this.#isMade = false;
   }
 
   /** Returns arguments with the path in place of the placeholder. */

@@ -1,7 +1,8 @@
-import { finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { canonicalJson, finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { isExactNumber, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import {
   type Attachments,
+  attachmentsOf,
   type Media,
   mediaText,
   partsOf,
@@ -9,6 +10,7 @@ import {
   type ResultPart,
   type TextPart,
 } from '../../core/values/media.ts';
+import { withTexts } from '../../core/values/texts.ts';
 import { ResultTooLong } from './errors.ts';
 import { exactResult } from './message.ts';
 
@@ -24,7 +26,7 @@ export type ReadResult = Attachments & {
 };
 
 /** The fields of a result that can carry data. */
-export type Data = Pick<ReadResult, 'content' | 'texts' | 'data'>;
+export type Data = Attachments & Pick<ReadResult, 'content' | 'texts' | 'data'>;
 
 /**
  * Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. Throws
@@ -37,9 +39,10 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
   const isBare = (content ?? null) === null && Object.keys(others).length > 0;
   const data = structuredContent ?? toolResult ?? (isBare ? others : undefined);
   // Data is shown only where the server does not also write it as a text, as it should.
-  const isNeeded = data !== undefined && !given.some((part) => textOf(part));
   const parts = given.map(readPart);
-  const { text, media, resourceLines, textParts } = joinParts(isNeeded ? [JSON.stringify(data), ...parts] : parts);
+  const isNeeded = data !== undefined && !given.some((part) => textOf(part)) && !isRepeated(data, given);
+  const shown = isNeeded ? [JSON.stringify(withoutBytes(data, parts, mediaText)), ...parts] : parts;
+  const { text, media, resourceLines, textParts } = joinParts(shown);
   if (media.reduce((length, { data: bytes }) => length + bytes.length, text.length) > longest)
     throw new ResultTooLong(longest);
   const texts = given.map((part) => textOf(part) ?? embeddedText(part));
@@ -55,11 +58,33 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
   };
 }
 
+/** Returns whether structured content has one field, which repeats the parts of the result. */
+function isRepeated(data: Json, parts: readonly Json[]): boolean {
+  const [value, ...others] = isObject(data) ? Object.values(data) : [];
+  return parts.length > 0 && value !== undefined && others.length === 0 && isEqual([value].flat(), parts);
+}
+
+const isEqual = (one: Json, other: Json) => canonicalJson(withDigits(one)) === canonicalJson(withDigits(other));
+
+/**
+ * Returns data with a text in place of the bytes of the media that its result has.
+ * @param textFor gives that text
+ */
+export function withoutBytes(data: Json, parts: readonly unknown[], textFor: (media: Media) => string): Json {
+  const media = parts.filter((part) => typeof part === 'object' && part !== null && 'mimeType' in part) as Media[];
+  if (media.length === 0) return data;
+  return withTexts(data, (text) => {
+    const found = media.find((each) => each.data === text || each.data === base64Of(text));
+    return found ? textFor(found) : text;
+  });
+}
+
 /** Returns a result that an event has as data. */
 export function recordedData({ content, ...attached }: Attachments & Pick<ReadResult, 'content'>): Data {
   const texts = partsOf(content, attached).map(textInPart);
   return {
     content,
+    ...attachmentsOf(attached),
     ...(texts.includes(undefined) ? {} : { texts: texts as string[] }),
     ...(attached.structured === undefined ? {} : { data: rawJson(attached.structured) as Json }),
   };
@@ -83,7 +108,7 @@ function readPart(part: Json): ShownPart {
   const annotations = isObject(part) && isObject(part['annotations'] ?? null) ? part['annotations'] : undefined;
   const said = annotations === undefined ? {} : { annotations: withDigits(annotations) as never };
   const media = mediaOf(part);
-  if (media !== undefined) return typeof media === 'string' ? media : { ...media, ...said };
+  if (media !== undefined) return { ...media, ...said };
   const text = textOf(part);
   if (text !== undefined) return { text, ...said };
   const json = JSON.stringify(part);
@@ -183,18 +208,19 @@ type SentBytes = {
 };
 
 /**
- * Returns the picture, sound or file of a part, or the line in its place where its bytes cannot be read; undefined for a part
- * of another kind. Neither a type nor data can end that line.
+ * Returns the picture, sound or file of a part, also where its bytes cannot be read; undefined for a part of another kind.
+ * Neither a type nor data can end the line in its place.
  */
-function mediaOf(part: Json): Media | string | undefined {
+function mediaOf(part: Json): Media | undefined {
   const { data, mimeType, uri } = (isObject(part) && bytesIn(part)) || {};
   if (typeof data !== 'string') return undefined;
   // Some servers name the type only in a data URI.
   const [start = '', named] = /^data:([^,]{0,200});base64,/.exec(data) ?? [];
   const type = typeOf(mimeType ?? named);
+  const address = typeof uri === 'string' ? { uri } : {};
   const bytes = base64Of(data.slice(start.length));
-  if (bytes !== undefined) return { mimeType: type, data: bytes, ...(typeof uri === 'string' ? { uri } : {}) };
-  return data.length > longestShown ? mediaText({ mimeType: type, data }, 'invalid Base64') : undefined;
+  if (bytes !== undefined) return { mimeType: type, data: bytes, ...address };
+  return data.length > longestShown ? { mimeType: type, data, problem: 'not valid Base64', ...address } : undefined;
 }
 
 /** The longest text that is shown in place of bytes which cannot be read. It may be an address or a message. */

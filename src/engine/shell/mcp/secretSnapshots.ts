@@ -12,11 +12,10 @@ export class SecretSnapshots {
   readonly #kept = new Map<string, Json>();
 
   /**
-   * Keeps a snapshot if it contains secrets.
+   * Keeps a snapshot that contains secrets.
    * @param recorded the snapshot without secrets
    */
   keep(source: string, recorded: Json, own: Json): void {
-    if (JSON.stringify(recorded) === JSON.stringify(own)) return;
     const text = canonicalJson(own);
     const key = keyOf(source, recorded);
     const before = this.#kept.get(key);

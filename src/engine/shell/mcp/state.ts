@@ -1,11 +1,13 @@
+import { argumentOf } from '../../core/domain/listRestored.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, jsonOf, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { hasExactNumber, withDigits, writtenJson } from '../../core/values/largeIntegers.ts';
 import { linearPattern } from '../../core/values/linearPattern.ts';
-import { type Media, mediaText } from '../../core/values/media.ts';
+import { type Media, mediaText, partsOf } from '../../core/values/media.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
-import { type Data, dataOf, exactDataOf, isCollection, type ReadResult } from './result.ts';
+import { hashOf } from './mediaHash.ts';
+import { type Data, dataOf, exactDataOf, isCollection, withoutBytes } from './result.ts';
 
 /** The declaration of a reader about its result. */
 type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | undefined };
@@ -14,25 +16,37 @@ type Shape = { readonly lines?: string | undefined; readonly rows?: boolean | un
  * Returns the result of a reader as a state.
  * @param outputSchema the schema that its tool declares
  */
-export function stateOf(result: Data, { lines, rows }: Shape, outputSchema?: JsonObject): Json {
+export function stateOf(sent: Data, { lines, rows }: Shape, outputSchema?: JsonObject): Json {
+  const result = withHashes(sent);
   // Lines are of the text, also where it is JSON, and whatever the server has as data.
   if (lines !== undefined) return matchesIn(textsOf(result).join('\n'), lines);
   const whole = () => dataOf(result, outputSchema);
   return rows === true ? rowsOf(result, (text) => plainState(dataOf({ content: text })), whole) : plainState(whole());
 }
 
+/** Returns a result with a hash in the line of each of its media, which would otherwise be equal for others of their size. */
+function withHashes(result: Data): Data {
+  const { content, media = [], data } = result;
+  if (media.length === 0) return result;
+  const texts = partsOf(content, result).map((part) => {
+    if (typeof part === 'string') return part;
+    if ('text' in part) return part.text;
+    return 'json' in part ? part.json : mediaText(part, hashOf(part));
+  });
+  const own = data === undefined ? {} : { data: withoutBytes(data, media, hashOf) };
+  return { ...result, content: texts.join('\n'), texts, ...own };
+}
+
 /**
  * Returns why a result may be a list of rows, where its reader or snapshot does not declare that; null where it is clear.
- * @param takesRows whether assertions take rows of the state
+ * @param reason what takes it as a list of rows, in a clause; null if nothing is known to
  */
-export function unclearRows({ texts, data }: Data, { lines, rows }: Shape, takesRows = false): string | null {
+export function unclearRows({ texts, data }: Data, { lines, rows }: Shape, reason: string | null): string | null {
   if (texts === undefined || data !== undefined || lines !== undefined || rows !== undefined) return null;
   const [first, ...others] = texts;
   if (first === undefined) return 'an empty result';
   if (others.length > 0) return texts.every(isCollection) ? `${texts.length} texts` : null;
-  return takesRows && isSingle(plainState(dataOf({ content: first })))
-    ? 'an object, of which assertions take rows'
-    : null;
+  return reason !== null && isSingle(plainState(dataOf({ content: first }))) ? `an object, ${reason}` : null;
 }
 
 /** Returns whether a state is an object that is not a table: the values of a table are its rows. */
@@ -75,14 +89,11 @@ function matchesIn(text: string, lines: string): Json {
   });
 }
 
-/** The result of a snapshot's tool, with its media. */
-type Saved = Data & Pick<ReadResult, 'media'>;
-
 /**
  * Returns the result of a snapshot's tool as a value that goes back to the server. It is the server's own text wherever its
  * data would be written in another way, and the Base64 of a file.
  */
-export function snapshotOf(result: Saved, { rows }: Shape = {}, outputSchema?: JsonObject): Json {
+export function snapshotOf(result: Data, { rows }: Shape = {}, outputSchema?: JsonObject): Json {
   const file = fileOf(result);
   if (file !== undefined) return file.data;
   const exact = rows === true ? exactRows(result, outputSchema) : exactDataOf(result, outputSchema);
@@ -93,16 +104,17 @@ export function snapshotOf(result: Saved, { rows }: Shape = {}, outputSchema?: J
 }
 
 /** Returns the media that a snapshot cannot have, because they are not its only part; null where it has everything. */
-export function lostMedia(result: Saved): string | null {
+export function lostMedia(result: Data): string | null {
   const { media = [], data } = result;
   if (media.length === 0 || data !== undefined || fileOf(result)) return null;
   return media.map((each) => mediaText(each)).join(', ');
 }
 
 /** Returns the file or picture that is the only part of a result. */
-function fileOf({ media = [], data, content }: Saved): Media | undefined {
+function fileOf({ media = [], data, content }: Data): Media | undefined {
   const [file, ...others] = media;
-  return file && others.length === 0 && data === undefined && content === mediaText(file) ? file : undefined;
+  const isAlone = others.length === 0 && data === undefined && file?.line === 0 && !content.includes('\n');
+  return isAlone ? file : undefined;
 }
 
 const exactRows = (result: Data, outputSchema: JsonObject | undefined): Json =>
@@ -134,9 +146,8 @@ function ownText(result: Data, exact: Json): string | undefined {
 
 /** Returns a snapshot as the argument of a tool that takes it back. */
 export function snapshotArgument(saved: Json, tool: Tool | undefined, argument: string): Json {
-  const root = (tool?.parameters ?? {}) as JsonObject;
-  const schema = (root['properties'] as JsonObject | undefined)?.[argument];
-  if (isOfText(schema, root)) return typeof saved === 'string' ? saved : JSON.stringify(saved);
+  if (isOfText(argumentOf(tool, argument), (tool?.parameters ?? {}) as JsonObject))
+    return typeof saved === 'string' ? saved : JSON.stringify(saved);
   return typeof saved === 'string' ? asWritten(saved) : saved;
 }
 

@@ -79,7 +79,7 @@ function mediaAfter(messages: readonly Message[], at: number, taken: readonly Mo
   const first = messages.slice(0, at + 1).findLastIndex(({ role }) => role !== 'tool') + 1;
   const parts = messages.slice(first, at + 1).flatMap((message) => {
     const media = message.role === 'tool' ? (message.media ?? []) : [];
-    return media.filter((each) => taken.includes(modalityOf(each))).map(mediaPart);
+    return media.filter((each) => !each.problem && taken.includes(modalityOf(each))).map(mediaPart);
   });
   if (parts.length === 0) return [];
   return [{ role: 'user', content: [{ type: 'text', text: 'The media of the results above:' }, ...parts] }];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type McpServer, type StdioServer, serverSetUpSchema } from '../../core/domain/domain.ts';
+import { listRestored } from '../../core/domain/listRestored.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
@@ -9,7 +10,7 @@ import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { fillPlaceholders } from '../keys/placeholders.ts';
-import { redactedValue, secretNames } from '../keys/secrets.ts';
+import { redacted, redactedValue, secretNames } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
 import { McpConnection, namesSession } from '../mcp/connection.ts';
@@ -207,6 +208,7 @@ class McpInstance implements ToolSource {
     signal.addEventListener('abort', cut, { once: true });
     try {
       signal.throwIfAborted();
+      this.#instance.make();
       const server = this.#server;
       if (server.type === 'http') this.#address = addressOf(server, this.#declared);
       const transport =
@@ -215,6 +217,8 @@ class McpInstance implements ToolSource {
           : stdioTransport(server, this.#declared, this.#instance, this.#output);
       await connection.open(transport, server.type === 'http' ? server.url : '', startLimitOf(server));
       const listed = await this.#list(connection);
+      // Some servers announce a change while they start, and the list has it.
+      connection.takeChangedTools();
       signal.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#instance.mask(text)));
@@ -270,7 +274,8 @@ class McpInstance implements ToolSource {
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
       );
     const result = await this.#ask('reader', reader.tool, reader.arguments);
-    this.#requireClearRows('reader', reader, unclearRows(result, reader, takesRows));
+    const reason = takesRows ? 'of which assertions take rows' : null;
+    this.#requireClearRows('reader', reader, unclearRows(result, reader, reason));
     return stateOf(result, reader, this.#tool(reader.tool)?.outputSchema);
   }
 
@@ -342,14 +347,15 @@ class McpInstance implements ToolSource {
         );
       const redact = (text: string) =>
         options.keepsSecrets && !result.isError ? this.#instance.mask(text) : this.#redact(text);
+      const data = result.data === undefined ? undefined : withTexts(result.data, redact);
       return {
         content: redact(result.content),
         isError: result.isError,
-        ...this.#redactAttached(result, redact),
+        ...this.#redactAttached(result, data, redact),
         ...(mismatch === undefined ? {} : { mismatch: this.#redact(mismatch) }),
         ...(changedTools ? { changedTools } : {}),
         ...(result.texts === undefined ? {} : { texts: result.texts.map(redact) }),
-        ...(result.data === undefined ? {} : { data: withTexts(result.data, redact) }),
+        ...(data === undefined ? {} : { data }),
       };
     } catch (error) {
       if (isResult(error)) {
@@ -406,14 +412,17 @@ class McpInstance implements ToolSource {
     return this.#instance.mask(this.#declared.filled.redact(text));
   }
 
-  #redactAttached(result: ReadResult, redact: (text: string) => string): Attachments {
-    const { media, textParts, structured, data } = result;
+  /** @param data the data of the result, redacted: it is the structured content if there is some */
+  #redactAttached(result: ReadResult, data: Json | undefined, redact: (text: string) => string): Attachments {
+    const { media, textParts, structured } = result;
     return attachmentsOf({
       ...result,
-      media: media?.map((each) => withTexts(each, redact)),
+      media: media?.map((each) => {
+        const shown = withTexts(each, redact);
+        return shown.data === each.data ? shown : { ...shown, problem: each.problem ?? 'it contains a secret' };
+      }),
       textParts: textParts && withTexts(textParts, redact),
-      // The structured content is the data of the result.
-      structured: structured === undefined ? undefined : JSON.stringify(withTexts(data, redact)),
+      structured: structured === undefined ? undefined : JSON.stringify(data),
     });
   }
 
@@ -431,7 +440,8 @@ class McpInstance implements ToolSource {
   async #takeSnapshot(snapshot: Reader, signal?: AbortSignal): Promise<Json> {
     const { tool, arguments: args } = snapshot;
     const result = await this.#ask('snapshot', tool, args, { keepsSecrets: true, ...(signal ? { signal } : {}) });
-    this.#requireClearRows('snapshot', snapshot, unclearRows(result, snapshot));
+    const reason = listRestored(this.#server, (name) => this.#tool(name));
+    this.#requireClearRows('snapshot', snapshot, unclearRows(result, snapshot, reason && `and ${reason}`));
     const lost = lostMedia(result);
     if (lost !== null)
       throw this.#fault(
@@ -439,8 +449,13 @@ class McpInstance implements ToolSource {
         `its snapshot ${tool} gives ${lost} and other parts, of which a snapshot would have only the texts. Name a tool under mcpServers.${this.#declared.name}.snapshot that gives a text, data or a single file, or write state: replay`,
       );
     const own = snapshotOf(result, snapshot, this.#tool(tool)?.outputSchema);
-    const recorded = redactedValue(withTexts(own, (text) => this.#declared.filled.redact(text)));
-    this.#secretSnapshots.keep(this.#declared.name, recorded, own);
+    let hasSecret = false;
+    const recorded = withTexts(own, (text) => {
+      const without = redacted(this.#declared.filled.redact(text));
+      hasSecret ||= without !== text;
+      return without;
+    });
+    if (hasSecret) this.#secretSnapshots.keep(this.#declared.name, recorded, own);
     return recorded;
   }
 

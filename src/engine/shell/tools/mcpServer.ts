@@ -18,7 +18,7 @@ import type { Offered } from '../../core/domain/tool.ts';
 import { exactSchema } from '../../core/values/exactSchema.ts';
 import { isObject, type Json, type JsonObject, jsonOf } from '../../core/values/json.ts';
 import { exactJsonOf, rawJson } from '../../core/values/largeIntegers.ts';
-import { type Attachments, type Media, partsOf, type ResultPart } from '../../core/values/media.ts';
+import { type Attachments, type Media, mediaText, partsOf, type ResultPart } from '../../core/values/media.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
 import { longestLine, readLines } from '../files/boundedLines.ts';
 import { version } from '../files/version.ts';
@@ -102,7 +102,10 @@ function contentPart(part: ResultPart): ContentBlock {
   return part.annotations && ContentBlockSchema.safeParse(annotated).success ? (annotated as ContentBlock) : block;
 }
 
-function mediaBlock({ mimeType, data, uri }: Media): ContentBlock {
+function mediaBlock(media: Media): ContentBlock {
+  const { mimeType, data, uri, problem } = media;
+  // Clients refuse the whole result for it.
+  if (problem !== undefined) return { type: 'text', text: mediaText(media) };
   const [kind] = mimeType.split('/');
   if (uri === undefined && (kind === 'image' || kind === 'audio')) return { type: kind, mimeType, data };
   return { type: 'resource', resource: { uri: uri ?? `data:${mimeType}`, mimeType, blob: data } };

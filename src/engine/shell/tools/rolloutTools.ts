@@ -16,6 +16,7 @@ import type { Location } from '../files/diagnostic.ts';
 import { cancelled, cancelledResult, Fault } from '../files/fault.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
+import { hashOf } from '../mcp/mediaHash.ts';
 import type { CheckedQuestion } from '../workers/checkedRollout.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer } from '../workers/workerMessage.ts';
 import type { SharedTools } from './sharedTools.ts';
@@ -483,7 +484,8 @@ function resultDifference(file: DomainFile, tool: Tool, earlier: Compared, now: 
  * @param earlier a recording of an earlier version lacks the structured content, which is then not compared
  */
 function restOf({ isError, media = [], structured = '' }: Compared, earlier: Compared): JsonObject {
-  const shown = media.map(({ line: _, ...rest }) => rest as JsonObject);
+  // The beginnings of two pictures are often the same, so messages would not show how they differ.
+  const shown = media.map(({ line: _, ...rest }) => ({ ...rest, data: hashOf(rest) }) as JsonObject);
   const data = earlier.structured === undefined ? {} : { structuredContent: exactJsonOf(structured) ?? null };
   return { isError, media: shown, ...data };
 }

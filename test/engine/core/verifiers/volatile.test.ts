@@ -70,3 +70,10 @@ it('the first difference is named with its path and both values', () => {
   expect(differenceBetween(one ?? '', other ?? '')).toBe('state.rows.1 is {"a":2}, then missing');
   expect(differenceBetween(one ?? '', one ?? '')).toBe(null);
 });
+
+it('the difference of two long texts that begin alike is shown', () => {
+  const [one, other] = ['milk', 'eggs'].map(
+    (last) => comparable([{ text: `${'bread, '.repeat(20)}${last}` }]).texts[0] ?? '',
+  );
+  expect(differenceBetween(one ?? '', other ?? '')).toBe('text is ...d, bread, milk", then ...d, bread, eggs"');
+});

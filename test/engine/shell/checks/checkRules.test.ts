@@ -214,6 +214,23 @@ describe('rules and verifiers against the rest of the domain', () => {
     expect(found('W7')).toContain('task/unknown-value');
   });
 
+  it.each([
+    ['a word', '', true],
+    ['a path', '/notes/', false],
+  ])('takes %s for a misspelling of another one only if it is not a path', (_, before, isNoted) => {
+    const own = String(desk['tasks/first.task.yaml']).replace(
+      'find_order, arguments: { order: W1 }',
+      'find_order, arguments: { order: PLACE/spring }',
+    );
+    const text = own.replace(
+      'cancel_order, arguments: { order: W1 }',
+      'cancel_order, arguments: { order: PLACE/sprint }',
+    );
+    const files = { 'tasks/first.task.yaml': text.replaceAll('PLACE/', before) };
+    const codes = load(files, deskTools).diagnostics.map(({ code }) => code);
+    expect(codes.includes('task/unknown-value')).toBe(isNoted);
+  });
+
   it('knows the verifiers that verifiers.ts exports', () => {
     const verifiers = "export const tidy = verifier({ description: 'Tidy.', verify: () => true });\n";
     const files = { ...task('verifiers: [tidy]\nevaluate: [custom]\n'), 'verifiers.ts': verifiers };

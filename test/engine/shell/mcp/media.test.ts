@@ -138,21 +138,9 @@ it.each<[string | null, string, Media | string]>([
   else expect(media).toMatchObject([expected]);
 });
 
-const bad = 'A'.repeat(4005);
 const source = { type: 'base64', media_type: 'image/png', data: png.data };
 const asUrl = `data:image/png;base64,${png.data}`;
 it.each<[string, object, Media | string]>([
-  [
-    'data of an impossible length',
-    { type: 'image', mimeType: 'image/png', data: bad },
-    '[image/png, 4 kB, invalid Base64]',
-  ],
-  ['data with a comma', { type: 'image', data: `,${bad}` }, '[application/octet-stream, 4 kB, invalid Base64]'],
-  [
-    'a file of an impossible length',
-    { type: 'resource', resource: { uri: 'a:b', mimeType: 'application/pdf', blob: bad } },
-    '[application/pdf, 4 kB, invalid Base64]',
-  ],
   ['a source', { type: 'image', source }, png],
   [
     'a document',
@@ -161,11 +149,6 @@ it.each<[string, object, Media | string]>([
   ],
   ['a data URL', { type: 'image_url', image_url: { url: asUrl } }, png],
   ['a data URL as a text', { type: 'image_url', image_url: asUrl }, png],
-  [
-    'a bad data URL',
-    { type: 'image_url', image_url: `data:image/png;base64,${bad}` },
-    '[image/png, 4 kB, invalid Base64]',
-  ],
   ['a sound of a chat', { type: 'input_audio', input_audio: { data: wav.data, format: 'wav' } }, wav],
   ['a file of a chat', { type: 'file', file: { file_data: `data:application/pdf;base64,${pdf.data}` } }, pdf],
   [
@@ -177,6 +160,43 @@ it.each<[string, object, Media | string]>([
   const { content, media } = readResult({ content: [part] });
   if (typeof expected === 'string') expect([content, media]).toEqual([expected, undefined]);
   else expect(media).toMatchObject([expected]);
+});
+
+const bad = 'A'.repeat(4005);
+const spoilt = { mimeType: 'image/png', data: bad, problem: 'not valid Base64' };
+const spoiltLine = '[image/png, 4005 characters, not valid Base64]';
+
+it.each<[string, object, Media]>([
+  ['data of an impossible length', { type: 'image', mimeType: 'image/png', data: bad }, spoilt],
+  [
+    'bytes as Python prints them',
+    { type: 'image', mimeType: 'image/png', data: `b'${bad}'` },
+    { ...spoilt, data: `b'${bad}'` },
+  ],
+  [
+    'data with a comma',
+    { type: 'image', data: `,${bad}` },
+    { ...spoilt, mimeType: 'application/octet-stream', data: `,${bad}` },
+  ],
+  [
+    'a file of an impossible length',
+    { type: 'resource', resource: { uri: 'a:b', mimeType: 'application/pdf', blob: bad } },
+    { ...spoilt, mimeType: 'application/pdf', uri: 'a:b' },
+  ],
+  [
+    'a bad data URL',
+    { type: 'image_url', image_url: `data:image/png;base64,${bad}` },
+    { ...spoilt, data: `data:image/png;base64,${bad}` },
+  ],
+])('bytes that cannot be read are kept as the server wrote them: %s', (_, part, expected) => {
+  const { content, media } = readResult({ content: [part] });
+  const line = `[${expected.mimeType}, ${expected.data.length} characters, not valid Base64]`;
+  expect([content, media]).toEqual([line, [{ ...expected, line: 0 }]]);
+});
+
+it('bytes that cannot be read are recorded, and replay and verify hold', async () => {
+  const event = await looked({ content: [{ type: 'image', mimeType: 'image/png', data: bad }] });
+  expect(event).toMatchObject({ content: spoiltLine, isError: false, media: [spoilt] });
 });
 
 it('a picture keeps its place after a text that is equal to its line', () => {
@@ -212,6 +232,8 @@ it.each<[string, Taken, readonly (readonly Media[] | undefined)[], readonly stri
   ['takes PDFs', ['pdf'], [[png, pdf, zip]], ['text', 'file']],
   ['takes other files', ['file'], [[png, pdf, zip]], ['text', 'file']],
   ['gets none', ['image'], [undefined], []],
+  ['would refuse bytes that cannot be read', ['image'], [[spoilt, png]], ['text', 'image_url']],
+  ['would get nothing else', ['image'], [[spoilt]], []],
 ])('a model that %s is sent no others, behind the results', (_, taken, media, kinds) => {
   const { messages } = asked(
     taken,
@@ -329,12 +351,21 @@ it('a client of a domain gets a file that it would refuse as its JSON', async ()
   expect(await contentGivenTo(readResult({ content: [refused] }))).toEqual([text(JSON.stringify(refused))]);
 });
 
+it('a client of a domain gets a line in place of bytes that it would refuse', async () => {
+  const content = `seen\n${spoiltLine}`;
+  expect(await contentGivenTo({ content, isError: false, media: [{ ...spoilt, line: 1 }] })).toEqual([
+    text('seen'),
+    text(spoiltLine),
+  ]);
+});
+
 it.each<[string, Media, boolean]>([
   ['a picture', png, true],
   ['an SVG, which can run a script', { mimeType: 'image/svg+xml', data: png.data }, false],
   ['a sound', wav, false],
   ['data that is not base64', { ...png, data: '"onerror="x' }, false],
   ['a picture of 20 MB', { ...png, data: 'A'.repeat(20_000_000) }, false],
+  ['bytes that cannot be read', spoilt, false],
 ])('the trajectory view is right about %s', (_, media, isShown) => {
   const event = { type: 'toolReturned' as const, callId: 'c', content: 'seen', isError: false, media: [media] };
   expect(stepEntry({ n: 1, event }).pictures).toEqual(
@@ -350,4 +381,16 @@ it('a client of a domain gets the structured content without annotations that it
     structuredContent: { rows: [{ id: 1 }] },
     isError: false,
   });
+});
+
+const image = { type: 'image', ...png };
+it.each<[string, object, string]>([
+  ['is the parts', { content: [image] }, '[image/png, 1 kB]'],
+  ['is the only part', { picture: image }, '[image/png, 1 kB]'],
+  ['has the bytes', { width: 2, data: png.data }, '{"width":2,"data":"[image/png, 1 kB]"}\n[image/png, 1 kB]'],
+  ['has them in lines', { data: 'iVBORw\n0KGgo=', b: 1 }, '{"data":"[image/png, 1 kB]","b":1}\n[image/png, 1 kB]'],
+  ['has other data', { width: 2 }, '{"width":2}\n[image/png, 1 kB]'],
+])('no model reads the bytes of a picture in structured content that %s', (_, structuredContent, content) => {
+  const result = readResult({ content: [image], structuredContent });
+  expect(result).toMatchObject({ content, media: [png], structured: JSON.stringify(structuredContent) });
 });

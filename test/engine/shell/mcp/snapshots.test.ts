@@ -141,6 +141,15 @@ test.each([
   expect(restored()).toEqual([`restore [{"id":1,"text":"${token}"}]`]);
 });
 
+test('a file without its secret counts as one that cannot be read', async () => {
+  const { call } = await scratchOf({ keys: ofFile });
+  await call('remember_token', {});
+  expect(await call('export_file', {})).toMatchObject({
+    content: '[application/octet-stream, 1 kB]',
+    media: [{ data: expect.stringContaining('[NOTES_TOKEN]'), problem: 'it contains a secret' }],
+  });
+});
+
 test('a write that was cancelled is in the state that a later call continues from', async () => {
   const { call, logged, restored } = await scratchOf({ keys: ofText });
   await call('add_note', { text: 'milk' });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { strangeTool } from '../../../../src/engine/core/domain/tool.ts';
 import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
-import { readResult } from '../../../../src/engine/shell/mcp/result.ts';
-import { lostMedia, snapshotArgument, snapshotOf } from '../../../../src/engine/shell/mcp/state.ts';
+import { readResult, recordedData } from '../../../../src/engine/shell/mcp/result.ts';
+import { lostMedia, snapshotArgument, snapshotOf, stateOf } from '../../../../src/engine/shell/mcp/state.ts';
 
 const saved = { a: 1 };
 const text = '{"a":1}';
@@ -59,6 +59,48 @@ test.each<[sent: object, lost: string | null]>([
   [{ content: [part('Exported.')] }, null],
 ])('the media that a snapshot cannot have are named: %j', (sent, lost) => {
   expect(lostMedia(readResult(sent))).toBe(lost);
+});
+
+test('a snapshot whose Base64 cannot be read goes back as the server wrote it', () => {
+  const blob = 'A'.repeat(4005);
+  const result = readResult({ content: [{ type: 'resource', resource: { uri: 'a:b', blob } }] });
+  expect([snapshotOf(result), lostMedia(result)]).toEqual([blob, null]);
+});
+
+const picture = (data: string, mimeType = 'image/png') => ({ type: 'image', mimeType, data });
+const one = picture('AAEC');
+const hashed = (hash: string) => `[image/png, 1 kB, SHA-256 ${hash}]`;
+const ofOne = 'ae4b3280e56e2faf83f414a6e3dabe9d5fbe18976544c05fed121accb85b53fc';
+
+test.each<[what: string, parts: readonly object[], other: readonly object[]]>([
+  ['bytes', [one], [picture('AAED')]],
+  ['a type', [one], [picture('AAEC', 'image/jpeg')]],
+  ['a file', [file], [{ type: 'resource', resource: { uri: 'a:b', blob: 'AAED' } }]],
+  ['bytes between texts', [part('a'), one, part('b')], [part('a'), picture('AAED'), part('b')]],
+  ['bytes that cannot be read', [picture('A'.repeat(4005))], [picture(`${'A'.repeat(4004)}B`)]],
+])('two states that differ in %s are not equal', (_, parts, other) => {
+  const state = (content: readonly object[]) => stateOf(readResult({ content }), {});
+  expect(state(parts)).not.toEqual(state(other));
+  expect(state(parts)).toEqual(state(parts));
+});
+
+test.each<[what: string, parts: readonly object[], rows: boolean | undefined, state: Json]>([
+  ['a picture', [one], undefined, hashed(ofOne)],
+  ['a picture in another form of Base64', [picture('AAE\nC')], undefined, hashed(ofOne)],
+  ['a picture between texts', [part('a'), one, part('b')], undefined, `a\n${hashed(ofOne)}\nb`],
+  ['pictures as rows', [one, one], true, [hashed(ofOne), hashed(ofOne)]],
+  ['a row and its picture', [part('{"id":1}'), one], true, [{ id: 1 }, hashed(ofOne)]],
+])('the state of %s has the hash of its bytes', (_, content, rows, state) => {
+  const result = readResult({ content });
+  expect(stateOf(result, { rows })).toEqual(state);
+  expect(stateOf(recordedData(result), { rows }), 'as a recording has it').toEqual(state);
+});
+
+test('the state of structured content that repeats a picture has the hash of its bytes', () => {
+  const result = readResult({ content: [one], structuredContent: { content: [one], width: 2 } });
+  const state = { content: [{ ...one, data: `SHA-256 ${ofOne}` }], width: 2 };
+  expect(stateOf(result, {})).toEqual(state);
+  expect(stateOf(recordedData(result), {}), 'as a recording has it').toEqual(state);
 });
 
 /** Returns a snapshot as an argument with a schema. */

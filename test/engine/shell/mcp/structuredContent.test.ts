@@ -151,13 +151,17 @@ const ofRows = 'any(state, it.id == 1)';
 
 /** Returns the codes of the findings about a server, and about the types in its tasks. */
 async function codesOf(keys: string, that: string, listed: object): Promise<readonly string[]> {
-  const takes = (type: unknown) => ({ inputSchema: { type: 'object', properties: { to: { type } } } });
+  const takes = (type: unknown, description = 'The state') => ({
+    inputSchema: { type: 'object', properties: { to: { type, description } } },
+  });
   const { url } = await scriptedMcpServer({
     list: {
       tools: [
         { name: 'look', inputSchema: { type: 'object', title: 'lookArguments' }, ...listed },
         { name: 'put_list', ...takes(['array', 'null']) },
         { name: 'put_any', ...takes(['array', 'string']) },
+        { name: 'put_text', ...takes('string') },
+        { name: 'put_notes', ...takes('string', 'A list of notes, as JSON') },
       ],
     },
   });
@@ -186,12 +190,42 @@ test.each<[rows: string, that: string, listed: object, codes: readonly string[]]
   expect(await codesOf(`reader: { tool: look${rows} }`, that, listed)).toEqual(codes);
 });
 
-test.each<[snapshot: string, restore: string, codes: readonly string[]]>([
+test.each<[snapshot: string, restore: string, codes: readonly string[], listed?: object]>([
   ['', 'put_list', [unclear]],
   [', rows: true', 'put_list', []],
   [', rows: false', 'put_list', []],
   ['', 'put_any', []],
-])('`check` compares a snapshot%s with what %s takes', async (rows, restore, codes) => {
+  ['', 'put_text', []],
+  ['', 'put_notes', [unclear]],
+  [', rows: false', 'put_notes', []],
+  ['', 'put_text', [unclear], { description: 'Lists all notes.' }],
+  ['', 'put_text', [], { description: 'Exports everything, such as listeners.' }],
+  [', rows: true', 'put_text', [], { description: 'Lists all notes.' }],
+])('`check` compares a snapshot%s with what %s takes', async (rows, restore, codes, listed = {}) => {
   const keys = `state: snapshot, snapshot: { tool: look${rows} }, restore: { tool: ${restore}, argument: to }`;
-  expect(await codesOf(`reader: { tool: put_any, rows: true }, ${keys}`, 'true', plain)).toEqual(codes);
+  expect(await codesOf(`reader: { tool: put_any, rows: true }, ${keys}`, 'true', { ...plain, ...listed })).toEqual(
+    codes,
+  );
+});
+
+test.each(['put_list', 'put_text'])('a snapshot is a list where %s takes the rows of the reader', async (restore) => {
+  const keys = `state: snapshot, snapshot: { tool: look }, restore: { tool: ${restore}, argument: to }`;
+  expect(await codesOf(`reader: { tool: look, rows: true }, ${keys}`, 'true', plain)).toEqual([unclear]);
+});
+
+test('a snapshot with one row is refused where the reader declares rows of the same tool', async () => {
+  const { url } = await untyped([row(1)]);
+  const look = { tool: 'look', arguments: {} };
+  const source = await connectTo(url, {
+    state: 'snapshot',
+    reader: { ...look, rows: true },
+    snapshot: look,
+    restore: { tool: 'put', argument: 'to' },
+  });
+  await expect(source.snapshot?.()).rejects.toMatchObject({
+    failure: {
+      code: 'mcp/unclear-rows',
+      message: expect.stringContaining('its snapshot look gives an object, and reader has rows: true for look, so'),
+    },
+  });
 });

@@ -76,6 +76,29 @@ test('a list that changes after a login is a message in the log', async () => {
   expect((await source.call('pay', {})).content).toBe('Error: there is no tool named "pay"');
 });
 
+test('a change of the list that comes before the list is in it', async () => {
+  const list = JSON.stringify({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] });
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }): RawReply => {
+      if (method === 'tools/call') return { body: resultBody(id, textResult('seen')) };
+      if (method !== 'tools/list') return undefined;
+      return (response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(
+          `data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\ndata: ${resultBody(id, list)}\n\n`,
+        );
+      };
+    },
+  });
+  const logged: string[] = [];
+  const source = await startMcpServer('raw', declaredHttp(url), process.cwd(), {
+    log: (text) => void logged.push(text),
+  });
+  onTestFinished(() => source.close());
+  expect(await source.call('look', {})).toEqual({ content: 'seen', isError: false });
+  expect(logged).toEqual([]);
+});
+
 test.each([
   ['elicitation/create', /a rollout has no person who could answer/],
   ['sampling/createMessage', /the models of a rollout are those of its seats/],

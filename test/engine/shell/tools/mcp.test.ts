@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -112,6 +112,18 @@ test('a task sets up files, arguments and calls of a server', async () => {
   expect(await started.read()).toEqual({ count: 3 });
   await started.setUp?.({ args: [fixture, 'pages'] });
   expect(started.tools.map(({ name }) => name)).toEqual(['tool_0', 'tool_1', 'tool_2']);
+});
+
+test('a server that a task starts with its own arguments has no folder before it starts', async () => {
+  const folder = temporaryFolder('mcp-folders');
+  vi.stubEnv('TMPDIR', folder);
+  vi.stubEnv('TEMP', folder);
+  started = await startMcpServer('fixture', declared('good'), process.cwd(), { isSetUp: true });
+  expect(readdirSync(folder)).toEqual([]);
+  await started.setUp?.({ args: [fixture, 'good'] });
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/^rehearsal-mcp-/)]);
+  await started.close();
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test.each([
