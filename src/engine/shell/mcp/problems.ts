@@ -142,6 +142,11 @@ export function httpProblem(
       'mcp/session',
       `${what}it no longer knows this session, so what it kept for the rollout is gone. Run the task again, or let the server keep its sessions longer`,
     ];
+  if (error instanceof SessionLost)
+    return [
+      'mcp/protocol',
+      `it no longer knows the session that it has just opened (${misreadText(error)}). Let the server keep its sessions. If several processes answer at the url, send each session to the process that opened it`,
+    ];
   const status = (error instanceof StreamableHTTPError && error.code) || 0;
   if (status > 0) return statusProblem(status, what, error, variables);
   const cause = causeOf(error);
