@@ -120,16 +120,27 @@ export class McpConnection {
   async #leaveSessions(): Promise<void> {
     const held = this.#session;
     this.#session = null;
+    const hasOthers = this.#otherHolders(held) > 0;
+    if (hasOthers) this.#letGo(held);
     const left = [...this.sessions].filter(
-      (id) => (holders.get(this.#nameOf(id)) ?? 0) === (this.#nameOf(id) === held ? 1 : 0),
+      (id) => (holders.get(this.#nameOf(id)) ?? 0) === (!hasOthers && this.#nameOf(id) === held ? 1 : 0),
     );
     this.sessions.clear();
     await Promise.all(left.map((id) => this.endSession(id).catch(() => undefined)));
     for (const id of left) for (const other of opening) other.#endedSessions.add(this.#nameOf(id));
-    if (held === null) return;
-    const others = (holders.get(held) ?? 1) - 1;
-    if (others > 0) holders.set(held, others);
-    else holders.delete(held);
+    // Until the session has ended, a connection that the server gives it to shares it.
+    if (!hasOthers) this.#letGo(held);
+  }
+
+  #otherHolders(session: string | null): number {
+    return session === null ? 0 : (holders.get(session) ?? 1) - 1;
+  }
+
+  #letGo(session: string | null): void {
+    if (session === null) return;
+    const others = this.#otherHolders(session);
+    if (others > 0) holders.set(session, others);
+    else holders.delete(session);
   }
 
   /**
@@ -171,20 +182,19 @@ export class McpConnection {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
       const answer = answerOf(error, isKnown);
-      if (this.#transport?.sessionId === undefined || !mayConcernSession(error)) throw answer;
-      throw (await this.#knowsSession(options, messageOf(error))) ? answer : new SessionLost(messageOf(answer));
+      if (this.#transport?.sessionId === undefined || !namesSession(error)) throw answer;
+      throw (await this.#knowsSession(options)) ? answer : new SessionLost(messageOf(answer));
     }
   }
 
   /**
    * Returns whether the server answers a ping, or refuses it for another reason than the session: what refused the
    * request may be a tool, which answers 404 after it has done something, or has sessions itself.
-   * @param words the words of that refusal; a ping that is refused with the same words is refused for the session
    */
-  #knowsSession(options: RequestOptions, words: string): Promise<boolean> {
+  #knowsSession(options: RequestOptions): Promise<boolean> {
     return this.unlessCut(this.client.request({ method: 'ping' }, anyResult, options)).then(
       () => true,
-      (error: unknown) => !(namesSession(error) || (mayConcernSession(error) && messageOf(error) === words)),
+      (error: unknown) => !namesSession(error),
     );
   }
 
@@ -247,16 +257,10 @@ export function namesSession(error: unknown): boolean {
   return error instanceof ServerError && sessionLost.test(error.message);
 }
 
-/** Returns whether a refusal may be about the session in words that are not known: only a ping can tell. */
-const mayConcernSession = (error: unknown): boolean =>
-  namesSession(error) ||
-  (error instanceof UnaddressedRefusal && error.status === 400) ||
-  (error instanceof StreamableHTTPError && error.code === 400);
-
 const isGone = (status: number | undefined) => status === 404 || status === 410;
 
 const sessionLost =
-  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|missing|required|terminated|closed|ended|does not exist)|\btransport\b.{0,40}\bnot found|\b(?:could not find|no|unknown|missing)\b.{0,20}\btransport\b|(?:no|not a|unknown|unrecogni[sz]ed|invalid|expired|missing)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation)\b/i;
+  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|missing|required|terminated|closed|ended|does not exist|doesn['’]t exist)|\btransport\b.{0,40}\bnot found|\b(?:could not find|no|unknown|missing)\b.{0,20}\btransport\b|(?:no|not a|unknown|unrecogni[sz]ed|invalid|expired|missing)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation|re-?initiali[sz]e)\b/i;
 
 /**
  * A transport that marks the errors of the server, because the client makes errors of the same type itself, and notices

@@ -40,12 +40,12 @@ export class InstanceFolder {
   clear(): void {
     this.remove();
     this.make();
-    this.#hasFiles = false;
   }
 
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
     this.#isMade = false;
+    this.#hasFiles = false;
   }
 
   /** Returns arguments with the path in place of the placeholder. */

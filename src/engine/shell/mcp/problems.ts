@@ -52,6 +52,8 @@ export const legacyTransport = (url: string): Problem => [
 
 /** Returns why a server on standard input and output could not be started. */
 export function startProblem(server: StdioServer, error: unknown): Problem {
+  if (error instanceof ServerError)
+    return ['mcp/error', `it answers with ${error.text}. Look at the log of the server`];
   if (!(error instanceof TimeLimitExceeded))
     return ['mcp/start', `could not be started (${wordsOf(error)}). Check the command`];
   const advice = downloads(server)

@@ -203,6 +203,18 @@ test.each([
   expect(await source.call('look', {})).toEqual({ content: 'Error: MCP error -32603: boom', isError: true });
 });
 
+test('a server over stdio that answers its start with an error is not taken for a wrong command', async () => {
+  const refusing = `process.stdin.on('data', (line) => {
+    const { id } = JSON.parse(line);
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: 'database is locked' } }));
+  })`;
+  const { url: _, headers: __, ...more } = declaredHttp('');
+  const server = { ...more, type: 'stdio', command: process.execPath, args: ['-e', refusing], env: {} } as const;
+  await expect(startMcpServer('raw', server, process.cwd())).rejects.toThrow(
+    /it answers with MCP error -32603: database is locked\. Look at the log of the server/,
+  );
+});
+
 const seen = `{"jsonrpc":"2.0","id":ID,"result":${textResult('seen')}}`;
 
 test('a server over stdio that refuses notifications with errors without an id can be used', async () => {

@@ -216,6 +216,19 @@ test.each([
   expect(server.calls).toEqual(['write']);
 });
 
+test('a write is made once if the server refuses it and a ping in the same words, which do not name a session', async () => {
+  const refusal = { status: 400, body: unaddressed('null', 'Invalid request') };
+  const server = await rawMcpServer({
+    reply: ({ method }) => (['tools/call', 'ping'].includes(method) ? refusal : undefined),
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('write', {})).toEqual({
+    content: 'Error: MCP error -32600: Invalid request',
+    isError: true,
+  });
+  expect(server.calls).toEqual(['write']);
+});
+
 test.each([400, 404, 422, 500])(
   'a write that answers %i is made once if the server does not support ping',
   async (status) => {
@@ -580,6 +593,16 @@ test('a call may take longer than the time limits of the runtime', async () => {
 });
 
 describe('a server that gives every client the same session', () => {
+  test.each([
+    ['at once', (sources: readonly ToolSource[]) => Promise.all(sources.map((source) => source.close()))],
+    ['one after the other', async ([one, other]: readonly ToolSource[]) => [await one?.close(), await other?.close()]],
+  ] as const)('ends it if two rollouts without a state close %s', async (_, close) => {
+    const { url, sessions } = await rawMcpServer({ session: 'only' });
+    const stateless = { state: 'none', writes: [] } as const;
+    await close([await connectTo(url, stateless), await connectTo(url, stateless)]);
+    expect([...sessions]).toEqual([]);
+  });
+
   test('is refused to a second rollout while a first one works on its state', async () => {
     const { url, sessions } = await rawMcpServer({ session: 'only' });
     const first = await connectTo(url);
