@@ -209,7 +209,8 @@ test('a server over stdio that answers its start with an error is not taken for 
     console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: 'database is locked' } }));
   })`;
   const { url: _, headers: __, ...more } = declaredHttp('');
-  const server = { ...more, type: 'stdio', command: process.execPath, args: ['-e', refusing], env: {} } as const;
+  const args = ['-e', refusing];
+  const server = { ...more, type: 'stdio', command: process.execPath, args, env: {} } as const;
   await expect(startMcpServer('raw', server, process.cwd())).rejects.toThrow(
     /it answers with MCP error -32603: database is locked\. Look at the log of the server/,
   );
