@@ -8,7 +8,13 @@ import { prepareAttempts } from '../../engine/shell/models/endpointAttempts.ts';
 import { faultOf, type Waited, waitAdvice, waitText } from '../../engine/shell/models/endpointFaults.ts';
 import { limiterOf } from '../../engine/shell/models/endpointLimiter.ts';
 import { errorIn } from '../../engine/shell/models/providerError.ts';
-import { adapt, adaptationFor, learn, type RefusedRequest } from '../../engine/shell/models/refusedFields.ts';
+import {
+  adapt,
+  adaptationFor,
+  describeAdaptation,
+  learn,
+  type RefusedRequest,
+} from '../../engine/shell/models/refusedFields.ts';
 import { structured } from '../../engine/shell/models/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
 
@@ -120,7 +126,7 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
       'structured output',
       judged,
       verdictSchema.safeParse(jsonOf(judged.answer?.content ?? '')).success,
-      ['keeps to a JSON schema', 'did not keep to a JSON schema'],
+      ['keeps to a JSON schema', withoutSchema(judged)],
       'Judges and simulated tools read JSON in prose instead. Use a model that follows instructions well there',
     ),
     found(
@@ -171,6 +177,14 @@ function found(
 ): Condition {
   if (status === 429) return lacking(name, 'not tried (429)', limitAdvice(waited));
   return isSupported ? fine(name, seen) : lacking(name, missed, advice);
+}
+
+/** Describes an answer that does not keep to a JSON schema; a rollout asks otherwise where the endpoint refuses it. */
+function withoutSchema({ refused, request }: Tried): string {
+  const adaptation = refused && adaptationFor(refused, request);
+  return adaptation
+    ? `does not accept a JSON schema, and is asked ${describeAdaptation(adaptation)}`
+    : 'did not keep to a JSON schema';
 }
 
 const isRefused = ({ status }: Tried) => [400, 404, 422].includes(status);
