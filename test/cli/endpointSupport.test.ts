@@ -101,6 +101,13 @@ test.each([
   });
 });
 
+test('an endpoint that refuses temperature 0 alone', async () => {
+  const found = await supports(({ temperature }) =>
+    temperature === 0 ? { status: 422, error: { error: '`temperature` must be strictly positive' } } : {},
+  );
+  expect(found.get('parameters')?.found).toBe('does not accept temperature 0');
+});
+
 test('an endpoint that asks to wait too long says how long, and what allows that', async () => {
   const found = await supports(() => ({ status: 429, headers: { 'retry-after': '900' } }));
   expect(found.get('endpoint')?.advice).toMatch(/asks to wait 900 s\. .*--rate-limit-wait 900$/);

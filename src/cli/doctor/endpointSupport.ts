@@ -12,6 +12,7 @@ import {
   adapt,
   adaptationFor,
   describeAdaptation,
+  fieldText,
   learn,
   type RefusedRequest,
 } from '../../engine/shell/models/refusedFields.ts';
@@ -198,13 +199,19 @@ function callAdvice({ status }: Tried): string {
     : `The endpoint answered ${status} to a request with tools. Turn tool calls on in the server, or use another model`;
 }
 
+/** Returns the name of a parameter, with its value where an endpoint refuses only that one. */
+function refusedText(name: string, { refused, request }: Tried): string {
+  const adaptation = refused && adaptationFor(refused, request);
+  return adaptation?.type === 'replaced' ? fieldText(adaptation) : name;
+}
+
 /** @param leftOut fields of the settings that the endpoint refuses */
 function parametersFound(
   asked: readonly (readonly [name: string, tried: Tried])[],
   leftOut: readonly string[],
 ): Condition {
   const names = (fits: (tried: Tried) => boolean) =>
-    asked.flatMap(([name, tried]) => (fits(tried) ? [name] : [])).join(', ');
+    asked.flatMap(([name, tried]) => (fits(tried) ? [refusedText(name, tried)] : [])).join(', ');
   const accepted = names(({ answer }) => answer !== null);
   const refused = [...leftOut, names(isRefused)].filter(Boolean).join(', ');
   const untried = asked

@@ -75,7 +75,8 @@ export function describeAdaptation(adaptation: Adaptation): string {
   }
 }
 
-function fieldText(adaptation: Adaptation): string {
+/** Returns the field of an adaptation, with what else belongs to the refusal. */
+export function fieldText(adaptation: Adaptation): string {
   const { field } = adaptation;
   if (adaptation.type === 'replaced') return `${field} ${adaptation.from}`;
   return adaptation.type === 'without' && adaptation.beside ? `${field} beside ${adaptation.beside}` : field;
@@ -208,8 +209,9 @@ export function adaptationFor(
     return isLong && !fixed.includes('messages') ? { type: 'shortIds', field: 'tool_call_id' } : null;
   }
   if (![400, 404, 422, 500].includes(status ?? 0)) return null;
-  const format = formatFor(`${message} ${param ?? ''}`, request, fixed);
-  if (format || status === 500) return format;
+  const words = `${message} ${param ?? ''}`;
+  const replaced = formatFor(words, request, fixed) ?? temperatureFor(words, request, fixed);
+  if (replaced || status === 500) return replaced;
   if (onlyStreams.test(message))
     return request['stream'] === true || fixed.includes('stream') ? null : { type: 'streamed', field: 'stream' };
   const exclusive = exclusiveFieldIn(message, request, fixed);
@@ -247,6 +249,17 @@ function formatFor(message: string, request: ChatRequest, fixed: readonly string
   return hasValue(request, field, from) && message.includes(to)
     ? { type: 'replaced', field, from, to }
     : { type: 'without', field };
+}
+
+/** Matches how servers report that 0 is not a temperature, such as TGI and Transformers. */
+const wantsPositive =
+  /strictly positive|must be positive|(?:greater|larger|more|higher|bigger) than (?:0|zero)\b(?!\.)|\(0(?:\.0+)?,|> ?0(?:\.0+)?(?![.\d])|(?:not|n't) be (?:0|zero)\b|do_sample/i;
+
+/** Close to 0, so that the answers stay almost the same. */
+function temperatureFor(message: string, request: ChatRequest, fixed: readonly string[]): Adaptation | null {
+  const field = 'temperature';
+  const isRefused = hasValue(request, field, 0) && mentions(message, field) && wantsPositive.test(message);
+  return isRefused && !fixed.includes(field) ? { type: 'replaced', field, from: 0, to: 0.01 } : null;
 }
 
 /** Anthropic and Bedrock take `temperature` or `top_p`. A field that is not the temperature is left out first. */

@@ -133,6 +133,24 @@ const refusals: readonly (readonly [words: string, Partial<ModelSeat>, (body: Bo
         { response_format: { type: 'json_object' } },
       ] as const,
   ),
+  ...(
+    [
+      [422, { error: 'Input validation error: `temperature` must be strictly positive', error_type: 'validation' }],
+      [422, { status: 422, message: 'Invalid params: temperature must be in range (0, +inf)' }],
+      [400, { error: { message: 'temperature must be in (0.0, 1.0)' } }],
+      [400, { error: { message: 'temperature should be greater than 0' } }],
+      [400, { error: { message: 'do_sample is False, but temperature is set to 0' } }],
+      [500, { detail: '`temperature` (=0.0) has to be a strictly positive float, otherwise it is invalid.' }],
+    ] as const
+  ).map(
+    ([status, body]) =>
+      [
+        `${status} ${JSON.stringify(body)}`,
+        { temperature: 0 },
+        (sent: Body) => (sent['temperature'] === 0 ? { status, body } : null),
+        { temperature: 0.01 },
+      ] as const,
+  ),
   ...["'response_format.type' must be 'text'", 'Invalid response_format: json_schema'].map(
     (words) =>
       [
