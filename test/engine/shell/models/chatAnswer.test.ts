@@ -327,27 +327,29 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: '<think>Hm `</think>It is `on` its way. <think>Hm.</think>' },
     { content: 'It is `on` its way.', thoughts: 'Hm `\n\nHm.' },
   ],
-  ...[
+  ...(
     [
-      'a second closing tag',
-      '<think>Hm.</think> I know it comes on Thursday. </think>',
-      'Hm. I know it comes on Thursday.',
-    ],
-    ['a second closing tag of a thought that the prompt opened', 'Hm.</think> Thursday </think>', 'Hm. Thursday'],
-    ['a second closing tag that is misspelt', '<think>Hm.</think> Thursday </thinking>', 'Hm. Thursday'],
-    ['a doubled opening tag', '<think>\n<think>\nThursday\n</think>\n\n', 'Thursday'],
-    [
-      'an opening tag that a thought speaks of',
-      '<think>\nIt expects <think> first.\n</think>\n\n',
-      'It expects  first.',
-    ],
-    [
-      'a pair of tags that a thought speaks of',
-      'It reads <think>x</think> pairs. Thursday.</think>',
-      'It reads x pairs. Thursday.',
-    ],
-    ['several thoughts in a thought', '<think>a <think>b</think> c <think>d</think> e</think>', 'a b c d e'],
-  ].map(
+      [
+        'a second closing tag',
+        '<think>Hm.</think> I know it comes on Thursday. </think>',
+        'Hm. I know it comes on Thursday.',
+      ],
+      ['a second closing tag of a thought that the prompt opened', 'Hm.</think> Thursday </think>', 'Hm. Thursday'],
+      ['a second closing tag that is misspelt', '<think>Hm.</think> Thursday </thinking>', 'Hm. Thursday'],
+      ['a doubled opening tag', '<think>\n<think>\nThursday\n</think>\n\n', 'Thursday'],
+      [
+        'an opening tag that a thought speaks of',
+        '<think>\nIt expects <think> first.\n</think>\n\n',
+        'It expects  first.',
+      ],
+      [
+        'a pair of tags that a thought speaks of',
+        'It reads <think>x</think> pairs. Thursday.</think>',
+        'It reads x pairs. Thursday.',
+      ],
+      ['several thoughts in a thought', '<think>a <think>b</think> c <think>d</think> e</think>', 'a b c d e'],
+    ] as const
+  ).map(
     ([name, thought, thoughts]) => [name, { content: `${thought}It is on its way.` }, { ...spoken, thoughts }] as const,
   ),
   [
