@@ -87,6 +87,27 @@ test('a setting that the endpoint refuses is left out of the requests', async ()
   );
 });
 
+test.each([
+  ["'text' or 'json_object'", 'with response_format json_object in place of json_schema'],
+  ["'text'", 'without response_format'],
+])('an endpoint that takes only answers in the form %s', async (forms, asked) => {
+  const message = `[{'loc': ('body', 'response_format', 'type'), 'msg': "Input should be ${forms}"}]`;
+  const found = await supports(({ response_format: format }) =>
+    format ? { status: 500, headers: { 'x-should-retry': 'false' }, error: { error: { message } } } : {},
+  );
+  expect(found.get('structured output')).toMatchObject({
+    status: 'warning',
+    found: `does not accept a JSON schema, and is asked ${asked}`,
+  });
+});
+
+test('an endpoint that refuses temperature 0 alone', async () => {
+  const found = await supports(({ temperature }) =>
+    temperature === 0 ? { status: 422, error: { error: '`temperature` must be strictly positive' } } : {},
+  );
+  expect(found.get('parameters')?.found).toBe('does not accept temperature 0');
+});
+
 test('an endpoint that asks to wait too long says how long, and what allows that', async () => {
   const found = await supports(() => ({ status: 429, headers: { 'retry-after': '900' } }));
   expect(found.get('endpoint')?.advice).toMatch(/asks to wait 900 s\. .*--rate-limit-wait 900$/);

@@ -8,7 +8,14 @@ import { prepareAttempts } from '../../engine/shell/models/endpointAttempts.ts';
 import { faultOf, type Waited, waitAdvice, waitText } from '../../engine/shell/models/endpointFaults.ts';
 import { limiterOf } from '../../engine/shell/models/endpointLimiter.ts';
 import { errorIn } from '../../engine/shell/models/providerError.ts';
-import { adapt, adaptationFor, learn, type RefusedRequest } from '../../engine/shell/models/refusedFields.ts';
+import {
+  adapt,
+  adaptationFor,
+  describeAdaptation,
+  fieldText,
+  learn,
+  type RefusedRequest,
+} from '../../engine/shell/models/refusedFields.ts';
 import { structured } from '../../engine/shell/models/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
 
@@ -120,7 +127,7 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
       'structured output',
       judged,
       verdictSchema.safeParse(jsonOf(judged.answer?.content ?? '')).success,
-      ['keeps to a JSON schema', 'did not keep to a JSON schema'],
+      ['keeps to a JSON schema', withoutSchema(judged)],
       'Judges and simulated tools read JSON in prose instead. Use a model that follows instructions well there',
     ),
     found(
@@ -173,6 +180,14 @@ function found(
   return isSupported ? fine(name, seen) : lacking(name, missed, advice);
 }
 
+/** Describes an answer that does not keep to a JSON schema; a rollout asks otherwise where the endpoint refuses it. */
+function withoutSchema({ refused, request }: Tried): string {
+  const adaptation = refused && adaptationFor(refused, request);
+  return adaptation
+    ? `does not accept a JSON schema, and is asked ${describeAdaptation(adaptation)}`
+    : 'did not keep to a JSON schema';
+}
+
 const isRefused = ({ status }: Tried) => [400, 404, 422].includes(status);
 
 const callsIn = ({ answer }: Tried) => answer?.toolCalls.length ?? 0;
@@ -184,13 +199,19 @@ function callAdvice({ status }: Tried): string {
     : `The endpoint answered ${status} to a request with tools. Turn tool calls on in the server, or use another model`;
 }
 
+/** Returns the name of a parameter, with its value where an endpoint refuses only that one. */
+function refusedText(name: string, { refused, request }: Tried): string {
+  const adaptation = refused && adaptationFor(refused, request);
+  return adaptation?.type === 'replaced' ? fieldText(adaptation) : name;
+}
+
 /** @param leftOut fields of the settings that the endpoint refuses */
 function parametersFound(
   asked: readonly (readonly [name: string, tried: Tried])[],
   leftOut: readonly string[],
 ): Condition {
   const names = (fits: (tried: Tried) => boolean) =>
-    asked.flatMap(([name, tried]) => (fits(tried) ? [name] : [])).join(', ');
+    asked.flatMap(([name, tried]) => (fits(tried) ? [refusedText(name, tried)] : [])).join(', ');
   const accepted = names(({ answer }) => answer !== null);
   const refused = [...leftOut, names(isRefused)].filter(Boolean).join(', ');
   const untried = asked

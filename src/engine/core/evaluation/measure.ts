@@ -31,6 +31,8 @@ export type Timing = {
   /** The provider's reason for the end of the answer. */
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
+  /** How the answer ended, where its provider does not say it. */
+  readonly brokenEnd?: BrokenEnd | undefined;
   readonly provider?: string | undefined;
   /** The same of earlier answers for this event: a seat may ask its model more than once. */
   readonly earlierEnds?: readonly AnswerEnd[] | undefined;
@@ -276,7 +278,7 @@ function answerCounts(events: readonly RolloutEvent[], timings: readonly Timing[
   const described = timings
     .flatMap((timing): readonly AnswerEnd[] => [
       ...(timing.earlierEnds ?? []),
-      { ...timing, brokenEnd: brokenEndIn(events[timing.n]) },
+      { ...timing, brokenEnd: brokenEndIn(events[timing.n]) ?? timing.brokenEnd },
     ])
     .filter((end) => end.finishReason !== undefined || end.refusal !== undefined || end.brokenEnd !== undefined);
   const ends = described.map(

@@ -27,6 +27,7 @@ export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
   refusal: 'refused',
   call: 'ended by a call that cannot be read',
   unparsed: 'sent with a call in the text',
+  empty: 'empty',
 };
 
 /** A question that points to the likely cause of `unparsed` answers. */

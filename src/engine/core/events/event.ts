@@ -133,7 +133,7 @@ const brokenEndSchema = z
   .enum(brokenEnds)
   .optional()
   .describe(
-    'How the answer of the model ended, where it is not whole: cut off at the limit of tokens (`length`), withheld by a filter of the provider (`filter`), refused (`refusal`; `content` is then the refusal), ended by a call that the provider could not read (`call`), or sent with a call in its text that the server did not parse (`unparsed`).',
+    'How the answer of the model ended, where it is not whole: cut off at the limit of tokens (`length`), withheld by a filter of the provider (`filter`), refused (`refusal`; `content` is then the refusal), ended by a call that the provider could not read (`call`), sent with a call in its text that the server did not parse (`unparsed`), or without a text and without calls (`empty`).',
   );
 
 const sentBackSchema = providerFieldsSchema

@@ -66,9 +66,10 @@ const mostRounds = 8;
 /**
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
  * write it into the prompt. Without a closing tag, all that follows the opening one is thought: the answer was cut off.
- * A tag in quotation marks, in backticks or in a JSON object is spoken of. Thoughts can be nested. Of a text in the
- * channels of gpt-oss, what is not in the final one is thought. The message has no thoughts left: a tag that was spoken
- * of may be one without the thought before it.
+ * An opening tag within a thought has no meaning. A closing tag without an opening one ends a thought that began with the
+ * text, because thoughts speak of such tags, too. A tag in quotation marks, in backticks or in a JSON object is spoken of.
+ * Of a text in the channels of gpt-oss, what is not in the final one is thought. The message has no thoughts left: a tag
+ * that was spoken of may be one without the thought before it.
  */
 export function withoutThoughts(text: string): Spoken {
   const thoughts: (string | null)[] = [];
@@ -86,11 +87,16 @@ export function withoutThoughts(text: string): Spoken {
 function separated(text: string): Spoken {
   const inTokens = channelsIn(text) ?? answerIn(text);
   if (inTokens) return inTokens;
-  const thoughts: string[] = [];
-  const said: string[] = [];
+  let thoughts: string[] = [];
+  let said: string[] = [];
   let from = 0;
-  /** The tag that began the thought, with how many of its family are open. */
-  let open: { readonly family: string; readonly at: number; depth: number } | null = null;
+  /** Where a thought ends that began with the text. */
+  let firstEnd = 0;
+  const end = text.trimEnd().length;
+  /** The tag that began the thought. */
+  let open: { readonly family: string; readonly at: number } | null = null;
+  /** The family of the last closing tag. */
+  let closed: string | null = null;
   let hasSaid = false;
   let lastClosing: ReturnType<typeof lastClosingTags> | null = null;
   let quoted: ReadonlySet<number> | null = null;
@@ -104,29 +110,31 @@ function separated(text: string): Spoken {
     if (open === null && !isClosing) {
       hasSaid ||= text.slice(from, index).trim() !== '';
       if (hasSaid && isCommon.test(family) && isLast(family, index)) continue;
-      open = { family, at: index, depth: 1 };
+      open = { family, at: index };
     } else if (open === null && family === 'details') {
       // Of markup.
-    } else if (open === null && thoughts.length === 0) {
-      // The first tag of the text.
-      hasSaid = false;
-      thoughts.push(text.slice(0, index).trim());
-      from = index + tag.length;
     } else if (open === null) {
-      // A closing tag that closes nothing.
-      said.push(text.slice(from, index).trim());
+      // One behind the answer closes nothing.
+      const isEnd = closed === null || ((closed === family || isMisspelt(closed, family)) && index + tag.length < end);
+      if (isEnd) {
+        hasSaid = false;
+        [firstEnd, thoughts, said, closed] = [index, [], [], family];
+      } else said.push(text.slice(from, index).trim());
       from = index + tag.length;
-    } else if (open.family === family || (isClosing && isMisspelt(open.family, family) && isLast(open.family, index))) {
+    } else if (
+      isClosing &&
+      (open.family === family || (isMisspelt(open.family, family) && isLast(open.family, index)))
+    ) {
       quoted ??= quotedClosingTags(text);
       if (quoted.has(index)) continue;
-      open.depth += isClosing ? -1 : 1;
-      if (open.depth > 0) continue;
       said.push(text.slice(from, open.at).trim());
       thoughts.push(text.slice(open.at, index).replace(anyTag, '').trim());
       from = index + tag.length;
+      closed = open.family;
       open = null;
     }
   }
+  if (firstEnd > 0) thoughts.unshift(text.slice(0, firstEnd).replace(anyTag, '').trim());
   if (open) thoughts.push(text.slice(open.at).replace(anyTag, '').trim());
   const rest = text.slice(from, open?.at);
   const before = said.filter(Boolean);

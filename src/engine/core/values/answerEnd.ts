@@ -1,9 +1,9 @@
 /**
  * The ways in which an answer of a model can end without being whole: cut off at the limit of tokens, withheld by a
- * filter of the provider, refused, with a call that the provider could not read, or with a call that it left in the
- * text.
+ * filter of the provider, refused, with a call that the provider could not read, with a call that it left in the text, or
+ * without any content.
  */
-export const brokenEnds = ['length', 'filter', 'refusal', 'call', 'unparsed'] as const;
+export const brokenEnds = ['length', 'filter', 'refusal', 'call', 'unparsed', 'empty'] as const;
 export type BrokenEnd = (typeof brokenEnds)[number];
 
 /** Code of the failure of a seat whose answer was cut off, where its settings do not accept such an answer. */

@@ -52,6 +52,8 @@ const currencyBehind = /(?<![\p{L}\p{N}.,]|\p{Sc}\s?-?)(-?\d(?:[\d.,]*\d)?)\s?(\
 function folded(text: string): string {
   return (
     text
+      // Before the normal form, in which an acute accent is a space with a mark.
+      .replace(/[\u2018\u2019\u02bc\u00b4`]/g, "'")
       .replace(grouped, (number) => number.replace(/\D/g, ''))
       .replace(longId, '$1$2')
       .replace(date, (written) => written.replace(/\D/g, '/'))
@@ -65,7 +67,6 @@ function folded(text: string): string {
       // Marks of Latin, Greek and Cyrillic letters; those of other scripts are part of the word.
       .replace(/[\u0300-\u036f]/g, '')
       .normalize('NFC')
-      .replace(/[\u2018\u2019\u02bc\u00b4`]/g, "'")
       .replace(/[\u2010-\u2015\u2212]/g, '-')
       .replace(letterScripts, ' $& ')
   );

@@ -1,6 +1,7 @@
 import type { ModelRole } from '../../core/evaluation/measure.ts';
 import type { Reads } from '../../core/events/reads.ts';
 import type { Flaw } from '../../core/simulator/flaw.ts';
+import type { BrokenEnd } from '../../core/values/answerEnd.ts';
 
 /** The sidecar's data about one event besides its time. */
 export type SideNote = {
@@ -12,6 +13,8 @@ export type SideNote = {
   /** The provider's reason for the end of the answer. */
   readonly finishReason?: string;
   readonly refusal?: string;
+  /** How the answer ended, where its provider does not say it. */
+  readonly brokenEnd?: BrokenEnd;
   readonly provider?: string;
   /** The fields that the request left out or renamed because its endpoint refuses them. */
   readonly adapted?: readonly string[];
@@ -20,7 +23,7 @@ export type SideNote = {
   /** Bodies sent before it for the same answer: a seat may ask its model more than once. */
   readonly earlier?: readonly unknown[];
   /** The ends of earlier answers of the same seat for this event. */
-  readonly earlierEnds?: readonly { readonly finishReason?: string; readonly refusal?: string }[];
+  readonly earlierEnds?: readonly Pick<SideNote, 'finishReason' | 'refusal' | 'brokenEnd'>[];
   /** Answers of a model that plays the user which its guard refused, and why. */
   readonly flaws?: readonly (Flaw & { readonly content: string })[];
   /** The data that the call read whose result this is; kept while debugging. */

@@ -20,6 +20,7 @@ const mostRedirects = 5;
 /**
  * A `fetch` that follows redirects within an origin alone. One to another origin is answered as it is: nothing that was
  * sent, neither a key in a header nor the body, is sent there. Reading a body stops at `longest` bytes with `AnswerTooLong`.
+ * It has no time limit except the caller's signal.
  */
 export async function boundFetch(
   url: string | URL | Request,
@@ -31,7 +32,8 @@ export async function boundFetch(
     const response = await fetch(redirects === 0 && url instanceof Request ? url : address, {
       ...init,
       redirect: 'manual',
-    });
+      dispatcher: withoutTimeLimits(),
+    } as RequestInit);
     const next = response.headers.get('location');
     const keepsMethod = [307, 308].includes(response.status);
     const isRedirect = keepsMethod || [301, 302, 303].includes(response.status);
@@ -61,4 +63,33 @@ function bounded(response: Response, origin: string, longest: number): Response 
     }),
   );
   return new Response(counted, { status, statusText, headers });
+}
+
+type DispatcherClass = new (options: object) => object;
+
+/** A dispatcher without time limits of each class; undefined for a class that cannot make one. */
+const patient = new Map<DispatcherClass, object | undefined>();
+
+/**
+ * Returns a dispatcher without time limits, of the class that this process uses, which is another class if Node is
+ * configured to use proxies. The dispatchers of Node's `fetch` give up after five minutes without a header or a part of
+ * the body. Node has no import for their class, but keeps an instance under a symbol of undici's. Returns undefined,
+ * which means that instance, if its class takes other arguments.
+ */
+function withoutTimeLimits(): object | undefined {
+  // The first use of a global of `fetch` makes Node load undici.
+  new Response();
+  const used = (globalThis as Record<symbol, object | undefined>)[Symbol.for('undici.globalDispatcher.1')];
+  const Dispatcher = used?.constructor as DispatcherClass | undefined;
+  if (!Dispatcher) return undefined;
+  if (!patient.has(Dispatcher)) patient.set(Dispatcher, dispatcherOf(Dispatcher));
+  return patient.get(Dispatcher);
+}
+
+function dispatcherOf(Dispatcher: DispatcherClass): object | undefined {
+  try {
+    return new Dispatcher({ headersTimeout: 0, bodyTimeout: 0 });
+  } catch {
+    return undefined;
+  }
 }

@@ -53,8 +53,7 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
     // The transport's own signal has aborted where its client closed it because the handshake failed.
     const signal = init.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init.signal ?? null);
     const headers = resumed ? resumed.headers : init.headers;
-    const sent = { ...init, headers, signal, dispatcher: withoutTimeLimits() } as RequestInit;
-    const response = await boundFetch(url, sent, maxMessageSize).catch((error: unknown) => {
+    const response = await boundFetch(url, { ...init, headers, signal }, maxMessageSize).catch((error: unknown) => {
       if (resumed && request !== undefined) streams.miss(request);
       throw error;
     });
@@ -98,35 +97,6 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
 
 /** The time that a server may take to end a session, in ms. The request is not repeated. */
 const endSessionMs = 2000;
-
-type DispatcherClass = new (options: object) => object;
-
-/** A dispatcher without time limits of each class; undefined for a class that cannot make one. */
-const patient = new Map<DispatcherClass, object | undefined>();
-
-/**
- * Returns a dispatcher without time limits, of the class that this process uses, which is another class if Node is
- * configured to use proxies. The dispatchers of Node's `fetch` give up after five minutes without a header or a part of
- * the body. Node has no import for their class, but keeps an instance under a symbol of undici's. Returns undefined,
- * which means that instance, if its class takes other arguments.
- */
-function withoutTimeLimits(): object | undefined {
-  // The first use of a global of `fetch` makes Node load undici.
-  new Response();
-  const used = (globalThis as Record<symbol, object | undefined>)[Symbol.for('undici.globalDispatcher.1')];
-  const Dispatcher = used?.constructor as DispatcherClass | undefined;
-  if (!Dispatcher) return undefined;
-  if (!patient.has(Dispatcher)) patient.set(Dispatcher, dispatcherOf(Dispatcher));
-  return patient.get(Dispatcher);
-}
-
-function dispatcherOf(Dispatcher: DispatcherClass): object | undefined {
-  try {
-    return new Dispatcher({ headersTimeout: 0, bodyTimeout: 0 });
-  } catch {
-    return undefined;
-  }
-}
 
 const requestSchema = z.looseObject({
   id: z.union([z.number(), z.string()]).optional(),

@@ -39,10 +39,7 @@ export function joinCalls(calls: readonly ModelCall[]): ModelCall | undefined {
 }
 
 /** Returns how the answers of a call ended, as far as their provider says it. */
-function endsOf({ earlierEnds = [], finishReason, refusal }: ModelCall): NonNullable<SideNote['earlierEnds']> {
-  if (finishReason === undefined && refusal === undefined) return earlierEnds;
-  return [
-    ...earlierEnds,
-    { ...(finishReason === undefined ? {} : { finishReason }), ...(refusal === undefined ? {} : { refusal }) },
-  ];
+function endsOf({ earlierEnds = [], finishReason, refusal, brokenEnd }: ModelCall) {
+  const given = Object.entries({ finishReason, refusal, brokenEnd }).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? earlierEnds : [...earlierEnds, Object.fromEntries(given)];
 }

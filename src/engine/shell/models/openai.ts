@@ -17,6 +17,7 @@ import { inAnswer, type OnRetry, prepareAttempts } from './endpointAttempts.ts';
 import { type Asked, type EndpointFailure, faultOf } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
+import { isBlank } from './providerError.ts';
 import { adapt, adaptationFor, describeAdaptation, learn, reportAdaptation } from './refusedFields.ts';
 import { recordedFields } from './sentBack.ts';
 
@@ -45,14 +46,15 @@ export async function askAgentModel(
   return { reply: { ...reply, ...providedBy({ providerFields }) }, call };
 }
 
-/** Returns how an answer of a seat ended: a call that its server left in the text is not made. */
+/** Returns how an answer of a seat ended: a call that its server left in the text is not made, and a seat says something. */
 export function endOfAnswer({ brokenEnd, content, toolCalls, raw }: ChatAnswer, tools: readonly Offered[]) {
   if (brokenEnd !== null || toolCalls.length > 0) return brokenEnd;
   const whole = textOf(raw.choices[0]?.message?.content);
   // Where only thoughts are left, a call can be among them, and gpt-oss can say something before it.
   const text = content && !whole.includes('to=functions.') ? content : whole;
   const names = tools.map(({ name }) => name);
-  return hasTextCall(text, names) ? 'unparsed' : null;
+  if (hasTextCall(text, names)) return 'unparsed';
+  return isBlank(content) ? 'empty' : null;
 }
 
 /**
@@ -80,7 +82,8 @@ export type Completed = {
 };
 
 /**
- * One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says.
+ * One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says. One in
+ * which its endpoint sends nothing, as Gemini does at times, is asked for once more.
  * @param fixed as for `complete`
  */
 export async function completeWhole(
@@ -92,16 +95,27 @@ export async function completeWhole(
   onRetry: OnRetry = () => undefined,
   fixed: readonly string[] = [],
 ): Promise<Completed> {
-  const first = await complete(seat, key, who, signal, body, onRetry, fixed);
-  if (first.answer.brokenEnd !== 'length') return first;
-  if (seat.onTruncation === 'fail') throw truncationFault(seat, who, first.call);
-  if (seat.onTruncation !== 'retry') return first;
-  onRetry({ attempt: 1, of: 1, reason: 'its answer was cut off at the token limit' });
-  const second = await complete(seat, key, who, signal, body, onRetry, fixed).catch((error: unknown) => {
+  const ask = async () => noted(await complete(seat, key, who, signal, body, onRetry, fixed));
+  const first = await ask();
+  const isCut = first.answer.brokenEnd === 'length';
+  if (isCut && seat.onTruncation === 'fail') throw truncationFault(seat, who, first.call);
+  const isAskedAgain = isCut ? seat.onTruncation === 'retry' : isNothing(first.answer);
+  if (!isAskedAgain) return first;
+  onRetry({ attempt: 1, of: 1, reason: isCut ? 'its answer was cut off at the token limit' : 'its answer is empty' });
+  const second = await ask().catch((error: unknown) => {
     throw error instanceof Fault ? afterCall(first.call, error) : error;
   });
   return { ...second, call: joinCalls([first.call, second.call]) ?? second.call };
 }
+
+/** Whether an endpoint sent nothing: a model that ends its answer at once has a token. */
+function isNothing({ content, thoughts, toolCalls, usage, brokenEnd }: ChatAnswer): boolean {
+  return isBlank(content) && thoughts === null && toolCalls.length === 0 && !usage?.output && brokenEnd === null;
+}
+
+/** Names an answer in its note that says nothing. */
+const noted = ({ answer, call }: Completed): Completed =>
+  isNothing(answer) ? { answer, call: { ...call, brokenEnd: 'empty' } } : { answer, call };
 
 /** Returns a fault whose note also has the call that was answered before. */
 export function afterCall(call: ModelCall, { failure, reason, note = null }: Fault): Fault {

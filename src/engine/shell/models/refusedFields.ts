@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
+import type { Json } from '../../core/values/json.ts';
 import type { ChatRequest, SentMessage } from './chatMessage.ts';
+import { fieldsOf } from './providerError.ts';
 
 /** Something that an endpoint refuses in requests of a model, and what is done about it from then on. */
 export type Adaptation =
   /** A field is left out; where `beside` is named, only from requests that have that one too. */
   | { readonly type: 'without'; readonly field: string; readonly beside?: string }
   | { readonly type: 'renamed'; readonly field: string; readonly to: string }
+  /** A field has another value, where it has this one; of an object, its type counts. */
+  | { readonly type: 'replaced'; readonly field: string; readonly from: Json; readonly to: Json }
   /** Messages of the model go back without a field that came with them. */
   | { readonly type: 'messagesWithout'; readonly field: string }
   /** Ids of calls go as nine letters and digits, which all providers take. */
@@ -60,6 +64,8 @@ export function describeAdaptation(adaptation: Adaptation): string {
       return `without ${fieldText(adaptation)}`;
     case 'renamed':
       return `with ${adaptation.to} in place of ${adaptation.field}`;
+    case 'replaced':
+      return `with ${adaptation.field} ${adaptation.to} in place of ${adaptation.from}`;
     case 'messagesWithout':
       return `without ${adaptation.field} in messages`;
     case 'shortIds':
@@ -69,8 +75,10 @@ export function describeAdaptation(adaptation: Adaptation): string {
   }
 }
 
-function fieldText(adaptation: Adaptation): string {
+/** Returns the field of an adaptation, with what else belongs to the refusal. */
+export function fieldText(adaptation: Adaptation): string {
   const { field } = adaptation;
+  if (adaptation.type === 'replaced') return `${field} ${adaptation.from}`;
   return adaptation.type === 'without' && adaptation.beside ? `${field} beside ${adaptation.beside}` : field;
 }
 
@@ -117,6 +125,10 @@ function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   if (adaptation.type === 'streamed')
     // Without this option, some servers count no tokens in a stream.
     return { stream_options: { include_usage: true }, ...request, stream: true };
+  if (adaptation.type === 'replaced')
+    return hasValue(request, field, adaptation.from)
+      ? { ...request, [field]: fieldsOf(request[field]) ? { type: adaptation.to } : adaptation.to }
+      : request;
   const beside = adaptation.type === 'without' ? (adaptation.beside ?? field) : field;
   if (!Object.hasOwn(request, field) || !Object.hasOwn(request, beside)) return request;
   const to = adaptation.type === 'renamed' ? [adaptation.to] : [];
@@ -125,6 +137,11 @@ function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   );
   const { model, messages } = request;
   return { ...Object.fromEntries(entries), model, messages };
+}
+
+function hasValue(request: ChatRequest, field: string, value: Json): boolean {
+  const own = request[field];
+  return (fieldsOf(own)?.['type'] ?? own) === value;
 }
 
 const isShort = (id: unknown) => typeof id !== 'string' || /^[a-zA-Z0-9]{9}$/.test(id);
@@ -191,7 +208,10 @@ export function adaptationFor(
     const isLong = request.messages.some((each) => withShortIds(each) !== each);
     return isLong && !fixed.includes('messages') ? { type: 'shortIds', field: 'tool_call_id' } : null;
   }
-  if (![400, 404, 422].includes(status ?? 0)) return null;
+  if (![400, 404, 422, 500].includes(status ?? 0)) return null;
+  const words = `${message} ${param ?? ''}`;
+  const replaced = formatFor(words, request, fixed) ?? temperatureFor(words, request, fixed);
+  if (replaced || status === 500) return replaced;
   if (onlyStreams.test(message))
     return request['stream'] === true || fixed.includes('stream') ? null : { type: 'streamed', field: 'stream' };
   const exclusive = exclusiveFieldIn(message, request, fixed);
@@ -215,6 +235,31 @@ export function adaptationFor(
     (name) => mentions(message, name) || (place.includes('messages') && place.includes(name)),
   );
   return inMessages === undefined ? null : { type: 'messagesWithout', field: inMessages };
+}
+
+/**
+ * Whatever is wrong with the form of an answer, the model can be asked without it. llama-cpp-python answers 500 to a form
+ * that it does not know.
+ */
+function formatFor(message: string, request: ChatRequest, fixed: readonly string[]): Adaptation | null {
+  const field = 'response_format';
+  const [named, ...others] = Object.keys(request).filter((name) => !needed.includes(name) && mentions(message, name));
+  if (named !== field || others.length > 0 || fixed.includes(field)) return null;
+  const [from, to] = ['json_schema', 'json_object'];
+  return hasValue(request, field, from) && message.includes(to)
+    ? { type: 'replaced', field, from, to }
+    : { type: 'without', field };
+}
+
+/** Matches how servers report that 0 is not a temperature, such as TGI and Transformers. */
+const wantsPositive =
+  /strictly positive|must be positive|(?:greater|larger|more|higher|bigger) than (?:0|zero)\b(?!\.)|\(0(?:\.0+)?,|> ?0(?:\.0+)?(?![.\d])|(?:not|n't) be (?:0|zero)\b|do_sample/i;
+
+/** Close to 0, so that the answers stay almost the same. */
+function temperatureFor(message: string, request: ChatRequest, fixed: readonly string[]): Adaptation | null {
+  const field = 'temperature';
+  const isRefused = hasValue(request, field, 0) && mentions(message, field) && wantsPositive.test(message);
+  return isRefused && !fixed.includes(field) ? { type: 'replaced', field, from: 0, to: 0.01 } : null;
 }
 
 /** Anthropic and Bedrock take `temperature` or `top_p`. A field that is not the temperature is left out first. */

@@ -194,7 +194,7 @@ function joinedParts(earlier: Fields, part: Fields): Fields {
 
 /**
  * Adds a part of a call. Some servers leave the index out, give all calls of an answer the same one, or give the parts of
- * a call different ones. A name after whole arguments begins another call.
+ * a call different ones, or different ids. A name after whole arguments begins another call.
  */
 function addCall(calls: CallDelta[], { function: part, ...given }: CallDelta): void {
   const isSame = ({ index, id }: CallDelta) =>
@@ -202,7 +202,9 @@ function addCall(calls: CallDelta[], { function: part, ...given }: CallDelta): v
     ((given.index ?? index) === index || (Boolean(given.id) && given.id === id && !part?.name));
   // A part that names nothing belongs to the call that is not whole yet, whatever its index is.
   const isTail = (last: CallDelta | undefined) => !given.id && !part?.name && last !== undefined && !isWhole(last);
-  const known = calls.findLast(isSame) ?? (isTail(calls.at(-1)) ? calls.at(-1) : undefined);
+  // Each part has another id: no call begins without a name.
+  const isPart = ({ index }: CallDelta) => Boolean(given.id) && !part?.name && isGiven(index) && given.index === index;
+  const known = calls.findLast(isSame) ?? calls.findLast(isPart) ?? (isTail(calls.at(-1)) ? calls.at(-1) : undefined);
   const begins =
     known !== undefined &&
     Boolean(part?.name) &&
@@ -211,7 +213,7 @@ function addCall(calls: CallDelta[], { function: part, ...given }: CallDelta): v
   const call = begins || !known ? {} : known;
   if (call !== known) calls.push(call);
   const { index, id, ...fields } = given;
-  assign(call, { ...fields, id: id === '' ? null : id, index: call.index ?? index });
+  assign(call, { ...fields, id: call.id || id || null, index: call.index ?? index });
   call.function = functionWith(call.function, part);
 }
 

@@ -49,6 +49,8 @@ describe('communicate of a native domain', () => {
     ['12.50', 'Das kostet 12,50 Euro'],
     ['-5', 'It is \u22125 degrees'],
     ["don't", 'We don\u2019t do that.'],
+    ["don't", 'We don\u00b4t do that.'],
+    ['don\u00b4t', "We don't do that."],
     ['don\u2019t', "We DON'T do that."],
     ['Ann', "It is Ann's parcel"],
     ['it is "only once"', 'It is \u201conly once\u201d!'],

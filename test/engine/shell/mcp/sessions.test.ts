@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { cancelled } from '../../../../src/engine/shell/files/fault.ts';
 import type { ToolSource } from '../../../../src/engine/shell/tools/toolSource.ts';
 import { approveDomain } from '../../../support/approval.ts';
+import { setDispatcher } from '../../../support/dispatcher.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import {
   connectTo,
@@ -548,18 +549,6 @@ test('a separate stream that cannot be opened again does not end a call', async 
   });
   expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'seen', isError: false });
 });
-
-/** Sets the dispatcher of `fetch` until the test has ended. */
-function setDispatcher(made: (Usual: new (options: object) => object) => object): void {
-  const symbol = Symbol.for('undici.globalDispatcher.1');
-  const globals = globalThis as Record<symbol, { readonly constructor: new (options: object) => object }>;
-  new Response();
-  const usual = globals[symbol] as NonNullable<(typeof globals)[symbol]>;
-  onTestFinished(() => {
-    globals[symbol] = usual;
-  });
-  globals[symbol] = made(usual.constructor) as never;
-}
 
 test('a server can be reached if requests go through a dispatcher of another class', async () => {
   setDispatcher((Usual) => {

@@ -7,7 +7,7 @@ import { joinCalls } from '../../../../src/engine/shell/models/modelCall.ts';
 import { askAgentModel } from '../../../../src/engine/shell/models/openai.ts';
 import { askUserModel } from '../../../../src/engine/shell/models/simulatedUser.ts';
 import { openMeter } from '../../../../src/engine/shell/runs/meter.ts';
-import { endpoint } from '../../../support/endpoint.ts';
+import { completion, endpoint } from '../../../support/endpoint.ts';
 import { modelServer } from '../../../support/modelServer.ts';
 import { modelView } from '../../../support/modelView.ts';
 import { answerOf } from '../../../support/readAnswer.ts';
@@ -175,5 +175,56 @@ test.each([
     reason,
     failure: { who: blamed, code: 'model/truncated', message: expect.stringContaining('cut off at the token limit') },
     note: { finishReason: 'length' },
+  });
+});
+
+describe('an answer without content', () => {
+  const nothing = (usage?: object) => ({
+    status: 200,
+    body: { choices: [{ finish_reason: 'stop', index: 0, message: { role: 'assistant' } }], usage },
+  });
+  const ofGemini = nothing({ prompt_tokens: 50, total_tokens: 50 });
+
+  test.each([
+    ['comes once', [ofGemini, completion({ content: 'Yes.' })], { content: 'Yes.' }, undefined],
+    ['comes again', [ofGemini], { content: '', brokenEnd: 'empty' }, 'empty'],
+    ['is not counted', [nothing(), completion({ content: 'Yes.' })], { content: 'Yes.' }, undefined],
+  ] as const)('is asked for once more: it %s', async (_, answers, expected, brokenEnd) => {
+    let requests = 0;
+    const url = await endpoint((nth) => {
+      requests += 1;
+      return answers[Math.min(nth, answers.length - 1)] ?? null;
+    });
+    const retries: string[] = [];
+    const { reply, call } = await askAgentModel(seat(url), '', modelView(), never, ({ reason }) =>
+      retries.push(reason),
+    );
+    expect(reply).toMatchObject(expected);
+    expect(reply.brokenEnd).toBe(brokenEnd);
+    expect(call.brokenEnd).toBe(brokenEnd);
+    expect(call.earlierEnds).toEqual([{ finishReason: 'stop', brokenEnd: 'empty' }]);
+    expect(retries).toEqual(['its answer is empty']);
+    expect(requests).toBe(2);
+  });
+
+  test.each([
+    ['a token', { content: '' }, { prompt_tokens: 5, completion_tokens: 1 }],
+    ['thoughts', { content: null, reasoning: 'Hm.' }, undefined],
+  ])('that has %s is what the model does', async (_, message, usage) => {
+    let requests = 0;
+    const url = await endpoint(() => {
+      requests += 1;
+      return { status: 200, body: { choices: [{ finish_reason: 'stop', message }], usage } };
+    });
+    const { reply } = await askAgentModel(seat(url), '', modelView(), never);
+    expect(reply).toMatchObject({ content: '', brokenEnd: 'empty' });
+    expect(requests).toBe(1);
+  });
+
+  test('of a judge is asked for once more', async () => {
+    const url = await endpoint((nth) =>
+      nth === 0 ? ofGemini : completion({ content: '{"holds": true, "reason": "It was."}' }),
+    );
+    expect((await askJudgeModel(seat(url), '', question, never)).reply.holds).toBe(true);
   });
 });

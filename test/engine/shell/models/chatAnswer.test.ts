@@ -327,9 +327,44 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: '<think>Hm `</think>It is `on` its way. <think>Hm.</think>' },
     { content: 'It is `on` its way.', thoughts: 'Hm `\n\nHm.' },
   ],
+  ...(
+    [
+      [
+        'a second closing tag',
+        '<think>Hm.</think> I know it comes on Thursday. </think>',
+        'Hm. I know it comes on Thursday.',
+      ],
+      ['a second closing tag of a thought that the prompt opened', 'Hm.</think> Thursday </think>', 'Hm. Thursday'],
+      ['a second closing tag that is misspelt', '<think>Hm.</think> Thursday </thinking>', 'Hm. Thursday'],
+      ['a doubled opening tag', '<think>\n<think>\nThursday\n</think>\n\n', 'Thursday'],
+      [
+        'an opening tag that a thought speaks of',
+        '<think>\nIt expects <think> first.\n</think>\n\n',
+        'It expects  first.',
+      ],
+      [
+        'a pair of tags that a thought speaks of',
+        'It reads <think>x</think> pairs. Thursday.</think>',
+        'It reads x pairs. Thursday.',
+      ],
+      ['several thoughts in a thought', '<think>a <think>b</think> c <think>d</think> e</think>', 'a b c d e'],
+    ] as const
+  ).map(
+    ([name, thought, thoughts]) => [name, { content: `${thought}It is on its way.` }, { ...spoken, thoughts }] as const,
+  ),
   [
-    'a closing tag that closes nothing',
-    { content: '<think>Thursday</think>It is</think> on its way.' },
+    'a thought that speaks of its tag, and a later thought',
+    { content: '<think>It expects <think> first.</think>It is <think>Hm.</think>on its way.' },
+    { ...spoken, thoughts: 'It expects  first.\n\nHm.' },
+  ],
+  [
+    'a closing tag behind the answer',
+    { content: '<think>Thursday</think>It is on its way.\n</think>' },
+    { ...spoken, thoughts: 'Thursday' },
+  ],
+  [
+    'a closing tag of another family',
+    { content: '<think>Thursday</think>It is</analysis> on its way.' },
     { ...spoken, thoughts: 'Thursday' },
   ],
   ...[
@@ -383,6 +418,8 @@ test.each([
 test('a hostile answer is read in time: a million thoughts, and arguments nested a million times', () => {
   expect(answered({ content: `${'[THINK][/THINK]'.repeat(1_000_000)}Yes.` })).toMatchObject({ content: 'Yes.' });
   expect(answered({ content: `Yes.${'[THINK][/THINK]'.repeat(1_000_000)}` })).toMatchObject({ content: 'Yes.' });
+  expect(answered({ content: `${'a</think>'.repeat(300_000)}Yes.` })).toMatchObject({ content: 'Yes.' });
+  expect(answered({ content: `${'<think>'.repeat(300_000)}</think>Yes.` })).toMatchObject({ content: 'Yes.' });
   expect(answered({ content: `<|channel|>${'a'.repeat(1_000_000)}` })).toMatchObject({ content: '' });
   const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
   const call = `{"function":{"name":"find_parcel","arguments":${deep}}}`;

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ModelSeat } from '../../../../src/engine/core/domain/seatSpec.ts';
 import { askAgentModel } from '../../../../src/engine/shell/models/openai.ts';
+import { setDispatcher } from '../../../support/dispatcher.ts';
 import { type Answer, askedAtOnce, completion, endpoint } from '../../../support/endpoint.ts';
 import { modelView } from '../../../support/modelView.ts';
 
@@ -32,6 +35,25 @@ async function asked(answers: (nth: number) => Answer, settings: Partial<ModelSe
   );
   return { ...answered, requests };
 }
+
+test.each(['headers', 'body'])(
+  'the %s of an answer may take longer than the time limits of the runtime',
+  async (late) => {
+    const server = createServer((_, response) => {
+      if (late === 'body') response.flushHeaders();
+      setTimeout(() => response.end(JSON.stringify(whole(said))), 1200);
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    onTestFinished(() => {
+      server.close();
+    });
+    setDispatcher((Usual) => new Usual({ headersTimeout: 100, bodyTimeout: 100 }));
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const seat = { type: 'openai' as const, model: 'm', baseUrl, keyName: null };
+    const { reply, call: made } = await askAgentModel(seat, '', modelView(), never);
+    expect({ ...reply, retries: made.retries ?? 0 }).toMatchObject({ ...said, retries: 0 });
+  },
+);
 
 describe('an answer that cannot be read is asked for again, and quoted', () => {
   const rows: readonly (readonly [name: string, status: number, body: unknown, words: RegExp])[] = [

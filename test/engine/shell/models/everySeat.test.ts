@@ -159,6 +159,16 @@ const rows: readonly Row[] = [
     becomes: taken,
   },
   { name: 'parts', sends: (text) => [whole({ content: [{ type: 'text', text }] })], becomes: taken },
+  {
+    name: 'a thought with a second closing tag',
+    sends: (text) => [whole({ content: `<think>Hm.</think> {"reason": "no", "holds": false} </think>${text}` })],
+    becomes: taken,
+  },
+  {
+    name: 'a doubled opening tag of a thought',
+    sends: (text) => [whole({ content: `<think>\n<think>\nHm.\n</think>\n${text}` })],
+    becomes: thought,
+  },
   { name: 'thoughts in tags', sends: (text) => [whole({ content: `<think>Hm.</think>${text}` })], becomes: thought },
   {
     name: 'thoughts without the first tag',

@@ -32,6 +32,10 @@ async function asked(settings: Partial<ModelSeat>, refuses: (body: Body) => Refu
   return { ask, bodies, retries, seat };
 }
 
+const jsonSchema = { type: 'json_schema', json_schema: { name: 'verdict', schema: {} } };
+const takesOther = "Input should be 'text' or 'json_object'";
+const literalError = `[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': "${takesOther}", 'input': 'json_schema', 'ctx': {'expected': "'text' or 'json_object'"}}]`;
+
 const error = (message: string, more = {}, status = 400): Refusal => ({
   status,
   body: { error: { message, type: 'invalid_request_error', ...more } },
@@ -102,6 +106,67 @@ const refusals: readonly (readonly [words: string, Partial<ModelSeat>, (body: Bo
         {},
       ] as const,
   ),
+  ...(
+    [
+      [500, { error: { message: literalError, type: 'internal_server_error', param: null, code: null } }],
+      [400, { object: 'error', message: literalError, type: 'BadRequestError', param: null, code: 400 }],
+      [422, { detail: [{ type: 'literal_error', loc: ['body', 'response_format', 'type'], msg: takesOther }] }],
+      [
+        400,
+        {
+          error: {
+            code: 400,
+            message: 'response_format type must be one of "text" or "json_object", but got: json_schema',
+            type: 'invalid_request_error',
+          },
+        },
+      ],
+      [400, { error: { message: "Supported values: 'text', 'json_object'", param: 'response_format.type' } }],
+    ] as const
+  ).map(
+    ([status, body]) =>
+      [
+        `${status} ${JSON.stringify(body)}`,
+        { extraBody: { response_format: jsonSchema } },
+        (sent: Body) =>
+          (sent['response_format'] as typeof jsonSchema | undefined)?.type === 'json_schema' ? { status, body } : null,
+        { response_format: { type: 'json_object' } },
+      ] as const,
+  ),
+  ...(
+    [
+      [422, { error: 'Input validation error: `temperature` must be strictly positive', error_type: 'validation' }],
+      [422, { status: 422, message: 'Invalid params: temperature must be in range (0, +inf)' }],
+      [400, { error: { message: 'temperature must be in (0.0, 1.0)' } }],
+      [400, { error: { message: 'temperature should be greater than 0' } }],
+      [400, { error: { message: 'do_sample is False, but temperature is set to 0' } }],
+      [500, { detail: '`temperature` (=0.0) has to be a strictly positive float, otherwise it is invalid.' }],
+    ] as const
+  ).map(
+    ([status, body]) =>
+      [
+        `${status} ${JSON.stringify(body)}`,
+        { temperature: 0 },
+        (sent: Body) => (sent['temperature'] === 0 ? { status, body } : null),
+        { temperature: 0.01 },
+      ] as const,
+  ),
+  ...["'response_format.type' must be 'text'", 'Invalid response_format: json_schema'].map(
+    (words) =>
+      [
+        words,
+        { extraBody: { response_format: jsonSchema } },
+        (body: Body) => ('response_format' in body ? error(words) : null),
+        {},
+      ] as const,
+  ),
+  [
+    'json_object is not accepted either',
+    { extraBody: { response_format: jsonSchema } },
+    (body) =>
+      'response_format' in body ? error('response_format: json_schema and json_object are not available') : null,
+    {},
+  ],
   ...[
     'This model only support stream mode, please enable the stream parameter to access the model.',
     'parameter.enable_thinking must be set to false for non-streaming calls',
@@ -265,11 +330,24 @@ test.each([
   ['tools', {}, 'tools is not supported'],
   ['a field of other letters', { extraBody: { __: 1, 数: 2 } }, 'Unsupported request'],
   ['nothing by name', { temperature: 1 }, 'Unsupported request'],
+  [
+    'a form of answers that is one of several fields',
+    { extraBody: { response_format: jsonSchema, seed: 1 } },
+    'Bad value of seed or response_format',
+  ],
   ['a stream that is refused', { extraBody: { stream: true } }, 'Only streaming is supported, stream must be true'],
 ])('%s is not left out', async (_, settings, message) => {
   const { ask, bodies } = await asked(settings, () => error(message));
   await expect(ask()).rejects.toMatchObject({ failure: { code: 'model/refused' } });
   expect(bodies).toHaveLength(1);
+});
+
+test('a server that fails is not asked without a field', async () => {
+  const body = { error: { message: 'temperature is not supported', type: 'server_error' } };
+  const refuses = () => ({ status: 500, body, headers: { 'retry-after-ms': '1' } });
+  const { ask, bodies } = await asked({ temperature: 1 }, refuses);
+  await expect(ask()).rejects.toMatchObject({ failure: { code: 'model/error' } });
+  expect(bodies.every((each) => 'temperature' in each)).toBe(true);
 });
 
 test('a request that an agent of the user wrote stays as it is', async () => {

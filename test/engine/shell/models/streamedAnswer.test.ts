@@ -268,6 +268,24 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     },
   ],
   [
+    'another id in each part of a call',
+    [
+      call({ id: 't1' }, { name: 'find', arguments: '{"id"' }),
+      call({ id: 't2' }, { name: null, arguments: ': "P1"' }),
+      call({ id: 't3', index: 1 }, { name: 'find', arguments: '' }),
+      call({ id: 't4' }, { name: null, arguments: '}' }),
+      call({ id: 't5', index: 1 }, { name: null, arguments: '{"id": "P1"}' }),
+      call({ id: 't6', index: 1 }, { name: null, arguments: null }),
+      end('tool_calls'),
+    ],
+    {
+      toolCalls: [
+        { id: 't1', ...find },
+        { id: 't3', ...find },
+      ],
+    },
+  ],
+  [
     'two calls with one id',
     [
       call({ id: 'a' }, { name: 'find', arguments: '{"id": "P1"}' }),
