@@ -587,7 +587,7 @@ describe('a server that gives every client the same session', () => {
     ['one after the other', async ([one, other]: readonly ToolSource[]) => [await one?.close(), await other?.close()]],
   ] as const)('ends it if two rollouts without a state close %s', async (_, close) => {
     const { url, sessions } = await rawMcpServer({ session: 'only' });
-    const stateless = { state: 'none', writes: [] } as const;
+    const stateless: Parameters<typeof connectTo>[1] = { state: 'none', writes: [] };
     await close([await connectTo(url, stateless), await connectTo(url, stateless)]);
     expect([...sessions]).toEqual([]);
   });
