@@ -52,8 +52,8 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
     if (resumed && request !== undefined && !streams.has(request)) return new Response(null, { status: 405 });
     // The transport's own signal has aborted where its client closed it because the handshake failed.
     const signal = init.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init.signal ?? null);
-    const headers = resumed ? resumed.headers : init.headers;
-    const response = await boundFetch(url, { ...init, headers, signal }, maxMessageSize).catch((error: unknown) => {
+    const own = { ...init, ...(resumed ? { headers: resumed.headers } : {}), signal };
+    const response = await boundFetch(url, own, maxMessageSize).catch((error: unknown) => {
       if (resumed && request !== undefined) streams.miss(request);
       throw error;
     });
