@@ -35,7 +35,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
       new RegExp(
         `\\bwhat (?:the|a|this) ${who} (?:would|could|should|might) (?:now )?(?:say|reply|respond|answer|ask)\\b`,
       ),
-      new RegExp(`\\b(?:next|following) ${who}(?:'s)? ${message}\\b`),
+      new RegExp(`\\b(?:next|following) (?:${who}(?:'s)? ${message}|${message} (?:from|of) the ${who})\\b`),
       /\b(?:simulated|fictional) (?:user|customer|person)\b|\b(?:user|customer) simulat(?:ion|or)\b/,
       new RegExp(
         `\\bi am (?:the ${who},? (?:and )?not the ${agent}|supposed to (?:be|play|act as) (?:a|the) ${who})\\b`,
@@ -96,6 +96,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\bthe (?:scenario|persona|role-?play|system prompt) (?:say|tell|state|require|mention|forbid|specif)|\bthe persona is\b/,
       /\b(?:developer|system) instructions\b|\bmy (?:system )?prompt\b/,
       /\bi (?:am|was) (?:instructed|told|asked|supposed|programmed) to (?:play|act as|pretend|role.?play)\b|\bi (?:am|was) (?:instructed|supposed|programmed) to (?:change my mind|insist)\b/,
+      /\bi (?:am|was) (?:instructed|told|asked|supposed) not to (?:reveal|disclose|share|mention|give|provide|volunteer)\b[^.!?\n]{0,40}\b(?:unless|until) (?:i am )?asked\b(?! (?:by|to)\b)/,
       /\bsupport agent\. write only\b|(?:^|\n)(?:what you want|who you are|in your next message):/,
       /\bmy persona\b|\bmy (?:character|role) (?:says|would)\b/,
       /(?:^|\bi |\bto |[([*])(?:\w+ )?(?:stay|remain)(?:ing)? in (?:my |the )?(?:character|role)\b/,
@@ -104,11 +105,12 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\b(?:segun|conforme a|siguiendo|de acuerdo con) mis (?:instrucciones|indicaciones)\b|\bmis instrucciones (?:no )?(?:dicen|indican|mencionan)\b/,
       /\bdas (?:szenario|rollenspiel) (?:sagt|besagt|nennt|verlangt)\b|\ble scenario (?:dit|indique|precise|mentionne)\b|\bel escenario (?:dice|indica|menciona)\b/,
       /(?:根据|按照|依照)(?:我的|给我的|系统)(?:指令|指示|设定|剧本|提示词?|人设)/,
-      /\baccording to the (?:scenario|prompt|persona|script|role-?play)\b|\b(?:reveal|disclose|share|repeat) my instructions\b/,
+      /\b(?:according to|as per|in line with) the (?:scenario|prompt|persona|script|role-?play)\b|\b(?:reveal|disclose|share|repeat) my instructions\b/,
       /\b(?:laut|nach) (?:dem )?(?:szenario|rollenspiel|prompt)\b|\b(?:d'apres|selon) le (?:scenario|prompt)\b|\bsegun el (?:escenario|guion|prompt)\b/,
       /(?:根据|按照|依照)(?:我的|给我的|系统)?(?:设定|剧本|人设|指令|提示词)/,
     ],
     hints: [
+      /\b(?:matches|fits|meets|satisfies|fulfils|fulfills|contradicts|(?:aligns|conflicts|is in line) with) my (?:goal|objective)\b/,
       /\bthe instructions? (?:say|state|tell|require)s?\b[^.!?\n]{0,40}\b(?:tell|say|ask|mention|reveal|answer|share|disclose|respond|reply|when asked)\b/,
       /\b(?:the|this) (?:scenario|prompt|role-?play|persona)\b/,
       /\bi (?:am|was) (?:instructed|told|asked|supposed) (?:not to|to only|only to) (?:say|reveal|tell|mention|disclose|share|give)\b/,
@@ -148,6 +150,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
   },
   stop: {
     sure: [
+      /\b(?:my|the) (?:goal|objective)\b[^.!?\n]{0,40}\bi (?:(?:will|should|can|must|need to) )?(?:now )?end (?:the|this) (?:conversation|chat|dialogue)\b/,
       /\b(?:stop|give-?up|out-of-scope) (?:word|token|marker|keyword)\b/,
       /\b(?:answer|reply|respond|end|finish) (?:the (?:conversation|chat) )?with (?:just |only )?(?:the )?(?:stop\b|alone\b)/,
       /\b(?:end|stop|finish) (?:the|this) (?:role-?play|simulation)\b/,
@@ -165,7 +168,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
 
 /** A stop word as models write it without its marks, where they plan to say it. */
 const namedStop =
-  /\b[Ii](?: (?:use|output|write|say|emit)|(?:'ll| will| should| must| can| need to)(?: now| then)? (?:say|answer|reply|respond|output|write|use|send|end))(?: with)?\s+["'“*`]*(?:STOP|TRANSFER|GIVE-UP|OUT-OF-SCOPE)\b(?! to\b)/;
+  /\b[Ii](?: (?:use|output|write|say|emit)|(?:'ll| will| should| must| can| need to)(?: now| then)? (?:say|answer|reply|respond|output|write|use|send|end))(?: (?:the|this) (?:conversation|chat|dialogue))?(?: now)?(?: with)?\s+["'“*`]*(?:STOP|TRANSFER|GIVE-UP|OUT-OF-SCOPE)\b(?! to\b)/;
 
 /** "*The customer sighs*": a stage direction about itself. */
 const staged = /(?:^|\n)\s*[*([_]+\s*(?:the )?(?:customer|user|client)\b/i;

@@ -13,6 +13,8 @@ export type Adaptation =
   | { readonly type: 'replaced'; readonly field: string; readonly from: Json; readonly to: Json }
   /** Messages of the model go back without a field that came with them. */
   | { readonly type: 'messagesWithout'; readonly field: string }
+  /** Messages of the model without a text have an empty one. */
+  | { readonly type: 'filled'; readonly field: 'content' }
   /** Ids of calls go as nine letters and digits, which all providers take. */
   | { readonly type: 'shortIds'; readonly field: 'tool_call_id' }
   /** The answer comes as a stream. */
@@ -68,6 +70,8 @@ export function describeAdaptation(adaptation: Adaptation): string {
       return `with ${adaptation.field} ${adaptation.to} in place of ${adaptation.from}`;
     case 'messagesWithout':
       return `without ${adaptation.field} in messages`;
+    case 'filled':
+      return `with ${adaptation.field} in every message`;
     case 'shortIds':
       return 'with ids of calls of nine letters and digits';
     case 'streamed':
@@ -79,6 +83,7 @@ export function describeAdaptation(adaptation: Adaptation): string {
 export function fieldText(adaptation: Adaptation): string {
   const { field } = adaptation;
   if (adaptation.type === 'replaced') return `${field} ${adaptation.from}`;
+  if (adaptation.type === 'filled') return `messages without ${field}`;
   return adaptation.type === 'without' && adaptation.beside ? `${field} beside ${adaptation.beside}` : field;
 }
 
@@ -102,7 +107,7 @@ export function adapt(
   const applied: Adaptation[] = [];
   let fields = request;
   for (const each of adaptationsOf(seat)) {
-    const isInMessages = each.type === 'messagesWithout' || each.type === 'shortIds';
+    const isInMessages = ['messagesWithout', 'filled', 'shortIds'].includes(each.type);
     if (fixed.includes(isInMessages ? 'messages' : each.field)) continue;
     const next = change(fields, each);
     if (next === fields) continue;
@@ -114,14 +119,9 @@ export function adapt(
 
 function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   const { field } = adaptation;
-  if (adaptation.type === 'messagesWithout') {
-    const messages = request.messages.map((message) => withoutField(message, field));
-    return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
-  }
-  if (adaptation.type === 'shortIds') {
-    const messages = request.messages.map(withShortIds);
-    return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
-  }
+  if (adaptation.type === 'messagesWithout') return withMessages(request, (each) => withoutField(each, field));
+  if (adaptation.type === 'shortIds') return withMessages(request, withShortIds);
+  if (adaptation.type === 'filled') return withMessages(request, withContent);
   if (adaptation.type === 'streamed')
     // Without this option, some servers count no tokens in a stream.
     return { stream_options: { include_usage: true }, ...request, stream: true };
@@ -138,6 +138,14 @@ function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   const { model, messages } = request;
   return { ...Object.fromEntries(entries), model, messages };
 }
+
+function withMessages(request: ChatRequest, changed: (message: SentMessage) => SentMessage): ChatRequest {
+  const messages = request.messages.map(changed);
+  return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
+}
+
+const withContent = (message: SentMessage): SentMessage =>
+  message.role === 'assistant' && (message.content ?? null) === null ? { ...message, content: '' } : message;
 
 function hasValue(request: ChatRequest, field: string, value: Json): boolean {
   const own = request[field];
@@ -210,7 +218,8 @@ export function adaptationFor(
   }
   if (![400, 404, 422, 500].includes(status ?? 0)) return null;
   const words = `${message} ${param ?? ''}`;
-  const replaced = formatFor(words, request, fixed) ?? temperatureFor(words, request, fixed);
+  const replaced =
+    formatFor(words, request, fixed) ?? temperatureFor(words, request, fixed) ?? contentFor(message, request, fixed);
   if (replaced || status === 500) return replaced;
   if (onlyStreams.test(message))
     return request['stream'] === true || fixed.includes('stream') ? null : { type: 'streamed', field: 'stream' };
@@ -249,6 +258,18 @@ function formatFor(message: string, request: ChatRequest, fixed: readonly string
   return hasValue(request, field, from) && message.includes(to)
     ? { type: 'replaced', field, from, to }
     : { type: 'without', field };
+}
+
+/** Matches how servers report that the content of a message is not a text: those that check messages with pydantic. */
+const wantsContent =
+  /\bcontent\b\W.{0,80}(?:valid string|(?:expected|must be|should be) a string|\bnull\b|none is not)/i;
+
+/** llama-cpp-python takes no null for the content of a message with calls. */
+function contentFor(message: string, request: ChatRequest, fixed: readonly string[]): Adaptation | null {
+  const lacks = request.messages.some((each) => withContent(each) !== each);
+  return lacks && wantsContent.test(message) && !fixed.includes('messages')
+    ? { type: 'filled', field: 'content' }
+    : null;
 }
 
 /** Matches how servers report that 0 is not a temperature, such as TGI and Transformers. */

@@ -299,6 +299,12 @@ describe('a plan without tags', () => {
     'I stay in character. Red.',
     'My goal is to have chair A1 painted red.',
     "The user's goal is to have chair A1 painted red.",
+    "I've reached my goal, so I'll end the conversation now with STOP.",
+    'My goal is met, so I will now end the chat.',
+    'As per the scenario, I say red.',
+    'The agent proposes red. That matches my goal. Red.',
+    'I was told not to reveal my details unless asked. Red, please.',
+    'The next message from the customer: Red.',
   ])('%s', (content) => {
     expect(reply(content)?.code).toBe('leaked-instructions');
   });
@@ -313,6 +319,11 @@ describe('a plan without tags', () => {
     'Red, and please transfer the rest to my account.',
     'I was playing with the settings, and now it is blue.',
     'My character is level 20 and lost his sword.',
+    'Red fits my goal of a warm room.',
+    'I have reached my goal of ten chairs, thanks. You can end the chat.',
+    'I was told not to share my card number unless asked by the shop. Red.',
+    'I will end the conversation now, with regret. Red.',
+    'As per your message, red.',
   ])('a person may say: %s', (content) => {
     expect(reply(content)).toBeNull();
   });

@@ -299,6 +299,22 @@ test.each([
   expect(kept).toBe('D681PevKs');
 });
 
+test('a server that takes no null as content gets an empty text', async () => {
+  const message =
+    "1 validation error: {'type': 'string_type', 'loc': ('body', 'messages', 1, 'ChatCompletionRequestAssistantMessage', 'content'), 'msg': 'Input should be a valid string', 'input': None}";
+  const refuses = ({ messages }: Body) =>
+    messages.some(({ role, content }) => role === 'assistant' && content === null)
+      ? { status: 500, body: { error: { message, type: 'internal_server_error' } } }
+      : null;
+  const own = { role: 'agent' as const, step: 3, content: null, toolCalls: [{ id: 'c', name: 'look', arguments: {} }] };
+  const result = { role: 'tool' as const, step: 4, callId: 'c', name: 'look', content: 'Red.', isError: false };
+  const messages = [{ role: 'user' as const, step: 2, content: 'Hello' }, own, result];
+  const { ask, bodies, retries } = await asked({}, refuses, { ...modelView(), messages });
+  expect((await ask()).call.adapted).toEqual(['with content in every message']);
+  expect(bodies.at(-1)?.messages.at(-2)).toMatchObject({ role: 'assistant', content: '' });
+  expect(retries).toHaveLength(1);
+});
+
 test('an endpoint that refuses every id of a call is asked no more than twice', async () => {
   const own = { role: 'agent' as const, step: 3, content: null, toolCalls: [{ id: 'c', name: 'look', arguments: {} }] };
   const message = 'Tool call id was c but must be a-z, A-Z, 0-9, with a length of 9.';
