@@ -31,7 +31,7 @@ export type Timing = {
   /** The provider's reason for the end of the answer. */
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
-  /** How the answer ended, where its provider does not say it. */
+  /** The way in which the answer ended, where its provider does not say it. */
   readonly brokenEnd?: BrokenEnd | undefined;
   readonly provider?: string | undefined;
   /** The same of earlier answers for this event: a seat may ask its model more than once. */

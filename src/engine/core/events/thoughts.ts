@@ -90,7 +90,7 @@ function separated(text: string): Spoken {
   let thoughts: string[] = [];
   let said: string[] = [];
   let from = 0;
-  /** Where a thought ends that began with the text. */
+  /** The end of a thought that began with the text. */
   let firstEnd = 0;
   const end = text.trimEnd().length;
   /** The tag that began the thought. */

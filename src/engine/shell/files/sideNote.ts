@@ -13,7 +13,7 @@ export type SideNote = {
   /** The provider's reason for the end of the answer. */
   readonly finishReason?: string;
   readonly refusal?: string;
-  /** How the answer ended, where its provider does not say it. */
+  /** The way in which the answer ended, where its provider does not say it. */
   readonly brokenEnd?: BrokenEnd;
   readonly provider?: string;
   /** The fields that the request left out or renamed because its endpoint refuses them. */
