@@ -53,7 +53,8 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
     // The transport's own signal has aborted where its client closed it because the handshake failed.
     const signal = init.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init.signal ?? null);
     const headers = resumed ? resumed.headers : init.headers;
-    const response = await boundFetch(url, { ...init, headers, signal }, maxMessageSize).catch((error: unknown) => {
+    const sent = { ...init, headers, signal } as RequestInit;
+    const response = await boundFetch(url, sent, maxMessageSize).catch((error: unknown) => {
       if (resumed && request !== undefined) streams.miss(request);
       throw error;
     });
