@@ -40,10 +40,11 @@ export const plain: (text: string) => string = memo(plainOf, 2000);
 
 function plainOf(text: string): string {
   const bare = text
+    // Before the normal form, in which an acute accent is a space with a mark.
+    .replace(/[\u2018\u2019\u00b4]/g, "'")
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
-    .replace(/[\u2018\u2019\u00b4]/g, "'")
     .replace(/[\u201c\u201d]/g, '"')
     .replace(/[\u2013\u2014]/g, ' - ')
     .replace(/\r\n?/g, '\n')

@@ -191,6 +191,9 @@ const lostCall = 'tool_use_failed';
  */
 const busy = /\b(?:loading|warming up|starting up|overloaded)\b/i;
 
+/** Servers that check requests with pydantic may answer 500 to one that does not fit, such as llama-cpp-python. */
+const misfit = /'loc': \('body'/;
+
 /** Returns why an answer is asked for again, or null for one that counts. An endpoint may say so itself. */
 async function refusalIn(response: Response): Promise<Refusal | null> {
   const { status, headers } = response;
@@ -199,7 +202,9 @@ async function refusalIn(response: Response): Promise<Refusal | null> {
   if (own === 'false') return null;
   const body = await response.clone().text();
   const isPassing =
-    [408, 409, 429, 498].includes(status) || status >= 500 || (status === 400 && body.includes(lostCall));
+    [408, 409, 429, 498].includes(status) ||
+    (status >= 500 && !misfit.test(body)) ||
+    (status === 400 && body.includes(lostCall));
   if (isQuota(status, body) || (own !== 'true' && !isPassing)) return null;
   return {
     isLimit: [429, 498, 503, 529].includes(status),

@@ -39,7 +39,12 @@ export function joinCalls(calls: readonly ModelCall[]): ModelCall | undefined {
 }
 
 /** Returns how the answers of a call ended, as far as their provider says it. */
-function endsOf({ earlierEnds = [], finishReason, refusal, brokenEnd }: ModelCall) {
-  const given = Object.entries({ finishReason, refusal, brokenEnd }).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? earlierEnds : [...earlierEnds, Object.fromEntries(given)];
+function endsOf(call: ModelCall): NonNullable<SideNote['earlierEnds']> {
+  const { earlierEnds = [], finishReason, refusal, brokenEnd } = call;
+  const end = {
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(brokenEnd === undefined ? {} : { brokenEnd }),
+  };
+  return Object.keys(end).length === 0 ? earlierEnds : [...earlierEnds, end];
 }

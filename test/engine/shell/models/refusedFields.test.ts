@@ -3,11 +3,11 @@ import type { ModelSeat } from '../../../../src/engine/core/domain/seatSpec.ts';
 import type { Retry } from '../../../../src/engine/shell/models/endpointAttempts.ts';
 import { LentModel } from '../../../../src/engine/shell/models/lentModel.ts';
 import { askAgentModel } from '../../../../src/engine/shell/models/openai.ts';
-import { completion, endpoint } from '../../../support/endpoint.ts';
+import { type Answer, askedAtOnce, completion, endpoint } from '../../../support/endpoint.ts';
 import { modelView } from '../../../support/modelView.ts';
 
 type Body = Readonly<Record<string, unknown>> & { readonly messages: readonly Readonly<Record<string, unknown>>[] };
-type Refusal = { readonly status: number; readonly body: unknown };
+type Refusal = NonNullable<Answer>;
 
 const never = new AbortController().signal;
 
@@ -304,7 +304,7 @@ test('a server that takes no null as content gets an empty text', async () => {
     "1 validation error: {'type': 'string_type', 'loc': ('body', 'messages', 1, 'ChatCompletionRequestAssistantMessage', 'content'), 'msg': 'Input should be a valid string', 'input': None}";
   const refuses = ({ messages }: Body) =>
     messages.some(({ role, content }) => role === 'assistant' && content === null)
-      ? { status: 500, body: { error: { message, type: 'internal_server_error' } } }
+      ? { status: 500, body: { error: { message, type: 'internal_server_error' } }, headers: askedAtOnce }
       : null;
   const own = { role: 'agent' as const, step: 3, content: null, toolCalls: [{ id: 'c', name: 'look', arguments: {} }] };
   const result = { role: 'tool' as const, step: 4, callId: 'c', name: 'look', content: 'Red.', isError: false };
@@ -313,6 +313,7 @@ test('a server that takes no null as content gets an empty text', async () => {
   expect((await ask()).call.adapted).toEqual(['with content in every message']);
   expect(bodies.at(-1)?.messages.at(-2)).toMatchObject({ role: 'assistant', content: '' });
   expect(retries).toHaveLength(1);
+  expect(bodies).toHaveLength(2);
 });
 
 test('an endpoint that refuses every id of a call is asked no more than twice', async () => {
