@@ -100,6 +100,14 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['run', parcels, join(parcels, 'tasks/test.task.yaml')],
     message: /test\.task\.yaml has 32 tasks; name one: .*reschedule-P46/,
   },
+  {
+    argv: ['run', parcels, 'tasks/test.task.yaml'],
+    message: /test\.task\.yaml has 32 tasks; name one: .*reschedule-P46/,
+  },
+  {
+    argv: ['check', join(parcels, 'tasks/test.task.yaml')],
+    message: /there is no domain here .* Name the folder of the domain: .*parcel-desk\n$/,
+  },
   { argv: ['run'], message: /name the folder of a domain/ },
   { argv: ['run', broken], message: /domain\.yaml/ },
   { argv: ['run', parcels], message: /name a task; .* has / },

@@ -5,6 +5,7 @@ import type { SeatSettings } from '../../engine/core/domain/modelSettings.ts';
 import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
@@ -87,8 +88,11 @@ export function openDomain(io: Io, given: string | undefined): LoadedDomain {
 export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
   if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   const folder = resolve(cwd, given);
-  if (!existsSync(join(folder, 'domain.yaml')))
-    throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
+  if (!existsSync(join(folder, 'domain.yaml'))) {
+    const above = domainFolderOf(folder);
+    const advice = above === undefined ? '' : `. Name the folder of the domain: ${above}`;
+    throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)${advice}`);
+  }
   return folder;
 }
 
@@ -146,10 +150,14 @@ export function taskNamed(domain: LoadedDomain, named: string | undefined, cwd: 
   return task;
 }
 
-/** The ids of the tasks in a file of the domain, drafts included; none where the path is not such a file. */
-export function idsInFile({ parts }: LoadedDomain, path: string, cwd: string): readonly string[] {
-  const file = resolve(cwd, path);
-  return parts.tasks.flatMap((placed) => (placed.file === file ? placed.value.id : []));
+/**
+ * Returns the ids of the tasks in a file of the domain, drafts included; none if the path is not such a file.
+ * @param path from the working folder, or else from the domain
+ */
+export function idsInFile({ folder, parts }: LoadedDomain, path: string, cwd: string): readonly string[] {
+  const idsIn = (file: string) => parts.tasks.flatMap((placed) => (placed.file === file ? placed.value.id : []));
+  const ids = idsIn(resolve(cwd, path));
+  return ids.length > 0 ? ids : idsIn(resolve(folder, path));
 }
 
 /** The tasks of a domain, those first that a name may have meant. */
