@@ -1,9 +1,9 @@
-import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { comparable } from '../../engine/core/verifiers/volatile.ts';
 import { patchesBetween } from '../../engine/core/world/difference.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import type { ToolSource } from '../../engine/shell/tools/toolSource.ts';
+import type { Call, CallPlan, Candidate, PlannedWrite } from './callPlan.ts';
 
 /** A read tool whose result showed what writes changed. */
 export type FoundReader = {
@@ -21,67 +21,63 @@ export type FoundReader = {
   readonly rows?: true;
 };
 
-type Call = { readonly tool: string; readonly arguments: JsonObject };
-
-/** Arguments of one call that are tried with another value. */
-const mostAltered = 3;
-
-/** More tools are not tried: a server with many read tools has one for its state among the first, or none. */
-const mostCandidates = 12;
-
 /**
- * Finds out how the state of a server is read: for each write, the tools that read are called before and after it on a
+ * Finds out how the state of a server is read: for each write, the candidates are called before and after it on a
  * fresh server. The one whose result changes most often is the reader, one that answers with JSON first. A write that was
  * seen is made once more, on another server, to tell which fields differ from server to server. Null where no result
  * changes, or where the states differ in more than single fields. Each call that was seen is also made with other texts as
  * its arguments, because a list of names shows that something was made, and not what is in it. Where servers share their
- * state, the calls add up, so neither volatile fields nor arguments that are not shown are found.
+ * state, the calls add up, so neither volatile fields nor arguments that are not shown are found. Only calls of the plan
+ * are made: a write twice at most, and an altered write once.
  * @param start starts a fresh server
- * @param reads the tools that may show the state; one that needs more than a folder is not tried
- * @param writes calls that may change something; one that fails counts as no change
+ * @param plan a write that fails counts as no change
  * @param onProgress gets how many of the writes were made
  */
 export async function findReader(
   start: () => Promise<ToolSource>,
-  reads: readonly Tool[],
-  writes: readonly Call[],
+  plan: Pick<CallPlan, 'candidates' | 'writes'>,
   onProgress: (done: number) => void = () => undefined,
 ): Promise<FoundReader | null> {
-  let candidates = reads.flatMap((tool) => candidateOf(tool) ?? []).slice(0, mostCandidates);
   const rows = new Set<string>();
-  const untouched = await observed(start, candidates, null, rows);
-  candidates = untouched.map(({ call }) => call);
-  const made: { readonly write: Call; readonly seen: readonly Seen[] }[] = [];
-  for (const write of writes) {
+  const untouched = await observed(start, plan.candidates, null, rows);
+  let candidates = untouched.map(({ call }) => call);
+  const made: { readonly write: PlannedWrite; readonly seen: readonly Seen[] }[] = [];
+  for (const write of plan.writes) {
     const seen = await observed(start, candidates, write, rows);
-    candidates = candidates.filter(({ tool }) => seen.some(({ call }) => call.tool === tool));
+    candidates = candidates.filter((call) => seen.some((each) => each.call === call));
     made.push({ write, seen });
     onProgress(made.length);
   }
-  const seenBy = (call: Call, all: readonly Seen[]) =>
+  const seenBy = (call: Candidate, all: readonly Seen[]) =>
     all.flatMap((each) => (each.call !== call ? [] : rows.has(call.tool) ? withRows(each) : each))[0];
   const ranked = candidates
     .map((call) => {
+      const own = seenBy(call, untouched);
+      const ownFields = own ? differingFields(own.before, own.after) : null;
       const shown = made.flatMap(({ write, seen }) => {
-        const own = seenBy(call, seen);
-        return own && isChanged(own) ? [{ write, after: own.after }] : [];
+        const around = seenBy(call, seen);
+        return around && isChanged(around, ownFields) ? [{ write, after: around.after }] : [];
       });
       return { call, shown, isData: typeof shown[0]?.after === 'object' };
     })
     .toSorted((a, b) => Number(b.isData) - Number(a.isData) || b.shown.length - a.shown.length);
+  const repeated = new Map<PlannedWrite, readonly Seen[]>();
   for (const { call, shown } of ranked) {
     const [first] = shown;
     if (!first) continue;
-    const again = seenBy(call, await observed(start, [call], first.write, rows));
+    const sameFirst = ranked.filter((each) => each.shown[0]?.write === first.write).map((each) => each.call);
+    const repetition = repeated.get(first.write) ?? (await observed(start, sameFirst, first.write, rows));
+    repeated.set(first.write, repetition);
+    const again = seenBy(call, repetition);
     if (!again) continue;
-    const starts = [untouched, made[0]?.seen ?? []].map((seen) => seenBy(call, seen)?.start ?? null);
-    const isTyped = reads.some(({ name, outputSchema }) => name === call.tool && outputSchema !== undefined);
+    const starts = [untouched, made[0]?.seen ?? []].map((seen) => seenBy(call, seen)?.before ?? null);
+    const { isTyped, ...reader } = call;
     const found = {
-      ...call,
+      ...reader,
       shows: shown.map(({ write }) => write.tool),
       ...(!isTyped && [...starts, again.after].some(Array.isArray) ? { rows: true as const } : {}),
     };
-    if (isShared([...starts, again.start])) return { ...found, volatile: [], misses: {}, isShared: true };
+    if (isShared([...starts, again.before])) return { ...found, volatile: [], misses: {}, isShared: true };
     const volatile = differingFields(first.after, again.after);
     if (volatile === null) continue;
     const misses = await unseenArguments(start, call, volatile, shown, rows);
@@ -91,16 +87,16 @@ export async function findReader(
 }
 
 /** Returns states that were read before a result with several texts, or none, showed that each text is a row. */
-function withRows({ call, start, again, after }: Seen): Seen {
+function withRows({ call, before, after }: Seen): Seen {
   const rowsOf = (state: Json) => (state === null || Array.isArray(state) ? state : state === '' ? [] : [state]);
-  return { call, start: rowsOf(start), again: rowsOf(again), after: rowsOf(after) };
+  return { call, before: rowsOf(before), after: rowsOf(after) };
 }
 
-type Shown = { readonly write: Call; readonly after: Json };
+type Shown = { readonly write: PlannedWrite; readonly after: Json };
 
 async function unseenArguments(
   start: () => Promise<ToolSource>,
-  reader: Call,
+  reader: Candidate,
   volatile: readonly string[],
   shown: readonly Shown[],
   rows: Set<string>,
@@ -108,31 +104,18 @@ async function unseenArguments(
   const misses: Record<string, readonly string[]> = {};
   const textOf = (state: Json) => comparable([state], volatile).texts[0];
   for (const { write, after } of shown) {
-    const names = Object.keys(write.arguments).filter((name) => typeof write.arguments[name] === 'string');
     const unseen: string[] = [];
-    for (const name of names.slice(0, mostAltered)) {
-      const altered = { ...write.arguments, [name]: `${write.arguments[name]} 2` };
-      const [other] = await observed(start, [reader], { tool: write.tool, arguments: altered }, rows).catch(
-        noneIfFault,
-      );
-      if (other && textOf(other.after) === textOf(after)) unseen.push(name);
+    for (const altered of write.altered) {
+      const [other] = await observed(start, [reader], altered, rows).catch(noneIfFault);
+      if (other && textOf(other.after) === textOf(after)) unseen.push(altered.argument);
     }
     if (unseen.length > 0) misses[write.tool] = unseen;
   }
   return misses;
 }
 
-/** Returns how a tool is called to show the state: with nothing, or with the folder of the instance. */
-function candidateOf({ name, parameters }: Tool): Call | null {
-  const required = (parameters['required'] ?? []) as readonly string[];
-  if (required.length === 0) return { tool: name, arguments: {} };
-  const [only = ''] = required;
-  const isFolder = required.length === 1 && /path|dir|folder|root/i.test(only);
-  return isFolder ? { tool: name, arguments: { [only]: '${instanceFolder}' } } : null;
-}
-
-/** The results of a candidate at the start, when called again, and after a write; null if the call fails. */
-type Seen = { readonly call: Call; readonly start: Json; readonly again: Json; readonly after: Json };
+/** The results of a candidate before and after a write; null if the call fails. */
+type Seen = { readonly call: Candidate; readonly before: Json; readonly after: Json };
 
 /**
  * Whether a server that is started after writes shows another state than servers that were started before them.
@@ -146,44 +129,37 @@ function isShared([one = null, other = null, ...later]: readonly Json[]): boolea
 }
 
 /**
- * Returns what the candidates answer on a fresh server around a write, or without one. One that ends the server is left
- * out, and the others are asked again.
+ * Returns what the candidates answer on a fresh server around a write, or twice without one. One that ends the server
+ * before the write is left out, and the others are asked again. One that ends it after the write is left out as well, but
+ * the write is not made again, so those that were not asked yet show nothing.
  * @param rows gets the names of tools each text of whose results is a row
  */
 async function observed(
   start: () => Promise<ToolSource>,
-  candidates: readonly Call[],
+  candidates: readonly Candidate[],
   write: Call | null,
   rows: Set<string>,
 ): Promise<readonly Seen[]> {
   if (candidates.length === 0) return [];
   const source = await start();
-  let asked: Call | null = null;
   const states = async () => {
     const found: Json[] = [];
-    for (asked of candidates) {
-      found.push(await stateBy(asked, source, rows).catch(noState));
+    for (const asked of candidates) {
+      const state = await stateBy(asked, source, rows).catch(noState);
+      if (state === undefined) return { found, ended: asked };
+      found.push(state);
     }
-    asked = null;
-    return found;
+    return { found, ended: null };
   };
+  const without = (call: Candidate) => candidates.filter((each) => each !== call);
   try {
-    const [first, again] = [await states(), await states()];
+    const before = await states();
+    if (before.ended) return observed(start, without(before.ended), write, rows);
     if (write) await source.call(write.tool, write.arguments);
     const after = await states();
-    return candidates.map((call, at) => ({
-      call,
-      start: first[at] ?? null,
-      again: again[at] ?? null,
-      after: after[at] ?? null,
-    }));
-  } catch (error) {
-    if (asked === null) throw error;
-    return observed(
-      start,
-      candidates.filter((call) => call !== asked),
-      write,
-      rows,
+    if (after.ended && !write) return observed(start, without(after.ended), write, rows);
+    return candidates.flatMap((call, at) =>
+      call === after.ended ? [] : { call, before: before.found[at] ?? null, after: after.found[at] ?? null },
     );
   } finally {
     await source.close();
@@ -207,22 +183,20 @@ function noneIfFault(error: unknown): readonly Seen[] {
   throw error;
 }
 
-/** Returns null for a tool whose result is an error. Rejects where the server itself has failed. */
-function noState(error: unknown): null {
-  if (error instanceof Fault && error.failure.code === 'mcp/reader') return null;
-  throw error;
+/** Returns null for a tool whose result is an error, and undefined where the server itself has failed. */
+function noState(error: unknown): null | undefined {
+  if (!(error instanceof Fault)) throw error;
+  return error.failure.code === 'mcp/reader' ? null : undefined;
 }
 
 /**
- * Whether the answer changed in fields that do not differ without a write, as the time of day does. An answer that fails
- * after the write shows no state.
+ * Whether the answer changed in other fields than those that differ without a write, as the time of day does. An answer
+ * that fails after the write shows no state.
  */
-function isChanged({ start, again, after }: Seen): boolean {
-  if (after === null) return false;
-  const own = differingFields(start, again);
-  if (own === null) return false;
-  const [before, later] = [again, after].map((state) => comparable([state], own).texts[0]);
-  return before !== later;
+function isChanged({ before, after }: Seen, own: readonly string[] | null): boolean {
+  if (after === null || own === null) return false;
+  const [one, other] = [before, after].map((state) => comparable([state], own).texts[0]);
+  return one !== other;
 }
 
 /** The names of the fields in which two states differ, or null where they differ in another way. */

@@ -4,14 +4,13 @@ import type { Tool } from '../../engine/core/domain/tool.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { misfitOf } from '../../engine/shell/load/arguments.ts';
-import type { ListedTool } from '../../engine/shell/mcp/toolList.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
 import { draftText } from '../draftText.ts';
 import { taskIdFor } from '../writtenDomain.ts';
 import { exampleArguments, wordsOf } from './exampleArguments.ts';
 import type { FoundReader } from './findReader.ts';
+import { type Judged, rehearsedTools } from './judgedTools.ts';
 import type { Files } from './newFolder.ts';
-import { soundsReading } from './soundsReading.ts';
 
 /** A server as a person named it: the keys of `mcpServers` that are not left to their defaults. */
 export type GivenServer =
@@ -62,22 +61,6 @@ function hostWord(host: string): string {
   return (words.length > 1 ? words.at(-2) : words[0]) ?? 'server';
 }
 
-/** A tool that the server is asked about: whether it changes anything, by the server's word, else by its name. */
-export type Judged = ListedTool & { readonly isWrite: boolean; readonly isSure: boolean };
-
-/**
- * Returns which of the tools change something.
- * @param writes names that a person gave; nothing is left open then
- */
-export function judged(listed: readonly ListedTool[], writes?: readonly string[]): readonly Judged[] {
-  return listed.map((each) => {
-    if (writes) return { ...each, isWrite: writes.includes(each.tool.name), isSure: true };
-    const { isReadOnly } = each;
-    if (isReadOnly !== undefined) return { ...each, isWrite: !isReadOnly, isSure: true };
-    return { ...each, isWrite: !soundsReading(each.tool.name), isSure: false };
-  });
-}
-
 export type McpDomainOptions = {
   readonly name: string;
   readonly now: string;
@@ -87,19 +70,6 @@ export type McpDomainOptions = {
   /** The call that reads the server's state, if one was found. */
   readonly reader?: FoundReader | null;
 };
-
-/** Returns the tools that get a draft task: those that change something, or the first where nothing does. */
-function rehearsedTools(tools: readonly Judged[]): readonly Judged[] {
-  const writes = tools.filter(({ isWrite }) => isWrite);
-  return writes.length > 0 ? writes : tools.slice(0, 1);
-}
-
-/** Returns the calls of the drafts that may change something: of tools that write, or whose effect the server does not state. */
-export function draftWrites(tools: readonly Judged[]): readonly { tool: string; arguments: JsonObject }[] {
-  return rehearsedTools(tools)
-    .filter(({ isWrite, isSure }) => isWrite || !isSure)
-    .map(({ tool }) => ({ tool: tool.name, arguments: exampleArguments(tool) }));
-}
 
 /** Returns the files of a domain whose tools are those of a server; a person then edits them. */
 export function mcpDomainFiles(options: McpDomainOptions): Files {

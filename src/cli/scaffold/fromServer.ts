@@ -1,21 +1,15 @@
 import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
+import { type CallPlan, effectsOfPlan, planCalls } from '../../authoring/domains/callPlan.ts';
 import { type FoundReader, findReader } from '../../authoring/domains/findReader.ts';
-import {
-  declared,
-  draftWrites,
-  type GivenServer,
-  type Judged,
-  judged,
-  mcpDomainFiles,
-  serverName,
-} from '../../authoring/domains/mcpDomain.ts';
+import { type Judged, judged } from '../../authoring/domains/judgedTools.ts';
+import { declared, type GivenServer, mcpDomainFiles, serverName } from '../../authoring/domains/mcpDomain.ts';
 import { writeWhole } from '../../authoring/domains/newFolder.ts';
 import type { McpServer } from '../../engine/core/domain/domain.ts';
 import { leftOutTools } from '../../engine/core/domain/leftOutTools.ts';
 import { isLeftOut } from '../../engine/core/domain/tool.ts';
-import { counted } from '../../engine/core/text/counted.ts';
+import { counted, firstNames } from '../../engine/core/text/counted.ts';
 import { throwUnlessApproved } from '../../engine/shell/approvals/approvals.ts';
 import { describeEffects, type Effects, serverEffects } from '../../engine/shell/approvals/effects.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
@@ -92,9 +86,11 @@ async function makeDomain(
 ): Promise<0 | 1> {
   const { key, given: server, files, now } = wanted;
   const plays = !options.noPlay;
-  if (plays) askToPlay(to, key, tools, options, io);
+  const plan = planCalls(tools);
+  if (plays) askToPlay(to, key, plan, options, io);
   const declaredServer = files === null ? server : { ...server, files: filesFolder };
-  const reader = plays ? await readerOf(wanted, tools, io) : null;
+  const reader = plays ? await readerOf(wanted, plan, io) : null;
+  if (plays && reader === null && !options.json) tellUntried(plan, io);
   const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader });
   const { written, proof } = await writeWhole(to.folder, made, async () => {
     approveMade(to.folder, io);
@@ -120,20 +116,14 @@ function withFiles(server: McpServer, files: string | null, folder: string) {
 }
 
 /** Finds out which tool shows the state of a server, by the calls of the drafts, each on a fresh server. */
-async function readerOf(
-  { key, server, files, now }: ToMake,
-  tools: readonly Judged[],
-  io: Io,
-): Promise<FoundReader | null> {
+async function readerOf({ key, server, files, now }: ToMake, plan: CallPlan, io: Io): Promise<FoundReader | null> {
   const { startMcpServer } = await import('../../engine/shell/tools/mcp.ts');
   const { server: started, folder } = withFiles(server, files, tmpdir());
-  const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
   const start = () => startMcpServer(key, started, folder, { environment: io.environment, now, signal: io.signal });
-  const writes = draftWrites(tools);
   const onProgress = progress(io);
   try {
-    return await findReader(start, reads, writes, (done) =>
-      onProgress(done, writes.length, 'looking for the tool that shows the state'),
+    return await findReader(start, plan, (done) =>
+      onProgress(done, plan.writes.length, 'looking for the tool that shows the state'),
     );
   } catch (error) {
     if (io.signal.aborted) throw new UsageError('cancelled: nothing was made');
@@ -142,26 +132,35 @@ async function readerOf(
   }
 }
 
-/** Prints which calls the drafts make of a server. Throws an `ApprovalQuestion` unless the person approved them. */
+/**
+ * Prints the calls of the plan that may change something. Throws an `ApprovalQuestion` unless the person approved them.
+ */
 function askToPlay(
   { folder, name }: NonNullable<Wanted['to']>,
   key: string,
-  tools: readonly Judged[],
+  plan: CallPlan,
   options: NewOptions,
   io: Io,
 ) {
-  const by = `MCP server "${key}"`;
-  const calls = draftWrites(tools).map((call) => ({ type: 'call', by, ...call }) as const);
   const effects: Effects = {
     name,
     path: folder,
-    effects: calls,
+    effects: effectsOfPlan(plan, `MCP server "${key}"`),
     without: 'write the drafts without playing them: --no-play',
   };
   throwUnlessApproved(effects, io.environment);
-  if (options.json || calls.length === 0) return;
+  if (options.json || effects.effects.length === 0) return;
   const lines = describeEffects(effects).map((each) => `  ${each}\n`);
-  io.err(`playing the drafts: each of these calls is made up to four times\n${lines.join('')}`);
+  io.err(`looking for the tool that shows the state, and playing the drafts:\n${lines.join('')}`);
+}
+
+/** Names the tools that may show the state and were not called, because only their names sound like reading. */
+function tellUntried({ unsureReads }: CallPlan, io: Io): void {
+  if (unsureReads.length === 0) return;
+  const [only, them] = unsureReads.length > 1 ? ['they only read', 'them'] : ['it only reads', 'it'];
+  io.err(
+    `not tried as the tool that shows the state: ${firstNames(unsureReads)}. The server does not say that ${only}. To try ${them}, name all tools that change something with --writes\n`,
+  );
 }
 
 function listTools(tools: readonly Judged[], options: NewOptions, io: Io): 0 {

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { type Call, type CallPlan, planCalls } from '../../../src/authoring/domains/callPlan.ts';
 import { findReader } from '../../../src/authoring/domains/findReader.ts';
+import { judged } from '../../../src/authoring/domains/judgedTools.ts';
 import type { StdioServer } from '../../../src/engine/core/domain/domain.ts';
 import type { Tool } from '../../../src/engine/core/domain/tool.ts';
 import { Fault } from '../../../src/engine/shell/files/fault.ts';
@@ -23,12 +25,22 @@ const server: StdioServer = {
 };
 const start = () => startMcpServer('counter', server, process.cwd());
 
+/** Returns the plan for tools that a person declared, with these arguments for the write. */
+function planFor(reads: readonly Tool[], { tool, arguments: args }: Call): CallPlan {
+  const properties = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, { default: value }]));
+  const write = {
+    name: tool,
+    parameters: { type: 'object', properties, required: Object.keys(args) },
+  } as unknown as Tool;
+  return planCalls(judged([...reads, write].map((each) => ({ tool: each, isReadOnly: each !== write }))));
+}
+
 /** Returns the reader that is found when only these tools of the server are known to read. */
 async function foundAmong(...names: string[]) {
   const source = await start();
   await source.close();
   const reads = source.tools.filter(({ name }) => names.includes(name));
-  return findReader(start, reads, [{ tool: 'add', arguments: { by: 2 } }]);
+  return findReader(start, planFor(reads, { tool: 'add', arguments: { by: 2 } }));
 }
 
 test('the reader of a state is the tool whose result a write changes', async () => {
@@ -79,7 +91,31 @@ test('a tool that fails after a write shows no state', async () => {
     };
   };
   const reads = [{ name: 'count', parameters: { type: 'object' } } as unknown as Tool];
-  expect(await findReader(brittle, reads, [{ tool: 'add', arguments: {} }])).toBeNull();
+  expect(await findReader(brittle, planFor(reads, { tool: 'add', arguments: {} }))).toBeNull();
+});
+
+test('a write is not made again for a tool that ends the server after it', async () => {
+  let writes = 0;
+  const brittle = async (): Promise<ToolSource> => {
+    let isWritten = false;
+    return {
+      tools: [],
+      call: async () => {
+        isWritten = true;
+        writes += 1;
+        return { content: 'added', isError: false };
+      },
+      read: async (reader) => {
+        if (isWritten && reader?.tool === 'fragile')
+          throw new Fault({ who: 'infrastructure', code: 'mcp/exited', message: 'the server ended' });
+        return { count: Number(isWritten) };
+      },
+      close: async () => undefined,
+    };
+  };
+  const reads = ['fragile', 'count'].map((name) => ({ name, parameters: { type: 'object' } }) as unknown as Tool);
+  expect(await findReader(brittle, planFor(reads, { tool: 'add', arguments: {} }))).toBeNull();
+  expect(writes).toBe(1);
 });
 
 test('an argument that the state does not show is named', async () => {
@@ -97,7 +133,10 @@ test('an argument that the state does not show is named', async () => {
   };
   const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
   const write = { tool: 'write', arguments: { name: 'milk.txt', content: 'two bottles' } };
-  expect(await findReader(notes, reads, [write])).toMatchObject({ shows: ['write'], misses: { write: ['content'] } });
+  expect(await findReader(notes, planFor(reads, write))).toMatchObject({
+    shows: ['write'],
+    misses: { write: ['content'] },
+  });
 });
 
 test.each([
@@ -115,7 +154,7 @@ test.each([
     close: async () => undefined,
   });
   const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
-  const found = await findReader(session, reads, [{ tool: 'write', arguments: { name: 'milk.txt' } }]);
+  const found = await findReader(session, planFor(reads, { tool: 'write', arguments: { name: 'milk.txt' } }));
   expect(found).toMatchObject({ tool: 'names', volatile: [], shows: ['write'], misses: {}, isShared: true });
 });
 
@@ -159,5 +198,5 @@ async function foundIn(
   const source = await start();
   await source.close();
   const reads = source.tools.filter(({ name }) => name === 'list');
-  return findReader(start, reads, [{ tool: 'add', arguments: {} }]);
+  return findReader(start, planFor(reads, { tool: 'add', arguments: {} }));
 }

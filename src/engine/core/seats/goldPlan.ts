@@ -64,7 +64,9 @@ export type Plan = {
 };
 
 const transient = /\b(?:time[d]? ?out|temporar\w*|try again|unavailable|rate limit|busy|overloaded|later|retry)\b/i;
-const tries = 3;
+
+/** Times that the gold seat makes a call at most, if it fails for a cause that may pass. */
+export const mostTries = 3;
 
 /** The plan that a view leads to. */
 export function planOf(view: SeatView): Plan {
@@ -256,7 +258,7 @@ function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Jso
 function isHopeless(made: readonly Made[], action: GoldAction): boolean {
   const failures = made.filter((each) => each.isError && keyOf(each.action) === keyOf(action));
   const last = failures.at(-1);
-  return last !== undefined && (failures.length >= tries || !transient.test(last.content));
+  return last !== undefined && (failures.length >= mostTries || !transient.test(last.content));
 }
 
 function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): number {

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, serverSetUpSchema } from '../../core/domain/domain.ts';
 import type { AgentSeat } from '../../core/domain/seatSpec.ts';
 import type { Task } from '../../core/domain/task.ts';
+import { counted } from '../../core/text/counted.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
 import { withTexts } from '../../core/values/texts.ts';
@@ -32,8 +33,8 @@ export type Effect = {
   | { readonly type: 'interpreter'; readonly command: string }
   /** The settings of a bridge adapter: the sandbox lets it read the paths among them. */
   | { readonly type: 'settings'; readonly adapter: string; readonly settings: Readonly<Record<string, string>> }
-  /** A call of a tool that may change something where the server keeps its state. */
-  | { readonly type: 'call'; readonly tool: string; readonly arguments: JsonObject }
+  /** A call of a tool that may change something where the server keeps its state, made up to `most` times. */
+  | { readonly type: 'call'; readonly tool: string; readonly arguments: JsonObject; readonly most: number }
   | { readonly type: 'network' }
   | { readonly type: 'unconfined' }
 );
@@ -204,7 +205,7 @@ function deedOf(effect: Effect): string {
       return `uses ${word(effect.url)}${headers.length > 0 ? ` with the headers ${headers.map(word).join(', ')}` : ''}`;
     }
     case 'call':
-      return `is called: ${word(effect.tool)} ${visible(canonicalJson(effect.arguments))}`;
+      return `is called up to ${counted(effect.most, 'time')}: ${word(effect.tool)} ${visible(canonicalJson(effect.arguments))}`;
     case 'interpreter':
       return `runs with the Python interpreter ${word(effect.command)}`;
     case 'settings': {

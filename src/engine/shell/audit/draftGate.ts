@@ -1,5 +1,6 @@
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Task } from '../../core/domain/task.ts';
+import { mostTries } from '../../core/seats/goldPlan.ts';
 import { describeCodeTools, describeOutsideTools } from '../describe.ts';
 import { check } from '../domain/check.ts';
 import { loadDomain } from '../domain/loadDomain.ts';
@@ -32,6 +33,16 @@ export type GateOptions = Pick<AuditOptions, 'signal' | 'onProgress'> & {
   /** Whether the drafts are played; without it they are only read and checked, and none passes. */
   readonly plays?: boolean;
 };
+
+/**
+ * Returns how often playing a draft makes the call of its single gold action at most. The gold seat plays it twice. Where
+ * the server has a reader, the call is also made to find out whether rollouts share its state, and after each rollout, of
+ * the gold seat and of an agent that does nothing, to compare the states.
+ */
+export function mostCallsOfDraft(hasReader: boolean): number {
+  const goldRollouts = 2;
+  return goldRollouts * mostTries + (hasReader ? 1 + goldRollouts + 1 : 0);
+}
 
 /** Tasks that are played under a draft persona at most. */
 const tasksPerPersona = 3;
