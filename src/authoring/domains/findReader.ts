@@ -106,12 +106,31 @@ async function unseenArguments(
   for (const { write, after } of shown) {
     const unseen: string[] = [];
     for (const altered of write.altered) {
-      const [other] = await observed(start, [reader], altered, rows).catch(noneIfFault);
-      if (other && textOf(other.after) === textOf(after)) unseen.push(altered.argument);
+      const other = await stateAfter(start, altered, reader, rows);
+      if (other !== undefined && textOf(other) === textOf(after)) unseen.push(altered.argument);
     }
     if (unseen.length > 0) misses[write.tool] = unseen;
   }
   return misses;
+}
+
+/** Returns the state of a fresh server after a write; undefined if the server fails. */
+async function stateAfter(
+  start: () => Promise<ToolSource>,
+  write: Call,
+  reader: Candidate,
+  rows: Set<string>,
+): Promise<Json | undefined> {
+  let source: ToolSource | undefined;
+  try {
+    source = await start();
+    await source.call(write.tool, write.arguments);
+    return await stateBy(reader, source, rows);
+  } catch (error) {
+    return noState(error);
+  } finally {
+    await source?.close();
+  }
 }
 
 /** The results of a candidate before and after a write; null if the call fails. */
@@ -175,12 +194,6 @@ async function stateBy(call: Call, source: ToolSource, rows: Set<string>): Promi
     rows.add(call.tool);
     return source.read({ ...call, rows: true });
   }
-}
-
-/** A server that does not get past a call says nothing of it. */
-function noneIfFault(error: unknown): readonly Seen[] {
-  if (error instanceof Fault) return [];
-  throw error;
 }
 
 /** Returns null for a tool whose result is an error, and undefined where the server itself has failed. */

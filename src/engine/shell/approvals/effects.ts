@@ -3,7 +3,6 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, serverSetUpSchema } from '../../core/domain/domain.ts';
 import type { AgentSeat } from '../../core/domain/seatSpec.ts';
 import type { Task } from '../../core/domain/task.ts';
-import { counted } from '../../core/text/counted.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
 import { withTexts } from '../../core/values/texts.ts';
@@ -205,7 +204,7 @@ function deedOf(effect: Effect): string {
       return `uses ${word(effect.url)}${headers.length > 0 ? ` with the headers ${headers.map(word).join(', ')}` : ''}`;
     }
     case 'call':
-      return `is called up to ${counted(effect.most, 'time')}: ${word(effect.tool)} ${visible(canonicalJson(effect.arguments))}`;
+      return `is called ${effect.most === 1 ? 'at most once' : `up to ${effect.most} times`}: ${word(effect.tool)} ${visible(canonicalJson(effect.arguments))}`;
     case 'interpreter':
       return `runs with the Python interpreter ${word(effect.command)}`;
     case 'settings': {
