@@ -184,7 +184,7 @@ class SourceRollouts {
       ...{ folder: this.#folder, tasks, trials: next.trial + 1, agent, user },
     });
     throwCrash(results);
-    for (const result of results) if (result.endReason === 'infrastructureFailed') this.#options.onLost(result);
+    for (const result of results) if (isLost(result)) this.#options.onLost(result);
     this.#read();
   }
 
