@@ -173,6 +173,8 @@ const page =
 const breaksOff: Inject = ({ response }) => breakOff(response);
 const within200 = () => ({ error: { message: 'upstream is away', code: 502 } });
 const linesOfOllama = '{"message":{"content":"It is"},"done":false}\n{"message":{"content":""},"done":true}\n';
+const nothing = () =>
+  chatCompletion({ role: 'assistant' }, {}, { usage: { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 } });
 const noChoices = () => ({ ...chatCompletion({}), choices: [] });
 const sendMessage = (response: ServerResponse, message: Message) => sendJson(response, 200, chatCompletion(message));
 
@@ -418,6 +420,7 @@ const errors: readonly ChatFault[] = [
   ...both('an empty answer', ({ response }) => sendJson(response, 200, ''), /the answer is empty/),
   ...both('a connection that is reset', reset, /can't be reached/),
   ...both('an answer that breaks off', breaksOff, /broke off/),
+  ...unreadable('a message without a text and a token', nothing, /neither a text nor a token/),
   ...unreadable('no choices', noChoices, /the answer has no choices/),
   ...unreadable('an error with status 200', within200, /upstream is away/),
   ...unreadable('an error of another form with status 200', () => ({ detail: 'upstream is away' }), /upstream is away/),
@@ -556,6 +559,8 @@ const refusals: readonly ChatFault[] = [
 
 const brokenResult = 'E.g. {"result": {"sky": "dark"}}. My answer: {"result": {"sky": "cle"ar"}}';
 const sayings: readonly ChatFault[] = [
+  saying('agent', 'it says nothing', '', { unchanged: /empty/ }),
+  { ...saying('agent', 'it says nothing, always', '', { agent: /empty/ }), isLasting: true },
   {
     ...saying('judge', 'it contradicts itself', '{"reason":"a","holds":true} or {"reason":"b","holds":false}', {
       unscored: /gave answers that disagree/,

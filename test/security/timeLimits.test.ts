@@ -34,7 +34,7 @@ test.each([
   ['never comes back, without timers', `${withoutLimit} return new Promise(() => undefined)`, silent],
   ['says so and never comes back', `for (;;) { ${mark(0, 0)} ${mark(28, 'Date.now() >>> 0')} }`, silent],
 ])('code that %s ends its rollout without a reward', async (_, attack, failure) => {
-  const { closed } = await play(attack, 'scripted', { ...limits, silenceMs: failure === silent ? 300 : 10_000 });
+  const { closed } = await play(attack, 'scripted', { ...limits, silenceMs: failure === silent ? 300 : 120_000 });
   expect(closed).toMatchObject({ reward: null, failure: { who: 'environment', ...failure } });
 });
 

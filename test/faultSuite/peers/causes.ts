@@ -29,6 +29,8 @@ const causes: Readonly<Record<string, RegExp>> = {
   'a page of a gateway': /502|bad gateway/i,
   'a connection that is reset': broken,
   'an answer that breaks off': /closed|incomplete|broke|disconnect|connection error/i,
+  'a message without a text and a token': /empty|no (?:text|content|token)|neither/i,
+  'it says nothing': /empty|no (?:text|content)|nothing/i,
   'no choices': /choices|ended before a completion/i,
   'an error with status 200': /upstream is away/,
   'a JSON text that is not an object': /502|bad gateway/i,

@@ -6,7 +6,7 @@ import { hasExactNumber, withDigits, writtenJson } from '../../core/values/large
 import { linearPattern } from '../../core/values/linearPattern.ts';
 import { type Media, mediaText, partsOf } from '../../core/values/media.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
-import { hashOf } from './mediaHash.ts';
+import { mediaHash } from './mediaHash.ts';
 import { type Data, dataOf, exactDataOf, isCollection, withoutBytes } from './result.ts';
 
 /** The declaration of a reader about its result. */
@@ -31,9 +31,9 @@ function withHashes(result: Data): Data {
   const texts = partsOf(content, result).map((part) => {
     if (typeof part === 'string') return part;
     if ('text' in part) return part.text;
-    return 'json' in part ? part.json : mediaText(part, hashOf(part));
+    return 'json' in part ? part.json : mediaText(part, mediaHash(part));
   });
-  const own = data === undefined ? {} : { data: withoutBytes(data, media, hashOf) };
+  const own = data === undefined ? {} : { data: withoutBytes(data, media, mediaHash) };
   return { ...result, content: texts.join('\n'), texts, ...own };
 }
 

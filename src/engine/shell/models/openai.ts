@@ -83,7 +83,8 @@ export type Completed = {
 
 /**
  * One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says. One in
- * which its endpoint sends nothing, as Gemini does at times, is asked for once more.
+ * which its endpoint sends nothing, as Gemini does at times, is asked for once more. If the endpoint then counts no token
+ * again, its model was not at work, which is a fault.
  * @param fixed as for `complete`
  */
 export async function completeWhole(
@@ -105,7 +106,9 @@ export async function completeWhole(
   const second = await ask().catch((error: unknown) => {
     throw error instanceof Fault ? afterCall(first.call, error) : error;
   });
-  return { ...second, call: joinCalls([first.call, second.call]) ?? second.call };
+  const call = joinCalls([first.call, second.call]) ?? second.call;
+  if (!isCut && isNothing(second.answer) && second.answer.usage) throw emptyFault(seat, who, call);
+  return { ...second, call };
 }
 
 /** Whether an endpoint sent nothing: a model that ends its answer at once has a token. */
@@ -121,6 +124,11 @@ const noted = ({ answer, call }: Completed): Completed =>
 export function afterCall(call: ModelCall, { failure, reason, note = null }: Fault): Fault {
   const used = call.usage ? { usage: call.usage } : {};
   return new Fault(failure, { reason, note: isModelCall(note) ? { ...joinCalls([call, note]), ...used } : call });
+}
+
+function emptyFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
+  const problem = 'the answer has neither a text nor a token, also when it was asked again';
+  return new Fault(faultOf({ type: 'unreadable', problem }, seat, who, true).failure, { note });
 }
 
 function truncationFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {

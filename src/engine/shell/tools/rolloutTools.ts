@@ -16,7 +16,7 @@ import type { Location } from '../files/diagnostic.ts';
 import { cancelled, cancelledResult, Fault } from '../files/fault.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
-import { hashOf } from '../mcp/mediaHash.ts';
+import { mediaHash } from '../mcp/mediaHash.ts';
 import type { CheckedQuestion } from '../workers/checkedRollout.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer } from '../workers/workerMessage.ts';
 import type { SharedTools } from './sharedTools.ts';
@@ -485,7 +485,7 @@ function resultDifference(file: DomainFile, tool: Tool, earlier: Compared, now: 
  */
 function restOf({ isError, media = [], structured = '' }: Compared, earlier: Compared): JsonObject {
   // The beginnings of two pictures are often the same, so messages would not show how they differ.
-  const shown = media.map(({ line: _, ...rest }) => ({ ...rest, data: hashOf(rest) }) as JsonObject);
+  const shown = media.map(({ line: _, ...rest }) => ({ ...rest, data: mediaHash(rest) }) as JsonObject);
   const data = earlier.structured === undefined ? {} : { structuredContent: exactJsonOf(structured) ?? null };
   return { isError, media: shown, ...data };
 }

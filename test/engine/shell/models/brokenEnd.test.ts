@@ -187,7 +187,7 @@ describe('an answer without content', () => {
 
   test.each([
     ['comes once', [ofGemini, completion({ content: 'Yes.' })], { content: 'Yes.' }, undefined],
-    ['comes again', [ofGemini], { content: '', brokenEnd: 'empty' }, 'empty'],
+    ['comes again and is not counted', [nothing()], { content: '', brokenEnd: 'empty' }, 'empty'],
     ['is not counted', [nothing(), completion({ content: 'Yes.' })], { content: 'Yes.' }, undefined],
   ] as const)('is asked for once more: it %s', async (_, answers, expected, brokenEnd) => {
     let requests = 0;
@@ -205,6 +205,18 @@ describe('an answer without content', () => {
     expect(call.earlierEnds).toEqual([{ finishReason: 'stop', brokenEnd: 'empty' }]);
     expect(retries).toEqual(['its answer is empty']);
     expect(requests).toBe(2);
+  });
+
+  test('and without a token, twice, is a fault of the endpoint', async () => {
+    const url = await endpoint(() => ofGemini);
+    await expect(askAgentModel(seat(url), '', modelView(), never)).rejects.toMatchObject({
+      failure: {
+        who: 'infrastructure',
+        code: 'model/broken',
+        message: expect.stringContaining("(the agent's seat): the answer has neither a text nor a token, also when"),
+      },
+      note: { brokenEnd: 'empty', earlierEnds: [{ finishReason: 'stop', brokenEnd: 'empty' }] },
+    });
   });
 
   test.each([
