@@ -54,10 +54,11 @@ function readChannel(days: readonly LogFile[]): Read {
       const message = objectOf(value);
       const isAgent = hasBot ? isBot(message) : textOf(message['user']) !== asker;
       const content = plainText(textIn(message));
+      const isEmpty = content.trim() === '';
       const role = isAgent ? 'agent' : 'user';
       return {
-        said: content === '' ? [] : role === 'agent' ? [{ role, content, calls: [] }] : [{ role, content }],
-        lost: content === '' ? ['has no text (a file or a card); it is left out'] : [],
+        said: isEmpty ? [] : role === 'agent' ? [{ role, content, calls: [] }] : [{ role, content }],
+        lost: isEmpty ? ['has no text (a file or a card); it is left out'] : [],
         line,
         path: `message ${index + 1}`,
         time: timeIn(message['ts'] ?? null),
