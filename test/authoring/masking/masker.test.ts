@@ -266,6 +266,45 @@ test.each([
   expect(masked([JSON.stringify({ [field]: 'Quennell', [beside]: '-' })])[0]).not.toContain('Quennell');
 });
 
+test.each([
+  ['José García', 'Jose Garcia, JOSE GARCIA, josé'],
+  ['Jose Garcia', 'José García'],
+  ['Jürgen Groß', 'Juergen Gross, JUERGEN GROSS, Jurgen'],
+  ['Juergen Gross', 'Jürgen Groß'],
+  ['Matthias Braun', 'Brauns Paket, das von Matthias'],
+  ['José García', '@jose.garcia, jose_garcia, jgarcia, josegarcia, JGarcia84 and garcia84'],
+  ['Jürgen Müller', 'jmueller or jmuller'],
+  ['Matthias Braun', 'B-R-A-U-N, B R A U N I think, with a B.R.A.U.N., B, R, A, U, N and B - R - A - U - N'],
+  ['José García', 'G-A-R-C-I-A or J O S E G A R C I A'],
+  ['Dr. Orla Quennell', 'Quennell'],
+  ['Quennell, Orla', 'oquennell'],
+])('a declared name is masked in its other forms: %s as %s', (customer_name, said) => {
+  const [made = '', stays] = masked([said, 'Dr. is here, Brauner too', JSON.stringify({ customer_name })]);
+  const gone =
+    /jos[eé]|garc|j(?:ü|ue|u)rgen|gro(?:ß|ss)|matthias|b[ -.,]*r[ -.,]*a[ -.,]*u[ -.,]*n|m(?:ü|ue|u)ller|quennell|g.a.r.c/i;
+  expect(said).toMatch(gone);
+  expect(made).not.toMatch(gone);
+  expect(stays).toBe('Dr. is here, Brauner too');
+});
+
+test('the forms of a name have one replacement', () => {
+  const forms = 'García|Garcia|GARCIA|Garcias|G-A-R-C-I-A|jgarcia|josegarcia|Müller|Mueller|Muller';
+  const [made = ''] = masked([forms, '{"customer_name":"José García"}', '{"customer_name":"Uwe Müller"}']);
+  const [name = '', plain, capitals, genitive, letters, handle, both, own = '', two, bare] = made.split('|');
+  expect([plain, capitals, genitive]).toEqual([name, name.toUpperCase(), `${name}s`]);
+  expect(letters?.replaceAll('-', '').toLowerCase()).toBe(name.toLowerCase());
+  for (const each of [handle, both]) expect(each).toMatch(new RegExp(`${name}$`, 'i'));
+  expect([two, bare]).toEqual([own, own]);
+});
+
+test.each([
+  ['Lê Bill', 'le Bills, der Brauns, brauns'],
+  ['Michael Noel', 'Michal, Nol'],
+  ['Mary Quennell', 'Maryland, quennelled'],
+])('words that only resemble a declared name stay: %s, %s', (customer_name, said) => {
+  expect(masked([said, JSON.stringify({ customer_name })])[0]).toBe(said);
+});
+
 test('whose something is does not change the name', () => {
   const [one = '', other = ''] = masked(["Where is Mr Quennell's parcel?", 'Dear Mr Quennell, it is here.']);
   const [, name = ''] = /Mr (\p{L}+)'s/u.exec(one) ?? [];
