@@ -5,6 +5,7 @@ import { answersIn } from './answers.ts';
 import { datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import { isNamedPerson, isPersonName, isPersonWord, isSecretField, kindOfField, mayBe } from './fields.ts';
+import { isNameOfThing } from './keyedLines.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
 import { genitiveOf, handlesOf, withTwoLetters, withUmlauts } from './nameForms.ts';
@@ -16,7 +17,7 @@ import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './s
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
 import { coverOf, indexOfValues, type Span, ValueIndex, withoutAccents, wordsIn } from './valueIndex.ts';
-import { encodedIn, rowsOf, valuesWithin } from './valuesWithin.ts';
+import { encodedIn, entitiesIn, pairsIn, plainValue, rowsOf, valuesWithin, withoutEntities } from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -227,20 +228,27 @@ class Book {
       if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
       else this.#learnSegments(value.normalize('NFC'), keptNames, field, beside, within);
     } else if (typeof value === 'number') this.#learnNumber(value, field);
-    else if (Array.isArray(value)) for (const each of value) this.learn(each, keptNames, field, {}, within);
-    else if (typeof value === 'object' && value !== null) {
+    else if (Array.isArray(value)) {
+      for (const each of value) this.learn(each, keptNames, field, {}, within);
+      this.#learnPairs(value, keptNames, field, within);
+    } else if (typeof value === 'object' && value !== null) {
       for (const row of rowsOf(value as JsonObject)) this.learn(row, keptNames, field, {}, within);
+      this.#learnPairs([value], keptNames, field, within);
       for (const [key, each] of Object.entries(value)) {
         this.#learnText(key, keptNames, '', {}, '');
-        this.learn(
-          each,
-          keptNames,
-          key,
-          value as JsonObject,
-          /^(?:name|data|result|attributes)$/.test(field) ? within : field || within,
-        );
+        const inside = /^(?:name|data|result|attributes)$/.test(field) ? within : field || within;
+        const plain = plainValue(each);
+        if (plain !== each) this.learn(plain, keptNames, key, value as JsonObject, inside);
+        this.learn(each, keptNames, key, value as JsonObject, inside);
       }
     }
+  }
+
+  /** Learns a list of pairs as the object that it is of. */
+  #learnPairs(list: readonly Json[], keptNames: ReadonlySet<string>, field: string, within: string): void {
+    const fields = pairsIn(list);
+    if (!fields) return;
+    for (const [key, value] of Object.entries(fields)) this.learn(value, keptNames, key, fields, field || within);
   }
 
   /** Learns a text that may hold values of JSON or Python between its words. */
@@ -265,6 +273,8 @@ class Book {
       this.#learnNamed(text, keptNames, within);
     } else this.#learnText(rest, keptNames, field, beside, within);
     for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
+    const plain = withoutEntities(text);
+    if (plain !== text) this.#learnSegments(plain, keptNames, field, beside, within);
   }
 
   /** Learns the personal data in a text from the question that it answers. */
@@ -517,7 +527,7 @@ class Book {
     const all = [
       ...patternsIn(piece.text, whole.slice(0, piece.start)),
       ...this.#shapesIn(piece.text),
-      ...namesIn(piece.text),
+      ...namesIn(piece.text).filter(({ start }) => !isNameOfThing(piece.text, start)),
     ];
     return all.flatMap((each) => {
       const [start, end] = [each.start + piece.start, each.end + piece.start];
@@ -575,6 +585,9 @@ class Book {
     if (isSecretField(field)) return text.length >= 3 && !/\s/.test(text) ? 'id' : null;
     const kind = kindOfField(field);
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
+    if (kind === 'birthDate' && text.replace(/\D/g, '').length < 4) return null;
+    // `email_verified` is of an address as well.
+    if (kind === 'email' && !/@|%40/.test(text)) return null;
     if (kind !== null) return kind;
     return isNamedPerson(field, text) || isPersonName(field, text, beside, within) ? 'name' : null;
   }
@@ -693,9 +706,14 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     const masked = book.masked(plain, keptNames);
     return masked === plain ? [] : [{ start, end, standIn: encodeURIComponent(masked) }];
   });
+  const letters = entitiesIn(text).flatMap(({ start, end, plain }) => {
+    const masked = book.masked(plain, keptNames);
+    return masked === plain ? [] : [{ start, end, standIn: masked }];
+  });
   const found = [
     ...names,
     ...encoded,
+    ...letters,
     ...book.birthDatesIn(text),
     ...book.knownPhonesIn(text),
     ...book.spelledIn(text),

@@ -113,7 +113,23 @@ const ofNobody = [
   '{"value":1234567890123,"shelf":"1234567"}',
   'NAME        READY\nBrass Lamp  yes',
   '<table><tr><th>Name</th><th>Price</th></tr><tr><td>Brass Lamp</td><td>12</td></tr></table>',
+  'Name: Brass Lamp\nPrice: 12\nColour: black',
+  'Here it is. SKU: L1, Name: Brass Lamp, Stock: 3',
+  '**Name:** Brass Lamp\n**Price:** 12',
+  '{"customer_orders":[{"name":"Brass Lamp","price":12,"customer_id":"-"}]}',
+  '| Feature | Plan |\n| --- | --- |\n| Email | yes |\n| Phone | no |\n\nyes, it has a phone: no plan',
+  '{"email_verified":"yes"} yes',
+  '{"attributes":[{"name":"Name","value":"Brass Lamp"},{"name":"Price","value":"12"}]}',
+  'Pick 20 12 34 56 for the draw. Tom &amp; Jerry &lt;3',
 ];
+
+test.each([
+  'Name: Orla Quennell\nPhone: -\nColour: black',
+  'Name: Orla Quennell\nProduct: Brass Lamp\nPrice: 12',
+  '{"name":"Orla Quennell","email":"-","price":12}',
+])('a name beside a price is of a person where fields of a person or an item are there: %s', (text) => {
+  expect(masked([text])[0]).not.toMatch(/Orla|Quennell/);
+});
 
 test.each(ofNobody)('text that is not personal is kept: %s', (text) => {
   expect(masked([text])).toEqual([text]);
@@ -147,6 +163,19 @@ test.each([
   '<dl><dt>Customer name</dt><dd>Orla Quennell</dd><dt>Driver name</dt><dd>Odo Tamblyn</dd></dl>',
   'ID  CUSTOMER NAME  SIZE\n7   Orla Quennell  8\n18                 9\n8   Odo Tamblyn    10\n\nDone.',
   ' id  customer_name  phone\n---  -------------  -----\n  7  Orla Quennell  -\n 18  Odo Tamblyn    -',
+  '**Full name:** Orla Quennell\n**Note**: late\n__Driver name__: Odo Tamblyn',
+  '1. **Full name:** Orla Quennell\n2. Driver name: `Odo Tamblyn`',
+  '* Name: Orla Quennell\n* Phone: -\n\n+ *Driver name*: **Odo Tamblyn**',
+  '| Field | Value |\n| --- | --- |\n| Full name | Orla Quennell |\n| **Driver name** | Odo Tamblyn |',
+  '| Name | Orla Quennell |\n| --- | --- |\n| Phone | - |\n| Driver name | Odo Tamblyn |',
+  '| | |\n|---|---|\n| Full name | Orla Quennell |\n\nFull name | Odo Tamblyn',
+  '{"fields":[{"key":"customer_name","value":"Orla Quennell"},{"key":"driver_name","value":"Odo Tamblyn"}]}',
+  '{"custom_fields":[{"name":"Full name","value":"Orla Quennell"},{"id":"driver_name","values":["Odo Tamblyn"]}]}',
+  '{"answers":[{"label":"Name","value":"Orla Quennell"},{"label":"Phone","value":"-"}],"title":"Driver name","value":"Odo Tamblyn"}',
+  '{"attributes":[{"key":"user_name","value":{"stringValue":"Orla Quennell"}},{"key":"driver_name","value":{"stringValue":"Odo Tamblyn"}}]}',
+  '{"properties":{"firstname":{"value":"Orla"},"lastname":{"value":"Quennell","by":{"driver_name":"Odo Tamblyn"}}}}',
+  '{"customer":{"name":"Quennell, Orla"},"driver":"Tamblyn, Odo"}',
+  '<p>Full name: Orla Qu&#101;nnell</p>\nMy name is Odo T&#x61;mblyn.&nbsp;',
 ])('names go from a result, whatever its form: %s', (text) => {
   const [made = ''] = masked([text]);
   for (const part of ['Orla', 'Quennell', 'Odo', 'Tamblyn', '\\u0054amblyn']) expect(made).not.toContain(part);
@@ -240,6 +269,16 @@ test.each([
   const [made = ''] = masked([text]);
   expect(made).toMatch(stays);
   for (const part of gone) expect(made).not.toContain(part);
+});
+
+test.each([
+  [['My name is José García.', '&nbsp;Garc&iacute;a, Jos&eacute;&amp;Co'], /^&nbsp;\p{L}+, \p{L}+&amp;Co$/u],
+  [['My name is M&uuml;ller.', 'Müller'], /^\p{L}+$/u],
+  [['{"customer":{"name":"M&uuml;ller"}}', 'Dear M&uuml;ller &amp; Müller'], /^Dear (?<name>\p{L}+) &amp; \k<name>$/u],
+] as const)('entities of HTML in a name are read: %j', (texts, stays) => {
+  const [, made = ''] = masked(texts);
+  expect(made).toMatch(stays);
+  expect(made).not.toMatch(/Garc|Jos|ller/);
 });
 
 test.each([
