@@ -34,7 +34,7 @@ import {
   systemOf,
 } from './conversation.ts';
 import { withoutLogEnding } from './logFolder.ts';
-import { maskedConversation, maskedProblems, piecesOf } from './maskedConversation.ts';
+import { maskedConversation, maskedProblems, piecesOf, piecesOfPersons } from './maskedConversation.ts';
 import type { RecognisedNames } from './recogniser.ts';
 import { noTask, recorded, startOfConversation, withoutGreeting } from './recordedStart.ts';
 import { refusal, throwIfStopped } from './refusal.ts';
@@ -105,6 +105,7 @@ export async function importConversations(
   const masker = maskerFor(supervisor, options);
   const pause = breaks(turnMs);
   const pieces: (readonly Piece[])[] = [];
+  masker?.look(piecesOfPersons(read));
   for (const each of read.conversations) {
     pieces.push(piecesOf(each));
     masker?.look(pieces.at(-1) ?? []);

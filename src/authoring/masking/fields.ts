@@ -103,7 +103,7 @@ export function isNamedPerson(field: string, value: string): boolean {
   return isPersonWord(field) && fullName.test(value);
 }
 
-const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
+const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*,?[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
 
 /** Returns whether a field is called by what a person is, as who speaks is in a transcript. */
 export const isPersonWord = (name: string): boolean => personField.test(wordsOf(name));
@@ -128,9 +128,24 @@ const besideName = /birth|customer_?id|user_?id|address/i;
 
 /** Whether a field that is called `name` alone is of a person: by what it is in, and by what is next to it. */
 export function isPersonName(field: string, value: string, beside: JsonObject, within: string): boolean {
-  if (!nameOfAnything.test(wordsOf(field)) || !/^\p{L}[\p{L}'’.·・-]*(?:[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value))
+  if (!nameOfAnything.test(wordsOf(field)) || !/^\p{L}[\p{L}'’.·・-]*(?:,?[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value))
     return false;
-  const isBeside = (key: string) =>
-    besideName.test(key) || (besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key));
-  return ofPerson.test(within) || Object.keys(beside).some(isBeside);
+  const keys = Object.keys(beside);
+  if (keys.some(isOfPerson)) return true;
+  return !isThing(keys) && (ofPerson.test(within) || keys.some((key) => besideName.test(key)));
+}
+
+const isOfPerson = (key: string) => besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key);
+
+const itemField = /^(?:(?:unit|list|sale|net) )?price$|^(?:in )?stock$|^(?:sku|ean|isbn|asin|gtin|upc|colou?r)$/;
+const nameOfItem = /^(?:product|item|article)s?$/;
+
+/** Returns whether fields are of an item: then the name among them is not of a person. */
+export function isThing(fields: readonly string[]): boolean {
+  const words = fields.map(wordsOf);
+  return (
+    words.some((each) => itemField.test(each)) &&
+    !words.some((each) => nameOfItem.test(each)) &&
+    !fields.some(isOfPerson)
+  );
 }

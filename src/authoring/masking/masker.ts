@@ -5,17 +5,19 @@ import { answersIn } from './answers.ts';
 import { datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import { isNamedPerson, isPersonName, isPersonWord, isSecretField, kindOfField, mayBe } from './fields.ts';
+import { isNameOfThing } from './keyedLines.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
-import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
+import { genitiveOf, handlesOf, withTwoLetters, withUmlauts } from './nameForms.ts';
+import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn, withoutTitles } from './names.ts';
 import { longNumbersIn } from './numbers.ts';
 import { patternsIn } from './patterns.ts';
 import { RecentTexts } from './recentTexts.ts';
 import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
-import { coverOf, indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
-import { encodedIn, rowsOf, valuesWithin } from './valuesWithin.ts';
+import { coverOf, indexOfValues, type Span, ValueIndex, withoutAccents, wordsIn } from './valueIndex.ts';
+import { encodedIn, entitiesIn, pairsIn, plainValue, rowsOf, valuesWithin, withoutEntities } from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -54,7 +56,19 @@ export type Masker = {
   readonly counts: () => Readonly<Partial<Record<PersonalKind, number>>>;
 };
 
-type Entry = { readonly kind: PersonalKind; readonly value: string };
+type Entry = {
+  readonly kind: PersonalKind;
+  readonly value: string;
+  /** The name that this is another form of, and how its replacement is made. */
+  readonly of?: Form;
+};
+
+type Form = {
+  readonly name: string;
+  readonly standIn: () => string;
+  /** A spelling counts as the name; a genitive needs a capital, and a spelling with umlauts needs these. */
+  readonly is: 'spelling' | 'umlauts' | 'genitive' | 'handle';
+};
 
 /** Consistent stand-ins for the personal data of conversations, within and across them. */
 export function maskerOf(options: MaskOptions): Masker {
@@ -160,7 +174,7 @@ class Book {
   /** Texts that were learned, by the conditions: the field that they were in, the fields beside it, and the names that stay. */
   readonly #learned = new Map<string, Set<string>>();
   readonly #own = new Map<string, readonly [whole: string, besideNames: string]>();
-  readonly #entries = new ValueIndex<Entry>();
+  readonly #entries = new ValueIndex<Entry>(withoutAccents);
   /** By kind and key of the value. */
   readonly #standIns = new Map<string, string>();
   readonly #given = indexOfValues([]);
@@ -214,20 +228,27 @@ class Book {
       if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
       else this.#learnSegments(value.normalize('NFC'), keptNames, field, beside, within);
     } else if (typeof value === 'number') this.#learnNumber(value, field);
-    else if (Array.isArray(value)) for (const each of value) this.learn(each, keptNames, field, {}, within);
-    else if (typeof value === 'object' && value !== null) {
+    else if (Array.isArray(value)) {
+      for (const each of value) this.learn(each, keptNames, field, {}, within);
+      this.#learnPairs(value, keptNames, field, within);
+    } else if (typeof value === 'object' && value !== null) {
       for (const row of rowsOf(value as JsonObject)) this.learn(row, keptNames, field, {}, within);
+      this.#learnPairs([value], keptNames, field, within);
       for (const [key, each] of Object.entries(value)) {
         this.#learnText(key, keptNames, '', {}, '');
-        this.learn(
-          each,
-          keptNames,
-          key,
-          value as JsonObject,
-          /^(?:name|data|result|attributes)$/.test(field) ? within : field || within,
-        );
+        const inside = /^(?:name|data|result|attributes)$/.test(field) ? within : field || within;
+        const plain = plainValue(each);
+        if (plain !== each) this.learn(plain, keptNames, key, value as JsonObject, inside);
+        this.learn(each, keptNames, key, value as JsonObject, inside);
       }
     }
+  }
+
+  /** Learns a list of pairs as the object that it is of. */
+  #learnPairs(list: readonly Json[], keptNames: ReadonlySet<string>, field: string, within: string): void {
+    const fields = pairsIn(list);
+    if (!fields) return;
+    for (const [key, value] of Object.entries(fields)) this.learn(value, keptNames, key, fields, field || within);
   }
 
   /** Learns a text that may hold values of JSON or Python between its words. */
@@ -252,6 +273,8 @@ class Book {
       this.#learnNamed(text, keptNames, within);
     } else this.#learnText(rest, keptNames, field, beside, within);
     for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
+    const plain = withoutEntities(text);
+    if (plain !== text) this.#learnSegments(plain, keptNames, field, beside, within);
   }
 
   /** Learns the personal data in a text from the question that it answers. */
@@ -295,13 +318,38 @@ class Book {
     const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
     if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
     else {
-      const words = [...name.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
-      for (const word of words) if (!keptNames.has(word.toLowerCase()) && !isParticle(word)) this.#add('name', word);
+      // A form has the surname first.
+      const ordered = withoutTitles(name.trim()).replace(/^([^,]+),\s*([^,]+)$/, '$2 $1');
+      const words = [...ordered.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
+      const own = words.filter((word) => !keptNames.has(word.toLowerCase()) && !isParticle(word));
+      for (const word of own) this.#add('name', word);
+      this.#addForms(own);
       // One of its words that is also a word of the language, or a value of the database, stays where it is alone.
       const isNameOnly = (word: string) => !isAlsoWord(word) && !this.#isKept(word);
       if (words.length > 1 && !words.every(isNameOnly) && !words.some((word) => keptNames.has(word.toLowerCase())))
         this.#add('name', name);
     }
+  }
+
+  /** Adds other forms of the words of a name, which are replaced alike. */
+  #addForms(words: readonly string[]): void {
+    for (const word of words) {
+      const standIn = () => this.standIn('name', word);
+      this.#addForm(withTwoLetters(word), { name: word, is: 'spelling', standIn });
+      this.#addForm(withUmlauts(word), { name: word, is: 'umlauts', standIn });
+      this.#addForm(genitiveOf(word), { name: word, is: 'genitive', standIn: () => `${standIn()}s` });
+    }
+    for (const { handle, of } of handlesOf(words)) {
+      const firstOf = () => this.standIn('name', of.first).slice(0, of.isInitial ? 1 : undefined);
+      const standIn = () => `${firstOf()}${this.standIn('name', of.last)}`;
+      this.#addForm(handle, { name: of.last, is: 'handle', standIn });
+    }
+  }
+
+  #addForm(value: string | null, of: Form): void {
+    if (value === null || this.#given.has(value) || this.#entries.has(value) || this.#isKept(value)) return;
+    this.#entries.set(value, { kind: 'name', value, of });
+    this.#masked.clear();
   }
 
   /**
@@ -420,7 +468,7 @@ class Book {
     const card = kind === 'card' && /^\d{4}$/.test(value) ? this.#cards.get(value) : undefined;
     if (card !== undefined) {
       const end = this.standIn('card', card).replace(/\D/g, '').slice(-4);
-      this.#given.add(end, true);
+      this.#given.set(end, true);
       return end;
     }
     let made = '';
@@ -429,14 +477,14 @@ class Book {
       if (made.toLowerCase() !== value.toLowerCase() && !this.#isTaken(made)) break;
     }
     this.#standIns.set(key, made);
-    this.#given.add(made, true);
+    this.#given.set(made, true);
     return made;
   }
 
   counts(): Readonly<Partial<Record<PersonalKind, number>>> {
     const counts: Partial<Record<PersonalKind, number>> = {};
-    for (const { kind, value } of this.#entries.all())
-      if (kind !== 'name' || !/\s/.test(value)) counts[kind] = (counts[kind] ?? 0) + 1;
+    for (const { kind, value, of } of this.#entries.all())
+      if (!of && (kind !== 'name' || !/\s/.test(value))) counts[kind] = (counts[kind] ?? 0) + 1;
     const births = new Set([...this.#births].map((each) => [...each].toSorted().join('')));
     if (births.size > 0) counts.birthDate = (counts.birthDate ?? 0) + births.size;
     if (this.#eastAsian.count > 0) counts.name = (counts.name ?? 0) + this.#eastAsian.count;
@@ -479,7 +527,7 @@ class Book {
     const all = [
       ...patternsIn(piece.text, whole.slice(0, piece.start)),
       ...this.#shapesIn(piece.text),
-      ...namesIn(piece.text),
+      ...namesIn(piece.text).filter(({ start }) => !isNameOfThing(piece.text, start)),
     ];
     return all.flatMap((each) => {
       const [start, end] = [each.start + piece.start, each.end + piece.start];
@@ -507,13 +555,29 @@ class Book {
 
   /** Returns where a text spells a known name letter by letter, and its stand-in spelled alike. */
   spelledIn(text: string): readonly (Span & { readonly standIn: string })[] {
-    const letters = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,30}/gu;
-    return [...text.matchAll(letters)].flatMap(({ 0: spelled, groups, index }) => {
+    const runs = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, | - )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,40}/gu;
+    return [...text.matchAll(runs)].flatMap(({ 0: spelled, groups, index }) => {
       const { sign = ' ' } = groups ?? {};
-      const name = spelled.replace(/\P{L}/gu, '');
-      if (this.#entries.get(name)?.kind !== 'name') return [];
-      return [{ start: index, end: index + spelled.length, standIn: [...this.standIn('name', name)].join(sign) }];
+      const letters = [...spelled.matchAll(/\p{L}/gu)].map((each) => ({ letter: each[0], at: index + each.index }));
+      const found: (Span & { readonly standIn: string })[] = [];
+      // Other letters may be beside those of the name: "B R A U N I think".
+      for (let from = 0; from < letters.length - 2; from++)
+        for (let to = letters.length; to > from + 2; to--) {
+          const word = letters.slice(from, to).map(({ letter }) => letter);
+          const entry = this.#entries.get(word.join(''));
+          if (entry?.kind !== 'name') continue;
+          const standIn = [...this.standInOf(entry, word.join(''))].join(sign);
+          found.push({ start: letters[from]?.at ?? 0, end: (letters[to - 1]?.at ?? 0) + 1, standIn });
+          from = to - 1;
+          break;
+        }
+      return found;
     });
+  }
+
+  /** Returns the replacement of what a text says of an entry. */
+  standInOf({ kind, of }: Entry, said: string): string {
+    return of ? inCase(said, of.standIn()) : this.standIn(kind, said);
   }
 
   #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
@@ -521,6 +585,9 @@ class Book {
     if (isSecretField(field)) return text.length >= 3 && !/\s/.test(text) ? 'id' : null;
     const kind = kindOfField(field);
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
+    if (kind === 'birthDate' && text.replace(/\D/g, '').length < 4) return null;
+    // `email_verified` is of an address as well.
+    if (kind === 'email' && !/@|%40/.test(text)) return null;
     if (kind !== null) return kind;
     return isNamedPerson(field, text) || isPersonName(field, text, beside, within) ? 'name' : null;
   }
@@ -557,8 +624,11 @@ class Book {
     if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
     if (kind === 'phone') this.#phones.add(trimmed.replace(/\D/g, '').slice(-8));
     if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
-    if (this.#entries.has(trimmed)) return;
-    this.#entries.add(trimmed, { kind, value: trimmed });
+    const known = this.#entries.get(trimmed);
+    if (known && (!known.of || known.of.is === 'spelling')) return;
+    const isSpelling = kind === 'name' && known?.of?.is === 'umlauts';
+    const entry = { kind, value: trimmed };
+    this.#entries.set(trimmed, isSpelling && known.of ? { ...entry, of: { ...known.of, is: 'spelling' } } : entry);
     this.#masked.clear();
   }
 }
@@ -636,9 +706,14 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     const masked = book.masked(plain, keptNames);
     return masked === plain ? [] : [{ start, end, standIn: encodeURIComponent(masked) }];
   });
+  const letters = entitiesIn(text).flatMap(({ start, end, plain }) => {
+    const masked = book.masked(plain, keptNames);
+    return masked === plain ? [] : [{ start, end, standIn: masked }];
+  });
   const found = [
     ...names,
     ...encoded,
+    ...letters,
     ...book.birthDatesIn(text),
     ...book.knownPhonesIn(text),
     ...book.spelledIn(text),
@@ -657,23 +732,32 @@ function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>):
   let [made, done] = ['', 0];
   for (const { word, index } of wordsIn(text)) {
     if (index < done) continue;
-    const entry = longest(book.entriesAt(text, word, index), ({ start, end, known }) => {
+    // Handles have numbers behind a name.
+    const [name = ''] = /^\p{L}{3,}(?=\d{1,4}$)/u.exec(word) ?? [];
+    const entries = book.entriesAt(text, word, index);
+    const numbered = name === '' ? [] : book.entriesAt(text, name, index);
+    const entry = longest([...entries, ...numbered], ({ start, end, known }) => {
       if (start < done || isKept({ start, end })) return false;
-      if (known.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
-      return isWhole(text, start, end);
+      if (known.kind === 'name' && !isNamedBy(text.slice(start, end), known, keptNames)) return false;
+      return isWhole(text, start, known.kind === 'name' && end === index + name.length ? index + word.length : end);
     });
     if (!entry) continue;
     const { start, end, known } = entry;
-    made += text.slice(done, start) + book.standIn(known.kind, text.slice(start, end));
+    made += text.slice(done, start) + book.standInOf(known, text.slice(start, end));
     done = end;
   }
   return made + text.slice(done);
 }
 
-/** Whether a word of a name means the name here. */
-function isNamedBy(word: string, keptNames: ReadonlySet<string>): boolean {
-  if (keptNames.has(word.toLowerCase())) return false;
-  return !isAlsoWord(word) || word !== word.toLowerCase();
+/** Whether what is written here means the name that is known. */
+function isNamedBy(said: string, { value, of }: Entry, keptNames: ReadonlySet<string>): boolean {
+  const lower = said.toLowerCase();
+  if (keptNames.has(lower) || keptNames.has((of?.name ?? value).toLowerCase())) return false;
+  if (of?.is === 'genitive' && lower.startsWith(said[0] ?? '')) return false;
+  if (of?.is === 'umlauts' && !/[^ -~]/.test(said)) return false;
+  // Without its accents a name may be a word of the language: Lê.
+  if (lower !== value.toLowerCase() && (said.length < 3 || isNoName(said) || isParticle(lower))) return false;
+  return !isAlsoWord(said) || said !== lower;
 }
 
 function longest<Place extends Span>(places: Iterable<Place>, fits: (place: Place) => boolean): Place | undefined {

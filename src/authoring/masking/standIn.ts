@@ -2,6 +2,7 @@ import parsePhoneNumber from 'libphonenumber-js/min';
 import { type Random, randomStream } from '../../engine/core/values/random.ts';
 import type { PersonalKind } from './kind.ts';
 import { isLuhn } from './numbers.ts';
+import { withoutAccents } from './valueIndex.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
 /** A name that no one has, so that a reader sees at once that it replaces another. */
@@ -53,7 +54,7 @@ export function keyOf(kind: PersonalKind, value: string): string {
   const plain = value.normalize('NFC').toLowerCase();
   if (kind === 'phone' || kind === 'card') return plain.replace(/\D/g, '');
   if (kind === 'iban') return plain.replace(/[^a-z0-9]/g, '');
-  return plain;
+  return kind === 'name' ? withoutAccents(plain) : plain;
 }
 
 /** A name in the case of what it replaces. */

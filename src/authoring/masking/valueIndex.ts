@@ -9,6 +9,12 @@ export type Span = { readonly start: number; readonly end: number };
  */
 const folded = (text: string) => text.replace(/[İı]/g, 'i').toLowerCase();
 
+/** Returns the same without accents, so that a name is found in both of its spellings. */
+export const withoutAccents = (text: string): string =>
+  folded(text).replace(/[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/g, (sign) =>
+    sign === 'ø' ? 'o' : sign === 'ł' ? 'l' : sign === 'đ' ? 'd' : (sign.normalize('NFD')[0] ?? sign),
+  );
+
 /** Returns whether a piece is whole within one of the spans. It takes the same time for many spans as for a few. */
 export function coverOf(spans: readonly Span[]): (piece: Span) => boolean {
   const sorted = spans.toSorted((a, b) => a.start - b.start);
@@ -35,10 +41,16 @@ type Group<Known> = { readonly lead: number; readonly length: number; readonly v
  */
 export class ValueIndex<Known = true> {
   readonly #groups = new Map<string, Map<string, Group<Known>>>();
+  readonly #folded: (text: string) => string;
 
-  /** Adds a value that is not there yet. */
-  add(value: string, known: Known): void {
-    const lower = folded(value.normalize('NFC'));
+  /** @param asFolded returns what is equal for values that are the same, with as many places */
+  constructor(asFolded: (text: string) => string = folded) {
+    this.#folded = asFolded;
+  }
+
+  /** Adds a value, in place of what was known of it. */
+  set(value: string, known: Known): void {
+    const lower = this.#folded(value.normalize('NFC'));
     const word = keyOf(lower);
     if (word === undefined) return;
     const [lead, { length }] = [lower.indexOf(word), lower];
@@ -47,11 +59,11 @@ export class ValueIndex<Known = true> {
     const shape = `${lead} ${length}`;
     const group = groups.get(shape) ?? { lead, length, values: new Map<string, Known>() };
     groups.set(shape, group);
-    if (!group.values.has(lower)) group.values.set(lower, known);
+    group.values.set(lower, known);
   }
 
   get(value: string): Known | undefined {
-    const lower = folded(value.normalize('NFC'));
+    const lower = this.#folded(value.normalize('NFC'));
     const word = keyOf(lower) ?? '';
     return this.#groups
       .get(word)
@@ -69,18 +81,18 @@ export class ValueIndex<Known = true> {
 
   /** The values that a text holds by the word of it that begins at a place. */
   at(text: string, word: string, index: number): readonly (Span & { readonly known: Known })[] {
-    const groups = this.#groups.get(folded(word));
+    const groups = this.#groups.get(this.#folded(word));
     if (!groups) return [];
     return [...groups.values()].flatMap(({ lead, length, values }) => {
       const start = index - lead;
-      const known = start < 0 ? undefined : values.get(folded(text.slice(start, start + length)));
+      const known = start < 0 ? undefined : values.get(this.#folded(text.slice(start, start + length)));
       return known === undefined ? [] : [{ start, end: start + length, known }];
     });
   }
 
   /** Returns where a text holds one of the values whole, the longest first. */
   spansIn(text: string): readonly Span[] {
-    const lower = folded(text);
+    const lower = this.#folded(text);
     const spans: Span[] = [];
     for (const { word, index } of wordsIn(lower)) {
       if (index < (spans.at(-1)?.end ?? 0)) continue;
@@ -99,7 +111,7 @@ export class ValueIndex<Known = true> {
 /** Returns an index of values of which nothing else is known. */
 export function indexOfValues(values: Iterable<string>): ValueIndex {
   const index = new ValueIndex();
-  for (const value of values) index.add(value, true);
+  for (const value of values) index.set(value, true);
   return index;
 }
 
