@@ -15,7 +15,7 @@ import type { Json } from '../../engine/core/values/json.ts';
 import { isWithin } from '../../engine/shell/files/boundedFile.ts';
 import { breaks } from '../../engine/shell/files/breaks.ts';
 import type { SigningKey } from '../../engine/shell/records/ledger.ts';
-import { chainStart, openRecording } from '../../engine/shell/records/recording.ts';
+import { chainStart, writeRecording } from '../../engine/shell/records/recording.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
 import type { RunFile } from '../../engine/shell/records/runFile.ts';
 import { baseHashOf, settingOf } from '../../engine/shell/replay.ts';
@@ -140,7 +140,7 @@ export async function importConversations(
     system[comparedSystem(domain, written)] += 1;
     const events = [start, ...conversationEvents(written, domain)];
     const recording = join(folder, recordingName(rolloutName({ id }, trial)));
-    const { state, chain } = writeRecording(recording, events, setting);
+    const { state, chain } = record(recording, events, setting);
     const { task, policyHash, basis } = start;
     const databaseDiff = differenceHash(setting.world, state.world);
     const end = { reward: null, endReason: state.ended?.reason ?? 'userStopped', databaseDiff };
@@ -318,19 +318,19 @@ function withCallIds(event: RolloutEvent, idOf: (id: string) => string): Rollout
   }
 }
 
-function writeRecording(path: string, events: readonly RolloutEvent[], setting: Setting) {
-  const recording = openRecording(path);
+function record(path: string, events: readonly RolloutEvent[], setting: Setting) {
   // What the rules would say needs the world as it was.
   const told = { ...setting, domain: { ...setting.domain, rules: [] } };
   let state: RolloutState | null = null;
+  let [world, hash]: [RolloutState['world'] | null, string] = [null, ''];
   const lines = events.map((event, n) => {
     state = follow(told, state, event);
-    return { n, event, state: stateHash(state) };
+    // The world is that of the domain at each step.
+    if (state.world !== world) [world, hash] = [state.world, stateHash(state)];
+    return { n, event, state: hash };
   });
-  recording.append(...lines);
-  recording.close();
   if (state === null) throw new Error('a recording has events');
-  return { state: state as RolloutState, chain: recording.head() };
+  return { state: state as RolloutState, chain: writeRecording(path, lines) };
 }
 
 function runFileFor({ domain, loaded }: Supervisor, named: readonly Named[], options: ConversationsOptions): RunFile {

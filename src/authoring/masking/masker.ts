@@ -74,19 +74,18 @@ type Form = {
 export function maskerOf(options: MaskOptions): Masker {
   const book = new Book(options);
   for (const name of options.names ?? []) book.learnName(name);
-  const keptIn = (conversation: readonly Piece[]) =>
-    options.keptNames?.(textsIn(conversation.map(({ value }) => value))) ?? new Set<string>();
   const looked = new WeakMap<readonly Piece[], ReadonlySet<string>>();
   const look = (conversation: readonly Piece[]): ReadonlySet<string> => {
     const known = looked.get(conversation);
     if (known) return known;
-    const keptNames = keptIn(conversation);
+    const texts = textsIn(conversation.map(({ value }) => value));
+    const keptNames = options.keptNames?.(texts) ?? new Set<string>();
     looked.set(conversation, keptNames);
     for (const { value, within, asked } of conversation) {
       book.learn(value, keptNames, '', {}, within);
       if (asked !== undefined && typeof value === 'string') book.learnAnswer(asked, value, keptNames);
     }
-    book.learnFullNames(textsIn(conversation.map(({ value }) => value)), keptNames);
+    book.learnFullNames(texts, keptNames);
     return keptNames;
   };
   return {
@@ -154,6 +153,7 @@ type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readon
 /** Texts that are longer than the largest number of a sign are read again. */
 const mostPacked = 0xffff;
 const noSpans = ['', ''] as const;
+const noValues: OwnValues = { whole: [], besideNames: [] };
 
 /** Returns the places of spans as signs, since there is a span for each value of the database in each text of a log. */
 const packed = (spans: readonly Span[]) => spans.map(({ start, end }) => String.fromCharCode(start, end)).join('');
@@ -380,7 +380,7 @@ class Book {
   /** Finds a known date of birth in a text, whatever its spelling, with its replacement. */
   birthDatesIn(text: string): readonly (Span & { readonly standIn: string })[] {
     if (this.#births.size === 0) return [];
-    const isKept = coverOf(this.keptIn(text));
+    const isKept = coverWhenAsked(() => this.keptIn(text));
     return datesIn(text).flatMap(({ start, end, readings, spell }) => {
       const found = readings.find((each) => this.#births.has(each));
       if (found === undefined || isKept({ start, end })) return [];
@@ -393,7 +393,7 @@ class Book {
   /** Returns where a text has a phone number that is known, in any spelling, and its replacement. */
   knownPhonesIn(text: string): readonly (Span & { readonly standIn: string })[] {
     if (this.#phones.size === 0 || !/\d/.test(text)) return [];
-    const isKept = coverOf(this.keptIn(text));
+    const isKept = coverWhenAsked(() => this.keptIn(text));
     return longNumbersIn(text).flatMap((span) => {
       const value = text.slice(span.start, span.end);
       const isKnown = this.#phones.has(value.replace(/\D/g, '').slice(-8)) && !isKept(span);
@@ -419,8 +419,9 @@ class Book {
 
   /** Values of the domain's own database in a text: all, and those that are not a word of a name that somebody has. */
   #ownIn(text: string): OwnValues {
-    const known = this.#own.get(text)?.map(unpacked);
-    if (known) return { whole: known[0] ?? [], besideNames: known[1] ?? [] };
+    const known = this.#own.get(text);
+    if (known === noSpans) return noValues;
+    if (known) return { whole: unpacked(known[0]), besideNames: unpacked(known[1]) };
     const whole = this.#options.kept?.(text) ?? [];
     const isTold = coverOf(whole.length === 0 ? [] : toldNamesIn(text));
     const isOfName = (span: Span) => !/\s/.test(text.slice(span.start, span.end)) && isTold(span);
@@ -633,6 +634,15 @@ class Book {
   }
 }
 
+/** Returns whether a piece is within one of the spans, which are looked for with the first piece: most texts have none. */
+function coverWhenAsked(spans: () => readonly Span[]): (piece: Span) => boolean {
+  let isCovered: ((piece: Span) => boolean) | undefined;
+  return (piece) => {
+    isCovered ??= coverOf(spans());
+    return isCovered(piece);
+  };
+}
+
 /** Returns a word that does not hold the text that it is from in the memory, as a longer part of a text does. */
 const apart = (word: string) => (word.length < 13 ? word : [...word].join(''));
 
@@ -728,7 +738,7 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
 }
 
 function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
-  const isKept = coverOf(book.keptBesideNames(text));
+  const isKept = coverWhenAsked(() => book.keptBesideNames(text));
   let [made, done] = ['', 0];
   for (const { word, index } of wordsIn(text)) {
     if (index < done) continue;
