@@ -2,6 +2,7 @@ import type { JsonObject } from '../../engine/core/values/json.ts';
 import type { PersonalKind } from './kind.ts';
 import { isNoName } from './names.ts';
 import { isEastAsian } from './script.ts';
+import { nationalIds } from './words.ts';
 
 const person =
   'user|customer|passenger|guest|recipient|contact|card ?holder|holder|client|patient|member|caller|owner|sender|buyer|account|driver|employee|spouse|travell?er|tenant|beneficiary|applicant|subscriber|attendee|payee|payer|student';
@@ -25,6 +26,11 @@ const addressesAbroad =
 /** Matches names of people as of things, like `name`. */
 const nameOfAnything = /^(?:names?|nom|nombre|nome|naam|namn|jmeno)$/;
 
+const nationalId = new RegExp(`(?:^| )(?:${nationalIds})(?: ?(?:number|nummer|nr|no|card))?$`);
+
+/** Returns whether a field holds the number that a country gives to a person, which may have spaces. */
+export const isNationalId = (name: string): boolean => nationalId.test(wordsOf(name));
+
 /** By the name without its signs, or by its words with a space between them. */
 const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   [new RegExp(`^e?mail(address)?$|${begin}e ?mail`), 'email'],
@@ -42,6 +48,7 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
     'address',
   ],
   [atEnd(`dob|birthday|birth ?date|date ?of ?birth|${birthDatesAbroad}`), 'birthDate'],
+  [nationalId, 'id'],
   [/(^|[a-z])(id|ids|number|no|nr|ref|reference|uuid|guid|ssn|passport|iccid|imei|vin)$/, 'id'],
 ];
 

@@ -2,9 +2,17 @@ import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { put } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { answersIn } from './answers.ts';
-import { datesIn } from './dates.ts';
+import { dateFieldsIn, dateOfTimestamp, datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
-import { isNamedPerson, isPersonName, isPersonWord, isSecretField, kindOfField, mayBe } from './fields.ts';
+import {
+  isNamedPerson,
+  isNationalId,
+  isPersonName,
+  isPersonWord,
+  isSecretField,
+  kindOfField,
+  mayBe,
+} from './fields.ts';
 import { isNameOfThing } from './keyedLines.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
@@ -164,6 +172,9 @@ const unpacked = (places: string): readonly Span[] =>
     end: places.charCodeAt(2 * at + 1),
   }));
 
+/** The kinds of values of which each spelling has its own stand-in, with the same digits. */
+const isSpelled: ReadonlySet<PersonalKind> = new Set(['phone', 'card', 'iban', 'id']);
+
 /** No stand-in has more characters. */
 const longestStandIn = 200;
 
@@ -186,6 +197,8 @@ class Book {
   readonly #madeBirths = new Set<string>();
   /** The last eight digits of phone numbers: a field may hold one as a number of something. */
   readonly #phones = new Set<string>();
+  /** The digits of numbers of persons, such as of their taxes, which are written with spaces and without. */
+  readonly #numbers = new Set<string>();
   /** Words of the sources, which no stand-in may be. */
   readonly #said = new Set<string>();
 
@@ -234,6 +247,8 @@ class Book {
     } else if (typeof value === 'object' && value !== null) {
       for (const row of rowsOf(value as JsonObject)) this.learn(row, keptNames, field, {}, within);
       this.#learnPairs([value], keptNames, field, within);
+      for (const { date, field: named } of dateFieldsIn(value as JsonObject))
+        if (/birth|born|dob/.test(named) || kindOfField(field) === 'birthDate') this.#learnBirthDate(date);
       for (const [key, each] of Object.entries(value)) {
         this.#learnText(key, keptNames, '', {}, '');
         const inside = /^(?:name|data|result|attributes)$/.test(field) ? within : field || within;
@@ -384,20 +399,20 @@ class Book {
     return datesIn(text).flatMap(({ start, end, readings, spell }) => {
       const found = readings.find((each) => this.#births.has(each));
       if (found === undefined || isKept({ start, end })) return [];
-      const made = birthDateFor(readings[0] ?? found, this.#options.seed);
-      for (const each of readings) this.#madeBirths.add(birthDateFor(each, this.#options.seed));
+      const [made = ''] = readings.map((each) => this.#birthFor(each));
       return [{ start, end, standIn: spell(made) }];
     });
   }
 
-  /** Returns where a text has a phone number that is known, in any spelling, and its replacement. */
-  knownPhonesIn(text: string): readonly (Span & { readonly standIn: string })[] {
-    if (this.#phones.size === 0 || !/\d/.test(text)) return [];
+  /** Returns where a text has a number of a phone or a person that is known, in any spelling, and its replacement. */
+  knownNumbersIn(text: string): readonly (Span & { readonly standIn: string })[] {
+    if (this.#phones.size + this.#numbers.size === 0 || !/\d/.test(text)) return [];
     const isKept = coverWhenAsked(() => this.keptIn(text));
     return longNumbersIn(text).flatMap((span) => {
       const value = text.slice(span.start, span.end);
-      const isKnown = this.#phones.has(value.replace(/\D/g, '').slice(-8)) && !isKept(span);
-      return isKnown ? [{ ...span, standIn: this.standIn('phone', value) }] : [];
+      const digits = value.replace(/\D/g, '');
+      const kind = this.#phones.has(digits.slice(-8)) ? 'phone' : this.#numbers.has(digits) ? 'id' : null;
+      return kind === null || isKept(span) ? [] : [{ ...span, standIn: this.standIn(kind, value) }];
     });
   }
 
@@ -463,7 +478,7 @@ class Book {
       return value.replace(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu, (each) =>
         isParticle(each) || this.#given.has(each) ? each : this.standIn('name', each),
       );
-    const key = `${kind} ${keyOf(kind, value)}${kind === 'phone' || kind === 'card' || kind === 'iban' ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
+    const key = `${kind} ${keyOf(kind, value)}${isSpelled.has(kind) ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
     const found = this.#standIns.get(key);
     if (found !== undefined) return kind === 'name' ? inCase(value, found) : found;
     const card = kind === 'card' && /^\d{4}$/.test(value) ? this.#cards.get(value) : undefined;
@@ -585,6 +600,7 @@ class Book {
     if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
     if (isSecretField(field)) return text.length >= 3 && !/\s/.test(text) ? 'id' : null;
     const kind = kindOfField(field);
+    if (kind === 'id' && isNationalId(field)) return text.replace(/\D/g, '').length >= 5 ? 'id' : null;
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
     if (kind === 'birthDate' && text.replace(/\D/g, '').length < 4) return null;
     // `email_verified` is of an address as well.
@@ -614,9 +630,24 @@ class Book {
   /** Whether a value is a date, which is then looked for in every spelling. */
   #learnBirthDate(value: string): boolean {
     const [date] = datesIn(value).toSorted((a, b) => b.end - b.start - (a.end - a.start));
-    for (const each of date?.readings ?? []) if (!this.#madeBirths.has(each)) this.#births.add(each);
+    const dates = date?.readings ?? [dateOfTimestamp(value)?.date ?? []].flat();
+    for (const each of dates) if (!this.#madeBirths.has(each)) this.#births.add(each);
     this.#masked.clear();
     return date !== undefined;
+  }
+
+  /** Returns the fields of an object that are the parts of a known date of birth, with their replacements. */
+  birthFieldsIn(object: JsonObject): JsonObject {
+    if (this.#births.size === 0) return {};
+    const known = dateFieldsIn(object).filter(({ date }) => this.#births.has(date));
+    return Object.assign({}, ...known.map(({ date, spell }) => spell(this.#birthFor(date))));
+  }
+
+  /** Returns the replacement of a date of birth, and notes that it is one. */
+  #birthFor(date: string): string {
+    const made = birthDateFor(date, this.#options.seed);
+    this.#madeBirths.add(made);
+    return made;
   }
 
   #add(kind: PersonalKind, value: string): void {
@@ -624,6 +655,7 @@ class Book {
     if (!/[\p{L}\p{N}]/u.test(trimmed) || this.#given.has(trimmed)) return;
     if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
     if (kind === 'phone') this.#phones.add(trimmed.replace(/\D/g, '').slice(-8));
+    if (kind === 'id' && /^\d(?:[ ./-]?\d){6,}$/.test(trimmed)) this.#numbers.add(trimmed.replace(/\D/g, ''));
     if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
     const known = this.#entries.get(trimmed);
     if (known && (!known.of || known.of.is === 'spelling')) return;
@@ -681,8 +713,9 @@ function maskedJson(value: Json, book: Book, keptNames: ReadonlySet<string>): Js
   if (Array.isArray(value)) return value.map((each) => maskedJson(each, book, keptNames));
   if (typeof value !== 'object' || value === null) return value;
   const made: Record<string, Json> = {};
+  const births = book.birthFieldsIn(value as JsonObject);
   for (const [key, each] of Object.entries(value))
-    put(made, book.masked(key, keptNames), maskedJson(each, book, keptNames));
+    put(made, book.masked(key, keptNames), births[key] ?? maskedJson(each, book, keptNames));
   return made;
 }
 
@@ -698,12 +731,18 @@ function withValues(text: string, book: Book, keptNames: ReadonlySet<string>): s
   let [made, done] = ['', 0];
   for (const { start, end, value } of valuesWithin(text)) {
     const source = text.slice(start, end);
-    if (!source.includes('\\u') || jsonIn(source) === undefined) continue;
+    if (!(source.includes('\\u') || hasBirthFields(value, book)) || jsonIn(source) === undefined) continue;
     const masked = JSON.stringify(maskedJson(value, book, keptNames));
     made += book.masked(text.slice(done, start), keptNames) + (masked === JSON.stringify(value) ? source : masked);
     done = end;
   }
   return made + book.masked(text.slice(done), keptNames);
+}
+
+function hasBirthFields(value: Json, book: Book): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const isOne = !Array.isArray(value) && Object.keys(book.birthFieldsIn(value as JsonObject)).length > 0;
+  return isOne || Object.values(value).some((each: Json) => hasBirthFields(each, book));
 }
 
 function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
@@ -725,7 +764,7 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     ...encoded,
     ...letters,
     ...book.birthDatesIn(text),
-    ...book.knownPhonesIn(text),
+    ...book.knownNumbersIn(text),
     ...book.spelledIn(text),
   ].toSorted((a, b) => a.start - b.start || b.end - a.end);
   let [made, done] = ['', 0];

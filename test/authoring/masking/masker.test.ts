@@ -478,6 +478,82 @@ test('a date of birth has the same stand-in in every spelling', () => {
 });
 
 test.each([
+  [
+    'Ich bin der, der am 14. März 1981 in Köln geboren ist.',
+    /am \d+\. (?:Januar|Februar|März|April|Mai|Ju[nl]i|August|September|Oktober|November|Dezember) 19\d\d in/u,
+  ],
+  [
+    'geboren am 14. April 1981',
+    /am \d+\. (?:Januar|Februar|März|Mai|Ju[nl]i|August|September|Oktober|November|Dezember|April) /u,
+  ],
+  [
+    'nasci no dia 14 de agosto de 1981',
+    /\d+ de (?:janeiro|fevereiro|março|abril|maio|ju[nl]ho|agosto|setembro|outubro|novembro|dezembro) de/u,
+  ],
+  [
+    'nací el 14 de abril de 1981',
+    /\d+ de (?:enero|febrero|marzo|abril|mayo|ju[nl]io|agosto|septiembre|octubre|noviembre|diciembre) de/u,
+  ],
+  [
+    'urodziłem się 14 października 1981 r.',
+    /się \d+ (?:stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|września|października|listopada|grudnia) /u,
+  ],
+  [
+    'narodila jsem se 14. března 1981',
+    /se \d+\. (?:ledna|února|března|dubna|května|června|července|srpna|září|října|listopadu|prosince) /u,
+  ],
+  ['datum narození: 14. 3. 1981', /: \d+\. \d+\. 19\d\d$/u],
+  ['data de nascimento - 14/03/1981', /- \d\d\/\d\d\/19\d\d$/u],
+  ['{"birth_date":{"day":14,"month":3,"year":1981}}', /"day":\d+,"month":\d+,"year":19\d\d/],
+  [
+    '{"birth_day":"14","birth_month":"March","birthYear":1981}',
+    /"\d+","birth_month":"(?:January|February|March|April|May|Ju(?:ne|ly)|August|September|October|November|December)","birthYear":19/,
+  ],
+  ['Here: {"dob": {"day":14,"month":3,"year":1981}}', /"day":\d+,"month":\d+,"year":19/],
+  ['{"dob":353376000}', /^\{"dob":-?\d{5,9}\}$/],
+  ['{"date_of_birth":"353376000000"}', /:"-?\d{8,12}"\}$/],
+  ['{"dob":-22204800}', /^\{"dob":-?\d{5,10}\}$/],
+])('a date of birth is replaced in its form and its language: %s', (text, stays) => {
+  const [made = '', other] = masked([text, 'It came on 3 May 2024, in 14 days, for 3 of us.']);
+  expect(made).toMatch(stays);
+  expect(made).not.toMatch(/1981|353376|22204800/);
+  expect(other).toBe('It came on 3 May 2024, in 14 days, for 3 of us.');
+});
+
+test('a date of birth has the same stand-in as fields, as a timestamp and in words', () => {
+  const [fields = '', stamp = '', words] = masked([
+    '{"dob":{"day":14,"month":3,"year":1981}}',
+    '{"dob":353376000}',
+    'I was born on 1981-03-14.',
+  ]);
+  const { day, month, year } = JSON.parse(fields).dob;
+  const date = new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
+  expect(words).toBe(`I was born on ${date}.`);
+  expect(new Date(JSON.parse(stamp).dob * 1000).toISOString().slice(0, 10)).toBe(date);
+});
+
+test('a date beside somebody’s birth stays', () => {
+  const text = 'Sent on 3 May 2024 to Anna, born 14 March 1981';
+  expect(masked([text])[0]).toMatch(/^Sent on 3 May 2024 to Anna, born \d+ \p{L}+ 19\d\d$/u);
+});
+
+test.each([
+  ['{"cpf":"529.982.247-25"}', 'CPF: 52998224725'],
+  ['{"bsn":111222333}', 'mijn BSN is 111 222 333'],
+  ['{"Steuer-ID":"86 095 742 719"}', 'Steuer-ID: 86095742719'],
+  ['{"aadhaar_number":"2345 6789 0123"}', 'Aadhaar number 2345 6789 0123, please'],
+  ['{"tfn":"123 456 782"}', 'TFN 123456782'],
+])('a number that a country gives to a person is masked behind its name: %s', (field, text) => {
+  for (const texts of [[field], [text], [field, text.replace(/^\D+/, '')]]) {
+    const made = masked(texts).join('\n');
+    expect(made.replace(/(?<=\d)[ .-](?=\d)/g, '')).not.toMatch(
+      /52998224725|111222333|86095742719|234567890123|123456782/,
+    );
+    expect(made).toMatch(/\d{3}/);
+  }
+});
+
+test.each([
   ['born on 03/04/1984', '3 April 1984', 'April 3, 1984'],
   ['born on 3 April 1984', '03/04/1984', '04/03/1984'],
 ])('a date of birth whose day could be its month stays one date: %s', (...texts) => {
