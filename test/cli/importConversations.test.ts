@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ConversationsReport } from '../../src/authoring/conversations/importConversations.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
-import { readRecording } from '../../src/engine/shell/records/recording.ts';
+import { openSidecar, readRecording } from '../../src/engine/shell/records/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -88,12 +88,16 @@ test('a chat becomes a recording that is whole, masked, and vouched for', async 
   expect(events.at(-1)).toMatchObject({ reward: null, reason: expect.stringMatching(/^a real conversation/) });
   for (const name of readdirSync(found.folder))
     expect(readFileSync(join(found.folder, name), 'utf8')).not.toMatch(/Clara|Vogt|gmx|W4711|1234567|toolu/i);
+  expect(readdirSync(found.folder).sort()).toEqual(['call-17.0.traj.jsonl', 'ledger.jsonl', 'run.json']);
   expect(await rehearsal('verify', found.folder)).toMatchObject({ code: 0 });
   const [recording = ''] = found.report.recordings.map((each) => each.recording);
   expect((await rehearsal('replay', recording, '--quiet')).out).toBe(
     '10 steps replayed, every state, verdict and reward as recorded\n',
   );
   const reported = await rehearsal('report', found.folder);
+  openSidecar(join(found.folder, 'call-17.0.sidecar.jsonl')).append({ n: 0, at: '2026-01-01T00:00:00Z' });
+  const added = await rehearsal('verify', found.folder);
+  expect([added.code, added.out + added.err]).toMatchObject([1, expect.stringContaining('call-17.0.sidecar.jsonl')]);
   expect(reported.out).toMatch(
     /^order-desk: 1 imported conversation, personal data masked in part, without a recogniser of names$/m,
   );
@@ -206,7 +210,12 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
   [
     { what: 'a line that is not JSON', text: `${jsonl(chat)}{\n`, said: /log\.jsonl:2: is not JSON/, kept: 1 },
     { what: 'a conversation without messages', text: jsonl(chat, { messages: [] }), said: /:2: messages: /, kept: 1 },
-    { what: 'something else', text: jsonl(chat, { hello: 1 }, 7), said: /:2: messages: /, kept: 1 },
+    {
+      what: 'something else',
+      text: jsonl(chat, { hello: 1 }, 7),
+      said: /:2: is not of the format OpenAI chat completions \(objects with hello\)/,
+      kept: 1,
+    },
     {
       what: 'a message with an unknown role',
       text: jsonl({
@@ -354,9 +363,11 @@ const attribute = (key: string, value: unknown) => ({
   value: { stringValue: typeof value === 'string' ? value : JSON.stringify(value) },
 });
 const text = (role: string, content: string) => ({ role, parts: [{ type: 'text', content }] });
+let spans = 0;
 const span = (attributes: Readonly<Record<string, unknown>>, more: object = {}) => ({
   traceId: 'aa11',
-  spanId: 'bb22',
+  // Spans with one id are copies of each other.
+  spanId: `bb${spans++}`,
   startTimeUnixNano: '1700000000000000000',
   attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
   ...more,

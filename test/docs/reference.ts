@@ -170,7 +170,7 @@ export function recordingReference(): string {
   });
   return `# The recording format
 
-A recording, \`TASK.TRIAL.traj.jsonl\`, is the events of one rollout in order, a line of JSON each. The world at a step is the fold of the events up to it, so nothing else is needed to replay, step back or fork. Events never change and hold no clock times: those are in the sidecar beside it, \`TASK.TRIAL.sidecar.jsonl\`, by the number of the event, with latency, retries, cost and the exact requests. This is format ${recordingFormat}. Trainers and other readers should leave keys alone that they do not know.
+A recording, \`TASK.TRIAL.traj.jsonl\`, is the events of one rollout in order, a line of JSON each. The world at a step is the fold of the events up to it, so nothing else is needed to replay, step back or fork. Events never change and hold no clock times: those are in the sidecar beside it, \`TASK.TRIAL.sidecar.jsonl\`, by the number of the event, with latency, retries, cost and the exact requests. An imported conversation has no sidecar. This is format ${recordingFormat}. Trainers and other readers should leave keys alone that they do not know.
 
 ## A line
 

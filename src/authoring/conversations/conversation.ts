@@ -2,6 +2,7 @@ import type { Offered } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import { withoutThoughts } from '../../engine/core/events/thoughts.ts';
+import type { JsonObject } from '../../engine/core/values/json.ts';
 
 /** A part of a file that could not be read, or could only be read in a changed form. */
 export type ImportProblem = { readonly file: string; readonly line: number; readonly message: string };
@@ -45,6 +46,8 @@ export type Read = {
 export type ReadConversations = Read & {
   /** The format that each file was read as. */
   readonly formats: readonly { readonly file: string; readonly format: string }[];
+  /** Persons whom the logs declare apart from what is said, as fields such as `name` and `email`. */
+  readonly persons: readonly JsonObject[];
 };
 
 /** Returns the agent's instructions before the conversation; null where its source has no system message. */

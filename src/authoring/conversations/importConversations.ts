@@ -15,7 +15,7 @@ import type { Json } from '../../engine/core/values/json.ts';
 import { isWithin } from '../../engine/shell/files/boundedFile.ts';
 import { breaks } from '../../engine/shell/files/breaks.ts';
 import type { SigningKey } from '../../engine/shell/records/ledger.ts';
-import { openRecording, openSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
+import { chainStart, writeRecording } from '../../engine/shell/records/recording.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
 import type { RunFile } from '../../engine/shell/records/runFile.ts';
 import { baseHashOf, settingOf } from '../../engine/shell/replay.ts';
@@ -34,7 +34,7 @@ import {
   systemOf,
 } from './conversation.ts';
 import { withoutLogEnding } from './logFolder.ts';
-import { maskedConversation, maskedProblems, piecesOf } from './maskedConversation.ts';
+import { maskedConversation, maskedProblems, piecesOf, piecesOfPersons } from './maskedConversation.ts';
 import type { RecognisedNames } from './recogniser.ts';
 import { noTask, recorded, startOfConversation, withoutGreeting } from './recordedStart.ts';
 import { refusal, throwIfStopped } from './refusal.ts';
@@ -89,7 +89,7 @@ export function maskingSeed({ privateKey }: SigningKey): string {
 }
 
 /**
- * Writes conversations as recordings of a domain, in their own run. Nothing is called, verified or rewarded: what the
+ * Writes conversations as recordings of a domain, in their own run, a file for each. Nothing is called, verified or rewarded: what the
  * world was like is in no log, so the domain's own database stays as it is at each step.
  */
 export async function importConversations(
@@ -105,6 +105,7 @@ export async function importConversations(
   const masker = maskerFor(supervisor, options);
   const pause = breaks(turnMs);
   const pieces: (readonly Piece[])[] = [];
+  masker?.look(piecesOfPersons(read));
   for (const each of read.conversations) {
     pieces.push(piecesOf(each));
     masker?.look(pieces.at(-1) ?? []);
@@ -139,13 +140,13 @@ export async function importConversations(
     system[comparedSystem(domain, written)] += 1;
     const events = [start, ...conversationEvents(written, domain)];
     const recording = join(folder, recordingName(rolloutName({ id }, trial)));
-    const { state, chain, sidecarChain } = writeRecording(recording, events, setting, run.id);
+    const { state, chain } = record(recording, events, setting);
     const { task, policyHash, basis } = start;
     const databaseDiff = differenceHash(setting.world, state.world);
     const end = { reward: null, endReason: state.ended?.reason ?? 'userStopped', databaseDiff };
     const rollout = `${id}.${trial}`;
     const of = { rollout, recording: basename(recording), task: { id: task.id, hash: task.hash } };
-    run.receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain });
+    run.receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain: chainStart });
     const calls = events.filter(({ type }) => type === 'toolCalled').length;
     const place = { file: each.path, line: each.line };
     recordings.push({ recording, ...place, messages: conversation.messages.length, calls });
@@ -317,23 +318,19 @@ function withCallIds(event: RolloutEvent, idOf: (id: string) => string): Rollout
   }
 }
 
-function writeRecording(path: string, events: readonly RolloutEvent[], setting: Setting, run: string | undefined) {
-  const recording = openRecording(path);
-  const sidecar = openSidecar(sidecarPath(path));
+function record(path: string, events: readonly RolloutEvent[], setting: Setting) {
   // What the rules would say needs the world as it was.
   const told = { ...setting, domain: { ...setting.domain, rules: [] } };
-  const at = new Date().toISOString();
   let state: RolloutState | null = null;
+  let [world, hash]: [RolloutState['world'] | null, string] = [null, ''];
   const lines = events.map((event, n) => {
     state = follow(told, state, event);
-    return { n, event, state: stateHash(state) };
+    // The world is that of the domain at each step.
+    if (state.world !== world) [world, hash] = [state.world, stateHash(state)];
+    return { n, event, state: hash };
   });
-  recording.append(...lines);
-  sidecar.append(...lines.map(({ n }) => ({ n, at, ...(n === 0 && run !== undefined ? { run } : {}) })));
-  recording.close();
-  sidecar.close();
   if (state === null) throw new Error('a recording has events');
-  return { state: state as RolloutState, chain: recording.head(), sidecarChain: sidecar.head() };
+  return { state: state as RolloutState, chain: writeRecording(path, lines) };
 }
 
 function runFileFor({ domain, loaded }: Supervisor, named: readonly Named[], options: ConversationsOptions): RunFile {

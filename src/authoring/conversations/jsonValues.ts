@@ -163,7 +163,7 @@ class Objects implements Reader {
 
 /** Returns whether the lines of a text are values by themselves, so that one that is not JSON is an error of its line. */
 function hasLines(text: string): boolean {
-  const objects = text.split('\n').filter((line) => line.startsWith('{'));
+  const objects = text.match(/^\{.*/gm) ?? [];
   return (
     objects.filter((line) => /^\{\s*"/.test(line)).length > 1 || objects.some((line) => jsonOf(line) !== undefined)
   );

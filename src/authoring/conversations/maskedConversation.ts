@@ -1,6 +1,6 @@
 import type { Json } from '../../engine/core/values/json.ts';
 import { type Masked, type Piece, textsIn } from '../masking/masker.ts';
-import type { Conversation, ImportProblem, SpokenMessage } from './conversation.ts';
+import type { Conversation, ImportProblem, ReadConversations, SpokenMessage } from './conversation.ts';
 
 /** Returns a conversation in which everything that its log says is masked; lines and roles stay. */
 export function maskedConversation(conversation: Conversation, { text, json }: Masked): Conversation {
@@ -24,6 +24,10 @@ export function maskedProblems(
 
 const placeOf = (message: SpokenMessage | undefined) =>
   message && { line: message.line, number: message.number, role: message.role };
+
+/** Returns the persons whom logs declare, as what the masker learns before it masks any conversation. */
+export const piecesOfPersons = ({ persons }: Pick<ReadConversations, 'persons'>): readonly Piece[] =>
+  persons.map((value) => ({ value, within: 'person' }));
 
 /** Returns everything of a conversation that may hold personal data. */
 export function piecesOf({ id, file, task, tools, messages, lost }: Conversation): readonly Piece[] {

@@ -4,6 +4,7 @@ import { nearest } from '../../engine/shell/source/nearest.ts';
 import { withBatchAnswers } from './batchAnswers.ts';
 import type { ImportProblem, ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
+import { personsIn } from './declaredPersons.ts';
 import { longestOf } from './history.ts';
 import type { PlacedValue } from './jsonValues.ts';
 import { leftOut } from './leftOut.ts';
@@ -117,7 +118,15 @@ function conversationsOf(read: readonly LogFile[], source: Source, format: strin
   });
   const joined = longestOf(joinedReads(reads));
   const formats = own.flatMap(({ reader, logs: all }) => all.map(({ path }) => ({ file: path, format: reader.label })));
-  return { ...joined, problems: [...problems, ...joined.problems], notes: [...notes, ...joined.notes], formats };
+  const values = own.flatMap(({ logs: all }) => all.flatMap((log) => log.values));
+  const persons = values.flatMap(({ value }) => personsIn(value as Json));
+  return {
+    ...joined,
+    problems: [...problems, ...joined.problems],
+    notes: [...notes, ...joined.notes],
+    formats,
+    persons,
+  };
 }
 
 /** Values of a file with the reader of their format, or why none of them is read. */

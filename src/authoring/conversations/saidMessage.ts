@@ -88,12 +88,21 @@ export function listIn(value: unknown): readonly Json[] {
   return typeof read === 'object' && read !== null && !isTooDeep(read) ? listIn(read) : [];
 }
 
+/** Words of a part. A piece is of the same sentence as the parts around it. */
+type TextPart = { readonly text: string; readonly isPiece: boolean };
+
+/** Puts each part on its own line, as the chat templates of servers do. Anthropic splits a sentence where it cites. */
+function joinedParts(parts: readonly TextPart[]): string {
+  const isOneText = parts.some(({ isPiece }) => isPiece);
+  return parts.map(({ text }) => text).join(isOneText ? '' : '\n');
+}
+
 /** Collects the content of a message until a result or a step ends it. */
 class Collected {
   readonly #role: Said['role'];
   readonly said: Said[] = [];
   readonly lost: string[] = [];
-  #texts: string[] = [];
+  #texts: TextPart[] = [];
   #thoughts: string[] = [];
   #calls: SaidCall[] = [];
   #results: Said[] = [];
@@ -102,9 +111,9 @@ class Collected {
     this.#role = role;
   }
 
-  text(text: string): void {
+  text(text: string, isPiece = false): void {
     if (this.#results.length > 0 && this.#role === 'agent') this.end();
-    this.#texts.push(text);
+    this.#texts.push({ text, isPiece });
   }
 
   thought(text: string): void {
@@ -128,9 +137,10 @@ class Collected {
   }
 
   end(): void {
-    const [content, reasoning] = [this.#texts.join(''), this.#thoughts.join('\n')];
+    const [content, reasoning] = [joinedParts(this.#texts), this.#thoughts.join('\n')];
+    const isSaid = content.trim() !== '';
     if (this.#role === 'agent') {
-      if (content !== '' || this.#calls.length > 0 || reasoning !== '')
+      if (isSaid || this.#calls.length > 0 || reasoning !== '')
         this.said.push({
           role: 'agent',
           content: content === '' && this.#calls.length > 0 ? null : content,
@@ -141,7 +151,7 @@ class Collected {
     } else {
       // A user's message brings the results first, then the words.
       this.said.push(...this.#results);
-      if (content !== '' && this.#role !== 'tool') this.said.push({ role: this.#role, content });
+      if (isSaid && this.#role !== 'tool') this.said.push({ role: this.#role, content });
     }
     [this.#texts, this.#thoughts, this.#calls, this.#results] = [[], [], [], []];
   }
@@ -323,7 +333,7 @@ export function resultText(value: Json): string {
 function resultPart(value: Json): string | undefined {
   const object = objectOf(value);
   const { text, json, type, content } = object;
-  if (type === 'text' || Object.keys(object).length === 1) {
+  if (partKind(textOf(type) ?? '') === 'text' || Object.keys(object).length === 1) {
     const found = textOf(text) ?? textOf(content);
     return found ?? (json === undefined ? undefined : JSON.stringify(json));
   }
@@ -337,7 +347,7 @@ function readPart(part: Json, to: Collected): void {
   const type = textOf(object['type']);
   const kind = type === undefined ? 'text' : partKind(type);
   const text = textIn(object, type);
-  if (text !== undefined) to.text(text);
+  if (text !== undefined) to.text(text, Array.isArray(object['citations']));
   else if (kind === 'thought') to.thought(textOf(firstOf(object, 'thinking', 'text', 'reasoning', 'content')) ?? '');
   else if (kind === 'step') to.end();
   else if (kind === 'call') to.call(callOf(object));

@@ -14,16 +14,11 @@ export type PlacedRead = ReadMessage & {
 
 export type Transcript = { readonly messages: readonly SpokenMessage[]; readonly lost: readonly ImportProblem[] };
 
-type OpenCall = {
-  readonly id: string;
-  readonly given: string | undefined;
-  readonly name: string;
-  readonly block: number;
-};
+type OpenCall = { readonly id: string; readonly name: string; readonly hasId: boolean };
 
 /**
  * Returns the messages of a conversation in the order of their time, each result with the id of its call. Results without
- * an id go to the calls before them in order, by name where they have one.
+ * an id go to the calls before them that no result names, in order, by name where they have one.
  */
 export function transcriptOf(file: string, given: readonly PlacedRead[], tools?: readonly Offered[]): Transcript {
   const messages: SpokenMessage[] = [];
@@ -31,9 +26,13 @@ export function transcriptOf(file: string, given: readonly PlacedRead[], tools?:
   const used = new Set(given.flatMap(({ said }) => said.flatMap(idsOf)));
   const taken = new Set<string>();
   const numbers = new Map<string, number>();
+  const ordered = inOrder(given);
+  const named = callsNamed(ordered.flatMap(({ said }) => said));
+  const reserved = new Set(named.values());
+  const ids = new Map<SaidCall, string>();
   const open = new OpenCalls();
   let block = 0;
-  for (const [index, { said, lost: unread, line, path }] of inOrder(given).entries()) {
+  for (const [index, { said, lost: unread, line, path }] of ordered.entries()) {
     lost.push(...unread.map((what) => ({ file, line, message: `${path}: ${what}` })));
     const at = { line, number: index + 1 };
     for (const each of said) {
@@ -41,15 +40,17 @@ export function transcriptOf(file: string, given: readonly PlacedRead[], tools?:
         if (messages.at(-1)?.role !== 'agent') block += 1;
         const calls = each.calls.map((call, place) => {
           const id = idFor(call, `call_${at.number}_${place}`, { used, taken, numbers });
-          open.add({ id, given: call.id, name: call.name, block });
+          ids.set(call, id);
+          if (!reserved.has(call)) open.add({ id, name: call.name, hasId: call.id !== undefined }, block);
           return { ...call, id, arguments: givenArguments(call, tools) };
         });
         messages.push({ ...at, ...each, calls });
       } else if (each.role !== 'tool') messages.push({ ...at, ...each });
       else {
-        const call = open.take(each);
         const { callId = undefined, content, isError } = each;
-        if (call) messages.push({ ...at, role: 'tool', callId: call.id, content, isError });
+        const own = named.get(each);
+        const id = own ? ids.get(own) : open.take(each)?.id;
+        if (id !== undefined) messages.push({ ...at, role: 'tool', callId: id, content, isError });
         else if (callId === undefined || taken.has(callId))
           lost.push({ file, line, message: `${path}: ${unpaired(each)}` });
         else messages.push({ ...at, role: 'tool', callId, content, isError });
@@ -90,42 +91,58 @@ function idFor({ id }: SaidCall, otherwise: string, { used, taken, numbers }: Id
 }
 
 /** Calls of one message of the agent. */
-type Block = { readonly block: number; readonly calls: OpenCall[] };
+type Block<Call> = { readonly block: number; readonly calls: Call[] };
 
-/** Calls that have no result yet. */
+function addTo<Call>(blocks: Block<Call>[], block: number, call: Call): void {
+  const last = blocks.at(-1);
+  if (last?.block === block) last.calls.push(call);
+  else blocks.push({ block, calls: [call] });
+}
+
+/** Takes the first call that is open out of the last message that has one. */
+function takeFrom<Call>(blocks: Block<Call>[], isOpen: (call: Call) => boolean = () => true): Call | undefined {
+  for (let last = blocks.at(-1); last; last = blocks.at(-1)) {
+    for (let call = last.calls.shift(); call !== undefined; call = last.calls.shift()) if (isOpen(call)) return call;
+    blocks.pop();
+  }
+  return undefined;
+}
+
+/** Returns the call of each result that names it by its id. Of calls with one id, the result is of the last message's. */
+function callsNamed(said: readonly Said[]): ReadonlyMap<Said, SaidCall> {
+  const open = new Map<string, Block<SaidCall>[]>();
+  const found = new Map<Said, SaidCall>();
+  let [block, isAgents] = [0, false];
+  for (const each of said) {
+    if (each.role === 'agent' && !isAgents) block += 1;
+    isAgents = each.role === 'agent';
+    if (each.role === 'agent') {
+      for (const call of each.calls) if (call.id !== undefined) addTo(listAt(open, call.id), block, call);
+    } else if (each.role === 'tool' && each.callId !== undefined) {
+      const call = takeFrom(open.get(each.callId) ?? []);
+      if (call) found.set(each, call);
+    }
+  }
+  return found;
+}
+
+/** Calls that have no result yet, and that no result names. */
 class OpenCalls {
-  readonly #ofId = new Map<string, OpenCall[]>();
   /** The calls of each name and of any, and of these those without an id. */
-  readonly #of = new Map<string, Block[]>();
+  readonly #of = new Map<string, Block<OpenCall>[]>();
   readonly #closed = new Set<OpenCall>();
 
-  add(call: OpenCall): void {
-    const { given, name, block } = call;
-    if (given !== undefined) listAt(this.#ofId, given).push(call);
-    const keys = [keyOf(false), keyOf(false, name), ...(given === undefined ? [keyOf(true), keyOf(true, name)] : [])];
-    for (const blocks of keys.map((key) => listAt(this.#of, key))) {
-      const last = blocks.at(-1);
-      if (last?.block === block) last.calls.push(call);
-      else blocks.push({ block, calls: [call] });
-    }
+  add(call: OpenCall, block: number): void {
+    const { name, hasId } = call;
+    const keys = [keyOf(false), keyOf(false, name), ...(hasId ? [] : [keyOf(true), keyOf(true, name)])];
+    for (const key of keys) addTo(listAt(this.#of, key), block, call);
   }
 
-  /** Takes the call of a result: that of its id, else the first of the last message that has one of its name. */
+  /** Takes the call of a result: the first of the last message that has one of its name. */
   take({ callId, name }: Said & { readonly role: 'tool' }): OpenCall | undefined {
-    const own = callId === undefined ? undefined : this.#first(this.#ofId.get(callId) ?? []);
-    const blocks = this.#of.get(keyOf(callId !== undefined, name)) ?? [];
-    let call = own;
-    while (call === undefined && blocks.length > 0) {
-      call = this.#first(blocks.at(-1)?.calls ?? []);
-      if (call === undefined) blocks.pop();
-    }
+    const call = takeFrom(this.#of.get(keyOf(callId !== undefined, name)) ?? [], (each) => !this.#closed.has(each));
     if (call) this.#closed.add(call);
     return call;
-  }
-
-  #first(calls: OpenCall[]): OpenCall | undefined {
-    while (calls[0] && this.#closed.has(calls[0])) calls.shift();
-    return calls[0];
   }
 }
 

@@ -3,8 +3,8 @@ import { isToolName, type Offered } from '../../engine/core/domain/tool.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
-import { type Conversation, type Read, systemOf } from '../conversations/conversation.ts';
-import { maskedConversation, maskedProblems, piecesOf } from '../conversations/maskedConversation.ts';
+import { type Conversation, type Read, type ReadConversations, systemOf } from '../conversations/conversation.ts';
+import { maskedConversation, maskedProblems, piecesOf, piecesOfPersons } from '../conversations/maskedConversation.ts';
 import type { RecognisedNames } from '../conversations/recogniser.ts';
 import { type Masker, maskerOf } from '../masking/masker.ts';
 import { taskIdFor } from '../writtenDomain.ts';
@@ -21,7 +21,7 @@ const mostSigns = 600;
 export type ChatsDomainOptions = {
   readonly name: string;
   readonly now: string;
-  readonly read: Read;
+  readonly read: ReadConversations;
   /** The model that answers for the tools; null leaves it to be filled in. */
   readonly simulator: string | null;
   /** Names that a recogniser found in the texts of the conversations. */
@@ -51,6 +51,7 @@ export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
   const recognised = options.recognised && { recognised: options.recognised.spansIn };
   const masker = seed === null ? null : maskerOf({ seed, ...recognised });
   const pieces = read.conversations.map(piecesOf);
+  masker?.look(piecesOfPersons(read));
   for (const each of pieces) masker?.look(each);
   const conversations = read.conversations.map((each, at) =>
     masker ? maskedConversation(each, masker.conversation(pieces[at] ?? [])) : each,

@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import type { Span } from './valueIndex.ts';
 
 /** A date in a text, with each way to read it as `YYYY-MM-DD`, and another date in its spelling. */
@@ -7,26 +8,72 @@ const languages = 'en de fr es it pt nl pl sv da nb fi cs sk sl hr sr hu ro bg r
   ' ',
 );
 
-/** The names of the months in one form of a language; in some, a month has another form beside a day. */
-const calendars: readonly (readonly string[])[] = languages.flatMap((language) =>
-  (['long', 'short'] as const).flatMap((month) =>
-    [{ month }, { month, day: 'numeric' } as const].map((form) => {
-      const written = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC' });
-      return Array.from({ length: 12 }, (_, index) => {
-        const parts = written.formatToParts(Date.UTC(2000, index, 1));
-        return parts.find(({ type }) => type === 'month')?.value.replace(/\.$/, '') ?? '';
-      });
-    }),
-  ),
+/** Words before or behind a date of birth, by language: where the month has one name in several, they show which it is. */
+export const wordsForBirth = {
+  en: String.raw`born|birth ?date|date of birth|birth ?day|dob|d\.o\.b\.`,
+  de: String.raw`geboren|geburtstag|geburtsdatum|geb\.`,
+  fr: 'née?(?= )|naissance',
+  es: 'nacid[oa]|nací|nacimiento',
+  it: "nat[oa](?= (?:il|l['’]))|nascita",
+  pt: 'nasci(?:d[oa]|mento)?|nasceu',
+  nl: 'geboren|geboortedatum',
+  pl: String.raw`urodz\p{L}{1,6}`,
+  sv: 'född',
+  cs: String.raw`naro(?:zen|di)\p{L}{0,3}`,
+} as const;
+
+const isOfLanguage = new Map(
+  Object.entries(wordsForBirth).map(([language, words]) => {
+    return [language, new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${words})(?![\p{L}\p{N}])`, 'iu')] as const;
+  }),
 );
 
-/** The calendar of each month name, and the index of the month in it. */
-const months = new Map<string, { readonly calendar: readonly string[]; readonly index: number }>();
+/** The names of the months in one form of a language, in some of which a month has another form beside a day. */
+type Calendar = { readonly language: string; readonly names: readonly string[]; readonly date: string };
+
+const calendars: readonly Calendar[] = languages.flatMap((language) => {
+  const whole = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const date = whole.format(Date.UTC(2000, 0, 14));
+  return (['long', 'short'] as const).flatMap((month) =>
+    [{ month }, { month, day: 'numeric' } as const].map((form) => {
+      const written = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC' });
+      const names = Array.from({ length: 12 }, (_, index) => {
+        const parts = written.formatToParts(Date.UTC(2000, index, 1));
+        return (
+          parts
+            .find(({ type }) => type === 'month')
+            ?.value.replace(/\.$/, '')
+            .normalize('NFC') ?? ''
+        );
+      });
+      return { language, names, date };
+    }),
+  );
+});
+
+/** A month of a calendar. */
+type Month = { readonly calendar: Calendar; readonly index: number };
+
+/** The calendars of each month name. */
+const months = new Map<string, Month[]>();
 for (const calendar of calendars)
-  for (const [index, name] of calendar.entries()) {
-    const key = name.normalize('NFC').toLowerCase();
-    if (/^\p{L}{3,}$/u.test(key) && !months.has(key)) months.set(key, { calendar, index });
+  for (const [index, name] of calendar.names.entries()) {
+    const key = name.toLowerCase();
+    if (/^\p{L}{3,}$/u.test(key)) months.set(key, [...(months.get(key) ?? []), { calendar, index }]);
   }
+
+const [dotted, joined] = [/\d\. ?\p{L}/u, /(?<!\p{L})de(?!\p{L})/u];
+
+/** Returns the month that a name means in the language that the words and the form of its date show. */
+function monthOf(name: string, { 0: written, input }: RegExpExecArray): Month | undefined {
+  const named = name.normalize('NFC');
+  const score = ({ calendar: { language, names, date }, index }: Month) =>
+    (isOfLanguage.get(language)?.test(input) ? 8 : 0) +
+    [dotted, joined].filter((each) => each.test(written) === each.test(date)).length * 2 +
+    (names[index] === named ? 1 : 0);
+  const [first, ...others] = months.get(named.toLowerCase()) ?? [];
+  return first && others.reduce((best, each) => (score(each) > score(best) ? each : best), first);
+}
 
 const [start, end] = [String.raw`(?<![\p{L}\p{N}])`, String.raw`(?!\p{N})`];
 const year = String.raw`(?<y>\d{4}|\d{2})`;
@@ -53,7 +100,7 @@ type Field = 'y' | 'm' | 'd';
 
 function dateOf(match: RegExpExecArray): WrittenDate | null {
   const { y = '', m, d, one, other, name: named } = match.groups ?? {};
-  const month = named === undefined ? undefined : months.get(named.normalize('NFC').toLowerCase());
+  const month = named === undefined ? undefined : monthOf(named, match);
   if (named !== undefined && !month) return null;
   const places: Readonly<Record<string, Field>> = { y: 'y', m: 'm', name: 'm', d: 'd' };
   const orders: readonly Readonly<Record<string, Field>>[] =
@@ -83,7 +130,7 @@ function dateOf(match: RegExpExecArray): WrittenDate | null {
       const was = match.groups?.[group] ?? '';
       const part =
         group === 'name'
-          ? likeWord(was, month?.calendar[Number(parts.m) - 1] ?? was)
+          ? likeWord(was, month?.calendar.names[Number(parts.m) - 1] ?? was)
           : was.length > 1
             ? parts[field]
             : String(Number(parts[field]));
@@ -112,4 +159,50 @@ function isoOf(year: number, month: number, day: number): string | null {
 function likeWord(like: string, word: string): string {
   if (like === like.toUpperCase()) return word.toUpperCase();
   return like === like.toLowerCase() ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** Returns the date of a timestamp in seconds or milliseconds as `YYYY-MM-DD`, if somebody may be born then. */
+export function dateOfTimestamp(value: string): { readonly date: string; readonly unit: number } | null {
+  if (!/^-?\d{5,14}$/.test(value)) return null;
+  const found = [1000, 1].map((unit) => ({ unit, at: Number(value) * unit })).find(({ at }) => at > first && at < last);
+  return found ? { date: new Date(found.at).toISOString().slice(0, 10), unit: found.unit } : null;
+}
+
+const [first, last] = [Date.UTC(1900, 0, 1), Date.UTC(2030, 0, 1)];
+
+/** A date whose parts are fields, with the fields of another one. */
+export type DateFields = {
+  readonly date: string;
+  /** What the names of the fields have beside `day`, `month` and `year`. */
+  readonly field: string;
+  readonly spell: (date: string) => JsonObject;
+};
+
+/** Returns the dates in an object that has a day, a month and a year as fields. */
+export function dateFieldsIn(object: JsonObject): readonly DateFields[] {
+  const parts = Object.entries(object).flatMap(([key, value]) => {
+    const [, before = '', part = '', behind = ''] =
+      /^(.*?)[ _-]?(day|month|year)[ _-]?(?:of[ _-]?)?(.*)$/i.exec(key) ?? [];
+    const number = typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : value;
+    const named = typeof value === 'string' ? months.get(value.normalize('NFC').toLowerCase())?.[0] : undefined;
+    const isNumber = typeof number === 'number' && Number.isInteger(number);
+    if (part === '' || !(isNumber || named)) return [];
+    const count = named ? named.index + 1 : Number(number);
+    return [{ key, field: `${before}${behind}`.toLowerCase(), part: part.toLowerCase(), value, count, named }];
+  });
+  return [...Map.groupBy(parts, ({ field }) => field)].flatMap(([field, own]): readonly DateFields[] => {
+    const [year, month, day] = ['year', 'month', 'day'].map((name) => own.find(({ part }) => part === name));
+    const date = year && month && day && own.length === 3 ? isoOf(year.count, month.count, day.count) : null;
+    if (!year || !month || !day || date === null) return [];
+    const spell = (other: string) =>
+      Object.fromEntries(
+        other.split('-').map((text, at): [string, Json] => {
+          const { key, value, named } = [year, month, day][at] ?? year;
+          if (typeof value === 'number') return [key, Number(text)];
+          const name = named && likeWord(String(value), named.calendar.names[Number(text) - 1] ?? '');
+          return [key, name ?? (String(value).startsWith('0') ? text : String(Number(text)))];
+        }),
+      );
+    return [{ date, field, spell }];
+  });
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../engine/core/values/json.ts';
 import type { PersonalKind } from './kind.ts';
 import { isNoName } from './names.ts';
 import { isEastAsian } from './script.ts';
+import { nationalIds } from './words.ts';
 
 const person =
   'user|customer|passenger|guest|recipient|contact|card ?holder|holder|client|patient|member|caller|owner|sender|buyer|account|driver|employee|spouse|travell?er|tenant|beneficiary|applicant|subscriber|attendee|payee|payer|student';
@@ -25,6 +26,11 @@ const addressesAbroad =
 /** Matches names of people as of things, like `name`. */
 const nameOfAnything = /^(?:names?|nom|nombre|nome|naam|namn|jmeno)$/;
 
+const nationalId = new RegExp(`(?:^| )(?:${nationalIds})(?: ?(?:number|nummer|nr|no|card))?$`);
+
+/** Returns whether a field holds the number that a country gives to a person, which may have spaces. */
+export const isNationalId = (name: string): boolean => nationalId.test(wordsOf(name));
+
 /** By the name without its signs, or by its words with a space between them. */
 const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   [new RegExp(`^e?mail(address)?$|${begin}e ?mail`), 'email'],
@@ -42,6 +48,7 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
     'address',
   ],
   [atEnd(`dob|birthday|birth ?date|date ?of ?birth|${birthDatesAbroad}`), 'birthDate'],
+  [nationalId, 'id'],
   [/(^|[a-z])(id|ids|number|no|nr|ref|reference|uuid|guid|ssn|passport|iccid|imei|vin)$/, 'id'],
 ];
 
@@ -103,7 +110,7 @@ export function isNamedPerson(field: string, value: string): boolean {
   return isPersonWord(field) && fullName.test(value);
 }
 
-const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
+const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*,?[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
 
 /** Returns whether a field is called by what a person is, as who speaks is in a transcript. */
 export const isPersonWord = (name: string): boolean => personField.test(wordsOf(name));
@@ -128,9 +135,24 @@ const besideName = /birth|customer_?id|user_?id|address/i;
 
 /** Whether a field that is called `name` alone is of a person: by what it is in, and by what is next to it. */
 export function isPersonName(field: string, value: string, beside: JsonObject, within: string): boolean {
-  if (!nameOfAnything.test(wordsOf(field)) || !/^\p{L}[\p{L}'’.·・-]*(?:[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value))
+  if (!nameOfAnything.test(wordsOf(field)) || !/^\p{L}[\p{L}'’.·・-]*(?:,?[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value))
     return false;
-  const isBeside = (key: string) =>
-    besideName.test(key) || (besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key));
-  return ofPerson.test(within) || Object.keys(beside).some(isBeside);
+  const keys = Object.keys(beside);
+  if (keys.some(isOfPerson)) return true;
+  return !isThing(keys) && (ofPerson.test(within) || keys.some((key) => besideName.test(key)));
+}
+
+const isOfPerson = (key: string) => besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key);
+
+const itemField = /^(?:(?:unit|list|sale|net) )?price$|^(?:in )?stock$|^(?:sku|ean|isbn|asin|gtin|upc|colou?r)$/;
+const nameOfItem = /^(?:product|item|article)s?$/;
+
+/** Returns whether fields are of an item: then the name among them is not of a person. */
+export function isThing(fields: readonly string[]): boolean {
+  const words = fields.map(wordsOf);
+  return (
+    words.some((each) => itemField.test(each)) &&
+    !words.some((each) => nameOfItem.test(each)) &&
+    !fields.some(isOfPerson)
+  );
 }

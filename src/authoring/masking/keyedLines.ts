@@ -1,12 +1,19 @@
 import { parseDocument } from 'yaml';
-import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
-import { isPersonalField, isPersonWord, kindOfField } from './fields.ts';
+import { isPersonalField, isPersonWord, isThing, kindOfField } from './fields.ts';
 import type { NamedValue } from './namedValue.ts';
 
 /** A key with its value, or the key of a block. */
 const keyed =
   /^(?<lead>[ \t]*(?:-[ \t]+)*)(?<quote>["']?)(?<key>[\p{L}_][^:#"'\n]{0,60}?)\k<quote>:(?:[ \t]+(?<value>\S.*))?$/u;
+
+/** A label in bold or italics, and a bullet, as Markdown has them. */
+const bullet = /^(?<indent>[ \t]*)(?:[*+•]|\d{1,3}[.)])(?=[ \t])/u;
+const label =
+  /^(?<lead>[ \t]*(?:-[ \t]+)?)(?<sign>\*{1,3}|_{1,3})(?<key>[^*_:\n]{1,60}?)(?::\k<sign>|\k<sign>[ \t]*:)[ \t]*/u;
+
+const withoutMarks = (line: string) => line.replace(bullet, '$<indent>-').replace(label, '$<lead>$<key>: ');
 
 /** A line of YAML that continues the one before. */
 const inner = /^(?:[ \t]+\S|[ \t]*-(?:[ \t]|$)|[ \t]*#)/;
@@ -22,7 +29,7 @@ export function keyedIn(text: string): readonly NamedValue[] {
     if (block.some((line) => isPersonalField(keyed.exec(line)?.groups?.['key'] ?? ''))) found.push(...blockIn(block));
     block = [];
   };
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of text.split(/\r?\n/).map(withoutMarks)) {
     const isOfBlock =
       keyed.test(line) || line.startsWith('- ') || (block.length > 0 && (inner.test(line) || line.trim() === ''));
     if (isOfBlock) block.push(line);
@@ -60,7 +67,12 @@ function yamlIn(text: string): unknown {
 }
 
 function valuesOf(value: Json, within: string): readonly NamedValue[] {
-  if (Array.isArray(value)) return value.flatMap((each) => valuesOf(each, within));
+  if (Array.isArray(value)) {
+    const fields = value.flatMap((each) => (isObject(each) ? Object.keys(each) : ['', '']));
+    // A list may have a field in each line.
+    const isFields = fields.length === value.length && new Set(fields).size === fields.length && fields.length > 1;
+    return isFields ? valuesOf(Object.assign({}, ...value), within) : value.flatMap((each) => valuesOf(each, within));
+  }
   if (typeof value !== 'object' || value === null) return [];
   const fields = fewOf(Object.keys(value));
   return Object.entries(value as JsonObject).flatMap(([key, each]): readonly NamedValue[] => {
@@ -74,7 +86,21 @@ function named(field: string, value: string, within: string, fields: readonly st
   // The words of who speaks in a transcript are not a name.
   const isTranscript = isPersonWord(field) && !beside.some((each) => kindOfField(each) !== null);
   if (isTranscript) return [];
-  const plain = value.trim().replace(/^(["'])(.*)\1$/s, '$2');
+  const plain = value.trim().replace(/^(["'`]|\*{1,3}|_{1,3})(.*)\1$/s, '$2');
   // A key of data is rarely written large.
   return [{ field, within, value: plain, beside, mayBeProse: /^\p{Lu}/u.test(field) }];
 }
+
+/** Returns whether a name behind `Name:` is of an item, as the keys around it show: a price, a number of stock. */
+export function isNameOfThing(text: string, start: number): boolean {
+  if (!/(?<!\p{L})names?["'*]*[ \t]*[:=][*"']*[ \t]*$/iu.test(text.slice(Math.max(0, start - 20), start))) return false;
+  const before = text.slice(Math.max(0, start - mostAround), start);
+  const behind = text.slice(start, start + mostAround);
+  const around = `${before.slice(before.lastIndexOf('\n\n') + 1)}${behind.split('\n\n')[0]}`;
+  const keys = [...around.matchAll(keyAround)].map(({ groups }) => groups?.['key'] ?? '');
+  return isThing(keys);
+}
+
+/** The most signs before and behind a name that are looked at. */
+const mostAround = 500;
+const keyAround = /(?:^|[\n,;|({])[ \t]*[-*•]*[ \t]*["'*]*(?<key>\p{L}[\p{L}\p{N} _-]{0,30}?)["'*]*[ \t]*[:=]/gu;

@@ -1,7 +1,6 @@
-import { decodeNamedCharacterReference } from 'decode-named-character-reference';
 import { isPersonalField } from './fields.ts';
 import { isHeading, type NamedValue, valuesOf } from './namedValue.ts';
-import { decoded } from './valuesWithin.ts';
+import { decoded, withoutEntities } from './valuesWithin.ts';
 
 const assignment =
   /(?<![^\s?&;,({[<])(?<field>[\p{L}_][\p{L}\p{N}_.:-]{0,60})=(?:"(?<double>[^"<>\n]{1,200})"|'(?<single>[^'<>\n]{1,200})'|(?<bare>[^\s&;,"'<>#]{1,200}))/gu;
@@ -49,7 +48,7 @@ export function elementsIn(text: string): readonly NamedValue[] {
 }
 
 /** A cell of a table of HTML, or a term of a list with its description. */
-type Cell = { readonly text: string; readonly isHead: boolean };
+export type Cell = { readonly text: string; readonly isHead: boolean };
 
 const cellNames = new Map([
   ['th', true],
@@ -80,8 +79,11 @@ export function htmlTablesIn(text: string): readonly NamedValue[] {
   return [...found, ...valuesOfTable(table)];
 }
 
-/** The names are in the first row, or in the first cell of each: that which has more names of personal data. */
-function valuesOfTable(rows: readonly (readonly Cell[])[]): readonly NamedValue[] {
+/**
+ * Returns the values of a table, whose names are in the first row, or in the first cell of each: that which has more names
+ * of personal data.
+ */
+export function valuesOfTable(rows: readonly (readonly Cell[])[]): readonly NamedValue[] {
   const [first = []] = rows;
   const columns = first.map(({ text }) => text);
   const fields = rows.map(([head]) => head?.text.replace(/:$/, '') ?? '');
@@ -98,7 +100,8 @@ function valuesOfTable(rows: readonly (readonly Cell[])[]): readonly NamedValue[
   return rows.flatMap(([, ...cells], at): readonly NamedValue[] => {
     const field = fields[at] ?? '';
     const beside = fields.slice(0, mostBeside).filter((each) => each !== field);
-    return cells.map(({ text }) => ({ value: text, field, within: '', beside })).filter(({ value }) => value !== '');
+    const mayBeProse = !rows[at]?.[0]?.isHead;
+    return cells.flatMap(({ text: value }) => (value === '' ? [] : [{ value, field, within: '', beside, mayBeProse }]));
   });
 }
 
@@ -106,9 +109,7 @@ function valuesOfTable(rows: readonly (readonly Cell[])[]): readonly NamedValue[
 const mostBeside = 100;
 
 function plainText(html: string): string {
-  return html
-    .replace(/<[^<>]*>/g, ' ')
-    .replace(/&(\w+);/g, (whole, name: string) => decodeNamedCharacterReference(name) || whole)
+  return withoutEntities(html.replace(/<[^<>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim();
 }

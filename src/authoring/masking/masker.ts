@@ -2,20 +2,30 @@ import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { put } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { answersIn } from './answers.ts';
-import { datesIn } from './dates.ts';
+import { dateFieldsIn, dateOfTimestamp, datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
-import { isNamedPerson, isPersonName, isPersonWord, isSecretField, kindOfField, mayBe } from './fields.ts';
+import {
+  isNamedPerson,
+  isNationalId,
+  isPersonName,
+  isPersonWord,
+  isSecretField,
+  kindOfField,
+  mayBe,
+} from './fields.ts';
+import { isNameOfThing } from './keyedLines.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
-import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
+import { genitiveOf, handlesOf, withTwoLetters, withUmlauts } from './nameForms.ts';
+import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn, withoutTitles } from './names.ts';
 import { longNumbersIn } from './numbers.ts';
 import { patternsIn } from './patterns.ts';
 import { RecentTexts } from './recentTexts.ts';
 import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
-import { coverOf, indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
-import { encodedIn, rowsOf, valuesWithin } from './valuesWithin.ts';
+import { coverOf, indexOfValues, type Span, ValueIndex, withoutAccents, wordsIn } from './valueIndex.ts';
+import { encodedIn, entitiesIn, pairsIn, plainValue, rowsOf, valuesWithin, withoutEntities } from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -54,25 +64,36 @@ export type Masker = {
   readonly counts: () => Readonly<Partial<Record<PersonalKind, number>>>;
 };
 
-type Entry = { readonly kind: PersonalKind; readonly value: string };
+type Entry = {
+  readonly kind: PersonalKind;
+  readonly value: string;
+  /** The name that this is another form of, and how its replacement is made. */
+  readonly of?: Form;
+};
+
+type Form = {
+  readonly name: string;
+  readonly standIn: () => string;
+  /** A spelling counts as the name; a genitive needs a capital, and a spelling with umlauts needs these. */
+  readonly is: 'spelling' | 'umlauts' | 'genitive' | 'handle';
+};
 
 /** Consistent stand-ins for the personal data of conversations, within and across them. */
 export function maskerOf(options: MaskOptions): Masker {
   const book = new Book(options);
   for (const name of options.names ?? []) book.learnName(name);
-  const keptIn = (conversation: readonly Piece[]) =>
-    options.keptNames?.(textsIn(conversation.map(({ value }) => value))) ?? new Set<string>();
   const looked = new WeakMap<readonly Piece[], ReadonlySet<string>>();
   const look = (conversation: readonly Piece[]): ReadonlySet<string> => {
     const known = looked.get(conversation);
     if (known) return known;
-    const keptNames = keptIn(conversation);
+    const texts = textsIn(conversation.map(({ value }) => value));
+    const keptNames = options.keptNames?.(texts) ?? new Set<string>();
     looked.set(conversation, keptNames);
     for (const { value, within, asked } of conversation) {
       book.learn(value, keptNames, '', {}, within);
       if (asked !== undefined && typeof value === 'string') book.learnAnswer(asked, value, keptNames);
     }
-    book.learnFullNames(textsIn(conversation.map(({ value }) => value)), keptNames);
+    book.learnFullNames(texts, keptNames);
     return keptNames;
   };
   return {
@@ -140,6 +161,7 @@ type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readon
 /** Texts that are longer than the largest number of a sign are read again. */
 const mostPacked = 0xffff;
 const noSpans = ['', ''] as const;
+const noValues: OwnValues = { whole: [], besideNames: [] };
 
 /** Returns the places of spans as signs, since there is a span for each value of the database in each text of a log. */
 const packed = (spans: readonly Span[]) => spans.map(({ start, end }) => String.fromCharCode(start, end)).join('');
@@ -149,6 +171,9 @@ const unpacked = (places: string): readonly Span[] =>
     start: places.charCodeAt(2 * at),
     end: places.charCodeAt(2 * at + 1),
   }));
+
+/** The kinds of values of which each spelling has its own stand-in, with the same digits. */
+const isSpelled: ReadonlySet<PersonalKind> = new Set(['phone', 'card', 'iban', 'id']);
 
 /** No stand-in has more characters. */
 const longestStandIn = 200;
@@ -160,7 +185,7 @@ class Book {
   /** Texts that were learned, by the conditions: the field that they were in, the fields beside it, and the names that stay. */
   readonly #learned = new Map<string, Set<string>>();
   readonly #own = new Map<string, readonly [whole: string, besideNames: string]>();
-  readonly #entries = new ValueIndex<Entry>();
+  readonly #entries = new ValueIndex<Entry>(withoutAccents);
   /** By kind and key of the value. */
   readonly #standIns = new Map<string, string>();
   readonly #given = indexOfValues([]);
@@ -172,6 +197,8 @@ class Book {
   readonly #madeBirths = new Set<string>();
   /** The last eight digits of phone numbers: a field may hold one as a number of something. */
   readonly #phones = new Set<string>();
+  /** The digits of numbers of persons, such as of their taxes, which are written with spaces and without. */
+  readonly #numbers = new Set<string>();
   /** Words of the sources, which no stand-in may be. */
   readonly #said = new Set<string>();
 
@@ -214,20 +241,29 @@ class Book {
       if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
       else this.#learnSegments(value.normalize('NFC'), keptNames, field, beside, within);
     } else if (typeof value === 'number') this.#learnNumber(value, field);
-    else if (Array.isArray(value)) for (const each of value) this.learn(each, keptNames, field, {}, within);
-    else if (typeof value === 'object' && value !== null) {
+    else if (Array.isArray(value)) {
+      for (const each of value) this.learn(each, keptNames, field, {}, within);
+      this.#learnPairs(value, keptNames, field, within);
+    } else if (typeof value === 'object' && value !== null) {
       for (const row of rowsOf(value as JsonObject)) this.learn(row, keptNames, field, {}, within);
+      this.#learnPairs([value], keptNames, field, within);
+      for (const { date, field: named } of dateFieldsIn(value as JsonObject))
+        if (/birth|born|dob/.test(named) || kindOfField(field) === 'birthDate') this.#learnBirthDate(date);
       for (const [key, each] of Object.entries(value)) {
         this.#learnText(key, keptNames, '', {}, '');
-        this.learn(
-          each,
-          keptNames,
-          key,
-          value as JsonObject,
-          /^(?:name|data|result|attributes)$/.test(field) ? within : field || within,
-        );
+        const inside = /^(?:name|data|result|attributes)$/.test(field) ? within : field || within;
+        const plain = plainValue(each);
+        if (plain !== each) this.learn(plain, keptNames, key, value as JsonObject, inside);
+        this.learn(each, keptNames, key, value as JsonObject, inside);
       }
     }
+  }
+
+  /** Learns a list of pairs as the object that it is of. */
+  #learnPairs(list: readonly Json[], keptNames: ReadonlySet<string>, field: string, within: string): void {
+    const fields = pairsIn(list);
+    if (!fields) return;
+    for (const [key, value] of Object.entries(fields)) this.learn(value, keptNames, key, fields, field || within);
   }
 
   /** Learns a text that may hold values of JSON or Python between its words. */
@@ -252,6 +288,8 @@ class Book {
       this.#learnNamed(text, keptNames, within);
     } else this.#learnText(rest, keptNames, field, beside, within);
     for (const { plain } of encodedIn(text)) this.#learnText(plain, keptNames, '', {}, '');
+    const plain = withoutEntities(text);
+    if (plain !== text) this.#learnSegments(plain, keptNames, field, beside, within);
   }
 
   /** Learns the personal data in a text from the question that it answers. */
@@ -295,13 +333,38 @@ class Book {
     const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
     if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
     else {
-      const words = [...name.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
-      for (const word of words) if (!keptNames.has(word.toLowerCase()) && !isParticle(word)) this.#add('name', word);
+      // A form has the surname first.
+      const ordered = withoutTitles(name.trim()).replace(/^([^,]+),\s*([^,]+)$/, '$2 $1');
+      const words = [...ordered.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
+      const own = words.filter((word) => !keptNames.has(word.toLowerCase()) && !isParticle(word));
+      for (const word of own) this.#add('name', word);
+      this.#addForms(own);
       // One of its words that is also a word of the language, or a value of the database, stays where it is alone.
       const isNameOnly = (word: string) => !isAlsoWord(word) && !this.#isKept(word);
       if (words.length > 1 && !words.every(isNameOnly) && !words.some((word) => keptNames.has(word.toLowerCase())))
         this.#add('name', name);
     }
+  }
+
+  /** Adds other forms of the words of a name, which are replaced alike. */
+  #addForms(words: readonly string[]): void {
+    for (const word of words) {
+      const standIn = () => this.standIn('name', word);
+      this.#addForm(withTwoLetters(word), { name: word, is: 'spelling', standIn });
+      this.#addForm(withUmlauts(word), { name: word, is: 'umlauts', standIn });
+      this.#addForm(genitiveOf(word), { name: word, is: 'genitive', standIn: () => `${standIn()}s` });
+    }
+    for (const { handle, of } of handlesOf(words)) {
+      const firstOf = () => this.standIn('name', of.first).slice(0, of.isInitial ? 1 : undefined);
+      const standIn = () => `${firstOf()}${this.standIn('name', of.last)}`;
+      this.#addForm(handle, { name: of.last, is: 'handle', standIn });
+    }
+  }
+
+  #addForm(value: string | null, of: Form): void {
+    if (value === null || this.#given.has(value) || this.#entries.has(value) || this.#isKept(value)) return;
+    this.#entries.set(value, { kind: 'name', value, of });
+    this.#masked.clear();
   }
 
   /**
@@ -332,24 +395,24 @@ class Book {
   /** Finds a known date of birth in a text, whatever its spelling, with its replacement. */
   birthDatesIn(text: string): readonly (Span & { readonly standIn: string })[] {
     if (this.#births.size === 0) return [];
-    const isKept = coverOf(this.keptIn(text));
+    const isKept = coverWhenAsked(() => this.keptIn(text));
     return datesIn(text).flatMap(({ start, end, readings, spell }) => {
       const found = readings.find((each) => this.#births.has(each));
       if (found === undefined || isKept({ start, end })) return [];
-      const made = birthDateFor(readings[0] ?? found, this.#options.seed);
-      for (const each of readings) this.#madeBirths.add(birthDateFor(each, this.#options.seed));
+      const [made = ''] = readings.map((each) => this.#birthFor(each));
       return [{ start, end, standIn: spell(made) }];
     });
   }
 
-  /** Returns where a text has a phone number that is known, in any spelling, and its replacement. */
-  knownPhonesIn(text: string): readonly (Span & { readonly standIn: string })[] {
-    if (this.#phones.size === 0 || !/\d/.test(text)) return [];
-    const isKept = coverOf(this.keptIn(text));
+  /** Returns where a text has a number of a phone or a person that is known, in any spelling, and its replacement. */
+  knownNumbersIn(text: string): readonly (Span & { readonly standIn: string })[] {
+    if (this.#phones.size + this.#numbers.size === 0 || !/\d/.test(text)) return [];
+    const isKept = coverWhenAsked(() => this.keptIn(text));
     return longNumbersIn(text).flatMap((span) => {
       const value = text.slice(span.start, span.end);
-      const isKnown = this.#phones.has(value.replace(/\D/g, '').slice(-8)) && !isKept(span);
-      return isKnown ? [{ ...span, standIn: this.standIn('phone', value) }] : [];
+      const digits = value.replace(/\D/g, '');
+      const kind = this.#phones.has(digits.slice(-8)) ? 'phone' : this.#numbers.has(digits) ? 'id' : null;
+      return kind === null || isKept(span) ? [] : [{ ...span, standIn: this.standIn(kind, value) }];
     });
   }
 
@@ -371,8 +434,9 @@ class Book {
 
   /** Values of the domain's own database in a text: all, and those that are not a word of a name that somebody has. */
   #ownIn(text: string): OwnValues {
-    const known = this.#own.get(text)?.map(unpacked);
-    if (known) return { whole: known[0] ?? [], besideNames: known[1] ?? [] };
+    const known = this.#own.get(text);
+    if (known === noSpans) return noValues;
+    if (known) return { whole: unpacked(known[0]), besideNames: unpacked(known[1]) };
     const whole = this.#options.kept?.(text) ?? [];
     const isTold = coverOf(whole.length === 0 ? [] : toldNamesIn(text));
     const isOfName = (span: Span) => !/\s/.test(text.slice(span.start, span.end)) && isTold(span);
@@ -414,13 +478,13 @@ class Book {
       return value.replace(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu, (each) =>
         isParticle(each) || this.#given.has(each) ? each : this.standIn('name', each),
       );
-    const key = `${kind} ${keyOf(kind, value)}${kind === 'phone' || kind === 'card' || kind === 'iban' ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
+    const key = `${kind} ${keyOf(kind, value)}${isSpelled.has(kind) ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
     const found = this.#standIns.get(key);
     if (found !== undefined) return kind === 'name' ? inCase(value, found) : found;
     const card = kind === 'card' && /^\d{4}$/.test(value) ? this.#cards.get(value) : undefined;
     if (card !== undefined) {
       const end = this.standIn('card', card).replace(/\D/g, '').slice(-4);
-      this.#given.add(end, true);
+      this.#given.set(end, true);
       return end;
     }
     let made = '';
@@ -429,14 +493,14 @@ class Book {
       if (made.toLowerCase() !== value.toLowerCase() && !this.#isTaken(made)) break;
     }
     this.#standIns.set(key, made);
-    this.#given.add(made, true);
+    this.#given.set(made, true);
     return made;
   }
 
   counts(): Readonly<Partial<Record<PersonalKind, number>>> {
     const counts: Partial<Record<PersonalKind, number>> = {};
-    for (const { kind, value } of this.#entries.all())
-      if (kind !== 'name' || !/\s/.test(value)) counts[kind] = (counts[kind] ?? 0) + 1;
+    for (const { kind, value, of } of this.#entries.all())
+      if (!of && (kind !== 'name' || !/\s/.test(value))) counts[kind] = (counts[kind] ?? 0) + 1;
     const births = new Set([...this.#births].map((each) => [...each].toSorted().join('')));
     if (births.size > 0) counts.birthDate = (counts.birthDate ?? 0) + births.size;
     if (this.#eastAsian.count > 0) counts.name = (counts.name ?? 0) + this.#eastAsian.count;
@@ -479,7 +543,7 @@ class Book {
     const all = [
       ...patternsIn(piece.text, whole.slice(0, piece.start)),
       ...this.#shapesIn(piece.text),
-      ...namesIn(piece.text),
+      ...namesIn(piece.text).filter(({ start }) => !isNameOfThing(piece.text, start)),
     ];
     return all.flatMap((each) => {
       const [start, end] = [each.start + piece.start, each.end + piece.start];
@@ -507,20 +571,40 @@ class Book {
 
   /** Returns where a text spells a known name letter by letter, and its stand-in spelled alike. */
   spelledIn(text: string): readonly (Span & { readonly standIn: string })[] {
-    const letters = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,30}/gu;
-    return [...text.matchAll(letters)].flatMap(({ 0: spelled, groups, index }) => {
+    const runs = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, | - )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,40}/gu;
+    return [...text.matchAll(runs)].flatMap(({ 0: spelled, groups, index }) => {
       const { sign = ' ' } = groups ?? {};
-      const name = spelled.replace(/\P{L}/gu, '');
-      if (this.#entries.get(name)?.kind !== 'name') return [];
-      return [{ start: index, end: index + spelled.length, standIn: [...this.standIn('name', name)].join(sign) }];
+      const letters = [...spelled.matchAll(/\p{L}/gu)].map((each) => ({ letter: each[0], at: index + each.index }));
+      const found: (Span & { readonly standIn: string })[] = [];
+      // Other letters may be beside those of the name: "B R A U N I think".
+      for (let from = 0; from < letters.length - 2; from++)
+        for (let to = letters.length; to > from + 2; to--) {
+          const word = letters.slice(from, to).map(({ letter }) => letter);
+          const entry = this.#entries.get(word.join(''));
+          if (entry?.kind !== 'name') continue;
+          const standIn = [...this.standInOf(entry, word.join(''))].join(sign);
+          found.push({ start: letters[from]?.at ?? 0, end: (letters[to - 1]?.at ?? 0) + 1, standIn });
+          from = to - 1;
+          break;
+        }
+      return found;
     });
+  }
+
+  /** Returns the replacement of what a text says of an entry. */
+  standInOf({ kind, of }: Entry, said: string): string {
+    return of ? inCase(said, of.standIn()) : this.standIn(kind, said);
   }
 
   #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
     if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
     if (isSecretField(field)) return text.length >= 3 && !/\s/.test(text) ? 'id' : null;
     const kind = kindOfField(field);
+    if (kind === 'id' && isNationalId(field)) return text.replace(/\D/g, '').length >= 5 ? 'id' : null;
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
+    if (kind === 'birthDate' && text.replace(/\D/g, '').length < 4) return null;
+    // `email_verified` is of an address as well.
+    if (kind === 'email' && !/@|%40/.test(text)) return null;
     if (kind !== null) return kind;
     return isNamedPerson(field, text) || isPersonName(field, text, beside, within) ? 'name' : null;
   }
@@ -546,9 +630,24 @@ class Book {
   /** Whether a value is a date, which is then looked for in every spelling. */
   #learnBirthDate(value: string): boolean {
     const [date] = datesIn(value).toSorted((a, b) => b.end - b.start - (a.end - a.start));
-    for (const each of date?.readings ?? []) if (!this.#madeBirths.has(each)) this.#births.add(each);
+    const dates = date?.readings ?? [dateOfTimestamp(value)?.date ?? []].flat();
+    for (const each of dates) if (!this.#madeBirths.has(each)) this.#births.add(each);
     this.#masked.clear();
     return date !== undefined;
+  }
+
+  /** Returns the fields of an object that are the parts of a known date of birth, with their replacements. */
+  birthFieldsIn(object: JsonObject): JsonObject {
+    if (this.#births.size === 0) return {};
+    const known = dateFieldsIn(object).filter(({ date }) => this.#births.has(date));
+    return Object.assign({}, ...known.map(({ date, spell }) => spell(this.#birthFor(date))));
+  }
+
+  /** Returns the replacement of a date of birth, and notes that it is one. */
+  #birthFor(date: string): string {
+    const made = birthDateFor(date, this.#options.seed);
+    this.#madeBirths.add(made);
+    return made;
   }
 
   #add(kind: PersonalKind, value: string): void {
@@ -556,11 +655,24 @@ class Book {
     if (!/[\p{L}\p{N}]/u.test(trimmed) || this.#given.has(trimmed)) return;
     if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
     if (kind === 'phone') this.#phones.add(trimmed.replace(/\D/g, '').slice(-8));
+    if (kind === 'id' && /^\d(?:[ ./-]?\d){6,}$/.test(trimmed)) this.#numbers.add(trimmed.replace(/\D/g, ''));
     if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
-    if (this.#entries.has(trimmed)) return;
-    this.#entries.add(trimmed, { kind, value: trimmed });
+    const known = this.#entries.get(trimmed);
+    if (known && (!known.of || known.of.is === 'spelling')) return;
+    const isSpelling = kind === 'name' && known?.of?.is === 'umlauts';
+    const entry = { kind, value: trimmed };
+    this.#entries.set(trimmed, isSpelling && known.of ? { ...entry, of: { ...known.of, is: 'spelling' } } : entry);
     this.#masked.clear();
   }
+}
+
+/** Returns whether a piece is within one of the spans, which are looked for with the first piece: most texts have none. */
+function coverWhenAsked(spans: () => readonly Span[]): (piece: Span) => boolean {
+  let isCovered: ((piece: Span) => boolean) | undefined;
+  return (piece) => {
+    isCovered ??= coverOf(spans());
+    return isCovered(piece);
+  };
 }
 
 /** Returns a word that does not hold the text that it is from in the memory, as a longer part of a text does. */
@@ -601,8 +713,9 @@ function maskedJson(value: Json, book: Book, keptNames: ReadonlySet<string>): Js
   if (Array.isArray(value)) return value.map((each) => maskedJson(each, book, keptNames));
   if (typeof value !== 'object' || value === null) return value;
   const made: Record<string, Json> = {};
+  const births = book.birthFieldsIn(value as JsonObject);
   for (const [key, each] of Object.entries(value))
-    put(made, book.masked(key, keptNames), maskedJson(each, book, keptNames));
+    put(made, book.masked(key, keptNames), births[key] ?? maskedJson(each, book, keptNames));
   return made;
 }
 
@@ -618,12 +731,18 @@ function withValues(text: string, book: Book, keptNames: ReadonlySet<string>): s
   let [made, done] = ['', 0];
   for (const { start, end, value } of valuesWithin(text)) {
     const source = text.slice(start, end);
-    if (!source.includes('\\u') || jsonIn(source) === undefined) continue;
+    if (!(source.includes('\\u') || hasBirthFields(value, book)) || jsonIn(source) === undefined) continue;
     const masked = JSON.stringify(maskedJson(value, book, keptNames));
     made += book.masked(text.slice(done, start), keptNames) + (masked === JSON.stringify(value) ? source : masked);
     done = end;
   }
   return made + book.masked(text.slice(done), keptNames);
+}
+
+function hasBirthFields(value: Json, book: Book): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const isOne = !Array.isArray(value) && Object.keys(book.birthFieldsIn(value as JsonObject)).length > 0;
+  return isOne || Object.values(value).some((each: Json) => hasBirthFields(each, book));
 }
 
 function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
@@ -636,11 +755,16 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     const masked = book.masked(plain, keptNames);
     return masked === plain ? [] : [{ start, end, standIn: encodeURIComponent(masked) }];
   });
+  const letters = entitiesIn(text).flatMap(({ start, end, plain }) => {
+    const masked = book.masked(plain, keptNames);
+    return masked === plain ? [] : [{ start, end, standIn: masked }];
+  });
   const found = [
     ...names,
     ...encoded,
+    ...letters,
     ...book.birthDatesIn(text),
-    ...book.knownPhonesIn(text),
+    ...book.knownNumbersIn(text),
     ...book.spelledIn(text),
   ].toSorted((a, b) => a.start - b.start || b.end - a.end);
   let [made, done] = ['', 0];
@@ -653,27 +777,36 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
 }
 
 function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
-  const isKept = coverOf(book.keptBesideNames(text));
+  const isKept = coverWhenAsked(() => book.keptBesideNames(text));
   let [made, done] = ['', 0];
   for (const { word, index } of wordsIn(text)) {
     if (index < done) continue;
-    const entry = longest(book.entriesAt(text, word, index), ({ start, end, known }) => {
+    // Handles have numbers behind a name.
+    const [name = ''] = /^\p{L}{3,}(?=\d{1,4}$)/u.exec(word) ?? [];
+    const entries = book.entriesAt(text, word, index);
+    const numbered = name === '' ? [] : book.entriesAt(text, name, index);
+    const entry = longest([...entries, ...numbered], ({ start, end, known }) => {
       if (start < done || isKept({ start, end })) return false;
-      if (known.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
-      return isWhole(text, start, end);
+      if (known.kind === 'name' && !isNamedBy(text.slice(start, end), known, keptNames)) return false;
+      return isWhole(text, start, known.kind === 'name' && end === index + name.length ? index + word.length : end);
     });
     if (!entry) continue;
     const { start, end, known } = entry;
-    made += text.slice(done, start) + book.standIn(known.kind, text.slice(start, end));
+    made += text.slice(done, start) + book.standInOf(known, text.slice(start, end));
     done = end;
   }
   return made + text.slice(done);
 }
 
-/** Whether a word of a name means the name here. */
-function isNamedBy(word: string, keptNames: ReadonlySet<string>): boolean {
-  if (keptNames.has(word.toLowerCase())) return false;
-  return !isAlsoWord(word) || word !== word.toLowerCase();
+/** Whether what is written here means the name that is known. */
+function isNamedBy(said: string, { value, of }: Entry, keptNames: ReadonlySet<string>): boolean {
+  const lower = said.toLowerCase();
+  if (keptNames.has(lower) || keptNames.has((of?.name ?? value).toLowerCase())) return false;
+  if (of?.is === 'genitive' && lower.startsWith(said[0] ?? '')) return false;
+  if (of?.is === 'umlauts' && !/[^ -~]/.test(said)) return false;
+  // Without its accents a name may be a word of the language: Lê.
+  if (lower !== value.toLowerCase() && (said.length < 3 || isNoName(said) || isParticle(lower))) return false;
+  return !isAlsoWord(said) || said !== lower;
 }
 
 function longest<Place extends Span>(places: Iterable<Place>, fits: (place: Place) => boolean): Place | undefined {

@@ -184,13 +184,16 @@ function namesBy(patterns: readonly Cued[], text: string, writing: Writing): rea
     [...text.matchAll(pattern)].flatMap((match): readonly Found[] => {
       const whole = match.groups?.['name'] ?? '';
       // A title is of no one in particular, and whose something is does not change the name.
-      const said = whole.replace(leadingTitles, '');
+      const said = withoutTitles(whole);
       const start = match.index + leadOf(match[0], whole) + whole.length - said.length;
       const kept = nameAtStart(said, writing).replace(/['’]s$/u, '');
       return kept === '' ? [] : [{ kind: 'name', start, end: start + kept.length }];
     }),
   );
 }
+
+/** Returns a name without the forms of address before it. */
+export const withoutTitles = (name: string): string => name.replace(leadingTitles, '');
 
 /** Whether a word only joins those of a name: in a text it is a word of the language. */
 export function isParticle(said: string): boolean {

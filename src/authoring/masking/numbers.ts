@@ -75,8 +75,8 @@ export function isLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Countries whose numbers are written without a zero before the area. */
-const withoutZero: readonly CountryCode[] = ['US', 'MX', 'ES', 'IT', 'PT', 'PL', 'CZ', 'DK', 'NO', 'GR'];
+/** Countries whose numbers are written without a zero before the area, in groups that other numbers do not have. */
+const withoutZero: readonly CountryCode[] = ['US', 'MX', 'ES', 'IT', 'PT', 'PL', 'CZ', 'GR'];
 
 /** Whether a number has the sign of a country, the zero of an area, or the groups of a country that writes no zero. */
 function isPhone(value: string, digits: string): boolean {

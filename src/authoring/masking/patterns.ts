@@ -1,8 +1,10 @@
+import { wordsForBirth } from './dates.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { numbersIn } from './numbers.ts';
 import {
   hostsOfPersons,
   identified,
+  nationalIds,
   noPerson,
   places,
   streetEndings,
@@ -30,7 +32,10 @@ const joint = String.raw`(?:[ \t]{0,4}${sign}|[ \t]{1,4}(?:is|was|are|of|ist|lau
 const jointOfNumber = String.raw`(?: is| was|:|,|=|(?<=(?:number|no\.?|nr\.?|id|code|ref|reference|#))[ \t]{0,4}${sign})?`;
 
 /** Matches a date. */
-export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ ./-]{1,2}\p{L}{3,9}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
+export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\. \d{1,2}\. \d{4}|\d{1,2}[ ./-]{1,2}\p{L}{3,12}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
+
+const births = Object.values(wordsForBirth);
+const birth = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])`, 'iu');
 
 /** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */
 function spelledEmail(at: string, dot: string): string {
@@ -175,16 +180,19 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   [
     'birthDate',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:geboren(?: am| op)?|geburtstag|geburtsdatum|geb\.|née? le|date de naissance|nacid[oa] el|fecha de nacimiento|nat[oa] il|data di nascita|nascid[oa] em|data de nascimento|geboortedatum|född(?: den)?|urodzon[ya])${joint}(?:(?:der|am|le|el|il)[ \t]+)?(?<value>${date})`,
+      String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])(?:[ \t]?\([^()\n]{1,20}\))?(?:[^\p{N}.!?\n]{0,25}[^\p{L}\p{N}])?(?<value>${date})`,
       'giu',
     ),
+    birth,
   ],
+  // In some languages the verb is at the end.
   [
     'birthDate',
     new RegExp(
-      String.raw`\b(?:born(?: on)?|birth ?date|date of birth|birthday|birth ?day|dob|d\.o\.b\.)(?:[ \t]?\([^()\n]{1,20}\))?${joint}(?:on )?(?:the )?(?<value>${date})`,
+      String.raw`(?<value>${date})[^\p{N}.,!?\n]{0,25}(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])(?![^.!?\n]{0,20}\d)`,
       'giu',
     ),
+    birth,
   ],
   [
     'id',
@@ -215,6 +223,14 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
     'id',
     /\b(?:insta(?:gram)?|twitter|telegram|tiktok|snapchat|discord|skype)(?: handle| name| account| id| user(?:name)?)?(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>[\p{L}\p{N}_][\p{L}\p{N}._-]+[\p{L}\p{N}_])/giu,
     /insta|twitter|telegram|tiktok|snapchat|discord|skype/i,
+  ],
+  [
+    'id',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])(?:${nationalIds})(?:[ -]?(?:number|nummer|nr\.?|no\.?|card))?${joint}(?<value>(?=(?:\P{N}{0,6}\p{N}){5})[A-Z]{0,6}\d[\dA-Z]*(?:[ ./-][\dA-Z]*\d[\dA-Z]*){0,6})(?![\p{L}\p{N}])`,
+      'giu',
+    ),
+    /\d/,
   ],
   // The number of the British National Insurance, as it is written with spaces.
   ['id', /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu],

@@ -1,7 +1,9 @@
 import parsePhoneNumber from 'libphonenumber-js/min';
 import { type Random, randomStream } from '../../engine/core/values/random.ts';
+import { dateOfTimestamp } from './dates.ts';
 import type { PersonalKind } from './kind.ts';
 import { isLuhn } from './numbers.ts';
+import { withoutAccents } from './valueIndex.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
 /** A name that no one has, so that a reader sees at once that it replaces another. */
@@ -38,7 +40,7 @@ export function standInFor(
     case 'address':
       return value.replace(/[\p{L}'’]+|\d+/gu, (part) => (isStreetWord(part) ? part : partFor(part, random, nameFor)));
     case 'birthDate':
-      return dateFor(value, random);
+      return timestampFor(value, seed) ?? dateFor(value, random);
     case 'id':
       return /^[0-9a-f-]{32,}$/i.test(value) ? hexFor(value, random) : reshaped(value, random);
     case 'postcode':
@@ -53,7 +55,8 @@ export function keyOf(kind: PersonalKind, value: string): string {
   const plain = value.normalize('NFC').toLowerCase();
   if (kind === 'phone' || kind === 'card') return plain.replace(/\D/g, '');
   if (kind === 'iban') return plain.replace(/[^a-z0-9]/g, '');
-  return plain;
+  if (kind === 'id' && /^\d[\d ./-]*\d$/.test(plain)) return plain.replace(/\D/g, '');
+  return kind === 'name' ? withoutAccents(plain) : plain;
 }
 
 /** A name in the case of what it replaces. */
@@ -185,6 +188,14 @@ export function birthDateFor(date: string, seed: string): string {
     const [asMonth, asDay] = isEither && Number(month) === high ? [last, first] : [first, last];
     return [asYear, String(asMonth).padStart(2, '0'), String(asDay).padStart(2, '0')].join('-');
   }
+}
+
+/** Returns the timestamp of the replacement of its date, at the same time of day; null for what is not a timestamp. */
+function timestampFor(value: string, seed: string): string | null {
+  const found = dateOfTimestamp(value);
+  if (!found) return null;
+  const moved = Date.parse(birthDateFor(found.date, seed)) - Date.parse(found.date);
+  return String(Number(value) + moved / found.unit);
 }
 
 function dateFor(value: string, random: Random): string {

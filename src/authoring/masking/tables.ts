@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 import { keyedIn } from './keyedLines.ts';
-import { assignedIn, elementsIn, htmlTablesIn } from './markup.ts';
+import { assignedIn, type Cell, elementsIn, htmlTablesIn, valuesOfTable } from './markup.ts';
 import { isHeading, type NamedValue, valuesOf } from './namedValue.ts';
 
 /** Returns the values of tables in Markdown, CSV, HTML and of terminals, of XML, of YAML, and of `name=value`. */
@@ -64,13 +64,27 @@ function columnIn(text: string): readonly NamedValue[] {
 /** Returns the values of tables that are drawn with strokes, as Markdown and the terminals of databases do. */
 function drawnIn(text: string): readonly NamedValue[] {
   const found: NamedValue[] = [];
-  let columns: readonly string[] = [];
+  let rows: (readonly Cell[])[] = [];
+  let isRuled = false;
+  const end = (): void => {
+    // Without a rule the strokes may be signs of a sentence.
+    for (const each of valuesOfTable(rows)) found.push({ ...each, mayBeProse: each.mayBeProse === true || !isRuled });
+    [rows, isRuled] = [[], false];
+  };
   for (const line of text.split(/\r?\n/)) {
-    if (/^[\s|+:=-]+$/.test(line) && /[-=]/.test(line)) continue;
-    const cells = line.split('|');
-    if (columns.length > 1 && cells.length === columns.length) found.push(...valuesOf(columns, cells));
-    else columns = isHeading(cells) ? cells : [];
+    const cells = line
+      .trim()
+      .replace(/^\||\|$/g, '')
+      .split('|')
+      .map((each) => ({ text: each.trim().replace(/^(\*\*|__|`)(.*)\1$/, '$2'), isHead: false }));
+    if (/^[\s|+:=-]+$/.test(line) && /[-=]/.test(line)) {
+      isRuled = true;
+      continue;
+    }
+    if (cells.length !== rows[0]?.length) end();
+    if (cells.length > 1) rows.push(cells);
   }
+  end();
   return found;
 }
 

@@ -9,8 +9,15 @@ export type Span = { readonly start: number; readonly end: number };
  */
 const folded = (text: string) => text.replace(/[İı]/g, 'i').toLowerCase();
 
+/** Returns the same without accents, so that a name is found in both of its spellings. */
+export const withoutAccents = (text: string): string =>
+  folded(text).replace(/[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/g, (sign) =>
+    sign === 'ø' ? 'o' : sign === 'ł' ? 'l' : sign === 'đ' ? 'd' : (sign.normalize('NFD')[0] ?? sign),
+  );
+
 /** Returns whether a piece is whole within one of the spans. It takes the same time for many spans as for a few. */
 export function coverOf(spans: readonly Span[]): (piece: Span) => boolean {
+  if (spans.length === 0) return () => false;
   const sorted = spans.toSorted((a, b) => a.start - b.start);
   const reaches: number[] = [];
   for (const { end } of sorted) reaches.push(Math.max(reaches.at(-1) ?? 0, end));
@@ -35,10 +42,16 @@ type Group<Known> = { readonly lead: number; readonly length: number; readonly v
  */
 export class ValueIndex<Known = true> {
   readonly #groups = new Map<string, Map<string, Group<Known>>>();
+  readonly #folded: (text: string) => string;
 
-  /** Adds a value that is not there yet. */
-  add(value: string, known: Known): void {
-    const lower = folded(value.normalize('NFC'));
+  /** @param asFolded returns what is equal for values that are the same, with as many places */
+  constructor(asFolded: (text: string) => string = folded) {
+    this.#folded = asFolded;
+  }
+
+  /** Adds a value, in place of what was known of it. */
+  set(value: string, known: Known): void {
+    const lower = this.#folded(value.normalize('NFC'));
     const word = keyOf(lower);
     if (word === undefined) return;
     const [lead, { length }] = [lower.indexOf(word), lower];
@@ -47,11 +60,11 @@ export class ValueIndex<Known = true> {
     const shape = `${lead} ${length}`;
     const group = groups.get(shape) ?? { lead, length, values: new Map<string, Known>() };
     groups.set(shape, group);
-    if (!group.values.has(lower)) group.values.set(lower, known);
+    group.values.set(lower, known);
   }
 
   get(value: string): Known | undefined {
-    const lower = folded(value.normalize('NFC'));
+    const lower = this.#folded(value.normalize('NFC'));
     const word = keyOf(lower) ?? '';
     return this.#groups
       .get(word)
@@ -68,38 +81,53 @@ export class ValueIndex<Known = true> {
   }
 
   /** The values that a text holds by the word of it that begins at a place. */
-  at(text: string, word: string, index: number): readonly (Span & { readonly known: Known })[] {
-    const groups = this.#groups.get(folded(word));
-    if (!groups) return [];
-    return [...groups.values()].flatMap(({ lead, length, values }) => {
-      const start = index - lead;
-      const known = start < 0 ? undefined : values.get(folded(text.slice(start, start + length)));
-      return known === undefined ? [] : [{ start, end: start + length, known }];
-    });
+  at(text: string, word: string, index: number): readonly Found<Known>[] {
+    const groups = this.#groups.get(this.#folded(word));
+    return groups ? foundIn(groups, index, (start, end) => this.#folded(text.slice(start, end))) : [];
   }
 
   /** Returns where a text holds one of the values whole, the longest first. */
   spansIn(text: string): readonly Span[] {
-    const lower = folded(text);
+    const lower = this.#folded(text);
     const spans: Span[] = [];
+    let done = 0;
     for (const { word, index } of wordsIn(lower)) {
-      if (index < (spans.at(-1)?.end ?? 0)) continue;
+      const groups = index < done ? undefined : this.#groups.get(word);
+      if (!groups) continue;
       let found: Span | null = null;
-      for (const { start, end } of this.at(lower, word, index)) {
+      for (const { start, end } of foundIn(groups, index, (from, to) => lower.slice(from, to))) {
         if (end <= (found?.end ?? 0)) continue;
         const last = lower[end - 1];
         if (isEastAsian(last) || !isJoined(last, lower[end])) found = { start, end };
       }
-      if (found) spans.push(found);
+      if (!found) continue;
+      spans.push(found);
+      done = found.end;
     }
     return spans;
   }
 }
 
+type Found<Known> = Span & { readonly known: Known };
+
+function foundIn<Known>(
+  groups: ReadonlyMap<string, Group<Known>>,
+  index: number,
+  piece: (start: number, end: number) => string,
+): readonly Found<Known>[] {
+  const found: Found<Known>[] = [];
+  for (const { lead, length, values } of groups.values()) {
+    const start = index - lead;
+    const known = start < 0 ? undefined : values.get(piece(start, start + length));
+    if (known !== undefined) found.push({ start, end: start + length, known });
+  }
+  return found;
+}
+
 /** Returns an index of values of which nothing else is known. */
 export function indexOfValues(values: Iterable<string>): ValueIndex {
   const index = new ValueIndex();
-  for (const value of values) index.add(value, true);
+  for (const value of values) index.set(value, true);
   return index;
 }
 
@@ -109,10 +137,33 @@ function keyOf(lower: string): string | undefined {
   return isEastAsian(word) ? word?.[0] : word;
 }
 
+type Word = { readonly word: string; readonly index: number };
+
 /** The words of a text, and each sign of those that are East Asian. */
-export function* wordsIn(text: string): Iterable<{ readonly word: string; readonly index: number }> {
+export function wordsIn(text: string): readonly Word[] {
+  if (!/[\u0080-\uffff]/.test(text)) return asciiWordsIn(text);
+  const words: Word[] = [];
   for (const { 0: word, index } of matchWords(text)) {
-    if (isEastAsian(word)) for (let at = 0; at < word.length; at++) yield { word: word[at] ?? '', index: index + at };
-    else yield { word, index };
+    if (!isEastAsian(word)) words.push({ word, index });
+    else for (let at = 0; at < word.length; at++) words.push({ word: word[at] ?? '', index: index + at });
   }
+  return words;
+}
+
+/** Returns the words of a text of ASCII. A loop takes a fraction of the time of a pattern, and each text is read often. */
+function asciiWordsIn(text: string): readonly Word[] {
+  const words: Word[] = [];
+  let start = -1;
+  for (let at = 0; at <= text.length; at++) {
+    const sign = text.charCodeAt(at);
+    const isDigit = sign >= 0x30 && sign <= 0x39;
+    const lower = sign | 0x20;
+    if (isDigit || (lower >= 0x61 && lower <= 0x7a)) {
+      if (start < 0) start = at;
+    } else if (start >= 0) {
+      words.push({ word: text.slice(start, at), index: start });
+      start = -1;
+    }
+  }
+  return words;
 }

@@ -1,3 +1,4 @@
+import { decodeNamedCharacterReference } from 'decode-named-character-reference';
 import { type Json, type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { pythonLiteral } from '../../engine/core/values/pythonLiteral.ts';
@@ -41,6 +42,25 @@ export function rowsOf(value: JsonObject): readonly JsonObject[] {
     .map((row) => Object.fromEntries(row.map((cell, at) => [String(columns[at]), cell])));
 }
 
+/** Returns the fields that a list of pairs has: `[{"key": "name", "value": "X"}]`; null for another list. */
+export function pairsIn(list: readonly Json[]): JsonObject | null {
+  const pairs = list.flatMap((each): readonly (readonly [string, Json])[] => {
+    if (!isObject(each)) return [];
+    const { value = each['values'] } = each;
+    const name = ['key', 'name', 'field', 'label', 'title', 'property', 'id'].find((key) => isFieldName(each[key]));
+    return name === undefined || value === undefined ? [] : [[String(each[name]), plainValue(value)]];
+  });
+  return pairs.length > 0 && pairs.length === list.length ? Object.fromEntries(pairs) : null;
+}
+
+const isFieldName = (value: Json | undefined) => typeof value === 'string' && /^\p{L}[^\n]{0,60}$/u.test(value);
+
+/** Returns the value of a property that has others beside it, such as its time or its type. */
+export function plainValue(value: Json): Json {
+  const { value: own, stringValue = own } = isObject(value) ? value : {};
+  return stringValue === undefined || typeof stringValue === 'object' ? value : stringValue;
+}
+
 /** Returns the pieces of a text with percent signs for other signs, as in addresses, and what each means. */
 export function encodedIn(text: string): readonly (Span & { readonly plain: string })[] {
   if (!text.includes('%')) return [];
@@ -59,4 +79,43 @@ export function decoded(piece: string): string | null {
   } catch {
     return null;
   }
+}
+
+const entity = /&(?:#\d{2,6}|#x[\da-f]{2,6}|[a-z]{2,8});/giu;
+const besideEntities = /(?:[\p{L}\p{M}'’-]{1,60}|&(?:#\d{2,6}|#x[\da-f]{2,6}|[a-z]{2,8});){1,40}/giu;
+
+/** Returns the sign that an entity of HTML means; the entity itself where it means none. */
+function signOf(written: string): string {
+  const [, hex, decimal, name = ''] = /^&(?:#x([\da-f]+)|#(\d+)|(\w+));$/i.exec(written) ?? [];
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  if (code <= 0x10ffff) return String.fromCodePoint(code);
+  return decodeNamedCharacterReference(name) || written;
+}
+
+/** Returns a text with the signs that entities of HTML mean. */
+export const withoutEntities = (text: string): string => (text.includes('&') ? text.replace(entity, signOf) : text);
+
+/** Returns the words of a text that have entities of HTML for some of their letters, and what each means. */
+export function entitiesIn(text: string): readonly (Span & { readonly plain: string })[] {
+  if (text.search(entity) < 0) return [];
+  return [...text.matchAll(besideEntities)].flatMap(({ 0: piece, index }) => {
+    const found: (Span & { readonly plain: string })[] = [];
+    let [start, at, plain, isWritten] = [index, index, '', false];
+    const end = (): void => {
+      if (isWritten) found.push({ start, end: at, plain: plain.normalize('NFC') });
+      [plain, isWritten] = ['', false];
+    };
+    for (const part of piece.match(/&[^;]*;|[^&]+/g) ?? []) {
+      const isEntity = part.startsWith('&');
+      const sign = isEntity ? signOf(part) : part;
+      // A space or a sign of punctuation ends a word.
+      if (isEntity && !/^[\p{L}\p{M}'’]$/u.test(sign)) {
+        end();
+        start = at + part.length;
+      } else [plain, isWritten] = [plain + sign, isWritten || isEntity];
+      at += part.length;
+    }
+    end();
+    return found;
+  });
 }

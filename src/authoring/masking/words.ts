@@ -98,6 +98,9 @@ export const addressWords = 'rue|chemin|impasse|de|du|des|la|le|les|box|postfach
 /** Words for things whose number or code can identify a person. */
 export const identified =
   'order|customer|account|booking|reservation|invoice|ticket|tracking|reference|case|contract|policy|claim|member|membership|loyalty|serial|passport|licen[cs]e|user|client|parcel|shipment|confirmation|transaction|subscription';
+/** Names of the numbers that countries give to persons, as fields and texts have them. */
+export const nationalIds =
+  'cpf|cnpj|bsn|burgerservicenummer|steuer[ -]?(?:id|identifikationsnummer|nummer)|aadhaa?r|tfn|tax[ -]file|ssn|social[ -]security|pesel|codice[ -]fiscale|personnummer';
 /** Sites on which the first part of a path is somebody's name. */
 export const hostsOfPersons =
   '(?:github|gitlab|twitter|x|facebook|instagram|tiktok|linkedin|reddit|medium|pinterest|snapchat|vk|xing|youtube|twitch)\\.com|(?:t|vk)\\.me|bsky\\.app';

@@ -363,6 +363,35 @@ const rich = (...elements: readonly object[]) => [
 const variations: readonly (readonly [string, string, Content, readonly string[]])[] = [
   [
     'Claude Code session',
+    'a line whose parent was never written, output of a command, and a summary of what is above',
+    jsonl(
+      claude('a', null, 'user', '<local-command-stdout>ok</local-command-stdout>'),
+      claude('b', 'a', 'user', 'Where is W1?'),
+      claude('c', 'phantom', 'assistant', [{ type: 'text', text: 'It has shipped.' }]),
+      claude('d', 'c', 'user', 'The session continues: W1 is asked for.', { isCompactSummary: true }),
+    ),
+    [asked, answered],
+  ],
+  [
+    'Codex session',
+    'a result as parts, a copy of the files, and a turn that was aborted',
+    jsonl(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'x', base_instructions: { text: 'Be brief.' } } },
+      item({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Where is W1?' }] }),
+      item({ type: 'function_call', call_id: 'c1', name: 'get_order', arguments: text }),
+      item({ type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'shipped' }] }),
+      item({ type: 'ghost_snapshot', ghost_commit: { id: 'x' } }),
+      item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It has shipped.' }] }),
+      item({
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_text', text: '<turn_aborted>x</turn_aborted>' }],
+      }),
+    ),
+    [...withSystem, 's <turn_aborted>x</turn_aborted>'],
+  ],
+  [
+    'Claude Code session',
     'parallel calls, whose results name the line of their own call',
     jsonl(
       claude('a', null, 'user', 'Where is W1?'),
@@ -636,6 +665,29 @@ const shapes: readonly (readonly [string, unknown, readonly string[]])[] = [
     [...both, returned, second],
   ],
   [
+    'parallel calls of which one has an id, whose result comes last',
+    {
+      messages: [
+        parallel('a', undefined),
+        { role: 'tool', name: 'get_order', content: 'open' },
+        { role: 'tool', tool_call_id: 'a', content: 'shipped' },
+      ],
+    },
+    [...both, second, returned],
+  ],
+  [
+    'a later call with the id of an earlier one, whose result has none',
+    {
+      messages: [
+        { role: 'assistant', tool_calls: parallel('a').tool_calls.slice(0, 1) },
+        { role: 'tool', content: 'shipped' },
+        { role: 'assistant', tool_calls: parallel('a', 'a').tool_calls.slice(1) },
+        { role: 'tool', tool_call_id: 'a', content: 'open' },
+      ],
+    },
+    [called, returned, 'a> get_order{"order_id":"W2"}', second],
+  ],
+  [
     'results in another order, by name',
     {
       messages: [
@@ -780,11 +832,43 @@ test('a thread of Slack over several days of a channel is one conversation', asy
   expect(conversations.map(shown)).toEqual([[asked, answered]]);
 });
 
+const textPart = (text: string, more: object = {}) => ({ type: 'text', text, ...more });
+
+test.each([
+  ['a user', { role: 'user', content: [textPart('Order W1'), textPart('2 broken')] }, 'u Order W1\n2 broken'],
+  ['the system', { role: 'system', content: [textPart('Be brief.'), textPart('Ask.')] }, 's Be brief.\nAsk.'],
+  ['the agent', { role: 'assistant', content: [textPart('For Ann Lee'), textPart('Done')] }, 'a For Ann Lee\nDone'],
+  [
+    'the agent that cites, which are pieces of a sentence',
+    { role: 'assistant', content: [textPart('It is '), textPart('blue', { citations: [{}] }), textPart('.')] },
+    'a It is blue.',
+  ],
+])('parts of %s are joined so that no word becomes another one', async (_, message, expected) => {
+  const [found] = (await read(jsonl({ messages: [message] }))).conversations;
+  expect(found && shown(found)).toEqual([expected]);
+});
+
+test('a picture that a tool of ChatGPT returned, and state of Codex, are named only where something is lost', async () => {
+  const picture = { content_type: 'multimodal_text', parts: [{ content_type: 'image_asset_pointer' }] };
+  const mapping = {
+    ...node('a', null, 'assistant', text, { recipient: 'draw' }),
+    ...node('b', 'a', 'tool', '', { content: picture }),
+  };
+  const chatGpt = await read(JSON.stringify([{ current_node: 'b', mapping }]));
+  expect(chatGpt.conversations.flatMap(({ lost }) => lost.map(({ message }) => message))).toEqual([
+    'message 2: has parts that are not text (a picture, a file); they are left out',
+  ]);
+  const codex = await read(jsonl(item({ type: 'ghost_snapshot' }), item({ type: 'message', ...user })));
+  expect(codex.conversations.flatMap(({ lost }) => lost)).toEqual([]);
+});
+
 test('a message without content that can be read is reported, and never an empty turn', async () => {
   const empty = [
     { role: 'user', content: '' },
     { role: 'assistant', content: null },
     { role: 'assistant', answer: 'x' },
+    { role: 'user', content: ' \n\t' },
+    { role: 'assistant', content: [{ type: 'text', text: '\n' }] },
     { role: 'user', content: [{ type: 'image_url', image_url: {} }] },
   ];
   const [found] = (await read(jsonl({ messages: [user, ...empty] }))).conversations;
@@ -793,7 +877,9 @@ test('a message without content that can be read is reported, and never an empty
     'messages.1: is empty; it is left out',
     'messages.2: has no content that can be read (its fields are role); it is left out',
     'messages.3: has no content that can be read (its fields are role, answer); it is left out',
-    'messages.4: has parts that are not text (a picture, a file): a part of type "image_url" is left out',
+    'messages.4: is empty; it is left out',
+    'messages.5: is empty; it is left out',
+    'messages.6: has parts that are not text (a picture, a file): a part of type "image_url" is left out',
   ]);
 });
 

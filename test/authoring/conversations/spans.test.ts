@@ -191,7 +191,27 @@ const trees: readonly (readonly [string, readonly Given[], readonly (readonly st
       chat('g', [user, calling, result, closing, followUp], bye, { at: 20, parent: 'r' }),
     ],
     [[...whole, 'u Thanks.', 'a Bye.']],
-    [/^span f \(chat m\) is an attempt that was abandoned; it is left out$/],
+    [
+      /^span e \(chat m\) is an attempt that failed, without an answer; it is left out$/,
+      /^span f \(chat m\) is an attempt that was abandoned; it is left out$/,
+    ],
+  ],
+  [
+    'attempts without any output: of a call, of a call without messages, and of an agent',
+    [
+      agent('q', { isError: true, attributes: { 'gen_ai.input.messages': [user] } }),
+      agent('r', { at: 1 }),
+      chat('e', [user], null, { at: 2, parent: 'r' }),
+      chat('h', [], null, { at: 3, parent: 'r', isError: true, attributes: { 'gen_ai.system_instructions': '' } }),
+      { ...first, at: 4 },
+      last,
+    ],
+    [whole],
+    [
+      /^span e \(chat m\) is an attempt that was abandoned, without an answer; it is left out$/,
+      /^span h \(chat m\) is an attempt that failed, without an answer; it is left out$/,
+      /^span q \(invoke_agent desk\) is an attempt that failed, without an answer; it is left out$/,
+    ],
   ],
   [
     'the work of an agent inside of a tool',
@@ -300,6 +320,8 @@ const langChain = (name: string, kwargs: object) => ({
   id: ['langchain', 'schema', name],
   kwargs,
 });
+
+const ofRun = { id: 'a', trace_id: 't', run_type: 'llm', start_time: '2026-01-01T00:00:00' };
 
 const dialects: readonly (readonly [string, unknown, (readonly string[])?])[] = [
   [
@@ -539,6 +561,44 @@ const dialects: readonly (readonly [string, unknown, (readonly string[])?])[] = 
       't< get_order{"order_id":"W1"} {"result":"shipped"}',
       ...['a~ Easy.', 'a It has shipped.'],
     ],
+  ],
+  [
+    'a list of traces of Langfuse, which has ids in place of the observations',
+    {
+      data: [{ id: 't', timestamp: '2026-01-01T00:00:00Z', input: told, output: spoken, observations: ['a', 'b'] }],
+      meta: { page: 1 },
+    },
+  ],
+  [
+    'a result of LangChain that Langfuse has as a message of its own observation',
+    {
+      trace: { id: 't' },
+      observations: [
+        {
+          ...{ id: 'a', traceId: 't', type: 'GENERATION', startTime: '2026-01-01T00:00:00Z' },
+          ...{ input: told.slice(0, 2), output: told[2] },
+        },
+        {
+          ...{ id: 'b', traceId: 't', type: 'TOOL', name: 'get_order', startTime: '2026-01-01T00:00:01Z' },
+          ...{ input: order, output: { type: 'tool', content: 'shipped', tool_call_id: 'c1', status: 'success' } },
+        },
+      ],
+    },
+    whole.slice(0, 4),
+  ],
+  [
+    'a run of LangSmith of the Responses API',
+    { ...ofRun, inputs: { instructions: 'Be brief.', input: [asked] }, outputs: { output: [spoken] } },
+    answered,
+  ],
+  [
+    'a run of LangSmith of Anthropic, with the system as parts',
+    {
+      ...ofRun,
+      inputs: { system: [{ type: 'text', text: 'Be brief.' }], messages: [asked] },
+      outputs: { message: { ...spoken, content: [{ type: 'text', text: spoken.content }] } },
+    },
+    answered,
   ],
   [
     'runs of LangSmith',

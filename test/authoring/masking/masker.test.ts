@@ -113,7 +113,23 @@ const ofNobody = [
   '{"value":1234567890123,"shelf":"1234567"}',
   'NAME        READY\nBrass Lamp  yes',
   '<table><tr><th>Name</th><th>Price</th></tr><tr><td>Brass Lamp</td><td>12</td></tr></table>',
+  'Name: Brass Lamp\nPrice: 12\nColour: black',
+  'Here it is. SKU: L1, Name: Brass Lamp, Stock: 3',
+  '**Name:** Brass Lamp\n**Price:** 12',
+  '{"customer_orders":[{"name":"Brass Lamp","price":12,"customer_id":"-"}]}',
+  '| Feature | Plan |\n| --- | --- |\n| Email | yes |\n| Phone | no |\n\nyes, it has a phone: no plan',
+  '{"email_verified":"yes"} yes',
+  '{"attributes":[{"name":"Name","value":"Brass Lamp"},{"name":"Price","value":"12"}]}',
+  'Pick 20 12 34 56 for the draw. Tom &amp; Jerry &lt;3',
 ];
+
+test.each([
+  'Name: Orla Quennell\nPhone: -\nColour: black',
+  'Name: Orla Quennell\nProduct: Brass Lamp\nPrice: 12',
+  '{"name":"Orla Quennell","email":"-","price":12}',
+])('a name beside a price is of a person where fields of a person or an item are there: %s', (text) => {
+  expect(masked([text])[0]).not.toMatch(/Orla|Quennell/);
+});
 
 test.each(ofNobody)('text that is not personal is kept: %s', (text) => {
   expect(masked([text])).toEqual([text]);
@@ -147,6 +163,19 @@ test.each([
   '<dl><dt>Customer name</dt><dd>Orla Quennell</dd><dt>Driver name</dt><dd>Odo Tamblyn</dd></dl>',
   'ID  CUSTOMER NAME  SIZE\n7   Orla Quennell  8\n18                 9\n8   Odo Tamblyn    10\n\nDone.',
   ' id  customer_name  phone\n---  -------------  -----\n  7  Orla Quennell  -\n 18  Odo Tamblyn    -',
+  '**Full name:** Orla Quennell\n**Note**: late\n__Driver name__: Odo Tamblyn',
+  '1. **Full name:** Orla Quennell\n2. Driver name: `Odo Tamblyn`',
+  '* Name: Orla Quennell\n* Phone: -\n\n+ *Driver name*: **Odo Tamblyn**',
+  '| Field | Value |\n| --- | --- |\n| Full name | Orla Quennell |\n| **Driver name** | Odo Tamblyn |',
+  '| Name | Orla Quennell |\n| --- | --- |\n| Phone | - |\n| Driver name | Odo Tamblyn |',
+  '| | |\n|---|---|\n| Full name | Orla Quennell |\n\nFull name | Odo Tamblyn',
+  '{"fields":[{"key":"customer_name","value":"Orla Quennell"},{"key":"driver_name","value":"Odo Tamblyn"}]}',
+  '{"custom_fields":[{"name":"Full name","value":"Orla Quennell"},{"id":"driver_name","values":["Odo Tamblyn"]}]}',
+  '{"answers":[{"label":"Name","value":"Orla Quennell"},{"label":"Phone","value":"-"}],"title":"Driver name","value":"Odo Tamblyn"}',
+  '{"attributes":[{"key":"user_name","value":{"stringValue":"Orla Quennell"}},{"key":"driver_name","value":{"stringValue":"Odo Tamblyn"}}]}',
+  '{"properties":{"firstname":{"value":"Orla"},"lastname":{"value":"Quennell","by":{"driver_name":"Odo Tamblyn"}}}}',
+  '{"customer":{"name":"Quennell, Orla"},"driver":"Tamblyn, Odo"}',
+  '<p>Full name: Orla Qu&#101;nnell</p>\nMy name is Odo T&#x61;mblyn.&nbsp;',
 ])('names go from a result, whatever its form: %s', (text) => {
   const [made = ''] = masked([text]);
   for (const part of ['Orla', 'Quennell', 'Odo', 'Tamblyn', '\\u0054amblyn']) expect(made).not.toContain(part);
@@ -243,6 +272,16 @@ test.each([
 });
 
 test.each([
+  [['My name is José García.', '&nbsp;Garc&iacute;a, Jos&eacute;&amp;Co'], /^&nbsp;\p{L}+, \p{L}+&amp;Co$/u],
+  [['My name is M&uuml;ller.', 'Müller'], /^\p{L}+$/u],
+  [['{"customer":{"name":"M&uuml;ller"}}', 'Dear M&uuml;ller &amp; Müller'], /^Dear (?<name>\p{L}+) &amp; \k<name>$/u],
+] as const)('entities of HTML in a name are read: %j', (texts, stays) => {
+  const [, made = ''] = masked(texts);
+  expect(made).toMatch(stays);
+  expect(made).not.toMatch(/Garc|Jos|ller/);
+});
+
+test.each([
   ['customer', 'Tobias Achterberg', true],
   ['bookedBy', 'Joost van Dijk', true],
   ['guest', 'Priya', false],
@@ -264,6 +303,45 @@ test.each([
   ['jméno', 'příjmení'],
 ])('a field %s next to %s holds a name', (field, beside) => {
   expect(masked([JSON.stringify({ [field]: 'Quennell', [beside]: '-' })])[0]).not.toContain('Quennell');
+});
+
+test.each([
+  ['José García', 'Jose Garcia, JOSE GARCIA, josé'],
+  ['Jose Garcia', 'José García'],
+  ['Jürgen Groß', 'Juergen Gross, JUERGEN GROSS, Jurgen'],
+  ['Juergen Gross', 'Jürgen Groß'],
+  ['Matthias Braun', 'Brauns Paket, das von Matthias'],
+  ['José García', '@jose.garcia, jose_garcia, jgarcia, josegarcia, JGarcia84 and garcia84'],
+  ['Jürgen Müller', 'jmueller or jmuller'],
+  ['Matthias Braun', 'B-R-A-U-N, B R A U N I think, with a B.R.A.U.N., B, R, A, U, N and B - R - A - U - N'],
+  ['José García', 'G-A-R-C-I-A or J O S E G A R C I A'],
+  ['Dr. Orla Quennell', 'Quennell'],
+  ['Quennell, Orla', 'oquennell'],
+])('a declared name is masked in its other forms: %s as %s', (customer_name, said) => {
+  const [made = '', stays] = masked([said, 'Dr. is here, Brauner too', JSON.stringify({ customer_name })]);
+  const gone =
+    /jos[eé]|garc|j(?:ü|ue|u)rgen|gro(?:ß|ss)|matthias|b[ -.,]*r[ -.,]*a[ -.,]*u[ -.,]*n|m(?:ü|ue|u)ller|quennell|g.a.r.c/i;
+  expect(said).toMatch(gone);
+  expect(made).not.toMatch(gone);
+  expect(stays).toBe('Dr. is here, Brauner too');
+});
+
+test('the forms of a name have one replacement', () => {
+  const forms = 'García|Garcia|GARCIA|Garcias|G-A-R-C-I-A|jgarcia|josegarcia|Müller|Mueller|Muller';
+  const [made = ''] = masked([forms, '{"customer_name":"José García"}', '{"customer_name":"Uwe Müller"}']);
+  const [name = '', plain, capitals, genitive, letters, handle, both, own = '', two, bare] = made.split('|');
+  expect([plain, capitals, genitive]).toEqual([name, name.toUpperCase(), `${name}s`]);
+  expect(letters?.replaceAll('-', '').toLowerCase()).toBe(name.toLowerCase());
+  for (const each of [handle, both]) expect(each).toMatch(new RegExp(`${name}$`, 'i'));
+  expect([two, bare]).toEqual([own, own]);
+});
+
+test.each([
+  ['Lê Bill', 'le Bills, der Brauns, brauns'],
+  ['Michael Noel', 'Michal, Nol'],
+  ['Mary Quennell', 'Maryland, quennelled'],
+])('words that only resemble a declared name stay: %s, %s', (customer_name, said) => {
+  expect(masked([said, JSON.stringify({ customer_name })])[0]).toBe(said);
 });
 
 test('whose something is does not change the name', () => {
@@ -397,6 +475,82 @@ test('a date of birth has the same stand-in in every spelling', () => {
       y: expect.stringMatching(new RegExp(`^(?:19)?${y.slice(2)}$`)),
     });
   expect(made.join(' ')).not.toMatch(/1981|March 14|14 March/);
+});
+
+test.each([
+  [
+    'Ich bin der, der am 14. März 1981 in Köln geboren ist.',
+    /am \d+\. (?:Januar|Februar|März|April|Mai|Ju[nl]i|August|September|Oktober|November|Dezember) 19\d\d in/u,
+  ],
+  [
+    'geboren am 14. April 1981',
+    /am \d+\. (?:Januar|Februar|März|Mai|Ju[nl]i|August|September|Oktober|November|Dezember|April) /u,
+  ],
+  [
+    'nasci no dia 14 de agosto de 1981',
+    /\d+ de (?:janeiro|fevereiro|março|abril|maio|ju[nl]ho|agosto|setembro|outubro|novembro|dezembro) de/u,
+  ],
+  [
+    'nací el 14 de abril de 1981',
+    /\d+ de (?:enero|febrero|marzo|abril|mayo|ju[nl]io|agosto|septiembre|octubre|noviembre|diciembre) de/u,
+  ],
+  [
+    'urodziłem się 14 października 1981 r.',
+    /się \d+ (?:stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|września|października|listopada|grudnia) /u,
+  ],
+  [
+    'narodila jsem se 14. března 1981',
+    /se \d+\. (?:ledna|února|března|dubna|května|června|července|srpna|září|října|listopadu|prosince) /u,
+  ],
+  ['datum narození: 14. 3. 1981', /: \d+\. \d+\. 19\d\d$/u],
+  ['data de nascimento - 14/03/1981', /- \d\d\/\d\d\/19\d\d$/u],
+  ['{"birth_date":{"day":14,"month":3,"year":1981}}', /"day":\d+,"month":\d+,"year":19\d\d/],
+  [
+    '{"birth_day":"14","birth_month":"March","birthYear":1981}',
+    /"\d+","birth_month":"(?:January|February|March|April|May|Ju(?:ne|ly)|August|September|October|November|December)","birthYear":19/,
+  ],
+  ['Here: {"dob": {"day":14,"month":3,"year":1981}}', /"day":\d+,"month":\d+,"year":19/],
+  ['{"dob":353376000}', /^\{"dob":-?\d{5,9}\}$/],
+  ['{"date_of_birth":"353376000000"}', /:"-?\d{8,12}"\}$/],
+  ['{"dob":-22204800}', /^\{"dob":-?\d{5,10}\}$/],
+])('a date of birth is replaced in its form and its language: %s', (text, stays) => {
+  const [made = '', other] = masked([text, 'It came on 3 May 2024, in 14 days, for 3 of us.']);
+  expect(made).toMatch(stays);
+  expect(made).not.toMatch(/1981|353376|22204800/);
+  expect(other).toBe('It came on 3 May 2024, in 14 days, for 3 of us.');
+});
+
+test('a date of birth has the same stand-in as fields, as a timestamp and in words', () => {
+  const [fields = '', stamp = '', words] = masked([
+    '{"dob":{"day":14,"month":3,"year":1981}}',
+    '{"dob":353376000}',
+    'I was born on 1981-03-14.',
+  ]);
+  const { day, month, year } = JSON.parse(fields).dob;
+  const date = new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
+  expect(words).toBe(`I was born on ${date}.`);
+  expect(new Date(JSON.parse(stamp).dob * 1000).toISOString().slice(0, 10)).toBe(date);
+});
+
+test('a date beside somebody’s birth stays', () => {
+  const text = 'Sent on 3 May 2024 to Anna, born 14 March 1981';
+  expect(masked([text])[0]).toMatch(/^Sent on 3 May 2024 to Anna, born \d+ \p{L}+ 19\d\d$/u);
+});
+
+test.each([
+  ['{"cpf":"529.982.247-25"}', 'CPF: 52998224725'],
+  ['{"bsn":111222333}', 'mijn BSN is 111 222 333'],
+  ['{"Steuer-ID":"86 095 742 719"}', 'Steuer-ID: 86095742719'],
+  ['{"aadhaar_number":"2345 6789 0123"}', 'Aadhaar number 2345 6789 0123, please'],
+  ['{"tfn":"123 456 782"}', 'TFN 123456782'],
+])('a number that a country gives to a person is masked behind its name: %s', (field, text) => {
+  for (const texts of [[field], [text], [field, text.replace(/^\D+/, '')]]) {
+    const made = masked(texts).join('\n');
+    expect(made.replace(/(?<=\d)[ .-](?=\d)/g, '')).not.toMatch(
+      /52998224725|111222333|86095742719|234567890123|123456782/,
+    );
+    expect(made).toMatch(/\d{3}/);
+  }
 });
 
 test.each([

@@ -64,7 +64,14 @@ function withAnswer(messages: readonly Json[], answer: JsonObject): readonly Jso
   if (last['role'] !== 'assistant') return [...messages, answer];
   const begun =
     typeof last['content'] === 'string' ? [{ type: 'text', text: last['content'] }] : listIn(last['content']);
-  return [...messages.slice(0, -1), { ...answer, content: [...begun, ...listIn(answer['content'])] }];
+  return [...messages.slice(0, -1), { ...answer, content: continued(begun, listIn(answer['content'])) }];
+}
+
+/** Returns the parts of words and of what continues them: the two texts where they meet are one. */
+function continued(begun: readonly Json[], rest: readonly Json[]): readonly Json[] {
+  const [last, next] = [objectOf(begun.at(-1)), objectOf(rest[0])];
+  if (typeof last['text'] !== 'string' || typeof next['text'] !== 'string') return [...begun, ...rest];
+  return [...begun.slice(0, -1), { ...next, text: last['text'] + next['text'] }, ...rest.slice(1)];
 }
 
 const isAnswer = ({ type, role, content }: JsonObject): boolean =>

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../engine/core/value
 import type { Conversation, ImportProblem } from '../conversation.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
-import { objectOf, type ReadMessage, readMessage, roleNamed, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, type ReadMessage, readMessage, roleNamed, textOf } from '../saidMessage.ts';
 import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
 
 /** Reads `conversations.json` of ChatGPT's export: a tree of messages, and the branch that was shown last. */
@@ -73,8 +73,10 @@ function readNode({ author, content, recipient }: JsonObject): ReadMessage {
   const object = objectOf(content);
   const text = textIn(object) ?? '';
   const to = textOf(recipient) ?? 'all';
+  const hasPictures = listIn(object['parts']).some((part) => isObject(part) && textOf(part['text']) === undefined);
+  const lost = hasPictures ? ['has parts that are not text (a picture, a file); they are left out'] : [];
   // The name of a tool differs between its call (`web`) and its result (`web.run`); results follow their calls.
-  if (role === 'tool') return { said: [{ role: 'tool', content: text, isError: false }], lost: [] };
+  if (role === 'tool') return { said: [{ role: 'tool', content: text, isError: false }], lost };
   if (role === 'assistant' && object['content_type'] === 'thoughts') {
     const thoughts = (Array.isArray(object['thoughts']) ? object['thoughts'] : []).map(
       (each) => textOf(objectOf(each)['content']) ?? '',
@@ -85,10 +87,6 @@ function readNode({ author, content, recipient }: JsonObject): ReadMessage {
     const given = readMessage({ role: 'assistant', tool_calls: [{ name: to, arguments: text }] });
     return given;
   }
-  const pictures = (Array.isArray(object['parts']) ? object['parts'] : []).filter(
-    (part) => isObject(part) && textOf(part['text']) === undefined,
-  );
-  const { said, lost } = readMessage({ role: role ?? null, content: text });
-  if (pictures.length === 0) return { said, lost };
-  return { said, lost: ['has parts that are not text (a picture, a file); they are left out'] };
+  const read = readMessage({ role: role ?? null, content: text });
+  return hasPictures ? { said: read.said, lost } : read;
 }

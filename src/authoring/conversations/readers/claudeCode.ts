@@ -55,7 +55,9 @@ function readSessions({ path: file, values }: LogFile): Read {
     note(entries.length - own.length, 'subagents');
     note(own.length - said.length, 'failed requests');
     note(said.filter((each) => isSpoken(each) && !shown.has(each)).length, 'abandoned branches');
-    return conversationOf({ file, line, id }, joinedItems(chain.filter(isSpoken).map(readEntry)));
+    note(chain.filter(isOfProgram).length, 'the program, in the name of the user,');
+    const spoken = chain.filter((each) => isSpoken(each) && !isOfProgram(each));
+    return conversationOf({ file, line, id }, joinedItems(spoken.map(readEntry)));
   });
   return readOf(found, [], notes);
 }
@@ -74,6 +76,13 @@ const isSpoken = (entry: Entry) => {
   return ((type === 'user' || type === 'assistant') && message !== undefined && isMeta !== true) || queuedIn(entry);
 };
 
+/** Reports whether a line is in the user's name and not of the user: a summary of earlier lines, or output of a command. */
+const isOfProgram = (entry: Entry) => {
+  const { content } = messageOf(entry);
+  const isOutput = typeof content === 'string' && /^\s*<local-command-(?:stdout|stderr)>/.test(content);
+  return entry.object['type'] === 'user' && (entry.object['isCompactSummary'] === true || isOutput);
+};
+
 function readEntry(entry: Entry): PlacedRead {
   const { object, line } = entry;
   const queued = queuedIn(entry);
@@ -82,16 +91,21 @@ function readEntry(entry: Entry): PlacedRead {
   return { ...readMessage(message, isUsers ? 'user' : 'agent'), line, path: `line ${line}` };
 }
 
-/** The lines from the first to the last one, by the parents that they name. */
+/**
+ * Returns the lines from the first to the last one, by the parents that they name. Some versions name lines that were
+ * never written: the line before is the parent then.
+ */
 function chainOf(entries: readonly Entry[]): readonly Entry[] {
   if (entries.every(({ parent }) => parent === undefined) && entries.some(({ object }) => 'session_id' in object))
     return entries;
   const byId = new Map(entries.map((each) => [each.uuid, each]));
+  const places = new Map(entries.map((each, place) => [each, place]));
   const seen = new Set<Entry>();
   let at = entries.findLast(isSpoken);
   while (at && !seen.has(at)) {
     seen.add(at);
-    at = byId.get(at.parent ?? '');
+    const { parent } = at;
+    at = parent === undefined ? undefined : (byId.get(parent) ?? entries[(places.get(at) ?? 0) - 1]);
   }
   return wholeOf(seen, entries);
 }

@@ -1,4 +1,4 @@
-import { type Json, withoutNulls } from '../../../engine/core/values/json.ts';
+import { type Json, type JsonObject, withoutNulls } from '../../../engine/core/values/json.ts';
 import type { ImportProblem, Read } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { LogFile } from '../logFile.ts';
@@ -54,7 +54,7 @@ function readSession({ path: file, values }: LogFile): Read {
   const items = lines.flatMap(({ value, line }, index): readonly PlacedRead[] => {
     const item = isBare ? (index === 0 ? null : value) : value['type'] === 'response_item' ? value['payload'] : null;
     if (value['type'] === 'compacted') notes.push({ file, line, message: 'the agent compacted its history here' });
-    return item === null || item === undefined || ('record_type' in objectOf(item) && isBare)
+    return item === null || item === undefined || isAside(objectOf(item))
       ? []
       : [{ ...readSessionItem(item), line, path: `line ${line}` }];
   });
@@ -66,8 +66,12 @@ function readSession({ path: file, values }: LogFile): Read {
   );
 }
 
+/** Returns whether an item is a state of the program: a mark of a bare session, or a copy of the files. */
+const isAside = (item: JsonObject) => 'record_type' in item || item['type'] === 'ghost_snapshot';
+
 /** Matches messages in the user's name that the program itself sends to the model. */
-const context = /^\s*(?:<(?:environment_context|user_instructions|permissions|INSTRUCTIONS)|# AGENTS\.md instructions)/;
+const context =
+  /^\s*(?:<(?:environment_context|user_instructions|permissions|INSTRUCTIONS|turn_aborted)|# AGENTS\.md instructions)/;
 
 function readSessionItem(value: Json): ReadMessage {
   const { said, lost } = readItem(withoutNulls(objectOf(value)));

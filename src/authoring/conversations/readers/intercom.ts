@@ -42,7 +42,7 @@ const isNote = ({ part_type }: JsonObject) => /^note/.test(textOf(part_type) ?? 
 
 function readPart({ body, author }: JsonObject): ReadMessage {
   const content = plainText(textOf(body as Json) ?? '');
-  if (content === '') return { said: [], lost: ['has no text; it is left out'] };
+  if (content.trim() === '') return { said: [], lost: ['has no text; it is left out'] };
   const type = textOf(objectOf(author)['type']) ?? '';
   if (['user', 'lead', 'contact', 'visitor'].includes(type)) return { said: [{ role: 'user', content }], lost: [] };
   return { said: [{ role: 'agent', content, calls: [] }], lost: [] };

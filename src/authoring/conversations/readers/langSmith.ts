@@ -2,10 +2,10 @@ import { isObject, type Json, type JsonObject } from '../../../engine/core/value
 import type { ConversationReader } from '../conversationReader.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { listIn, objectOf, resultText, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, textOf } from '../saidMessage.ts';
 import { conversationsIn } from '../spans/conversationTree.ts';
 import { nanoseconds } from '../spans/otlp.ts';
-import { exchangeIn, nothing, type Step, type StepKind } from '../spans/step.ts';
+import { calledIn, exchangeIn, nothing, type Step, type StepKind } from '../spans/step.ts';
 
 /** Reads runs of LangSmith, with the runs inside of them where an export nests them. */
 export const langSmith: ConversationReader = {
@@ -39,7 +39,7 @@ function stepOf(run: JsonObject, file: string, line: number): Step {
   const extra = objectOf(valueIn(run['extra']));
   const result = objectOf(outputs)['output'] ?? outputs;
   const isError = textOf(run['error']) !== undefined;
-  const message = objectOf(objectOf(result)['kwargs'] ?? result);
+  const given = objectOf(inputs)['input'] ?? inputs;
   return {
     ...{ file, line, kind, links: [], isError },
     trace: textOf(run['trace_id'] ?? run['id']) ?? '',
@@ -52,14 +52,7 @@ function stepOf(run: JsonObject, file: string, line: number): Step {
     input: input.said,
     output: output.said,
     tools: toolsIn(objectOf(extra['invocation_params'])['tools'] ?? objectOf(inputs)['tools']),
-    called: isTool
-      ? {
-          id: textOf(message['tool_call_id']),
-          name: textOf(run['name']) ?? '',
-          result:
-            result === undefined ? undefined : { content: resultText((message['content'] ?? result) as Json), isError },
-        }
-      : undefined,
+    called: isTool ? calledIn(textOf(run['name']) ?? '', given, result, isError) : undefined,
     lost: [...input.lost, ...output.lost],
     unread: [],
   };

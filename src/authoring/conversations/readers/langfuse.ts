@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
+import { isObject, type JsonObject } from '../../../engine/core/values/json.ts';
 import type { ConversationReader } from '../conversationReader.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { listIn, objectOf, resultText, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, textOf } from '../saidMessage.ts';
 import { conversationsIn } from '../spans/conversationTree.ts';
 import { nanoseconds } from '../spans/otlp.ts';
-import { exchangeIn, nothing, type Step, type StepKind } from '../spans/step.ts';
+import { calledIn, exchangeIn, nothing, type Step, type StepKind } from '../spans/step.ts';
 
 /** Reads traces of Langfuse with their observations, and lists of observations. */
 export const langfuse: ConversationReader = {
@@ -45,7 +45,8 @@ const isTrace = (value: JsonObject) =>
 function stepsOf(value: JsonObject, file: string, line: number): readonly Step[] {
   if (isObservation(value)) return [observationOf(value, file, line, {})];
   const trace = objectOf(value['trace'] ?? value);
-  const observations = listIn(value['observations']).map(objectOf);
+  // The list of traces that the API returns names observations by their ids only.
+  const observations = listIn(value['observations']).filter(isObject);
   if (observations.length > 0) return observations.map((each) => observationOf(each, file, line, trace));
   return [
     observationOf(
@@ -76,16 +77,7 @@ function observationOf(value: JsonObject, file: string, line: number, trace: Jso
     input: input.said,
     output: output.said,
     tools: toolsIn(objectOf(given)['tools'] ?? objectOf(value['metadata'])['tools']),
-    called: isTool
-      ? {
-          name: textOf(name) ?? '',
-          id: undefined,
-          result:
-            answered === undefined || answered === null
-              ? undefined
-              : { content: resultText(answered as Json), isError: level === 'ERROR' },
-        }
-      : undefined,
+    called: isTool ? calledIn(textOf(name) ?? '', asked, answered, level === 'ERROR') : undefined,
     lost: [...input.lost, ...output.lost],
     unread: [],
   };

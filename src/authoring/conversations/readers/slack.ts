@@ -21,10 +21,15 @@ export const slack: ConversationReader = {
   isWhole: true,
   matches: (value) => {
     const { type, ts, text } = objectOf(value);
+    if (isMember(objectOf(value))) return true;
     return type === 'message' && /^\d+\.\d+$/.test(textOf(ts) ?? '') && typeof text === 'string';
   },
   read: (logs) => joinedReads([...Map.groupBy(logs, ({ path }) => dirname(path)).values()].map(readChannel)),
 };
+
+/** Returns whether a value is a person of `users.json`, which declares the names of those who write. */
+const isMember = ({ id, team_id, profile }: JsonObject) =>
+  textOf(id) !== undefined && textOf(team_id) !== undefined && isObject(profile);
 
 /** Messages that Slack writes itself, such as who joined. */
 const isWritten = ({ subtype }: JsonObject) =>
@@ -41,7 +46,7 @@ function readChannel(days: readonly LogFile[]): Read {
   const written = days.flatMap(({ path: file, values }) =>
     values.flatMap((each): readonly PlacedMessage[] => {
       const message = objectOf(each.value);
-      if (!isWritten(message)) return [];
+      if (!isWritten(message) || isMember(message)) return [];
       const { thread_ts, reply_count, ts } = message;
       return [{ ...each, file, thread: textOf(thread_ts) ?? (reply_count === undefined ? undefined : textOf(ts)) }];
     }),
@@ -54,10 +59,11 @@ function readChannel(days: readonly LogFile[]): Read {
       const message = objectOf(value);
       const isAgent = hasBot ? isBot(message) : textOf(message['user']) !== asker;
       const content = plainText(textIn(message));
+      const isEmpty = content.trim() === '';
       const role = isAgent ? 'agent' : 'user';
       return {
-        said: content === '' ? [] : role === 'agent' ? [{ role, content, calls: [] }] : [{ role, content }],
-        lost: content === '' ? ['has no text (a file or a card); it is left out'] : [],
+        said: isEmpty ? [] : role === 'agent' ? [{ role, content, calls: [] }] : [{ role, content }],
+        lost: isEmpty ? ['has no text (a file or a card); it is left out'] : [],
         line,
         path: `message ${index + 1}`,
         time: timeIn(message['ts'] ?? null),

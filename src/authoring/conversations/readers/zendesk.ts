@@ -40,10 +40,11 @@ function ticketOf(file: string, { value, line }: PlacedValue, notes: ImportProbl
   const read = shown.map((comment, index): PlacedRead => {
     const content =
       textOf(firstOf(comment, 'plain_body', 'body')) ?? plainText(textOf(comment['html_body'] ?? null) ?? '');
+    const isEmpty = content.trim() === '';
     const isUser = textOf(comment['author_id']) === requester;
     return {
-      said: content === '' ? [] : isUser ? [{ role: 'user', content }] : [{ role: 'agent', content, calls: [] }],
-      lost: content === '' ? ['has no text; it is left out'] : [],
+      said: isEmpty ? [] : isUser ? [{ role: 'user', content }] : [{ role: 'agent', content, calls: [] }],
+      lost: isEmpty ? ['has no text; it is left out'] : [],
       line,
       path: `comment ${index + 1}`,
       time: timeIn(comment['created_at'] ?? null),

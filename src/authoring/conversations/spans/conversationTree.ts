@@ -37,7 +37,7 @@ export function conversationsIn(given: readonly Step[], silence: (id: string, st
     const executed = executedIn(sorted);
     for (const [index, thread] of shown.entries())
       conversations.push(conversationFrom(index === 0 ? id : `${id}-${index + 1}`, thread, executed));
-    notes.push(...left);
+    notes.push(...left, ...silentFailures(sorted, tree));
   }
   return readOf(conversations, problems, notes);
 }
@@ -218,7 +218,11 @@ function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Sorted
     others.push(thread);
     for (const call of thread.calls) taken.add(call);
   }
-  const left = calls.filter((call) => !taken.has(call)).map((call) => leftOut(call, best, isBeside(call), tree));
+  const abandoned = unansweredIn([...taken]);
+  const left = calls.flatMap((call) => {
+    if (!taken.has(call)) return [leftOut(call, best, isBeside(call), tree)];
+    return abandoned.has(call) ? [attemptNote(call.step)] : [];
+  });
   return { main: best, others: others.toSorted((a, b) => byTime(startOf(a), startOf(b))), left };
 }
 
@@ -244,9 +248,37 @@ function besideOf(calls: readonly Call[], tree: Tree): (call: Call) => boolean {
   };
 }
 
+/** Returns calls without an answer that failed, or that another call repeats. */
+function unansweredIn(calls: readonly Call[]): ReadonlySet<Call> {
+  const silent = calls.filter(({ said }) => said.length === 0);
+  const keyOfAsked = ({ asked }: Call) => JSON.stringify(asked.map(keyOf));
+  const asked = Map.groupBy(silent.length > 0 ? calls : [], keyOfAsked);
+  const isRepeated = (call: Call) => (asked.get(keyOfAsked(call))?.length ?? 0) > 1;
+  return new Set(silent.filter((call) => call.step.isError || isRepeated(call)));
+}
+
+/** Returns failed spans of a model without any message, and failed runs of an agent in which nothing was called. */
+function silentFailures(steps: readonly Step[], tree: Tree): readonly ImportProblem[] {
+  const called = steps.filter(({ kind }) => kind === 'chat' || kind === 'tool');
+  const isAround = new Set(called.flatMap((each) => ancestorsOf(each, tree.parentOf)));
+  const runs = steps.filter((each) => each.kind === 'agent' && each.output.length === 0 && !isAround.has(each));
+  const outer = new Set(runs.flatMap((each) => ancestorsOf(each, tree.parentOf)));
+  const failed = [
+    ...steps.filter((each) => each.kind === 'chat' && !hasWords(each)),
+    ...(called.length > 0 ? runs.filter((each) => hasWords(each) && !outer.has(each)) : []),
+  ];
+  return failed.filter(({ isError }) => isError).map(attemptNote);
+}
+
+function attemptNote(step: Step): ImportProblem {
+  const what = step.isError ? 'an attempt that failed' : 'an attempt that was abandoned';
+  return { ...placeOf(step), message: `${spanOf(step)} is ${what}, without an answer; it is left out` };
+}
+
+const placeOf = ({ file, line }: Step) => ({ file, line });
+const spanOf = ({ id, name }: Step) => `span ${id}${name === '' ? '' : ` (${name})`}`;
+
 function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: Tree): ImportProblem {
-  const { file, line, name, id } = step;
-  const span = `span ${id}${name === '' ? '' : ` (${name})`}`;
   const tool = ancestorsOf(step, tree.parentOf).find(({ kind }) => kind === 'tool');
   const isAttempt = !isBeside && asked.length > 0 && overlapOf(main.said, asked) === asked.length;
   const what = tool
@@ -254,7 +286,7 @@ function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: T
     : isAttempt
       ? 'an attempt that was abandoned'
       : 'a call of the model beside the conversation';
-  return { file, line, message: `${span} is ${what}; it is left out` };
+  return { ...placeOf(step), message: `${spanOf(step)} is ${what}; it is left out` };
 }
 
 /** Returns how many messages two histories have in common from their start. */

@@ -2,7 +2,7 @@ import type { Offered } from '../../../engine/core/domain/tool.ts';
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { hasContent } from '../partTypes.ts';
 import { isItemType, readItem } from '../readers/openaiResponses.ts';
-import { listIn, objectOf, readMessage, type Said, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, readMessage, resultText, type Said, textOf } from '../saidMessage.ts';
 
 /** The kind of a span in a conversation: one call of a model, the work of an agent around it, or a call of a tool. */
 export type StepKind = 'chat' | 'agent' | 'tool' | 'other';
@@ -41,8 +41,31 @@ export type CalledTool = {
   readonly result?: { readonly content: string; readonly isError: boolean } | undefined;
 };
 
+/** Returns the call of a tool whose span has its arguments as the input, and its result as the output. */
+export function calledIn(
+  name: string,
+  input: Json | undefined,
+  output: Json | undefined,
+  isError: boolean,
+): CalledTool {
+  const [read] = typeof output === 'string' ? listIn(output) : [output];
+  const message = objectOf(objectOf(read)['kwargs'] ?? read);
+  // LangChain returns a message as the result.
+  const isMessage = message['tool_call_id'] !== undefined && message['content'] !== undefined;
+  const result = isMessage ? message['content'] : output;
+  const hasFailed = isError || (isMessage && message['status'] === 'error');
+  return {
+    name,
+    id: isMessage ? textOf(message['tool_call_id']) : undefined,
+    ...(input === undefined || input === null ? {} : { given: textOf(input) ?? JSON.stringify(input) }),
+    ...(result === undefined || result === null ? {} : { result: { content: resultText(result), isError: hasFailed } }),
+  };
+}
+
 /** Messages that a span holds, and what of them cannot be read. */
 export type Exchange = { readonly said: readonly Said[]; readonly lost: readonly string[] };
+
+type Role = 'user' | 'assistant' | 'system';
 
 /** Joins exchanges in order. */
 export const joined = (...all: readonly Exchange[]): Exchange => ({
@@ -57,8 +80,8 @@ export const nothing: Exchange = { said: [], lost: [] };
  * with messages, an answer with choices or generations, items of the Responses API, or a text.
  * @param role who says a text without a role
  */
-export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'): Exchange {
-  if (value === undefined || value === null || value === '') return nothing;
+export function exchangeIn(value: Json | undefined, role: Role): Exchange {
+  if (value === undefined || value === null || value === '' || value === '[]') return nothing;
   if (typeof value === 'string') {
     const list = listIn(value);
     const isMessages = list.length > 0 && list.some((each) => typeof each === 'object');
@@ -67,7 +90,7 @@ export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'):
   return Array.isArray(value) ? exchangeOfAll(value, role) : exchangeOfObject(objectOf(value), role);
 }
 
-function exchangeOfAll(list: readonly Json[], role: 'user' | 'assistant'): Exchange {
+function exchangeOfAll(list: readonly Json[], role: Role): Exchange {
   const isParts = list.length > 0 && list.every(isPartAlone);
   if (isParts) return readMessage({ role, content: list });
   if (list.length > 0 && list.every(isCallAlone)) return readMessage({ role, content: null, tool_calls: list });
@@ -89,11 +112,11 @@ function isPartAlone(value: Json): boolean {
   return text !== undefined || (hasContent(own) && !isItemType(own) && content !== null);
 }
 
-function exchangeOfObject(object: JsonObject, role: 'user' | 'assistant'): Exchange {
+function exchangeOfObject(object: JsonObject, role: Role): Exchange {
   const { messages, choices, generations, output, system, message, input, prompt } = object;
   if (isItemType(textOf(object['type']) ?? '')) return readItem(object);
   if (Array.isArray(messages)) {
-    const opening = textOf(system) === undefined ? [] : [{ role: 'system', content: textOf(system) ?? '' }];
+    const opening = system === undefined || system === null ? [] : [{ role: 'system', content: system }];
     return exchangeOfAll([...opening, ...messages], role);
   }
   if (Array.isArray(choices)) return exchangeIn(objectOf(choices[0])['message'] ?? objectOf(choices[0])['text'], role);
@@ -105,7 +128,9 @@ function exchangeOfObject(object: JsonObject, role: 'user' | 'assistant'): Excha
   if (typeof message === 'object' && message !== null) return exchangeIn(message, role);
   const words =
     object['role'] === undefined && object['content'] === undefined ? (prompt ?? input ?? output) : undefined;
-  if (words !== undefined && words !== null) return exchangeIn(words, role);
+  const { instructions } = object;
+  const opening = typeof instructions === 'string' ? exchangeIn(instructions, 'system') : nothing;
+  if (words !== undefined && words !== null) return joined(opening, exchangeIn(words, role));
   return readMessage(isNamed(object) ? object : { role, ...object });
 }
 

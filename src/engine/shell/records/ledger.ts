@@ -164,13 +164,15 @@ export function openLedger(path: string, key: SigningKey, run?: string): Ledger 
   let size = sizeOf(path);
   const append = (signed: Content) => {
     // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
-    if (sizeOf(path) !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
+    const found = sizeOf(path);
+    if (found !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
     const content = contentOf(signed);
     const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
     const line: LedgerLine = { ...signed, before, signature };
-    onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
+    const text = `${JSON.stringify(line)}\n`;
+    onDisk(path, () => appendFileSync(path, text));
     before = signature;
-    size = sizeOf(path);
+    size = found + Buffer.byteLength(text);
   };
   return {
     receive: (receipt) => append({ receipt: run === undefined ? receipt : { ...receipt, run } }),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../../core/events/event.ts';
 import { withPresentReward } from '../../core/reward/earlierReward.ts';
@@ -36,11 +36,28 @@ export type RecordedLine = {
 
 /** A new recording at `path`; one that is there already is replaced. */
 export function openRecording(path: string): ChainedFile<RecordedLine> {
-  return openChained(path, (line) => {
-    if (line.text !== undefined) return line.text;
-    const { n, event, state } = line;
-    return JSON.stringify({ n, event, state });
+  return openChained(path, recordedText);
+}
+
+function recordedText({ text, n, event, state }: RecordedLine): string {
+  return text ?? JSON.stringify({ n, event, state });
+}
+
+/**
+ * Writes a recording that is finished already as a new file, whole or not at all, and returns its chain head. A file
+ * that is there already is a `Fault`.
+ */
+export function writeRecording(path: string, lines: readonly RecordedLine[]): string {
+  const { text, head } = chainedLines(lines, recordedText, chainStart);
+  onDisk(path, () => {
+    try {
+      writeFileSync(path, text, { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true });
+      throw error;
+    }
   });
+  return head;
 }
 
 /** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
@@ -62,6 +79,17 @@ export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
 }
 
+/** Returns lines as their text under the chain, and its head after them. */
+function chainedLines<Line>(lines: readonly Line[], textOf: (line: Line) => string, before: string) {
+  let head = before;
+  const texts = lines.map((line) => {
+    const text = textOf(line);
+    head = chained(head, text);
+    return `${sealed(text, head)}\n`;
+  });
+  return { text: texts.join(''), head };
+}
+
 function openChained<Line>(path: string, textOf: (line: Line) => string): ChainedFile<Line> {
   requireWritable(path);
   const file = onDisk(path, () => openSync(path, 'w'));
@@ -69,12 +97,9 @@ function openChained<Line>(path: string, textOf: (line: Line) => string): Chaine
   let head = chainStart;
   return {
     append: (...lines) => {
-      const texts = lines.map((line) => {
-        const text = textOf(line);
-        head = chained(head, text);
-        return `${sealed(text, head)}\n`;
-      });
-      size += onDisk(path, () => writeLines(file, size, texts.join('')));
+      const next = chainedLines(lines, textOf, head);
+      head = next.head;
+      size += onDisk(path, () => writeLines(file, size, next.text));
       if (fstatSync(file).nlink === 0) throw deletedMeanwhile(path);
     },
     head: () => head,

@@ -25,8 +25,8 @@ const noLinks: ReadonlySet<string> = new Set();
  */
 export function verifyRecording(path: string, links = noLinks): Verified {
   const recording = readRecording(path);
-  const sidecar = readSidecarOf(path, links);
-  const isShort = sidecar.problems.length === 0 && sidecar.count !== recording.lines.length;
+  const sidecar = readSidecarOf(recording, links);
+  const isShort = sidecar.problems.length === 0 && sidecar.isThere && sidecar.count !== recording.lines.length;
   const lengths = isShort
     ? [
         {
@@ -231,7 +231,7 @@ function verifyStranger(path: string, seen: Seen): readonly RunProblem[] {
   return [
     ...verifyRecording(path, seen.links).problems,
     ...settingProblems(recording, seen.run),
-    ...strangeness(recording, readSidecarOf(path, seen.links), nameOf(path), seen),
+    ...strangeness(recording, readSidecarOf(recording, seen.links), nameOf(path), seen),
     { file: path, line: Math.max(1, lines.length), message },
   ];
 }
@@ -269,7 +269,7 @@ function verifyReceipt(receipt: Receipt, at: Place, seen: Seen): readonly RunPro
   if (!regular.has(name) && links.has(name)) return [];
   if (!regular.has(name)) return [{ ...at, message: `${receipt.recording} is missing` }];
   const recording = readRecording(path);
-  const sidecar = readSidecarOf(path, links);
+  const sidecar = readSidecarOf(recording, links);
   const vouchedBy = `its receipt (${basename(at.file)}:${at.line})`;
   const isOfRun = run === null || receipt.run === run.id;
   return [
@@ -383,6 +383,7 @@ function verifyParent({ path, lines }: ReadRecording, links: ReadonlySet<string>
 
 type Sidecar = {
   readonly file: string;
+  readonly isThere: boolean;
   readonly head: string;
   readonly chains: readonly string[];
   readonly count: number;
@@ -391,20 +392,18 @@ type Sidecar = {
   readonly problems: readonly RunProblem[];
 };
 
-function readSidecarOf(recording: string, links: ReadonlySet<string>): Sidecar {
-  const file = sidecarPath(recording);
+function readSidecarOf({ path, lines: [first] }: ReadRecording, links: ReadonlySet<string>): Sidecar {
+  const file = sidecarPath(path);
+  const none = { file, isThere: false, head: chainStart, chains: [], count: 0, run: undefined };
   if (links.has(basename(file)))
-    return {
-      file,
-      head: chainStart,
-      chains: [],
-      count: 0,
-      run: undefined,
-      problems: [{ file, line: 1, message: 'was not read: it is a link, or not a regular file' }],
-    };
+    return { ...none, problems: [{ file, line: 1, message: 'was not read: it is a link, or not a regular file' }] };
+  // A conversation that was imported has no sidecar: its log has no times of events.
+  const isImported = first?.event.type === 'rolloutStarted' && first.event.imported !== undefined;
+  if (isImported && !existsSync(file)) return { ...none, problems: [] };
   const { lines, chains, problems } = readSidecar(file);
   return {
     file,
+    isThere: true,
     head: chains.at(-1) ?? chainStart,
     chains,
     count: chains.length,

@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../../src/engine/core/events/event.ts';
 import { notEvaluated } from '../../../../src/engine/core/reward/reward.ts';
-import { openRecording, parseRecording, readRecording } from '../../../../src/engine/shell/records/recording.ts';
+import {
+  openRecording,
+  parseRecording,
+  readRecording,
+  writeRecording,
+} from '../../../../src/engine/shell/records/recording.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const events: readonly RolloutEvent[] = [
@@ -41,6 +46,16 @@ test('an existing text is kept unchanged, with the same chain', () => {
   );
   expect(readFileSync(path, 'utf8')).toBe(recorded().text);
   expect(readRecording(path).lines.at(-1)?.chain).toBe(file.head());
+});
+
+test('a finished recording is written at once with the same bytes, and never over another file', () => {
+  const path = join(temporaryFolder('rehearsal'), 'a.traj.jsonl');
+  const lines = events.map((event, n) => ({ n, event, state: 'a'.repeat(64) }));
+  const head = writeRecording(path, lines);
+  expect(readFileSync(path, 'utf8')).toBe(recorded().text);
+  expect(readRecording(path).lines.at(-1)?.chain).toBe(head);
+  expect(() => writeRecording(path, lines.slice(1))).toThrow(`${path}: can't be written`);
+  expect(readFileSync(path, 'utf8')).toBe(recorded().text);
 });
 
 test('an argument of a call may have the name __proto__', () => {
