@@ -120,6 +120,19 @@ const spans = {
   ],
 };
 
+/** Commands of the debugger that show what was said, called and recorded. */
+const debugScript = 'where\nstep\nnext\nstep\nprint messages\nshow messages\n/why\nback\nwhere\nquit\n';
+
+/** Replaces the trainer: it renders a recording as its text. */
+const trainer = `#!/bin/sh
+case "$1" in *setup_environment.py) echo '{"python": "python3", "ready": true}'; exit ;; esac
+test "$3" = preview || exit 0
+exec python3 -c '
+import json, sys
+print(json.dumps({"pieces": [{"text": open(sys.argv[1]).read(), "tokens": 1, "trained": True}]}))
+' "$5"
+`;
+
 const filesIn = (...folders: readonly string[]) =>
   folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -152,7 +165,17 @@ test.each([
       ['verify', run],
       ['replay', recording],
       ['shadow', domain, run, '--agent', 'gold'],
+      ['coverage', 'chats', run],
+      ['coverage', 'chats', run, '--json'],
+      ['report', run, '--junit', 'report.xml'],
+      ['debug', recording, '--script', 'script.txt'],
+      ['debug', recording, '--script', 'script.txt', '--json'],
+      ['preview', domain, 'patient', '--recording', recording],
+      ['synth', 'preview', recording, '--python', './python'],
+      ['synth', 'preview', recording, '--python', './python', '--json'],
     ];
+    writeFileSync(join(cwd, 'script.txt'), debugScript);
+    writeFileSync(join(cwd, 'python'), trainer, { mode: 0o755 });
     const told = [imported];
     for (const each of commands) told.push({ ...(await rehearsalIn(cwd, ...each)), run });
     told.push({ ...(await rehearsalIn(cwd, 'synth', domain, '--count', '1', '--out', 'synth')), run });
@@ -162,6 +185,10 @@ test.each([
     expect(readFileSync(join(cwd, 'export.jsonl'), 'utf8')).toContain('Thanks');
     writeFileSync(join(cwd, 'log.jsonl'), '');
     expect(told.filter(({ code }) => code > 1)).toEqual([]);
+    // A real conversation has no task; what refuses it names the recording.
+    const refused = [[run], [recording], [recording, '--json']];
+    for (const each of refused) told.push({ ...(await rehearsalIn(cwd, 'explain', ...each)), run });
+    expect(told.slice(-3).map(({ code }) => code)).toEqual([2, 2, 2]);
     expect(told.map((each) => `${each.out}${each.err}`).filter((each) => found.test(each))).toEqual([]);
     const written = filesIn(cwd, run);
     for (const kind of [
@@ -171,6 +198,7 @@ test.each([
       'from-chats.task.yaml',
       'report.html',
       '.tool.yaml',
+      'report.xml',
     ])
       expect(
         written.filter((path) => path.endsWith(kind)),

@@ -46,7 +46,7 @@ export type Read = {
 export type ReadConversations = Read & {
   /** The format that each file was read as. */
   readonly formats: readonly { readonly file: string; readonly format: string }[];
-  /** Persons whom the logs declare apart from what is said, as fields such as `name` and `email`. */
+  /** Persons whom the logs declare outside of the messages, as fields such as `name` and `email`. */
   readonly persons: readonly JsonObject[];
 };
 

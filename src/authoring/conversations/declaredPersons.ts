@@ -1,10 +1,11 @@
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { isPersonWord, kindOfField } from '../masking/fields.ts';
+import type { PersonalKind } from '../masking/kind.ts';
 import { isAlsoWord, isNoName } from '../masking/names.ts';
 import { plainKey } from './messageTimes.ts';
 import { listIn, roleNamed, textOf } from './saidMessage.ts';
 
-/** Keys of what is said, called and offered: persons in these are found where a conversation is masked. */
+/** Keys of words, calls and tools: persons in these are found where a conversation is masked. */
 const words = new Set(
   `role content text parts body plainbody htmlbody toolcalls toolinvocations arguments tools functions tooldefs model
   responseformat functioncall usage`.split(/\s+/),
@@ -18,7 +19,7 @@ const participants =
 const deepest = 12;
 
 /**
- * Returns the persons that a value of a log declares apart from what is said in it, as fields such as `name`, `email`
+ * Returns the persons that a value of a log declares outside of the messages, as fields such as `name`, `email`
  * and `id`: users, customers, and agents that have the name of a person. Names of models, products and roles are not
  * among them.
  */
@@ -37,10 +38,11 @@ function lookIn(value: Json | undefined, key: string, found: JsonObject[], depth
   const speaker = speakerIn(value);
   const role = roleNamed(speaker ?? '');
   const isSpeaker = role === 'user' || role === 'agent';
-  const isPerson = isSpeaker || (role === undefined && (isParticipant(key) || isObject(profile)));
+  const isParty = isParticipant(key) || isObject(profile) || /^(?:from|to|cc)$/.test(key);
+  const isPerson = isSpeaker || (role === undefined && isParty);
   const isHuman = isParticipant(key) || isParticipant(speaker ?? '');
   for (const [field, each] of entriesOf(value)) {
-    if (each === null || each === '' || words.has(plainKey(field))) continue;
+    if (each === null || each === '' || fieldOf(field).isOfWords) continue;
     if (typeof each === 'object') lookIn(each, field, found, depth + 1);
     else if (/messages$/.test(field)) for (const one of listIn(each)) lookIn(one, field, found, depth + 1);
     else found.push(...declaredBy(field, textOf(each) ?? '', { key, isPerson, isHuman, role }));
@@ -60,7 +62,36 @@ function speakerIn(object: JsonObject): string | undefined {
   return named.find((each) => roleNamed(each) !== undefined);
 }
 
-const isParticipant = (key: string) => participants.test(plainKey(key)) || isPersonWord(key);
+/** The facts about a field that its name gives. */
+type Field = {
+  readonly kind: PersonalKind | null;
+  /** Whether it holds words, calls or tools. */
+  readonly isOfWords: boolean;
+  readonly isParticipant: boolean;
+  /** `customer` and `name` of `customer_name`. */
+  readonly who: string;
+  readonly what: string;
+};
+
+/** The most names of fields of which that is kept: a log repeats few of them often. */
+const mostKept = 10_000;
+const kept = new Map<string, Field>();
+
+function fieldOf(name: string): Field {
+  const found = kept.get(name);
+  if (found) return found;
+  const plain = plainKey(name);
+  const path = name.split('.');
+  const own = path.slice(/^(?:name|id)$/i.test(path.at(-1) ?? '') ? -2 : -1).join('_');
+  const [, who = '', what = ''] = /^(.*?)[ _-]?(name|id)$/i.exec(own) ?? [];
+  const isParticipant = participants.test(plain) || isPersonWord(name);
+  const field = { kind: kindOfField(name), isOfWords: words.has(plain), isParticipant, who, what: what.toLowerCase() };
+  if (kept.size >= mostKept) kept.clear();
+  kept.set(name, field);
+  return field;
+}
+
+const isParticipant = (key: string) => fieldOf(key).isParticipant;
 
 type Place = {
   /** The key of the object that has the field. */
@@ -73,31 +104,39 @@ type Place = {
 };
 
 function declaredBy(field: string, value: string, { key, isPerson, isHuman, role }: Place): readonly JsonObject[] {
-  const kind = kindOfField(field);
+  const { kind, who, what } = fieldOf(field);
   if (kind !== null && kind !== 'id' && kind !== 'name') return [{ [field]: value }];
-  const path = field.split('.');
-  const own = path.slice(/^(?:name|id)$/i.test(path.at(-1) ?? '') ? -2 : -1).join('_');
-  const [, who = '', what = ''] = /^(.*?)[ _-]?(name|id)$/i.exec(own) ?? [];
-  const isOf = who === '' ? isPerson : isParticipant(who) || who === 'real';
+  // Of data about a conversation, a name of several words may be that of its person.
+  const isOfConversation = who === '' && what === 'name' && /^meta(?:data)?$/i.test(key);
+  const isOf = what !== '' && (who === '' ? isPerson : isParticipant(who) || who === 'real');
+  if (kind !== 'name' && !isOf && !isOfConversation && !isParticipant(field)) return [];
   const isOfAgent = role === 'agent' || /^(?:agent|assistant|operator)/i.test(who === '' ? key : who);
-  const name = nameIn(value, isOfAgent);
+  const name = nameIn(value, isOfAgent || isOfConversation);
   const hasWords = name?.includes(' ') === true;
-  if (kind === 'name' || (/^name$/i.test(what) && isOf)) {
+  if (isOfConversation) return name !== null && hasWords ? [{ name }] : [];
+  if (kind === 'name' || (what === 'name' && isOf)) {
     // A program that answers has a name as well, of one word.
-    const isOfProgram = isOfAgent && (path.length > 1 || (who === '' && !isHuman));
+    const isOfProgram = isOfAgent && (field.includes('.') || (who === '' && !isHuman));
     return name === null || (isOfProgram && !hasWords) ? [] : [{ name }];
   }
-  if (/^id$/i.test(what) && isOf && (who !== '' || role === undefined))
+  if (what === 'id' && isOf && (who !== '' || role === undefined))
     return [name !== null && isWrittenAsName(value) ? { name } : { id: value }];
   return hasWords && /^\p{Lu}/u.test(value) && isParticipant(field) ? [{ name }] : [];
 }
+
+/** The most signs of a name. */
+const longest = 200;
 
 /** Whether an id is that of its person's name: a word that is written large, or several. */
 const isWrittenAsName = (value: string) => /^\p{Lu}/u.test(value) || /\p{L}[ ._-]\p{L}/u.test(value);
 
 /** Returns the words of a name; null for the name of a role, of a program or of a thing. */
 function nameIn(value: string, isOfAgent: boolean): string | null {
-  const all = value.split(/(?<=,)\s*|[\s._-]+/u).filter((each) => each !== '');
+  if (value.length > longest) return null;
+  const all = value
+    .replace(/[([][^)\]]*[)\]]/g, ' ')
+    .split(/(?<=,)\s*|[\s._-]+/u)
+    .filter((each) => each !== '');
   if (all.length === 0 || all.length > 6 || !all.every((word) => /^\p{L}[\p{L}\p{M}'’]*,?$/u.test(word))) return null;
   const others = all.filter((word) => isOther(word.replace(',', '')));
   const isProgram = others.length > 0 || all.some((word) => /^\p{Ll}|\p{Ll}\p{Lu}/u.test(word));

@@ -173,7 +173,7 @@ const [first, last] = [Date.UTC(1900, 0, 1), Date.UTC(2030, 0, 1)];
 /** A date whose parts are fields, with the fields of another one. */
 export type DateFields = {
   readonly date: string;
-  /** What the names of the fields have beside `day`, `month` and `year`. */
+  /** The part of the names of the fields beside `day`, `month` and `year`. */
   readonly field: string;
   readonly spell: (date: string) => JsonObject;
 };

@@ -591,7 +591,7 @@ class Book {
     });
   }
 
-  /** Returns the replacement of what a text says of an entry. */
+  /** Returns the replacement of a piece of a text that is an entry. */
   standInOf({ kind, of }: Entry, said: string): string {
     return of ? inCase(said, of.standIn()) : this.standIn(kind, said);
   }
@@ -602,7 +602,7 @@ class Book {
     const kind = kindOfField(field);
     if (kind === 'id' && isNationalId(field)) return text.replace(/\D/g, '').length >= 5 ? 'id' : null;
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
-    if (kind === 'birthDate' && text.replace(/\D/g, '').length < 4) return null;
+    if (kind === 'birthDate' && /^\d{1,3}$/.test(text)) return null;
     // `email_verified` is of an address as well.
     if (kind === 'email' && !/@|%40/.test(text)) return null;
     if (kind !== null) return kind;

@@ -39,7 +39,7 @@ test.each([
     'chats',
     {
       'log.jsonl': jsonl({
-        source: { body: said, author: { type: 'user', name: 'Orla Quillivane' } },
+        source: { body: said, author: { type: 'user', name: 'Orla Quillivane (VIP)' } },
         conversation_parts: [{ part_type: 'comment', body: said, author: { type: 'admin', name: 'Tamblyn' } }],
       }),
     },
@@ -81,6 +81,11 @@ test.each([
     {
       'log.jsonl': jsonl({ messages, metadata: { customer: { name: 'Orla Quillivane' }, agent_name: 'Odo Tamblyn' } }),
     },
+  ],
+  [
+    'the name in metadata',
+    'chats',
+    { 'log.jsonl': jsonl({ messages, metadata: { name: 'Orla Quillivane', seller: { from: { name: 'tamblyn' } } } }) },
   ],
   [
     'names of messages',
@@ -153,7 +158,7 @@ test.each([
 test.each([
   { messages: [{ role: 'assistant', name: 'Concierge', content: '' }] },
   { messages: [{ role: 'user', name: 'example_user', content: '' }] },
-  { messages: [{ role: 'tool', name: 'search', content: '' }] },
+  { messages: [{ role: 'tool', name: 'search', content: '' }], metadata: { name: 'Order Desk' } },
   { messages: [{ role: 'system', name: 'Instructions', content: '' }] },
   { metadata: { product: { name: 'Brass Lamp' }, model_name: 'Large', agent_name: 'Billing Agent', user: 'web' } },
   { source: { author: { type: 'bot', name: 'Fin' } }, contact: { name: 'Support Team' } },
