@@ -13,6 +13,7 @@ import type { Desk } from './desk.ts';
 import { Preparation, type Told, typedAs } from './lookUps.ts';
 import { modelActions } from './modelActions.ts';
 import { type MadeCall, madeCalls } from './neededCalls.ts';
+import { withQuotedIds } from './quotedIds.ts';
 import { doneByUser, ownWordsIn, type UserState, userStateIn } from './userSide.ts';
 import { type Parameter, parametersOf } from './values.ts';
 
@@ -71,7 +72,9 @@ export function fromCalls(calls: readonly MadeCall[], spoken: readonly Utterance
     const deed = done.get(call);
     return deed === undefined || deeds.includes(deed);
   });
-  return { actions: kept.map(({ tool, arguments: given }) => ({ tool, arguments: given })), ...nothingElse, change };
+  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const actions = withQuotedIds(kept, users, loaded).map(({ tool, arguments: given }) => ({ tool, arguments: given }));
+  return { actions, ...nothingElse, change };
 }
 
 const nothingElse = { state: [], communicate: [], todos: [] };
@@ -293,7 +296,7 @@ function changedBefore(
   return null;
 }
 
-/** How a user speaks of the value of an argument, and which other values a text names in the same way. */
+/** A fact by which a user names the value of an argument, and the other values that a text names by it. */
 type Saying = {
   readonly fact: string;
   readonly wanted: string;
