@@ -12,7 +12,7 @@ export function quotedIn(value: unknown): string | null {
 type Arguments = Pick<GoldAction, 'arguments'>;
 
 /** Whether an argument of a gold action quotes a result. */
-export function quotes({ arguments: given }: Arguments): boolean {
+export function quotes({ arguments: given }: { readonly arguments: object }): boolean {
   const known = quoting.get(given);
   if (known !== undefined) return known;
   const found = hasQuote(given as JsonObject);
