@@ -19,6 +19,7 @@ import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTool
 import { remembered } from '../source/source.ts';
 import { checkExpression, checkPath, noteValue } from './checkExpression.ts';
 import { checkReward } from './checkReward.ts';
+import { checkSpelling, spellingsOf } from './checkSpelling.ts';
 import { checkState } from './checkState.ts';
 import { checkGoal } from './checkUser.ts';
 import { checkValues } from './checkValues.ts';
@@ -34,8 +35,10 @@ export function* checkTasks(
   const inOrder = acceptedFirst(parts.tasks);
   checkDuplicates(inOrder, 'task', note);
   yield* checkContents(inOrder, note);
+  const spellings = spellingsOf(parts, bases, types, known);
   for (const placed of parts.tasks) {
     yield;
+    checkSpelling(placed, spellings, note);
     checkTodo(placed, note);
     checkReferences(placed, parts, bases, types, known, note);
     checkFacts(placed, note);
