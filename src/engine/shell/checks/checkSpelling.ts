@@ -13,14 +13,14 @@ import { noteValue } from './checkExpression.ts';
 /** The words and names of a domain with which those of its tasks are compared. */
 export type Spellings = {
   readonly types: DomainTypes;
-  /** How often each word is in the files of the domain. */
+  /** The number of times that each word is in the files of the domain. */
   readonly counts: ReadonlyMap<string, number>;
   readonly inDatabase: (word: string) => boolean;
   /** The words by which rows are called. */
   readonly ofRows: Words;
   /** The words of the policy, the lexicon and the tools. */
   readonly ofDomain: () => Words;
-  /** How many tasks have a fact of each name. */
+  /** The number of tasks with a fact of each name. */
   readonly facts: ReadonlyMap<string, number>;
   readonly names: ReadonlySet<string>;
 };
@@ -56,7 +56,7 @@ export function spellingsOf(parts: Parts, bases: Bases, types: DomainTypes, know
 const rowWords = new WeakMap<Bases, Words>();
 const countsOf = new WeakMap<Source, ReadonlyMap<string, number>>();
 
-/** Letters of a word that is long enough to be told from others. */
+/** Letters of a word that is long enough to differ clearly from others. */
 const word = /\p{L}{5,}/gu;
 const wordsIn = (text: string) => [...text.matchAll(word)].map(([found]) => found);
 
