@@ -346,6 +346,48 @@ test('a log with calls: a change of mind stays, unmentioned ids and failed calls
   expect(sound).toEqual(['mind', 'nothing']);
 });
 
+test('a log with calls: a change of mind between rows that the user names by their titles', async () => {
+  const member = ['find_member', { card: '4471' }, '{"member_id":"M1","name":"Ada Brunner"}'] as const;
+  const loans = ['list_loans', { member_id: 'M1' }, '[{"loan_id":"L11"},{"loan_id":"L12"}]'] as const;
+  const renewed = ['renew_loan', { loan_id: 'L12' }, '{"loan_id":"L12","due":"2026-03-31"}'] as const;
+  const messages = logged(
+    'Card 4471. Can I renew The Winter Harbour?',
+    'One moment, please.',
+    'Actually no, Bread from Scratch.',
+    member,
+    loans,
+    'Shall I renew Bread from Scratch?',
+    'Yes.',
+    renewed,
+    'Done.',
+  );
+  const both = logged(
+    'Card 4471. Please renew Bread from Scratch.',
+    member,
+    loans,
+    'Shall I renew Bread from Scratch?',
+    'Yes.',
+    renewed,
+    'Done. Anything else?',
+    'No, but please record The Winter Harbour as lost.',
+    'Shall I record The Winter Harbour as lost?',
+    'Yes.',
+    ['record_lost', { loan_id: 'L11' }, '{"title":"The Winter Harbour","amount":24.5}'],
+    'Done.',
+  );
+  const { tasks, drafts } = await drafted(withoutTasks('library-desk'), [
+    { id: 'mind', messages },
+    { id: 'both', messages: both },
+  ]);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  expect(byId.get('mind')?.user).toMatchObject({
+    known: { card: '4471', title: 'The Winter Harbour' },
+    change: { when: 'proposed', say: 'Actually no, Bread from Scratch.', known: { title: 'Bread from Scratch' } },
+  });
+  expect(byId.get('both')?.user.change).toBeUndefined();
+  expect(drafts).toContainEqual(expect.objectContaining({ id: 'mind', passes: true, findings: [] }));
+});
+
 /** A domain whose tools have their own texts for refusals, and take lists and objects. */
 const rooms = {
   'domain.yaml': 'name: rooms\n',

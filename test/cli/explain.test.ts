@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { openRecording, readRecording } from '../../src/engine/shell/records/recording.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -70,6 +71,22 @@ test('of a run without a failed task it says that', async () => {
   const folder = join(root, 'passed');
   await rehearsal('eval', 'domains/order-desk', '--tasks', 'mistaken-order', '--agent', 'gold', '--out', folder);
   expect(await rehearsal('explain', folder)).toMatchObject({ code: 0, out: '0 of 1 task failed\n' });
+});
+
+test('of an attempt in which nothing was said, that no rule was checked', async () => {
+  const { lines } = readRecording(recording);
+  const file = join(root, 'lost.traj.jsonl');
+  const lost = openRecording(file);
+  const first = lines.slice(
+    0,
+    lines.findIndex(({ event }) => event.type === 'userReplied'),
+  );
+  lost.append(...first.map(({ n, event, state }) => ({ n, event, state })));
+  lost.close();
+  const { code, out } = await rehearsal('explain', file, '--domain', 'domains/order-desk');
+  expect(code).toBe(0);
+  expect(out).toContain('nothing was played, so no rule was checked\n');
+  expect(out).not.toMatch(/every .*rule/);
 });
 
 test('as data, each line has its place', async () => {

@@ -4,6 +4,7 @@ import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { isWrite, outsideSource } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
 import { fieldsOf, numberFormsOf } from '../../engine/core/events/message.ts';
+import { quotes } from '../../engine/core/events/quotedResults.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { isFound } from '../../engine/core/verifiers/communicate.ts';
@@ -15,6 +16,7 @@ import { baseHashOf } from '../../engine/shell/replay.ts';
 import { factsIn, givenArguments } from '../domains/mcpDomain.ts';
 import { draftText } from '../draftText.ts';
 import { brings, type MadeCall, madeCalls, neededCalls } from './neededCalls.ts';
+import { withQuotedIds } from './quotedIds.ts';
 
 /** A task that was drafted, as the text of its file. */
 export type DraftedTask = {
@@ -43,7 +45,9 @@ export function draftTask(loaded: LoadedDomain, recording: ReadRecording, id?: s
   // What a person typed in the user's seat need not be what the task had them want.
   const isTyped =
     started.seats.user === 'human' || events.some((event) => event.type === 'userReplied' && event.origin);
-  const kept = neededCalls(loaded, calls, (value, before) => isTold(value, before, said.user, calls, original));
+  const needed = neededCalls(loaded, calls, (value, before) => isTold(value, before, said.user, calls, original));
+  const users = said.user.map(({ text }) => text);
+  const kept = withQuotedIds(needed, users, loaded);
   const writes = kept.filter(({ tool, writes: own }) => own.length > 0 || isChange(loaded, tool));
   const communicate = original
     ? original.communicate.filter((text) => said.agent.some((own) => isFound(text, own.text, original.communicateBy)))
@@ -284,7 +288,10 @@ export function demandsOf(
   const assertions = compared.map((source) => ({ in: source, sameAs: 'gold' }));
   const receipts = outside
     .filter(({ source }) => !canCompare(source))
-    .map(({ call: { tool, arguments: args } }): JsonObject => ({ tool, ...givenArguments(args) }));
+    .map(({ call: { tool, arguments: args } }): JsonObject => {
+      const fixed = Object.entries(args).filter(([, value]) => !quotes({ arguments: { value } }));
+      return { tool, ...givenArguments(Object.fromEntries(fixed)) };
+    });
   const own = { ...(assertions.length > 0 && { assertions }), ...(receipts.length > 0 && { receipts }) };
   const train = [...(outside.length < writes.length ? ['database'] : []), ...Object.keys(own)];
   return { ...said, ...own, evaluate: [...train, ...Object.keys(said)], train };

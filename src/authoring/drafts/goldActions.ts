@@ -3,6 +3,7 @@ import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import { readsAsError } from '../../engine/core/events/errorText.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
+import { namesInTable } from '../../engine/core/rules/rowNames.ts';
 import type { Instructed } from '../../engine/core/seats/ownTools.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
 import { type Json, type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
@@ -12,8 +13,9 @@ import type { Desk } from './desk.ts';
 import { Preparation, type Told, typedAs } from './lookUps.ts';
 import { modelActions } from './modelActions.ts';
 import { type MadeCall, madeCalls } from './neededCalls.ts';
+import { withQuotedIds } from './quotedIds.ts';
 import { doneByUser, ownWordsIn, type UserState, userStateIn } from './userSide.ts';
-import { type KnownValues, parametersOf } from './values.ts';
+import { type Parameter, parametersOf } from './values.ts';
 
 export type Action = { readonly tool: string; readonly by?: 'user'; readonly arguments: JsonObject };
 
@@ -45,11 +47,8 @@ export function callsMade(events: readonly RolloutEvent[], tools: readonly Tool[
 }
 
 /** The calls of a log, without those that a later one replaced because the user changed its mind. */
-export function fromCalls(
-  calls: readonly MadeCall[],
-  spoken: readonly Utterance[],
-  { loaded, recogniser, values }: Desk,
-): Actions {
+export function fromCalls(calls: readonly MadeCall[], spoken: readonly Utterance[], desk: Desk): Actions {
+  const { loaded, recogniser, values } = desk;
   const { domain } = loaded;
   const placed = calls.map((call) => ({ call, place: { role: 'agent', step: call.n, content: '' } as Utterance }));
   const timeline = [...spoken, ...placed.map(({ place }) => place)].toSorted((one, other) => one.step - other.step);
@@ -68,12 +67,14 @@ export function fromCalls(
     return said && each.outcome !== 'done' ? [{ ...each, at: timeline.indexOf(said) }] : [];
   });
   const proposed = [...open, ...done.values()].toSorted((one, other) => one.at - other.at);
-  const { deeds, change } = settled(proposed, timeline, values);
+  const { deeds, change } = settled(proposed, timeline, desk);
   const kept = calls.filter((call) => {
     const deed = done.get(call);
     return deed === undefined || deeds.includes(deed);
   });
-  return { actions: kept.map(({ tool, arguments: given }) => ({ tool, arguments: given })), ...nothingElse, change };
+  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const actions = withQuotedIds(kept, users, loaded).map(({ tool, arguments: given }) => ({ tool, arguments: given }));
+  return { actions, ...nothingElse, change };
 }
 
 const nothingElse = { state: [], communicate: [], todos: [] };
@@ -82,7 +83,7 @@ const nothingElse = { state: [], communicate: [], todos: [] };
 export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): Promise<Actions> {
   const { loaded, lookUps, values } = desk;
   const { domain, world } = loaded;
-  const { deeds, change } = settled(proposedIn(spoken, domain, desk.recogniser, values), spoken, values);
+  const { deeds, change } = settled(proposedIn(spoken, domain, desk.recogniser, values), spoken, desk);
   const atHome = doneByUser(spoken, domain);
   const ownWords = ownWordsIn(spoken, atHome);
   const isTold = (value: string) => ownWords.some((text) => namesValue(text, value));
@@ -236,8 +237,9 @@ function changedFacts(tool: Tool, former: Deed['arguments'], later: Deed['argume
 }
 
 /** The deeds that are in the end. One that was done again with other values was a change of mind. */
-function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], known: KnownValues) {
+function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], desk: Desk) {
   const deeds: Proposed[] = [];
+  const done = proposed.filter(({ outcome }) => outcome === 'done');
   let change: Actions['change'] = null;
   for (const [index, each] of proposed.entries()) {
     if (each.outcome !== 'done') continue;
@@ -256,7 +258,7 @@ function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], kn
       if (former.outcome === 'done') deeds.splice(deeds.indexOf(former), 1);
     }
     deeds.push(each);
-    change ??= changedBefore(each, spoken, known);
+    change ??= changedBefore(each, done, spoken, desk);
   }
   return { deeds, change };
 }
@@ -274,24 +276,56 @@ function isReplaced(former: Proposed, values: Readonly<Record<string, string>>, 
   return !addsMore.test(say) && (isOfSame || changesMind.test(say));
 }
 
-/** A change of mind before anything was proposed: the user named one value, and then another in its place. */
-function changedBefore(deed: Proposed, spoken: readonly Utterance[], known: KnownValues): Actions['change'] {
+/** A change of mind before anything was proposed: the user named one thing, and then another in its place. */
+function changedBefore(
+  deed: Proposed,
+  done: readonly Proposed[],
+  spoken: readonly Utterance[],
+  desk: Desk,
+): Actions['change'] {
   const users = spoken.slice(0, deed.at).flatMap(({ role, content }) => (role === 'user' ? [content] : []));
-  for (const parameter of parametersOf(deed.tool)) {
-    const { name } = parameter;
-    const wanted = deed.arguments[name];
-    const first = wanted === undefined ? -1 : users.findIndex((text) => namesValue(text, wanted));
+  if (!users.slice(1).some((text) => changesMind.test(text))) return null;
+  for (const { fact, wanted, others } of parametersOf(deed.tool).flatMap((each) => sayings(each, deed, done, desk))) {
+    const first = users.findIndex((text) => namesValue(text, wanted));
     const say = users[first];
-    if (wanted === undefined || first < 1 || say === undefined || !changesMind.test(say) || addsMore.test(say))
-      continue;
-    const former = users
-      .slice(0, first)
-      .flatMap((text) => known.named(parameter, text))
-      .at(-1);
+    if (first < 1 || say === undefined || !changesMind.test(say) || addsMore.test(say)) continue;
+    const former = users.slice(0, first).flatMap(others).at(-1);
     if (former === undefined || Object.values(deed.arguments).includes(former)) continue;
-    return { when: 'proposed', say, ...changedFacts(deed.tool, { [name]: former }, { [name]: wanted }) };
+    return { when: 'proposed', say, ...changedFacts(deed.tool, { [fact]: former }, { [fact]: wanted }) };
   }
   return null;
+}
+
+/** A fact by which a user names the value of an argument, and the other values that a text names by it. */
+type Saying = {
+  readonly fact: string;
+  readonly wanted: string;
+  readonly others: (text: string) => readonly string[];
+};
+
+/** The value itself, and the title or name of its row. A row that something was done with is not replaced. */
+function sayings(
+  parameter: Parameter,
+  deed: Proposed,
+  done: readonly Proposed[],
+  { loaded, values }: Desk,
+): readonly Saying[] {
+  const { name } = parameter;
+  const wanted = deed.arguments[name];
+  if (wanted === undefined) return [];
+  const used = new Set(done.flatMap((each) => Object.values(each.arguments)));
+  const rows = namesInTable(wanted, name, [loaded.world.agent, loaded.world.user]);
+  const own = rows.filter(({ id }) => id === wanted);
+  const others = rows.filter(({ id, text }) => !used.has(id) && !own.some((each) => each.text === text));
+  return [
+    { fact: name, wanted, others: (text) => values.named(parameter, text) },
+    ...own.map(({ field, text }) => ({
+      fact: field,
+      wanted: text,
+      others: (said: string) =>
+        others.flatMap((each) => (each.field === field && namesValue(said, each.text) ? [each.text] : [])),
+    })),
+  ];
 }
 
 /** Whether two calls are about the same thing: most of what they are given is equal, and something is not. */

@@ -4,6 +4,7 @@ import { excerpt } from '../../engine/core/rules/finding.ts';
 import { canonicalJson, isObject, type Json } from '../../engine/core/values/json.ts';
 import { exactJsonOf } from '../../engine/core/values/largeIntegers.ts';
 import { type MadeCall, madeCalls } from './neededCalls.ts';
+import { isIdLike } from './quotedIds.ts';
 
 /** Differences that are named at most. */
 const mostNamed = 3;
@@ -59,9 +60,7 @@ function differenceOf(logged: MadeCall, made: MadeCall, isNewLogged: IsNew, isNe
     return `${tool} fails in the conversation ("${excerpt(logged.content)}") and not in the rollout`;
   if (isFailed(made)) return `${tool} fails in the rollout ("${excerpt(made.content)}") and not in the conversation`;
   const isCreated = (one: Json, other: Json) =>
-    [one, other].every((each) => typeof each === 'string' && /^(?=\D*\d)\S{2,64}$/.test(each)) &&
-    isNewLogged(String(one)) &&
-    isNewMade(String(other));
+    [one, other].every(isIdLike) && isNewLogged(String(one)) && isNewMade(String(other));
   const difference = firstDifference(readAs(logged.content), readAs(made.content), [], isCreated);
   if (difference === null) return null;
   const { path, one, other } = difference;

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Task, taskSchema } from '../../engine/core/domain/task.ts';
-import type { JsonObject } from '../../engine/core/values/json.ts';
+import { quotedIn } from '../../engine/core/events/quotedResults.ts';
+import { type JsonObject, valueAt } from '../../engine/core/values/json.ts';
 import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
 import type { TaskContent } from '../../webview/protocol.ts';
 import { chosenIn } from './documentItems.ts';
@@ -82,7 +83,8 @@ function misfitsOfAction(tools: readonly KnownTool[], action: Task['actions'][nu
   const tool = tools.find(({ name }) => name === action.tool);
   if (!tool || tool.parameters === null) return [];
   const found = misfitsOf(tool, action.arguments as JsonObject);
-  return found.map(({ path, message }) => ({ path: [at, ...path], message }));
+  const own = found.filter(({ path }) => quotedIn(valueAt(action.arguments as JsonObject, path)) === null);
+  return own.map(({ path, message }) => ({ path: [at, ...path], message }));
 }
 
 /** The result of the rollout from the command line, or why it could not be run. */

@@ -112,7 +112,16 @@ function argumentValues(domain: LanguageDomain, cursor: Cursor): readonly Offer[
     ...options.map((value) => scalarOffer(value, cursor, 'by its schema', 1)),
     ...(type === 'boolean' ? [scalarOffer(true, cursor, '', 1), scalarOffer(false, cursor, '', 1)] : []),
     ...rows.map((row) => scalarOffer(row, cursor, `row of ${table?.name}`, 3)),
+    ...(isLaterAction(path)
+      ? [scalarOffer(`{result.${name}}`, cursor, 'what an earlier gold action returned', 4)]
+      : []),
   ];
+}
+
+/** Whether a path is in a gold action that others come before. */
+function isLaterAction(path: Path): boolean {
+  const at = path.indexOf('actions');
+  return at >= 0 && Number(path[at + 1]) > 0 && path[at + 2] === 'arguments';
 }
 
 function stepOffers(domain: LanguageDomain, source: Source, path: Path): readonly Offer[] {

@@ -344,6 +344,14 @@ it('what the user knows stands before the row that is the same', () => {
   expect(first).toMatchObject({ label: 'W1', detail: 'what the user knows', rank: 0 });
 });
 
+it.each([
+  ['the first gold action', '', []],
+  ['a later gold action', '    - { tool: find_order, arguments: { order: W1 } }\n', ['{result.order}']],
+])('what an earlier gold action returned, in %s', (_, earlier, labels) => {
+  const text = taskWith(`  actions:\n${earlier}    - { tool: cancel_order, arguments: { order: | } }\n`);
+  expect(labelsAt('tasks/third.task.yaml', text).filter((label) => label.startsWith('{'))).toEqual(labels);
+});
+
 it('offers nothing in a comment', () => {
   expect(labelsAt('tasks/third.task.yaml', '- id: a\n  # pers|\n  persona: plain\n')).toEqual([]);
 });

@@ -28,11 +28,18 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
       const { text, quote } = reasonInWords(domain, rule, reason);
       return `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate && verdict === 'violated' ? ' (makes the reward 0)' : ''}: ${text}${quote}${seen(evidence)}`;
     }),
-    ...(open.some(({ verdict }) => verdict === 'violated')
-      ? []
-      : [`  held      every ${open.length > 0 ? 'other ' : ''}rule that was checked`]),
+    ...heldIn(state),
     ...changesOf(state),
   ].join('\n');
+}
+
+/** Says that every other rule held, or that none was checked. */
+export function heldIn({ ruleVerdicts, messages }: RolloutState): readonly string[] {
+  if (messages.length === 0) return ['  nothing was played, so no rule was checked'];
+  if (ruleVerdicts.length === 0) return ['  no rule was checked'];
+  const open = ruleVerdicts.filter(({ verdict }) => verdict !== 'held');
+  if (open.length === ruleVerdicts.length || open.some(({ verdict }) => verdict === 'violated')) return [];
+  return [`  held      every ${open.length > 0 ? 'other ' : ''}rule that was checked`];
 }
 
 /** The reward, or that it is still open, and how the rollout ended or how far it came. */

@@ -8,7 +8,7 @@ import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords, sentenceOf } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { nameOf, placeOf } from '../rollout/frames.ts';
-import { changesOf } from './explanation.ts';
+import { changesOf, heldIn } from './explanation.ts';
 import { type Difference, differencesFrom, standingsAt } from './verdictsSoFar.ts';
 
 const shownDifferences = 12;
@@ -43,10 +43,7 @@ export function chainOf({ domain, task, steps, gold }: Asked): readonly ChainLin
     ...rules.flatMap((verdict, at) =>
       ruleLines(domain, steps, verdict, !rules.slice(0, at).some(({ rule }) => rule === verdict.rule)),
     ),
-    ...(rules.some(({ verdict }) => verdict === 'violated')
-      ? []
-      : [{ text: `  held      every ${rules.length > 0 ? 'other ' : ''}rule that was checked` }]),
-    ...changesOf(state).map((text) => ({ text })),
+    ...[...heldIn(state), ...changesOf(state)].map((text) => ({ text })),
   ];
 }
 

@@ -40,6 +40,9 @@ const agentCallSchema = ownCallSchema.extend({
 const agentScriptSchema = z.array(z.union([z.string(), z.array(agentCallSchema).min(1)]));
 
 const goldActionSchema = callSchema.extend({
+  arguments: callSchema.shape.arguments.describe(
+    'What it is called with. `{result.loan_id}` is what an earlier gold action returned as `loan_id`; of several, the last.',
+  ),
   turn: z.int().min(0).optional().describe("For the verifier `turns`: the user's message that it answers, from 0."),
   compare: z
     .array(z.string())

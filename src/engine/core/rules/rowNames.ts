@@ -29,6 +29,17 @@ export function namesOfRow(id: string, argument: string, world: World, rivals: r
   return textsOf(row, database).filter((text) => !taken.has(text.toLowerCase()));
 }
 
+/** A text that people call a row by, and the field that it is in. */
+export type RowName = { readonly id: string; readonly field: string; readonly text: string };
+
+/** Returns what people call the rows of the table that has the row of an argument's id, as `namesOfRow` does. */
+export function namesInTable(id: string, argument: string, databases: readonly JsonObject[]): readonly RowName[] {
+  const { table = {} } = rowOf(id, argument, databases) ?? {};
+  return Object.entries(table).flatMap(([key, row]) =>
+    isObject(row) ? fieldsNaming(row, databases).map(([field, text]) => ({ id: key, field, text })) : [],
+  );
+}
+
 /** The row of an id: in the table that the argument is named after, else in the only table that has it. */
 function rowOf(id: string, argument: string, databases: readonly JsonObject[]): Row | null {
   const base = argument.toLowerCase().replace(/_?(?:id|number|no|key)$/, '');
@@ -42,19 +53,25 @@ function rowOf(id: string, argument: string, databases: readonly JsonObject[]): 
   return named ?? (found.length === 1 ? (found[0] ?? null) : null);
 }
 
+const textsOf = (row: JsonObject, databases: readonly JsonObject[]) =>
+  fieldsNaming(row, databases).map(([, text]) => text);
+
+type Field = readonly [name: string, text: string];
+
 /** The names of a row, and of the things that it refers to. */
-function textsOf(row: JsonObject, databases: readonly JsonObject[]): readonly string[] {
+function fieldsNaming(row: JsonObject, databases: readonly JsonObject[]): readonly Field[] {
   const referred = referencesOf(row, databases).filter(({ row: other }) => !isPerson(other));
-  return [...ownTexts(row), ...referred.flatMap(({ row: other }) => ownTexts(other))];
+  return [row, ...referred.map(({ row: other }) => other)].flatMap(ownFields);
 }
 
-function ownTexts(row: JsonObject): readonly string[] {
-  return Object.entries(row).flatMap(([key, value]) =>
-    naming.test(key) && typeof value === 'string' && /\p{L}{2}/u.test(value) ? [value] : [],
+function ownFields(row: JsonObject): readonly Field[] {
+  return Object.entries(row).flatMap(([key, value]): readonly Field[] =>
+    naming.test(key) && typeof value === 'string' && /\p{L}{2}/u.test(value) ? [[key, value]] : [],
   );
 }
 
-const isPerson = (row: JsonObject) => Object.keys(row).some((key) => personal.test(key));
+/** Returns whether the fields of a row are those of a person. */
+export const isPerson = (row: JsonObject) => Object.keys(row).some((key) => personal.test(key));
 
 type Reference = { readonly id: string; readonly row: JsonObject };
 

@@ -6,6 +6,7 @@ import type { Tool } from '../domain/tool.ts';
 import { isWrite } from '../domain/tool.ts';
 import { factsOf, isChangeSaid } from '../events/facts.ts';
 import { messagesOf } from '../events/message.ts';
+import { filledActions, succeededIn } from '../events/quotedResults.ts';
 import type { RolloutState } from '../events/state.ts';
 import { conditionHolds, type Evaluated, evaluateExpression, type Scope } from '../expression/expression.ts';
 import { timeZoneOf } from '../text/calendar.ts';
@@ -102,11 +103,9 @@ function namedValue(
     case 'facts':
       return factsAt(domain, state);
     case 'expected':
-      return (taskOf(domain, state)?.actions ?? []).map(({ tool, arguments: args, by }) => ({
-        tool,
-        args: args as Json,
-        by,
-      }));
+      return filledActions(taskOf(domain, state)?.actions ?? [], () => succeededIn(state.messages)).map(
+        ({ tool, arguments: args, by }) => ({ tool, args: args as Json, by }),
+      );
     case 'policy':
       return domain.policy.text;
     case 'sourced':

@@ -2,6 +2,7 @@ import { isProposal, namesValue } from '../dialogue/dialogue.ts';
 import { factOf, type GoldAction, type Task } from '../domain/task.ts';
 import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
 import { type Message, utterancesOf } from '../events/message.ts';
+import { filledActions } from '../events/quotedResults.ts';
 import { isExpression } from '../rules/confirmed.ts';
 import { binds } from '../rules/seen.ts';
 import { wordsOf } from '../text/text.ts';
@@ -157,8 +158,10 @@ function callsIn(messages: readonly Message[]): readonly Made[] {
 
 /** The gold actions of both seats that nothing has done yet, in order. */
 function pendingActions({ task }: SeatView, made: readonly Made[]): readonly GoldAction[] {
-  const done = made.filter(({ isError }) => !isError).map(({ action }) => keyOf(action));
-  return task.actions.filter((action) => {
+  const succeeded = made.filter(({ isError }) => !isError);
+  const done = succeeded.map(({ action }) => keyOf(action));
+  const calls = () => succeeded.map(({ action, content }) => ({ ...action, content }));
+  return filledActions(task.actions, calls).filter((action) => {
     const at = done.indexOf(keyOf(action));
     if (at < 0) return true;
     done.splice(at, 1);

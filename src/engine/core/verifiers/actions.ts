@@ -1,6 +1,7 @@
 import type { GoldAction } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import { callsIn } from '../events/message.ts';
+import { filledActions, succeededIn } from '../events/quotedResults.ts';
 import type { RolloutState } from '../events/state.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { sameValue } from './pythonEquality.ts';
@@ -11,8 +12,9 @@ import { sameValue } from './pythonEquality.ts';
  */
 export function actionsVerdict(actions: readonly GoldAction[], state: RolloutState): Verdict {
   const made = state.messages.flatMap((message) => callsIn(message).map((call) => ({ call, step: message.step })));
-  const found = actions.map((action) => made.find(({ call }) => isFor(action, call.name, call.arguments)));
-  const missing = actions.filter((_, at) => found[at] === undefined);
+  const wanted = filledActions(actions, () => succeededIn(state.messages));
+  const found = wanted.map((action) => made.find(({ call }) => isFor(action, call.name, call.arguments)));
+  const missing = wanted.filter((_, at) => found[at] === undefined);
   return {
     verifier: 'actions',
     held: missing.length === 0,

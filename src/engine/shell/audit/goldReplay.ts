@@ -4,6 +4,7 @@ import type { RuleVerdict } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
 import { readsAsError } from '../../core/events/errorText.ts';
 import type { ToolCall } from '../../core/events/message.ts';
+import { filledActions } from '../../core/events/quotedResults.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
@@ -66,13 +67,14 @@ function isLeftToJudge(arrived: readonly WorkerEvent[]): boolean {
  */
 export function noteViolations({ placed, first }: Replayed, isKnown: (at: Location) => boolean, note: Note): boolean {
   const made = madeIn(first.arrived);
+  const actions = actionsIn(placed.value, made);
   const said = new Set<string>();
   for (const { event } of first.arrived) {
     if (event.type !== 'rulesChecked') continue;
     const call = made.find((each) => each.call.id === event.callId)?.call;
     for (const verdict of event.verdicts as readonly RuleVerdict[]) {
       if (verdict.verdict !== 'violated') continue;
-      const index = call ? indexOf(placed.value, call) : -1;
+      const index = call ? actions.findIndex((action) => isSame(action, call)) : -1;
       const at = index < 0 ? placeOf(placed, 'id') : placeOf(placed, 'actions', index);
       const key = `${verdict.rule} ${index}`;
       if (said.has(key)) continue;
@@ -138,8 +140,8 @@ function placeOfCrash(tool: string, reason: string, logged: readonly string[]): 
 }
 
 /** The first gold action that was tried and never succeeded. */
-function failedAction({ actions }: Task, made: readonly Made[]) {
-  for (const [at, action] of actions.entries()) {
+function failedAction(task: Task, made: readonly Made[]) {
+  for (const [at, action] of actionsIn(task, made).entries()) {
     const tries = made.filter(({ call }) => isSame(action, call));
     const last = tries.at(-1);
     if (last?.isError && tries.every(({ isError }) => isError)) return { at, tool: action.tool, content: last.content };
@@ -224,7 +226,12 @@ export function noteUntried(parts: Parts, replayed: readonly Replayed[], known: 
   }
 }
 
-const indexOf = (task: Task, call: ToolCall) => task.actions.findIndex((action) => isSame(action, call));
+const actionsIn = ({ actions }: Task, made: readonly Made[]) =>
+  filledActions(actions, () =>
+    made.flatMap(({ call, content, isError }) =>
+      isError ? [] : [{ tool: call.name, arguments: call.arguments, content }],
+    ),
+  );
 
 function isSame({ tool, arguments: args }: GoldAction, { name, arguments: given }: ToolCall): boolean {
   return tool === name && typeof given !== 'string' && contentHash(given) === contentHash(args as JsonObject);

@@ -107,9 +107,11 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
       say('error', 'unknown-phrases', `phrases.yaml has no list ${name}.`, all);
       return;
     }
-    case 'tables':
-      say('warning', 'unknown-table', `The database has no ${name}.`, `It has ${own.join(', ')}.`);
+    case 'tables': {
+      const severity = types.isOpen ? 'warning' : 'error';
+      say(severity, 'unknown-table', `The database has no ${name}.`, `It has ${own.join(', ')}.`);
       return;
+    }
     case 'facts':
       // A rule may ask for a fact that the tasks so far do not have.
       if (meant !== undefined) say('warning', 'unknown-field', `No user of a task knows a fact ${name}.`, '');

@@ -3,6 +3,7 @@ import type { RuleOf } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import { factsOf } from '../../core/events/facts.ts';
+import { quotedIn, quotes } from '../../core/events/quotedResults.ts';
 import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression/expression.ts';
 import { before } from '../../core/rules/before.ts';
 import type { MadeCall } from '../../core/rules/calls.ts';
@@ -35,7 +36,8 @@ export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, know
   for (const [index, action] of actions.entries()) {
     if (action.by !== 'agent' || !known.names.has(action.tool)) continue;
     const earlier = actions.slice(0, index);
-    checkPolicy(context, action, index, earlier);
+    // What a result holds is known when it is there: the audit plays the actions.
+    if (![...earlier, action].some(quotes)) checkPolicy(context, action, index, earlier);
     const isLater = mayHaveWritten(earlier, known);
     checkRows(context, action, index, isLater);
     const untold = isLater ? [] : checkUntold(context, action, index, earlier);
@@ -144,7 +146,8 @@ function checkFacts({ placed, note }: Context, action: GoldAction, index: number
   for (const [name, argument] of Object.entries(action.arguments)) {
     const value = String(argument);
     const known = [...new Set(facts.flatMap((each) => (each[name] ? [String(each[name].value)] : [])))];
-    if (known.length === 0 || typeof argument === 'object' || untold.includes(name)) continue;
+    if (known.length === 0 || typeof argument === 'object' || quotedIn(argument) !== null || untold.includes(name))
+      continue;
     const isTold = facts.some((each) => Object.values(each).some((fact) => isAlike(String(fact.value), value)));
     if (isTold || said.some((text) => text !== undefined && namesValue(text, value))) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', name);

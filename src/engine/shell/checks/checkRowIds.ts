@@ -1,7 +1,8 @@
 import { namesValue } from '../../core/dialogue/dialogue.ts';
 import { factOf, type Task } from '../../core/domain/task.ts';
+import { isPerson } from '../../core/rules/rowNames.ts';
 import { leavesOf } from '../../core/text/value.ts';
-import { isObject } from '../../core/values/json.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
 import {
   hasIdForm,
   idFormOf,
@@ -195,38 +196,52 @@ function keysIn(value: unknown): readonly string[] {
   return [...own, ...Object.values(value).flatMap(keysIn)];
 }
 
-/** The gold actions are about rows of the person whom the facts describe, or the task names somebody else. */
-function checkOwners({ placed, bases, world, known, note, facts }: Context): void {
+/** The gold actions are about rows of the person or thing that the facts describe, or the task names another one. */
+function checkOwners(context: Context): void {
+  const { placed, bases, known, note, facts } = context;
   const references = referencesIn(bases);
   for (const to of new Set(references.map((each) => each.to))) {
     const values = rowsByValue(to);
     const rows = new Set(facts.flatMap(({ value }) => values.get(value.toLowerCase()) ?? []));
-    const [person] = rows;
-    if (rows.size !== 1 || person === undefined) continue;
-    const described = facts.filter(({ value }) => values.get(value.toLowerCase()) === person).map(({ name }) => name);
-    for (const [index, { tool, by, arguments: args }] of placed.value.actions.entries()) {
-      if (by !== 'agent' || !known.declared.has(tool)) continue;
-      for (const { name, leaf: value, path } of namedLeavesIn(args)) {
-        const table = tableOf(name, world);
-        const row = table?.rows[value];
-        if (!table || !isObject(row)) continue;
-        const isPerson = table.name === to.name;
-        const field = references.find((each) => each.to === to && each.table.name === table.name)?.field;
-        const owner = isPerson ? value : field === undefined ? undefined : row[field];
-        if (typeof owner !== 'string' || owner === person || !Object.hasOwn(to.rows, owner)) continue;
-        // The user may ask for a row of somebody else; only for a person that the task names is it changed.
-        const isRead = known.declared.get(tool)?.effect === 'read';
-        if (isNamed(placed.value, facts, to, owner, isRead ? [owner, value] : [owner])) continue;
-        note(
-          placeOf(placed, 'actions', index, 'arguments', ...path),
-          'warning',
-          'task/other-owner',
-          `${tool} gets ${name} ${value}${isPerson ? '' : `, whose ${field} is ${owner}`}, but ${described.join(' and ')} of the user ${described.length > 1 ? 'are' : 'is'} in the row ${person} of ${to.name}.`,
-          `Correct the id, or say in the goal whose it is.`,
-        );
-      }
+    const [own] = rows;
+    if (rows.size !== 1 || own === undefined) continue;
+    const described = facts.filter(({ value }) => values.get(value.toLowerCase()) === own).map(({ name }) => name);
+    const owned = ownedIn(context, to, references);
+    const isOfPeople = isPerson(to.rows[own] as JsonObject);
+    for (const { tool, name, value, at, owner, field } of owned) {
+      if (owner === own) continue;
+      // Who wants a second book may name it in other words. The wrong one is found where nothing is done with the first.
+      if (!isOfPeople && owned.some((each) => each.name === name && each.owner === own)) continue;
+      // The user may ask for a row of somebody else; only for a person that the task names is it changed.
+      const isRead = known.declared.get(tool)?.effect === 'read';
+      if (isNamed(placed.value, facts, to, owner, isRead ? [owner, value] : [owner])) continue;
+      note(
+        at,
+        'warning',
+        'task/other-owner',
+        `${tool} gets ${name} ${value}${field === null ? '' : `, whose ${field} is ${owner}`}, but ${described.join(' and ')} of the user ${described.length > 1 ? 'are' : 'is'} in the row ${own} of ${to.name}.`,
+        `Correct the id, or say in the goal whose it is.`,
+      );
     }
   }
+}
+
+/** The arguments of gold actions that are ids of rows which refer to a row of a table, or of rows of the table itself. */
+function ownedIn({ placed, world, known }: Context, to: Table, references: ReturnType<typeof referencesIn>) {
+  return placed.value.actions.flatMap(({ tool, by, arguments: args }, index) => {
+    if (by !== 'agent' || !known.declared.has(tool)) return [];
+    return namedLeavesIn(args).flatMap(({ name, leaf: value, path }) => {
+      const table = tableOf(name, world);
+      const row = table?.rows[value];
+      if (!table || !isObject(row)) return [];
+      const isOwn = table.name === to.name;
+      const field = references.find((each) => each.to === to && each.table.name === table.name)?.field;
+      const owner = isOwn ? value : field === undefined ? undefined : row[field];
+      if (typeof owner !== 'string' || !Object.hasOwn(to.rows, owner)) return [];
+      const at = placeOf(placed, 'actions', index, 'arguments', ...path);
+      return [{ tool, name, value, at, owner, field: isOwn ? null : (field ?? null) }];
+    });
+  });
 }
 
 /** Whether the task names one of some ids, or a value that only the row of a person has. */

@@ -2,7 +2,8 @@ import type { DomainFile } from '../../core/domain/domain.ts';
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Assertion, Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
-import { anyType, listOf, type Type, textType } from '../../core/expression/type.ts';
+import { quotedIn } from '../../core/events/quotedResults.ts';
+import { anyType, eitherOf, listOf, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
@@ -18,6 +19,7 @@ import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTool
 import { remembered } from '../source/source.ts';
 import { checkExpression, checkPath, noteValue } from './checkExpression.ts';
 import { checkReward } from './checkReward.ts';
+import { checkSpelling, spellingsOf } from './checkSpelling.ts';
 import { checkState } from './checkState.ts';
 import { checkGoal } from './checkUser.ts';
 import { checkValues } from './checkValues.ts';
@@ -33,8 +35,10 @@ export function* checkTasks(
   const inOrder = acceptedFirst(parts.tasks);
   checkDuplicates(inOrder, 'task', note);
   yield* checkContents(inOrder, note);
+  const spellings = spellingsOf(parts, bases, types, known);
   for (const placed of parts.tasks) {
     yield;
+    checkSpelling(placed, spellings, note);
     checkTodo(placed, note);
     checkReferences(placed, parts, bases, types, known, note);
     checkFacts(placed, note);
@@ -55,7 +59,7 @@ export function checkReferences(
   note: Note,
 ): void {
   checkPersona(placed, parts, note);
-  checkCalls(placed, known, note);
+  checkCalls(placed, types, known, note);
   checkState(placed, bases, parts.file.value.userDatabase !== undefined, note);
   checkAssertions(placed, parts, types, note);
   checkReceipts(placed, types, known, note);
@@ -205,9 +209,10 @@ function checkFacts(placed: Placed<Task>, note: Note): void {
   }
 }
 
-function checkCalls(placed: Placed<Task>, known: KnownTools, note: Note): void {
+function checkCalls(placed: Placed<Task>, types: DomainTypes, known: KnownTools, note: Note): void {
   for (const [index, action] of placed.value.actions.entries()) {
     checkCall(placed, ['actions', index], action, known, note);
+    checkQuotes(placed, index, types, known, note);
     const owner = known.tools.get(action.tool)?.owner;
     if (owner === undefined || owner === action.by) continue;
     note(
@@ -220,6 +225,33 @@ function checkCalls(placed: Placed<Task>, known: KnownTools, note: Note): void {
   }
   checkScriptedCalls(placed, ['script'], placed.value.script ?? [], known, note);
   checkScriptedCalls(placed, ['user', 'script'], placed.value.user.script ?? [], known, note);
+}
+
+/** An argument of a gold action can quote what the actions before it return. */
+function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, known: KnownTools, note: Note): void {
+  const { actions } = placed.value;
+  const quoted = (value: Json, path: readonly PropertyKey[]): void => {
+    if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value as JsonObject))
+        quoted(each, [...path, Array.isArray(value) ? Number(key) : key]);
+    const text = quotedIn(value);
+    if (text === null) return;
+    if (index === 0) {
+      const message = `${String(value)} quotes the result of an earlier gold action, and this is the first one.`;
+      note(
+        placeOf(placed, ...path),
+        'error',
+        'task/unknown-name',
+        message,
+        'Write the value, or an action that returns it.',
+      );
+      return;
+    }
+    const earlier = actions.slice(0, index).map(({ tool }) => types.resultOf(known.tools.get(tool)));
+    const context = { kind: 'task', names: { result: eitherOf(earlier) }, types, note } as const;
+    checkPath({ ...textIn(placed, String(value), ...path), text }, -1, context);
+  };
+  quoted(actions[index]?.arguments as JsonObject, ['actions', index, 'arguments']);
 }
 
 /** A script may call what is not right; a call of the other seat's tool is never what it means. */
@@ -272,6 +304,8 @@ function checkCall(
       : placeOf(placed, ...path, 'arguments', ...problem.path);
     const weight = ownWeight === 'warning' ? ownWeight : severity;
     const written = problem.isKey ? problem.path.at(-1) : valueAt((call as Call).arguments, problem.path);
+    // The tool gets what the result holds.
+    if (path[0] === 'actions' && quotedIn(written) !== null) continue;
     const fix = typeof written === 'string' ? respelt(at, written, problem.candidates ?? []) : undefined;
     note(at, weight, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint, fix);
   }

@@ -1,4 +1,5 @@
 import type { Task } from '../../core/domain/task.ts';
+import { quotedIn } from '../../core/events/quotedResults.ts';
 import { type Type, typeOfDatabase, typeUnder } from '../../core/expression/type.ts';
 import { valueProblem } from '../../core/expression/typeCheck.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
@@ -16,7 +17,7 @@ export function checkValues(placed: Placed<Task>, bases: Bases, types: DomainTyp
   }
   for (const [index, action] of placed.value.actions.entries())
     for (const [name, value] of Object.entries(action.arguments))
-      if (typeof value === 'string') checkArgument(placed, index, name, value, context);
+      if (typeof value === 'string' && quotedIn(value) === null) checkArgument(placed, index, name, value, context);
 }
 
 type Put = {

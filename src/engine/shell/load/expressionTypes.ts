@@ -40,6 +40,8 @@ export type DomainTypes = {
   readonly written: Readable['written'];
   /** The number of tasks with each value, by the name of the argument or fact. */
   readonly examples: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** The texts that tasks and rows have for an argument or a fact of this name. */
+  readonly valuesOf: (name: string) => ReadonlySet<string>;
   /** Whether data can have fields and values that no file of the domain reports. */
   readonly isOpen: boolean;
   /** Whether a text is known to be a value of something. */
@@ -56,8 +58,16 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
   const examples = examplesIn(tasks);
   const writable = new Set([...rowIdsIn(bases.agent), ...rowIdsIn(bases.user), ...argumentsIn(tasks)]);
   const resultOf = (tool: Tool | undefined) => typeOfResult(tool, loose);
+  const columns = fieldsIn([agent, user]);
+  const values = new Map<string, ReadonlySet<string>>();
+  const valuesOf = (name: string) => {
+    const all =
+      values.get(name) ?? new Set([...(examples.get(name)?.keys() ?? []), ...(columns.get(name)?.text?.known ?? [])]);
+    values.set(name, all);
+    return all;
+  };
   const argumentsOf = (tools: readonly Tool[]) =>
-    tools.length === 0 ? anyType : eitherOf(tools.map((tool) => typeOfArguments(tool, examples)));
+    tools.length === 0 ? anyType : eitherOf(tools.map((tool) => typeOfArguments(tool, valuesOf)));
   const names = known.complete ? textsFrom('tools', known.names) : textType;
   const callOf = (of: readonly string[] | null): Type => {
     const tools = (of ?? [...known.names]).map((name) => known.tools.get(name));
@@ -91,6 +101,7 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
     argumentsOf,
     resultOf,
     examples,
+    valuesOf,
     written: ({ place = [], fields }, name) =>
       canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys()) ? anyType : null,
     isOpen: hasUnseenWriters(parts),
@@ -190,12 +201,12 @@ function examplesIn(tasks: readonly Task[]): DomainTypes['examples'] {
   return found;
 }
 
-function typeOfArguments({ name, parameters }: Tool, examples: DomainTypes['examples']): Type {
+function typeOfArguments({ name, parameters }: Tool, valuesOf: DomainTypes['valuesOf']): Type {
   const type = typeOfSchema(parameters, `the arguments of ${name}`);
   if (!type.object) return type;
   const fields = [...type.object.fields].map(([field, own]) => {
     const isFree = own.text !== undefined && own.text.from === 'examples';
-    return [field, isFree ? { ...own, ...textsFrom('examples', examples.get(field)?.keys() ?? []) } : own] as const;
+    return [field, isFree ? { ...own, ...textsFrom('examples', valuesOf(field)) } : own] as const;
   });
   return { object: { ...type.object, what: 'the arguments', kind: 'arguments', fields: new Map(fields) } };
 }

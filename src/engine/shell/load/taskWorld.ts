@@ -1,4 +1,5 @@
 import type { Task } from '../../core/domain/task.ts';
+import { quotedIn } from '../../core/events/quotedResults.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Bases } from '../source/note.ts';
 import { remembered } from '../source/source.ts';
@@ -60,9 +61,12 @@ function collect(value: Json, found: Set<string>): void {
 /** A scalar of the arguments of a call as a text: its own key, and the path to it. */
 export type NamedLeaf = { readonly name: string; readonly leaf: string; readonly path: readonly PropertyKey[] };
 
-/** The arguments of a call as texts, each with the key that it is under: `flight_number` in a list of flights. */
+/**
+ * The arguments of a call as texts, each with the key that it is under: `flight_number` in a list of flights. What an
+ * argument quotes of a result is not known.
+ */
 export function namedLeavesIn(value: unknown, name = '', path: readonly PropertyKey[] = []): readonly NamedLeaf[] {
-  if (value === null || value === undefined) return [];
+  if (value === null || value === undefined || quotedIn(value) !== null) return [];
   if (typeof value !== 'object') return [{ name, leaf: String(value), path }];
   const isList = Array.isArray(value);
   return Object.entries(value).flatMap(([key, each]) =>

@@ -1,6 +1,7 @@
 import type { Task } from '../../core/domain/task.ts';
 import { strangeTool } from '../../core/domain/tool.ts';
 import { numberFormsOf } from '../../core/events/message.ts';
+import { withResults } from '../../core/events/quotedResults.ts';
 import type { RolloutState } from '../../core/events/state.ts';
 import { advance, begin, type Setting, stateHash } from '../../core/rollout/rollout.ts';
 import type { JsonObject } from '../../core/values/json.ts';
@@ -29,7 +30,9 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
   const steps: Gold['steps'][number][] = [];
   const callTool = ports.callGold ?? ports.callTool;
   let state: RolloutState = { ...begin(setting, started)[0], world: start };
-  for (const [index, action] of task.actions.entries()) {
+  const results: string[] = [];
+  for (const [index, written] of task.actions.entries()) {
+    const action = withResults(written, results);
     const tool =
       setting.domain.tools.find(({ name, owner }) => name === action.tool && owner === action.by) ??
       (hosted && strangeTool(hosted.name, action.tool, action.by));
@@ -42,6 +45,7 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
     const call = { id: `gold_${index}`, name, arguments: values as JsonObject, ...numberFormsOf(action) };
     const context = { world: state.world, now: started.now, random, step: index };
     const { writes: called, isError, content } = await callTool(tool, call, context);
+    if (!isError) results.push(content);
     [state] = advance(setting, state, { type: 'worldEdited', writes: called });
     const isSynced = setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false;
     const synced = isSynced ? await syncWrites(rollout, state) : [];

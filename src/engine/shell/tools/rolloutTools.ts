@@ -6,6 +6,7 @@ import type { Assertion, Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import type { EventOf, RolloutEvent } from '../../core/events/event.ts';
 import { type NumberForms, numberFormsOf } from '../../core/events/message.ts';
+import { withResults } from '../../core/events/quotedResults.ts';
 import { excerpt } from '../../core/rules/finding.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactJsonOf } from '../../core/values/largeIntegers.ts';
@@ -319,9 +320,12 @@ export class RolloutTools {
       const source = apart.#source(name, () => this.#placeOfAssertions());
       const start = this.#starts.get(name);
       if (start !== undefined) this.#requireStart(name, start, await source.read());
-      for (const { tool: called, arguments: args, ...forms } of task.actions) {
-        const tool = source.tools.find((each) => each.name === called);
-        if (tool) await this.#callAgain(source, tool, args as JsonObject, numberFormsOf(forms));
+      const results: string[] = [];
+      for (const action of task.actions) {
+        const tool = source.tools.find((each) => each.name === action.tool);
+        const { arguments: args, ...forms } = withResults(action, results);
+        const result = tool && (await this.#callAgain(source, tool, args as JsonObject, numberFormsOf(forms)));
+        if (result && !result.isError) results.push(result.content);
       }
       return await source.read();
     } catch (error) {

@@ -4,6 +4,7 @@ import { outsideSource, type Side, type Tool } from '../../core/domain/tool.ts';
 import { type CallFault, callFaults } from '../../core/events/callFaults.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/events/event.ts';
 import { numberFormsOf, resultsSoFar, type ToolCall } from '../../core/events/message.ts';
+import { withResults } from '../../core/events/quotedResults.ts';
 import type { RolloutState } from '../../core/events/state.ts';
 import { differenceHash, withWrites, writesBetween } from '../../core/events/world.ts';
 import { isProperEnd } from '../../core/reward/reward.ts';
@@ -119,6 +120,8 @@ export class CheckedRollout {
   #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Result) | null = null;
   /** The problem with the last answer of a model that simulates the tool of the call in progress. */
   #problem: { readonly step: number; readonly text: string } | null = null;
+  /** Results of gold actions in Python, by their place in the task: later ones can quote them. */
+  readonly #goldResults = new Map<number, string>();
   /** Answers to reads that a worker may keep until something is written, by call. */
   readonly #reads = new Map<string, Result>();
 
@@ -244,6 +247,7 @@ export class CheckedRollout {
     this.#asking = null;
     this.#answer = { about, value };
     const effect = this.#effect;
+    if (asked?.type === 'python' && effect?.type !== 'finishCall') this.#keepGold(asked.step, resultOf(value));
     if (!asked || effect?.type !== 'finishCall') return;
     const step = this.#callStep;
     if (asked.type === 'simulated') {
@@ -258,6 +262,10 @@ export class CheckedRollout {
     const saved = ('saved' in value ? (value.saved as Json | undefined) : undefined) ?? null;
     this.#result ??= { step, ...result, saved };
     if ('arguments' in asked && !result.isError) this.#reads.set(callKey(asked), result);
+  }
+
+  #keepGold(index: number, result: Result | null): void {
+    if (result && !result.isError) this.#goldResults.set(index, result.content);
   }
 
   #simulated({ name, arguments: given }: AskedCall, answer: SimulatedAnswer): ReturnType<typeof simulatedOutcome> {
@@ -534,7 +542,9 @@ export class CheckedRollout {
   #goldAction(index: number): Called | null {
     if (this.#effect?.type !== 'verify' && !this.isClosed) return null;
     const { setting, task } = this.#options;
-    const action = task.actions[index];
+    const written = task.actions[index];
+    const before = [...this.#goldResults].flatMap(([at, content]) => (at < index ? [content] : []));
+    const action = written && withResults(written, before);
     const tool = action && calledTool(setting.domain, action.tool, action.by);
     if (!action || !tool) return null;
     const call = { id: '', name: action.tool, arguments: action.arguments as JsonObject, ...numberFormsOf(action) };

@@ -146,6 +146,30 @@ receipts: [{ tool: cancel_order, arguments: { order: W1006 } }]
   });
 });
 
+const books = {
+  members: { M1: { name: 'Ann Berg', card: '4471', postcode: '8004' } },
+  books: { B1: { title: 'The Winter Harbour' }, B2: { title: 'Bread from Scratch' } },
+  orders: { L11: { member: 'M1', book: 'B1' }, L12: { member: 'M1', book: 'B2' } },
+};
+
+const renewal = (...loans: readonly string[]) => `id: renew
+persona: plain
+user:
+  goal: You want to keep The Winter Harbour and the other book that you have.
+  known: { card: "4471", title: The Winter Harbour }
+actions:
+${loans.map((loan) => `  - { tool: cancel_order, arguments: { order: ${loan} } }\n`).join('')}`;
+
+it.each<[string, readonly string[], readonly string[]]>([
+  ['both books that the user wants', ['L11', 'L12'], []],
+  ['both books, in another order', ['L12', 'L11'], []],
+  ['a book in place of the one that the user wants', ['L12'], ['task/other-owner']],
+])('a gold action with the row of %s', (_, loans, codes) => {
+  const files = { 'database.json': JSON.stringify(books), 'tasks/first.task.yaml': renewal(...loans) };
+  const found = load(files, deskTools).diagnostics.filter(({ code }) => code === 'task/other-owner');
+  expect(found.map(({ code }) => code)).toEqual(codes);
+});
+
 type Site = {
   readonly folder: string;
   readonly file: string;

@@ -50,7 +50,7 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
   [
     'a table that is not there',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.oders[args.order] != null\n'),
-    ['rules.yaml:4:17 warning rule/unknown-table'],
+    ['rules.yaml:4:17 error rule/unknown-table'],
     'Did you mean orders?',
   ],
   [

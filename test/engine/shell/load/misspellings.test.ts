@@ -17,10 +17,10 @@ import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
 const seed = 'misspellings';
-const count = isFullSuite ? 200 : 20;
+const count = isFullSuite ? 270 : 27;
 const least = isFullSuite
-  ? { field: 30, tool: 25, argument: 25, value: 25 }
-  : { field: 3, tool: 3, argument: 3, value: 3 };
+  ? { field: 25, tool: 20, argument: 20, value: 20, fact: 20, knownValue: 20, unknown: 10, word: 20, phrase: 10 }
+  : { field: 2, tool: 2, argument: 2, value: 2, fact: 2, knownValue: 2, unknown: 1, word: 2, phrase: 2 };
 
 type Kind = keyof typeof least;
 /** A word of a file that must be spelled exactly: the place of its text in the YAML, and of the word in that text. */
@@ -64,7 +64,9 @@ beforeAll(async () => {
 }, 120_000);
 
 /** Returns the words of rules and tasks to misspell. Values are included only if the domain has them elsewhere. */
-function sitesOf({ folder, domain, parts, world }: LoadedDomain): readonly Site[] {
+function sitesOf(loaded: LoadedDomain): readonly Site[] {
+  const { folder, domain, parts, world } = loaded;
+  const vocabulary = vocabularyOf(loaded);
   const names = new Set(domain.tools.map(({ name }) => name));
   const given = parts.tasks.map(({ value: { actions, user } }) => [actions.map((each) => each.arguments), user.known]);
   const isKnown = knownValues(domain.tools, [world.agent, world.user], given);
@@ -98,7 +100,10 @@ function sitesOf({ folder, domain, parts, world }: LoadedDomain): readonly Site[
       );
       if (item['rule'] !== undefined) return [...conditions, ...lists];
       const actions = (item['actions'] ?? []) as readonly { tool: string; arguments?: Record<string, unknown> }[];
-      return actions.flatMap(({ tool, arguments: values = {} }, nth) => [
+      const ofUser = userWords(item, vocabulary).map(({ path, kind, word, at, isKey }) =>
+        site([...own, ...path], kind, word, at, isKey),
+      );
+      const ofActions = actions.flatMap(({ tool, arguments: values = {} }, nth) => [
         site([...own, 'actions', nth, 'tool'], 'tool', tool),
         ...Object.entries(values).flatMap(([name, value]) => [
           site([...own, 'actions', nth, 'arguments', name], 'argument', name, 0, true),
@@ -107,8 +112,86 @@ function sitesOf({ folder, domain, parts, world }: LoadedDomain): readonly Site[
             : []),
         ]),
       ]);
+      return [...ofUser, ...ofActions];
     });
   });
+}
+
+type Vocabulary = {
+  readonly isArgument: (name: string) => boolean;
+  /** Whether a row, or another task, has a value under this name. */
+  readonly isValueOf: (name: string, value: string) => boolean;
+  readonly isOfRow: (word: string) => boolean;
+  readonly isOfDomain: (word: string) => boolean;
+};
+
+type Told = {
+  readonly known?: Readonly<Record<string, unknown>>;
+  readonly unknown?: readonly string[];
+  readonly goal?: string;
+  readonly opening?: string;
+  readonly change?: { readonly say: string };
+};
+
+/** The facts of a task's user, and the words that it and the agent say. */
+function userWords(
+  item: Readonly<Record<string, unknown>>,
+  { isArgument, isValueOf, isOfRow, isOfDomain }: Vocabulary,
+): readonly Omit<Site, 'domain' | 'file'>[] {
+  const { known = {}, unknown = [], goal, opening, change } = (item['user'] ?? {}) as Told;
+  const within = (text: string | undefined, kind: Kind, path: Site['path'], isMeant: (word: string) => boolean) =>
+    [...(text ?? '').matchAll(/\p{L}{6,}/gu)].flatMap(({ 0: word, index: at }) =>
+      isMeant(word) ? [{ path, kind, word, at, isKey: false }] : [],
+    );
+  const facts = Object.entries(known).flatMap(([name, value]) => {
+    const own = { path: ['user', 'known', name], at: 0 };
+    return [
+      ...(isArgument(name) ? [{ ...own, kind: 'fact', word: name, isKey: true } as const] : []),
+      ...(typeof value === 'string' && isValueOf(name, value)
+        ? [{ ...own, kind: 'knownValue', word: value, isKey: false } as const]
+        : []),
+    ];
+  });
+  const unknownFacts = unknown.map(
+    (word, at) => ({ path: ['user', 'unknown', at], kind: 'unknown', word, at: 0, isKey: false }) as const,
+  );
+  const communicate = (item['communicate'] ?? []) as readonly string[];
+  return [
+    ...facts,
+    ...unknownFacts,
+    ...within(goal, 'word', ['user', 'goal'], isOfRow),
+    ...within(opening, 'word', ['user', 'opening'], isOfRow),
+    ...within(change?.say, 'word', ['user', 'change', 'say'], isOfRow),
+    ...communicate.flatMap((text, at) => within(text, 'phrase', ['communicate', at], isOfDomain)),
+  ];
+}
+
+/** Returns what the rest of a domain has. */
+function vocabularyOf({ domain, parts, world }: LoadedDomain): Vocabulary {
+  const args = new Set(domain.tools.flatMap(({ parameters }) => Object.keys(parameters['properties'] ?? {})));
+  const values = new Map<string, number>();
+  const names = new Set<string>();
+  const add = (name: string, value: unknown) => {
+    if (typeof value === 'string') values.set(`${name} ${value}`, (values.get(`${name} ${value}`) ?? 0) + 1);
+  };
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, each] of Object.entries(value)) {
+      // One row is enough, and two tasks are.
+      for (const _ of [0, 1]) add(key, each);
+      if (/(?:^|_)(?:title|name)$/.test(key) && typeof each === 'string')
+        for (const [word] of each.matchAll(/\p{L}{6,}/gu)) names.add(word);
+      visit(each);
+    }
+  };
+  visit([world.agent, world.user]);
+  for (const { value } of parts.tasks) for (const [name, each] of Object.entries(value.user.known)) add(name, each);
+  return {
+    isArgument: (name) => args.has(name),
+    isValueOf: (name, value) => value.length > 4 && !/\d/.test(value) && (values.get(`${name} ${value}`) ?? 0) > 1,
+    isOfRow: (word) => names.has(word),
+    isOfDomain: (word) => parts.policy.policy.text.includes(word),
+  };
 }
 
 type Word = Pick<Site, 'kind' | 'word' | 'at'>;

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -45,6 +45,11 @@ const servers: readonly (readonly [what: string, command: string, args: (marked:
     'a wrapper script that starts it in the background',
     '/bin/sh',
     (marked) => ['-c', `exec 3<&0; "${python}" "${script}" "${marked}" <&3 & wait`],
+  ],
+  [
+    'a wrapper that ignores the first signals, as uvx does',
+    '/bin/sh',
+    (marked) => ['-c', `trap '' INT TERM; "${python}" "${script}" "${marked}"; true`],
   ],
   ['two wrappers', '/bin/sh', (marked) => ['-c', `/bin/sh -c '"${python}" "${script}" "${marked}"; true'; true`]],
 ];
@@ -93,13 +98,48 @@ test.runIf(existsSync('/proc')).each(sampled(['SIGKILL', 'SIGTERM', 'SIGINT'] as
   async (signal) => {
     const marked = mark();
     const [, command, args] = servers[3] ?? ['', '', () => []];
-    const opened = opening(marked, command, args(marked));
-    await new Promise((resolve, reject) => {
-      opened.stdout.once('data', resolve);
-      opened.once('exit', () => reject(new Error('it ended before the server was open')));
-    });
-    expect(running(marked).length).toBeGreaterThan(1);
-    opened.kill(signal);
-    await until('the end of its processes', () => running(marked).length === 0);
+    await endsWith(signal, marked, command, args(marked));
   },
 );
+
+/** Opens a server in a process, ends this one with a signal, and waits until no process of the server is left. */
+async function endsWith(signal: NodeJS.Signals, marked: string, command: string, args: readonly string[]) {
+  const opened = opening(marked, command, args);
+  await new Promise((resolve, reject) => {
+    opened.stdout.once('data', resolve);
+    opened.once('exit', () => reject(new Error('it ended before the server was open')));
+  });
+  expect(running(marked).length).toBeGreaterThan(1);
+  opened.kill(signal);
+  await until('the end of its processes', () => running(marked).length === 0);
+}
+
+/** Programs that start a server of a package. */
+const launchers = {
+  npx: (marked: string) => {
+    const bin = join(marked, 'node_modules/.bin');
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, 'stubborn'), `#!/bin/sh\nexec "${process.execPath}" "${node}" "$@"\n`, { mode: 0o755 });
+    return ['--offline', '--no', '--cache', join(marked, 'npm'), 'stubborn', marked];
+  },
+  uvx: (marked: string) => ['--offline', '--python', python, 'python', script, marked],
+} as const;
+
+const isInstalled = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
+
+test.for(
+  (['npx', 'uvx'] as const).flatMap((launcher) =>
+    (['exit', 'SIGINT', 'SIGKILL'] as const).map((end) => [launcher, end] as const),
+  ),
+)('a server that %s started ends with its launcher: %s', async ([launcher, end], { skip }) => {
+  skip(!existsSync('/proc'), 'there is no /proc');
+  skip(!isInstalled(launcher), `${launcher} is not installed`);
+  const marked = mark();
+  const args = launchers[launcher](marked);
+  if (end !== 'exit') await endsWith(end, marked, launcher, args);
+  else {
+    const tools = await listMcpTools('stubborn', declared(launcher, args), marked);
+    expect(tools.map(({ tool }) => tool.name)).toEqual(['look']);
+    await until('the end of its processes', () => running(marked).length === 0);
+  }
+});

@@ -1,0 +1,81 @@
+import type { GoldAction } from '../domain/task.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, valueAt } from '../values/json.ts';
+import { callsIn, fieldsOf, type Message, type ToolCall } from './message.ts';
+
+const quote = /^\{(result(?:\.\w+)+)\}$/;
+
+/** Returns the expression in an argument that quotes a result: `result.note_id` of `{result.note_id}`; null without one. */
+export function quotedIn(value: unknown): string | null {
+  return (typeof value === 'string' ? quote.exec(value)?.[1] : undefined) ?? null;
+}
+
+type Arguments = Pick<GoldAction, 'arguments'>;
+
+/** Whether an argument of a gold action quotes a result. */
+export function quotes({ arguments: given }: { readonly arguments: object }): boolean {
+  const known = quoting.get(given);
+  if (known !== undefined) return known;
+  const found = hasQuote(given as JsonObject);
+  quoting.set(given, found);
+  return found;
+}
+
+const quoting = new WeakMap<object, boolean>();
+
+function hasQuote(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return quotedIn(value) !== null;
+  return Object.values(value as JsonObject).some(hasQuote);
+}
+
+/**
+ * Returns a gold action with values in place of what it quotes: of several results that have the field, the last. A quote
+ * of nothing stays.
+ * @param results of the gold actions before it that succeeded
+ */
+export function withResults<Action extends Arguments>(action: Action, results: readonly string[]): Action {
+  if (!quotes(action)) return action;
+  const fields = results.map(fieldsOf);
+  const filled = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(filled);
+    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each)]));
+    const path = quotedIn(value)?.split('.').slice(1);
+    const found = path && fields.map((each) => valueAt(each, path)).findLast((each) => each !== undefined);
+    return found ?? value;
+  };
+  return { ...action, arguments: filled(action.arguments as JsonObject) };
+}
+
+/** A call that succeeded, and its result. */
+type Made = { readonly tool: string; readonly arguments: unknown; readonly content: string };
+
+/** The calls of a conversation that succeeded. */
+export function succeededIn(messages: readonly Message[]): readonly Made[] {
+  let open: readonly ToolCall[] = [];
+  return messages.flatMap((message): readonly Made[] => {
+    if (message.role !== 'tool') {
+      open = callsIn(message);
+      return [];
+    }
+    const call = open.find(({ id }) => id === message.callId);
+    if (!call || message.isError) return [];
+    return [{ tool: call.name, arguments: call.arguments, content: message.content }];
+  });
+}
+
+/** Returns gold actions as a rollout made them, with the values that its results have in place of what they quote. */
+export function filledActions(actions: readonly GoldAction[], made: () => readonly Made[]): readonly GoldAction[] {
+  if (!actions.some(quotes)) return actions;
+  const left = [...made()];
+  const results: string[] = [];
+  return actions.map((action) => {
+    const filled = withResults(action, results);
+    const wanted = canonicalJson(filled.arguments as JsonObject);
+    const own = left.filter(({ tool }) => tool === filled.tool);
+    const call = own.find((each) => canonicalJson(each.arguments as Json) === wanted) ?? own[0];
+    if (call) {
+      left.splice(left.indexOf(call), 1);
+      results.push(call.content);
+    }
+    return filled;
+  });
+}
