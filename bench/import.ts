@@ -1,5 +1,5 @@
-// Conversations of customers of the order desk, imported as recordings: reading the log, masking, and writing a recording
-// and a sidecar of each. Names, orders, phone numbers, email addresses and streets are drawn by a seed. The CPU time of
+// Conversations of customers of the order desk, imported as recordings: reading the log, masking, and writing a recording of
+// each. Names, orders, phone numbers, email addresses and streets are drawn by a seed. The CPU time of
 // this process counts, not the elapsed time, so that other load does not change the number.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
