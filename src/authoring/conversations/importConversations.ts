@@ -89,8 +89,8 @@ export function maskingSeed({ privateKey }: SigningKey): string {
 }
 
 /**
- * Writes conversations as recordings of a domain, in their own run, a file for each. Nothing is called, verified or rewarded: what the
- * world was like is in no log, so the domain's own database stays as it is at each step.
+ * Writes conversations as recordings of a domain, in their own run, a file for each. Nothing is called, verified or
+ * rewarded: what the world was like is in no log, so the domain's own database stays as it is at each step.
  */
 export async function importConversations(
   supervisor: Supervisor,

@@ -2,7 +2,8 @@ import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import { isWrite } from '../../engine/core/domain/tool.ts';
 import { fieldsOf } from '../../engine/core/events/message.ts';
 import { quotedIn, withResults } from '../../engine/core/events/quotedResults.ts';
-import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { mapLeaves } from '../../engine/core/text/value.ts';
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { wordsIn } from '../../engine/shell/load/taskWorld.ts';
 import type { MadeCall } from './neededCalls.ts';
@@ -25,21 +26,19 @@ export function withQuotedIds(
   return calls.map((call, at) => {
     const before = calls.slice(0, at);
     const results = before.map(({ content }) => content);
-    const quoted = (value: Json): Json => {
-      if (Array.isArray(value)) return value.map(quoted);
-      if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, quoted(each)]));
+    const quoted = mapLeaves(call.arguments as JsonObject, (value) => {
       if (!isIdLike(value) || isOld(String(value))) return value;
       const first = before.find((each) => JSON.stringify([each.arguments, each.content]).includes(String(value)));
       const path = first && writes.has(first.tool) ? pathTo(value, fieldsOf(first.content)) : null;
       const quote = `{${['result', ...(path ?? [])].join('.')}}`;
       const filled = withResults({ arguments: { quote } }, results).arguments['quote'];
       return quotedIn(quote) !== null && filled === value ? quote : value;
-    };
-    return { ...call, arguments: quoted(call.arguments) as JsonObject };
+    });
+    return { ...call, arguments: quoted as JsonObject };
   });
 }
 
-/** Returns the keys that lead to a value; null where there is none. */
+/** Returns the keys under which an object has a value; null if it does not have it. */
 function pathTo(value: Json, within: Json): readonly string[] | null {
   if (value === within) return [];
   if (typeof within !== 'object' || within === null) return null;

@@ -1,5 +1,6 @@
 import type { GoldAction } from '../domain/task.ts';
-import { canonicalJson, isObject, type Json, type JsonObject, valueAt } from '../values/json.ts';
+import { mapLeaves } from '../text/value.ts';
+import { canonicalJson, type Json, type JsonObject, valueAt } from '../values/json.ts';
 import { callsIn, fieldsOf, type Message, type ToolCall } from './message.ts';
 
 const quote = /^\{(result(?:\.\w+)+)\}$/;
@@ -35,14 +36,12 @@ function hasQuote(value: Json): boolean {
 export function withResults<Action extends Arguments>(action: Action, results: readonly string[]): Action {
   if (!quotes(action)) return action;
   const fields = results.map(fieldsOf);
-  const filled = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map(filled);
-    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each)]));
+  const filled = mapLeaves(action.arguments as JsonObject, (value) => {
     const path = quotedIn(value)?.split('.').slice(1);
     const found = path && fields.map((each) => valueAt(each, path)).findLast((each) => each !== undefined);
     return found ?? value;
-  };
-  return { ...action, arguments: filled(action.arguments as JsonObject) };
+  });
+  return { ...action, arguments: filled as JsonObject };
 }
 
 /** A call that succeeded, and its result. */

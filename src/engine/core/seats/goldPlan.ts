@@ -6,6 +6,7 @@ import { filledActions } from '../events/quotedResults.ts';
 import { isExpression } from '../rules/confirmed.ts';
 import { binds } from '../rules/seen.ts';
 import { wordsOf } from '../text/text.ts';
+import { mapLeaves } from '../text/value.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from '../values/json.ts';
 import { memo } from '../values/memo.ts';
 import { onceMore } from './agendaSpeech.ts';
@@ -248,14 +249,6 @@ function withFound(given: GoldAction['arguments'], found: readonly Json[], task:
       return [name, isKnown ? value : (rows.find((row) => Object.hasOwn(row, name))?.[name] ?? value)];
     }),
   ) as GoldAction['arguments'];
-}
-
-function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Json): Json {
-  if (value === null) return null;
-  if (Array.isArray(value)) return value.map((each) => mapLeaves(each, change));
-  if (typeof value === 'object')
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapLeaves(each, change)]));
-  return change(value as string | number | boolean);
 }
 
 function isHopeless(made: readonly Made[], action: GoldAction): boolean {

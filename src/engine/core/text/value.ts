@@ -1,3 +1,4 @@
+import type { Json } from '../values/json.ts';
 import { memo } from '../values/memo.ts';
 import { streetsInFull } from './street.ts';
 import { wordsOf } from './text.ts';
@@ -92,4 +93,13 @@ export function leavesOf(value: unknown): readonly string[] {
   if (value === null || value === undefined) return [];
   if (typeof value === 'object') return Object.values(value).flatMap(leavesOf);
   return [String(value)];
+}
+
+/** Returns a JSON value with others in place of its scalar values; null stays. */
+export function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Json): Json {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.map((each) => mapLeaves(each, change));
+  if (typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapLeaves(each, change)]));
+  return change(value as string | number | boolean);
 }
