@@ -97,7 +97,10 @@ export function defineTools<Sides extends Databases>(): {
 
 const definitionSchema = z.strictObject({
   description: z.string({ error: 'description is a text' }),
-  effect: z.enum(['read', 'write'], { error: "effect is 'read' or 'write'" }),
+  effect: z.enum(['read', 'write'], {
+    error: ({ input }) =>
+      input === undefined ? "effect is missing: write 'read' or 'write'" : "effect is 'read' or 'write'",
+  }),
   input: z.instanceof(z.ZodObject, { error: 'input is a z.object' }),
   run: z.custom((value) => typeof value === 'function', { error: 'run is a function' }),
   owner: z.enum(['agent', 'user'], { error: "owner is 'agent' or 'user'" }).optional(),

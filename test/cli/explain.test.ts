@@ -99,7 +99,7 @@ test('as data, each line has its place', async () => {
 });
 
 test.each([
-  [[], /name a recording, a file that ends in/],
+  [[], /name a run's folder, or a recording/],
   [['none.traj.jsonl'], /none\.traj\.jsonl: there is no such recording/],
   [['domains/order-desk'], /domains\/order-desk is not the folder of a run, which contains run\.json: /],
   [['package.json'], /a file that ends in \.traj\.jsonl/],

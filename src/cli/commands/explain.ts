@@ -3,6 +3,7 @@ import { basename, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { Debuggee } from '../dap/rollout/debuggee.ts';
 import { headlineOf } from '../dap/variables/explanation.ts';
@@ -32,6 +33,8 @@ is asked; the gold actions are played in a worker.
 `,
   options,
   run: (options, [named = ''], io) => {
+    if (named === '')
+      throw new UsageError(`name a run's folder, or a recording (a file that ends in ${recordingEnding})`);
     const isFolder = named !== '' && statSync(resolve(io.cwd, named), { throwIfNoEntry: false })?.isDirectory();
     return isFolder ? explainRun(named, options, io) : explainRecording(named, options, io);
   },

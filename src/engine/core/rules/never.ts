@@ -13,7 +13,8 @@ export function never(rule: RuleOf<'never'>, moment: Moment, seen: Seen): readon
   const matched = rule.tools === undefined ? utteranceMatched(rule, moment) : callMatched(rule.tools, moment, seen);
   if (matched === null) return [];
   const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
-  if (typeof applies === 'object') return [unknown(`it is unknown whether ${matched} is allowed: ${applies.problem}`)];
+  if (typeof applies === 'object')
+    return [unknown(`${matched}, and it is unknown whether the rule forbids that: ${applies.problem}`)];
   if (!applies) return [];
   return [violated(`${matched}${rule.when === undefined ? '' : `, where ${rule.when}`}`, evidenceOf(moment))];
 }

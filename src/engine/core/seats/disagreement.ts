@@ -3,6 +3,7 @@ import type { Domain } from '../domain/domain.ts';
 import type { GoldAction, Task } from '../domain/task.ts';
 import { isWrite } from '../domain/tool.ts';
 import { type Facts, factsBehind } from '../events/facts.ts';
+import { clockTimesIn, isClockTime } from '../text/clockTime.ts';
 import { wordsOf } from '../text/text.ts';
 import { kindsOf, namedOf } from './knownValues.ts';
 import type { SeatView } from './seat.ts';
@@ -40,6 +41,7 @@ function hasOtherValue(
   if (namesValue(proposal, value) || namesValue(proposal, facts[name]?.say ?? value)) return false;
   const code = /^#?([a-z]{1,4})-?\d+$/i.exec(value);
   if (code) return others(proposal, new RegExp(`#?\\b${code[1]}-?\\d+\\b`, 'gi'), spared);
+  if (isClockTime(value)) return clockTimesIn(proposal).some((time) => !clockTimesIn(spared).includes(time));
   if (value.includes('@')) return others(proposal, /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, spared);
   const words = wordsOf(value);
   const shared = words.filter((word) => said.includes(word)).length / words.length;

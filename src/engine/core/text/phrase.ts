@@ -30,9 +30,11 @@ const partsOf = memo(
 
 /**
  * Whether a text has the words of a value of two words or more in their order, with up to six others between, whatever
- * the endings of the verbs: "because you no longer need it" has "no longer needed".
+ * the endings of the verbs: "because you no longer need it" has "no longer needed". Dates, times and other values with
+ * numbers side by side are one word: "2026-03-09 at 10:00" does not have "09:00".
  */
 export function saysInOrder(text: string, value: string): boolean {
+  if (/\d[^\p{L}\d]+\d/u.test(value)) return false;
   const stems = stemsOf(value).map((stem) => [stem]);
   const said = stemsOf(text);
   return stems.length > 1 && said.some((_, start) => follows(said, start, stems));

@@ -1,5 +1,6 @@
 import type { Json } from '../values/json.ts';
 import { memo } from '../values/memo.ts';
+import { clockTimesIn, isClockTime } from './clockTime.ts';
 import { streetsInFull } from './street.ts';
 import { wordsOf } from './text.ts';
 
@@ -21,10 +22,11 @@ export const months = [
 /**
  * Whether a text names a value: the same words in the same order, whatever their case, punctuation,
  * separators and plural endings, at word boundaries, so that "10" is not named by "100". Numbers may carry a
- * currency sign and thousands separators; an ISO date may be written with the month's name. Of a list or
- * object in JSON every value must be named. An empty value is always named.
+ * currency sign and thousands separators; an ISO date may be written with the month's name, and a time of day with am or
+ * pm. Of a list or object in JSON every value must be named. An empty value is always named.
  */
 export function namesValue(text: string, value: string): boolean {
+  if (isClockTime(value)) return clockTimesIn(text).includes(clockTimesIn(value)[0] ?? '');
   const leaves = spellingsOf(value);
   if (leaves.length === 0) return true;
   const said = wordsOf(streetsInFull(text));

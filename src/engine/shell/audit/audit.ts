@@ -264,7 +264,8 @@ function isFaulty(
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   if (noteViolations(replayed, isKnown, note)) return true;
-  return own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, domain, !isOfDomain, logged, note);
+  const isExplained = own.some(({ code }) => explaining.includes(code));
+  return noteFailures(replayed, domain, { isDraft: !isOfDomain, isExplained, logged }, note);
 }
 
 /** An agent that does nothing must not get reward 1, whichever basis counts. */

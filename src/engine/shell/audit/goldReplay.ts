@@ -92,15 +92,22 @@ export function noteViolations({ placed, first }: Replayed, isKnown: (at: Locati
   return said.size > 0;
 }
 
+type FailureContext = {
+  readonly isDraft: boolean;
+  /** Whether another finding says why the gold path of the task fails. */
+  readonly isExplained: boolean;
+  readonly logged: readonly string[];
+};
+
 /**
  * Returns what goes wrong when the gold actions are done, or is different the second time. Says whether anything is. In
- * a draft, a result that reads as the message of an error is one.
+ * a draft, a result that reads as the message of an error is one. What another finding explains is left out, except an
+ * action that fails.
  */
 export function noteFailures(
   { placed, first, second }: Replayed,
   domain: DomainFile,
-  isDraft: boolean,
-  logged: readonly string[],
+  { isDraft, isExplained, logged }: FailureContext,
   note: Note,
 ): boolean {
   const made = madeIn(first.arrived);
@@ -115,6 +122,7 @@ export function noteFailures(
     const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
     note(placeOf(placed, 'actions', index.at), 'error', 'task/gold-fails', message, hint);
   } else if (first.reward !== 1) {
+    if (isExplained) return true;
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
     const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.`;
     const hint = 'Step through it with the seat gold to see why.';

@@ -244,6 +244,7 @@ function checkUntold(
     if (tableWithout(context, action, index, name, value) !== null) continue;
     untold.push(name);
     const at = placeOf(placed, 'actions', index, 'arguments', name);
+    const other = factsOf(task, true)[name]?.value;
     note(
       at,
       'warning',
@@ -252,7 +253,9 @@ function checkUntold(
       didYouMean(
         value,
         /\d/.test(value) ? [] : [...facts.map((fact) => String(fact.value)), ...wordsIn(context.world.agent)],
-        `Add ${name} to user.known, or an action that looks it up.`,
+        other === undefined
+          ? `Add ${name} to user.known, or an action that looks it up.`
+          : `The user knows ${name} as ${other}. Correct one of the two, or add an action that looks it up.`,
         closeEnough(value),
       ),
       toldFix(placed, name, value, action.arguments[name] === value),

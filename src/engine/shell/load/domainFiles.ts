@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { type DomainFile, domainFileSchema } from '../../core/domain/domain.ts';
 import type { personaSchema } from '../../core/domain/persona.ts';
@@ -112,7 +113,18 @@ export function readNamed(reader: Reader, key: Named, kind: FileKind, optional =
   if ('source' in found) return found.source;
   const isExpected = namesFiles && (isNamed || !optional);
   if (!found.missing || isExpected) diagnostics.push(found.problem);
+  else noteOtherEnding(reader, key, kind, target);
   return null;
+}
+
+/** Notes a file such as rules.yml, without which a domain has no rules. */
+function noteOtherEnding({ diagnostics, file }: Reader, key: Named, kind: FileKind, target: string): void {
+  const other = target.replace(/\.yaml$/, '.yml');
+  if (other === target || !existsSync(other)) return;
+  const path = file.value[key] ?? '';
+  const message = `This file is not read: the domain reads ${path}.`;
+  const hint = `Rename it to ${path}, or write ${key}: ${basename(other)} in domain.yaml.`;
+  diagnostics.push({ ...startOf(other), code: `${kind}/ignored-file`, severity: 'warning', message, hint });
 }
 
 function noteOutside(

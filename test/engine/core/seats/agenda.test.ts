@@ -250,6 +250,18 @@ describe('the agenda user', () => {
     expect(last?.stop).toBe(stop);
   });
 
+  it.each([
+    ['Shall I paint chair A1 red at 14:00?', true],
+    ['Shall I paint chair A1 red at 2 pm?', true],
+    ['Shall I paint chair A1 red at 10:00?', false],
+    ['Shall I paint chair A1 red at 2 am, for 14.00 EUR?', false],
+  ])('agrees only to the time of day that it wants: %s', (proposal, isYes) => {
+    const known = { chair: 'A1', colour: 'red', time: '14:00' };
+    const user = { goal: 'You want your chair A1 painted red at 14:00.', known };
+    const reply = heardBy(taskWith({ user }), [proposal]).at(-1)?.content ?? '';
+    expect(isConfirmation(reply, proposal), reply).toBe(isYes);
+  });
+
   it('says a clear yes in every style, without a correction', () => {
     for (const { id } of personas.filter(({ behaviours }) => !behaviours.changes)) {
       for (const seed of seeds) {

@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
     'an assertion that counts for nothing',
     added(tasks, '  assertions: [{ path: loans.L2.back, equals: true }]\n'),
     `${tasks}:21 task/unused-demand`,
-    'counts for nothing',
+    'has no effect',
     'evaluate: [database, communicate, assertions]',
   ],
   [
@@ -152,7 +152,7 @@ const cases: readonly Case[] = [
     'a day that no calendar has',
     changed('domain.yaml', '2026-03-02', '2026-02-30'),
     'domain.yaml:2 domain/wrong-date',
-    'no date and time',
+    'not a date and time',
   ],
   [
     'E7',
@@ -309,7 +309,8 @@ describe('the audit of unsound environments', () => {
   const named = cases.map(([name, title, files, line, says, mended]) => ({ name, title, files, line, says, mended }));
   it.each(sampled(named, 12))('$name: $title', async ({ name, files, line, says, mended }) => {
     const { folder, all, lines } = await findings(files);
-    expect(lines).toEqual([`${name} ${line}`]);
+    // A gold action that fails is reported next to what explains it.
+    expect(lines.filter((each) => name !== 'E6' || !each.includes('task/gold-fails'))).toEqual([`${name} ${line}`]);
     const [found] = all;
     expect(`${found?.message} ${found?.hint}`).toContain(says);
     expect(found?.fix !== undefined).toBe(mended !== undefined);
@@ -458,6 +459,23 @@ it('a tool that crashes is named with its line', async () => {
   const found = all.find(({ code }) => code === 'task/gold-fails');
   expect(found?.message).toMatch(/^The gold action return_loan crashes: .*undefined.* \(tools\.ts:29:\d+\)\.$/);
   expect(found?.hint).toBe('Correct the tool.');
+});
+
+it('a failing gold action is reported next to the warning that explains it', async () => {
+  const refusing = "if (loan === 'L1') throw new ToolError('it is on loan');\n    row(db.loans, loan).day = day;";
+  const { lines, all } = await findings({
+    ...changed('tools.ts', 'row(db.loans, loan).day = day;', refusing),
+    [tasks]: String(lendingDesk[tasks])
+      .replace('known: { loan: L1, day: Friday }', 'known: { loan: L1, day: Monday }')
+      .replaceAll('until Friday', 'for longer'),
+  });
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining('task/untold-argument'),
+      expect.stringContaining('task/gold-fails'),
+    ]),
+  );
+  expect(all.find(({ code }) => code === 'task/untold-argument')?.hint).toContain('The user knows day as Monday');
 });
 
 it('a tool that creates a row with its own id is sound', async () => {

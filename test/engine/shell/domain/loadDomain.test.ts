@@ -245,6 +245,12 @@ describe('a file that is wrong gives one finding', () => {
       'tasks/second.yaml:1:1 warning task/ignored-file',
       /does not end with \.task\.yaml/,
     ],
+    [
+      'rules with another ending',
+      { 'rules.yaml': null, 'rules.yml': '- { rule: confirm, check: confirmed }\n' },
+      'rules.yml:1:1 warning rule/ignored-file',
+      /the domain reads rules\.yaml\. Rename it to rules\.yaml, or write rules: rules\.yml in domain\.yaml/,
+    ],
   ];
   it.each(cases)('%s', (_, files, finding, words) => {
     const loaded = load(files);
