@@ -109,8 +109,9 @@ const shortened = (text: string) => [text, ...[...text].map((_, at) => text.slic
 function isForm(one: string, other: string): boolean {
   const [short = '', long = ''] = [one, other].toSorted((a, b) => a.length - b.length);
   const ending = long.startsWith(short) ? long.slice(short.length) : null;
-  const isLonger =
-    ending !== null && (ending === 's' ? !short.endsWith('s') : /^(?:es|d|ed|r|er|n|y|ly|al|ing)?$/.test(ending));
+  // The last letter twice is a slip: Hartman and Hartmann.
+  const isDoubled = ending?.length === 1 && short.endsWith(ending);
+  const isLonger = ending !== null && !isDoubled && /^(?:s|es|d|ed|r|er|n|y|ly|al|ing)?$/.test(ending);
   return isLonger || (one.length === other.length && one.slice(0, -1) === other.slice(0, -1));
 }
 

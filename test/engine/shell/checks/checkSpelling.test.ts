@@ -14,7 +14,7 @@ const task = `- id: cancel
 - id: other
   persona: plain
   user:
-    goal: You want to cancel order W2.
+    goal: You are Eva Hartmann. You want to cancel order W2.
     known: { order: W2, author: Greta Lund }
     unknown: [email, postcode]
   actions: [{ tool: cancel_order, arguments: { order: W2 } }]
@@ -25,6 +25,7 @@ const files: Files = {
   'rules.yaml': '- { rule: confirm, check: onlyIf, tools: [cancel_order], condition: args.order != "Small Boats" }\n',
   'database.json': JSON.stringify({
     orders: { W1: { status: 'pending', title: 'The Winter Harbour' }, W2: { status: 'done', title: 'Small Boats' } },
+    members: { M1: { name: 'Eva Hartmann' } },
     books: { B1: { order: 'Small Boats', author: 'Ines Falk' }, B2: { order: 'The Last Ferry', author: 'Greta Lund' } },
   }),
   'tasks/first.task.yaml': task,
@@ -44,6 +45,7 @@ it.each([
   ['the value of a fact', tasks, 'Ines Falk', 'Ines Flak', '5:33 warning task/unknown-value Did you mean Ines Falk?'],
   ['an unknown fact', tasks, '[email]', '[emial]', '6:15 warning task/unknown-fact Did you mean email?'],
   ['a title in a goal', tasks, 'Winter', 'Wintr', '4:69 warning task/unknown-value Did you mean Winter?'],
+  ['a lost double letter', tasks, 'Hartmann', 'Hartman', '14:23 warning task/unknown-value Did you mean Hartmann?'],
   ['a required text', tasks, 'is shipped', 'is shiped', '10:30 warning task/unknown-value Did you mean shipped?'],
   [
     'a value of rows in a rule',
