@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Context } from '../context.ts';
-import { type TrainingRun, trainingRuns } from './runsOfWorkspace.ts';
+import type { Context } from '../commandLine/context.ts';
+import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 
 /**
  * Compares evaluations of checkpoints task by task: folders that are named, or those that a person picks.
@@ -14,7 +14,7 @@ export async function compareEvaluations(context: Context, target: unknown): Pro
     void vscode.window.showInformationMessage('Select two evaluations or more to compare them.');
     return undefined;
   }
-  const { openComparison } = await import('../views/comparisonPanel.ts');
+  const { openComparison } = await import('../panels/comparisonPanel.ts');
   openComparison(context, folders);
   return folders;
 }
