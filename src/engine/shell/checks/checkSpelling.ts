@@ -150,7 +150,7 @@ function checkKnown(placed: Placed<Task>, { types }: Spellings, note: Note): voi
   const said = [goal, opening, change?.say, insist?.say].map((text) => text?.toLowerCase());
   for (const [name, fact] of Object.entries(known)) {
     const { value } = factOf(fact);
-    if (typeof value !== 'string' || value.length < 5 || said.some((text) => text?.includes(value.toLowerCase())))
+    if (typeof value !== 'string' || value.length < 4 || said.some((text) => text?.includes(value.toLowerCase())))
       continue;
     const values = types.valuesOf(name);
     if ((types.examples.get(name)?.get(value) ?? 0) > 1) continue;

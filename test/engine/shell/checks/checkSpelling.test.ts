@@ -15,7 +15,7 @@ const task = `- id: cancel
   persona: plain
   user:
     goal: You are Eva Hartmann. You want to cancel order W2.
-    known: { order: W2, author: Greta Lund }
+    known: { order: W2, author: Greta Lund, cover: clear }
     unknown: [email, postcode]
   actions: [{ tool: cancel_order, arguments: { order: W2 } }]
 `;
@@ -26,7 +26,10 @@ const files: Files = {
   'database.json': JSON.stringify({
     orders: { W1: { status: 'pending', title: 'The Winter Harbour' }, W2: { status: 'done', title: 'Small Boats' } },
     members: { M1: { name: 'Eva Hartmann' } },
-    books: { B1: { order: 'Small Boats', author: 'Ines Falk' }, B2: { order: 'The Last Ferry', author: 'Greta Lund' } },
+    books: {
+      B1: { order: 'Small Boats', author: 'Ines Falk', cover: 'clear' },
+      B2: { order: 'The Last Ferry', author: 'Greta Lund' },
+    },
   }),
   'tasks/first.task.yaml': task,
 };
@@ -43,6 +46,7 @@ const tasks = 'tasks/first.task.yaml';
 it.each([
   ['the name of a fact', tasks, 'author: Ines', 'auhtor: Ines', '5:25 warning task/unknown-fact Did you mean author?'],
   ['the value of a fact', tasks, 'Ines Falk', 'Ines Flak', '5:33 warning task/unknown-value Did you mean Ines Falk?'],
+  ['a short value of a fact', tasks, 'clear', 'cear', '15:52 warning task/unknown-value Did you mean clear?'],
   ['an unknown fact', tasks, '[email]', '[emial]', '6:15 warning task/unknown-fact Did you mean email?'],
   ['a title in a goal', tasks, 'Winter', 'Wintr', '4:69 warning task/unknown-value Did you mean Winter?'],
   ['a lost double letter', tasks, 'Hartmann', 'Hartman', '14:23 warning task/unknown-value Did you mean Hartmann?'],
