@@ -46,8 +46,6 @@ export const acebench: Comparison = {
   name: 'acebench',
   parts: Object.keys(goldEntries),
   copies: [checkout],
-  // The parser of ACEBench cannot encode a text of the agent with half of a surrogate pair.
-  crashes: [/surrogates not allowed/],
   compare: async function* (parts, folder): AsyncIterable<ComparedPart> {
     const domains = join(folder, 'domains');
     const named = parts.map(({ name }) => name).join(',');

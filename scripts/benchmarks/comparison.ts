@@ -22,8 +22,6 @@ export type Comparison = {
   readonly copies: readonly Copy[];
   /** Compares the parts in order and yields each when it is done. `folder` starts empty and is kept after the run. */
   readonly compare: (parts: readonly ChosenPart[], folder: string) => AsyncIterable<ComparedPart>;
-  /** Exceptions of only the official code, where a rollout here has a reward. docs/benchmarks.md describes each. */
-  readonly crashes?: readonly RegExp[];
 };
 
 /** A part to compare, and the range of its tasks, such as `20-40`. An empty range means all tasks. */
@@ -54,7 +52,7 @@ const mutationsDemanded = 5;
 
 /** Prints the comparison of each part and returns the counts. A trajectory without any reward counts as raised. */
 export async function printComparison(
-  { name, parts, copies, compare, crashes = [] }: Comparison,
+  { name, parts, copies, compare }: Comparison,
   chosen: readonly ChosenPart[],
 ): Promise<Counts> {
   for (const copy of copies) await copy.setUp();
@@ -68,10 +66,10 @@ export async function printComparison(
   const wanted = chosen.length > 0 ? chosen : parts.map((part) => ({ name: part, tasks: '' }));
   for await (const part of compare(wanted, folder)) {
     compared.push(part);
-    console.log(`${name} ${part.name}: ${tallyText(part.trajectories, crashes)}`);
+    console.log(`${name} ${part.name}: ${tallyText(part.trajectories)}`);
     const random = part.trajectories.filter(({ kind }) => kind.startsWith('random'));
-    console.log(`    of these ${random.length} by random edits: ${tallyText(random, crashes)}`);
-    const different = part.trajectories.filter((each) => outcomeOf(each, crashes) === 'differ');
+    console.log(`    of these ${random.length} by random edits: ${tallyText(random)}`);
+    const different = part.trajectories.filter((each) => outcomeOf(each) === 'differ');
     for (const { task, kind, official, own, differs = '', raised = '' } of different.slice(0, 20))
       console.log(`    ${task} ${kind}: official ${official}, here ${own} ${differs} ${raised}`.trimEnd());
   }
@@ -83,8 +81,8 @@ export async function printComparison(
   console.log(`${name}: reward 1 on ${gold} gold replays, ${isWhole ? demanded : 'any number'} demanded`);
   const fewest = Math.min(...compared.flatMap(({ trajectories }) => mutationsOfTasks(trajectories)));
   console.log(`${name}: at least ${fewest} mutations of each task, ${mutationsDemanded} demanded`);
-  console.log(tallyText(all, crashes));
-  const { differ } = tallyOf(all, crashes);
+  console.log(tallyText(all));
+  const { differ } = tallyOf(all);
   return sumCounts([
     {
       passed: all.length - differ,
@@ -103,22 +101,17 @@ function mutationsOfTasks(trajectories: readonly Compared[]): readonly number[] 
   return byTask.map((of = []) => of.filter(({ kind }) => kind !== 'gold').length);
 }
 
-function tallyText(all: readonly Compared[], crashes: readonly RegExp[]): string {
-  const { agree, differ, raised, crashed } = tallyOf(all, crashes);
-  return `${agree} agree, ${differ} differ, ${raised} raised by both, ${crashed} by the official code alone`;
+function tallyText(all: readonly Compared[]): string {
+  const { agree, differ, raised } = tallyOf(all);
+  return `${agree} agree, ${differ} differ, ${raised} raised by both`;
 }
 
-function tallyOf(all: readonly Compared[], crashes: readonly RegExp[]) {
-  const outcomes = Object.groupBy(all, (each) => outcomeOf(each, crashes));
-  const { agree = [], differ = [], raised = [], crashed = [] } = outcomes;
-  return { agree: agree.length, differ: differ.length, raised: raised.length, crashed: crashed.length };
+function tallyOf(all: readonly Compared[]) {
+  const { agree = [], differ = [], raised = [] } = Object.groupBy(all, outcomeOf);
+  return { agree: agree.length, differ: differ.length, raised: raised.length };
 }
 
-function outcomeOf(
-  { official, own, differs, raised }: Compared,
-  crashes: readonly RegExp[],
-): OfficialVerdict | 'crashed' {
-  if (raised && own !== null && own !== official && crashes.some((each) => each.test(raised))) return 'crashed';
+function outcomeOf({ official, own, differs }: Compared): Exclude<OfficialVerdict, 'unscored'> {
   const verdict = differs === undefined ? verdictOf(official, own) : 'differ';
   return verdict === 'unscored' ? 'differ' : verdict;
 }

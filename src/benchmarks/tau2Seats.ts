@@ -10,14 +10,18 @@ import type { Tau2Task } from './tau2Task.ts';
 
 type Spoken = Exclude<Tau2Message, { readonly role: 'system' | 'tool' }>;
 
-/** The end reason for each termination reason of a simulation that did not end normally. */
+/**
+ * The end reason for each termination reason of a simulation that did not end normally. tau2 gives all of these the
+ * reward 0, and leaves simulations that end by `infrastructure_error` out of its metrics.
+ */
 const endReasons: Readonly<Record<string, EndReason>> = {
   max_steps: 'turnCap',
   timeout: 'turnCap',
   context_window_exceeded: 'turnCap',
   too_many_errors: 'toolErrorCap',
   agent_error: 'agentFailed',
-  user_error: 'userFailed',
+  user_error: 'userInvalid',
+  unexpected_error: 'turnCap',
 };
 
 const stops: readonly (readonly [string, NonNullable<UserReply['stop']>])[] = [
@@ -113,7 +117,8 @@ class Tau2Seats implements RecordedSeats {
     }
     const { termination_reason: reason } = this.#simulation;
     const isOver = message === undefined;
-    const who = role === 'assistant' ? ('agent' as const) : ('simulator' as const);
+    const isOfUser = reason === 'user_error' || (role === 'user' && reason !== 'agent_error');
+    const who = isOfUser ? ('simulator' as const) : ('agent' as const);
     const properly = reason === 'user_stop' || reason === 'agent_stop';
     if (isOver && !properly)
       throw new Fault(

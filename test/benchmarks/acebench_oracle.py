@@ -21,6 +21,7 @@ import re
 import sys
 import tempfile
 import types
+from functools import partial
 from pathlib import Path
 
 from random_edits import STOP, Step, World, draws, edited, only, says
@@ -102,6 +103,8 @@ class Official:
         self.evaluation.language = language
         self.evaluation.OUTPUT_PATH = "."
         self.evaluation.save_score_as_json = lambda *_: None
+        # Its file of details cannot hold half of a surrogate pair. It is written after everything was decided.
+        self.evaluation.open = partial(open, errors="surrogatepass")
         for scene in (self.loop.Scene, self.loop.Mulit_Step_Scene):
             scene.write_message_history = lambda *_: None
         self.loop.APIUSER = ScriptedUser

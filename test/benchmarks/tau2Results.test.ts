@@ -69,6 +69,22 @@ test('a regraded file says where both agree, which results are others now, and i
   expect((await rehearsal('report', run)).out).toContain('3 scored of 3');
 });
 
+test.each([
+  ['user_error', 0, /the simulated user sent an invalid message/],
+  ['agent_error', 0, /the agent could not continue/],
+  ['unexpected_error', 0, /did not end properly/],
+  ['infrastructure_error', null, /tau2 ended the simulation by infrastructure_error/],
+])('a simulation that ends by %s has the reward %s', async (end, reward, reason) => {
+  const told: Told[] = [
+    { task: 'nothing', name: 'after the agent', turns: [done], end },
+    { task: 'nothing', name: 'after the user', turns: [done, 'user: Then go on.'], end },
+  ];
+  const args = ['--official', resultsFile('mock', told), '--domain', shed, '--out', join(scratch(), 'run'), '--json'];
+  const { rollouts } = JSON.parse((await rehearsal('regrade', ...args)).out);
+  const expected = { own: reward, reason: expect.stringMatching(reason) };
+  expect(rollouts).toMatchObject([expected, expected]);
+});
+
 test('a file of another domain or another benchmark is refused before anything is played', async () => {
   const told: Told[] = [{ task: 'nothing', name: 'one', turns: [done] }];
   const refused = async (domain: string, at: string) =>

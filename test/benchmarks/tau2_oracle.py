@@ -223,8 +223,7 @@ def randomly(domain, task, kind, world):
         return steps, "user_stop"
     if chance.random() < 0.3:
         return [*steps, says(STOP)], "agent_stop"
-    # A failure of the simulated user has no reward here, and 0 in tau2.
-    return steps, chance.choice(["max_steps", "too_many_errors", "agent_error"])
+    return steps, chance.choice(["max_steps", "too_many_errors", "agent_error", "user_error"])
 
 
 def lived(domain, task, steps):

@@ -29,6 +29,13 @@ test.each([
     'Shall I renew {lone_id.title}',
     /\{lone_id\} is not an argument of renew_loan\. Did you mean loan_id\?/,
   ],
+  [
+    'a misspelt field that only a tool writes',
+    'rules.yaml',
+    'it.payment == null',
+    'it.paymnt == null',
+    /has no field paymnt\. Did you mean payment\?/,
+  ],
 ])('check finds %s', async (_, file, from, to, finding) => {
   expect((await rehearsal('check', changed(file, from, to))).out).toMatch(finding);
 });

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Files, folderOf } from '../engine/shell/load/domainFolder.ts';
 import { approveDomain } from '../support/approval.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
+import { mcpDomain } from '../support/mcpDomain.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -43,6 +45,13 @@ def delete_note(db, note_id: str):
     return {"deleted": True}
 `;
 
+/** Returns the code with only one of its tools. */
+const only = (code: string, name: string) =>
+  code
+    .split(/(?=^export const|^@tool)/m)
+    .filter((part) => !/^(?:export const|@tool)/.test(part) || part.includes(`${name}(`) || part.includes(`${name} =`))
+    .join('');
+
 const task = (quote: string) => `id: tidy
 persona: plain
 user:
@@ -71,6 +80,8 @@ const written = (quote: string) => desk({ 'tools.ts': tools, 'tasks/tidy.task.ya
 test.each<[string, Files]>([
   ['TypeScript', { 'tools.ts': tools }],
   ['Python', { 'tools.py': python }],
+  ['Python, of a tool in TypeScript', { 'tools.ts': only(tools, 'add_note'), 'tools.py': only(python, 'delete_note') }],
+  ['TypeScript, of a tool in Python', { 'tools.ts': only(tools, 'delete_note'), 'tools.py': only(python, 'add_note') }],
 ])('a gold action gets the id that an earlier one created, in %s', async (_, code) => {
   const folder = desk({ ...code, 'tasks/tidy.task.yaml': task('{result.note_id}') });
   expect((await rehearsal('check', folder, '--audit')).out).toContain('no findings');
@@ -90,6 +101,45 @@ test.each<[string, Files]>([
     tool: 'delete_note',
     arguments: { note_id: '{result.note_id}' },
   });
+});
+
+const idServer = fileURLToPath(new URL('../engine/shell/fixtures/idServer.mjs', import.meta.url));
+const server = `  ids: { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(idServer)}], state: replay, reader: { tool: list_notes }, volatile: [note_id], writes: [add_note, delete_note] }`;
+const ofServer = `user:
+  goal: You want a note that says tea, then a note that says milk. Then you want the note about milk to be deleted.
+  known: { text: tea, other_text: milk }
+actions:
+  - { tool: add_note, arguments: { text: tea } }
+  - { tool: add_note, arguments: { text: milk } }
+  - { tool: delete_note, arguments: { note_id: "{result.note_id}" } }
+assertions: [{ in: ids, sameAs: gold }]
+evaluate: [assertions, actions]
+train: [assertions]
+script: [[{ tool: add_note, arguments: { text: tea } }, { tool: add_note, arguments: { text: milk } }], Done. I have added tea and milk and deleted the note about milk. Is there anything else?]
+`;
+
+test('a gold action gets the id that an MCP server created, in the rollout and where the state is compared', async () => {
+  const folder = approveDomain(mcpDomain('ids', server, ofServer));
+  expect((await rehearsal('check', folder)).out).toContain('no findings');
+  const results = async (agent: string) =>
+    JSON.parse((await rehearsal('eval', folder, '--agent', agent, '--json')).out);
+  expect(await results('gold')).toMatchObject({ results: [{ reward: 1 }] });
+  // Without the last call, the milk is still there.
+  expect(await results('scripted')).toMatchObject({
+    results: [{ reward: 0, reason: expect.stringContaining('milk') }],
+  });
+});
+
+test('a tool of the database cannot quote an MCP server where the gold actions are played for comparison', async () => {
+  const files = { 'tools.ts': only(tools, 'delete_note').replaceAll('delete_note', 'file_note') };
+  const desk = (evaluate: string) => {
+    const text = ofServer.replace('tool: delete_note', 'tool: file_note').replace('[assertions, actions]', evaluate);
+    return approveDomain(mcpDomain('ids', server, text, files));
+  };
+  expect((await rehearsal('check', desk('[assertions, database]'))).out.replace(/\n +/g, ' ')).toMatch(
+    /:9:\d+ .*\{result\.note_id\} quotes a result that file_note does not have where the gold actions are played/,
+  );
+  expect((await rehearsal('check', desk('[assertions, actions]'))).out).not.toContain('quotes a result');
 });
 
 test.each([

@@ -10,6 +10,7 @@ const endReasons: Readonly<Record<EndReason, string>> = {
   toolErrorCap: 'the limit of tool errors was reached',
   agentFailed: 'the agent failed',
   userFailed: 'the simulated user failed',
+  userInvalid: 'the simulated user sent an invalid message',
   environmentFailed: 'the environment failed',
   infrastructureFailed: 'the infrastructure failed',
   cancelled: 'the rollout was cancelled',

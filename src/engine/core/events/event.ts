@@ -39,6 +39,7 @@ export const endReasons = [
   'toolErrorCap',
   'agentFailed',
   'userFailed',
+  'userInvalid',
   'environmentFailed',
   'infrastructureFailed',
   'cancelled',

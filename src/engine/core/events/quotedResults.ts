@@ -44,6 +44,20 @@ export function withResults<Action extends Arguments>(action: Action, results: r
   return { ...action, arguments: filled as JsonObject };
 }
 
+/** Whether a value equals a written one, except where that quotes a result. */
+export function isFilled(written: Json, value: Json): boolean {
+  if (quotedIn(written) !== null) return true;
+  if (typeof written !== 'object' || typeof value !== 'object' || written === null || value === null)
+    return written === value;
+  const [one, other] = [written as JsonObject, value as JsonObject];
+  const names = Object.keys(one);
+  return (
+    Array.isArray(written) === Array.isArray(value) &&
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isFilled(one[name] as Json, other[name] as Json))
+  );
+}
+
 /** A call that succeeded, and its result. */
 type Made = { readonly tool: string; readonly arguments: unknown; readonly content: string };
 

@@ -87,6 +87,8 @@ function describe(reason: EndReason): string {
       return 'it reached the cap on tool errors';
     case 'agentFailed':
       return 'the agent could not continue';
+    case 'userInvalid':
+      return 'the simulated user sent an invalid message';
     default:
       return reason;
   }

@@ -90,7 +90,9 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
 /** Notes a field that an object does not have. */
 export function noteField(name: string, of: ObjectType, at: Location, { kind, types, note }: ExpressionContext): void {
   const own = [...of.fields.keys()];
-  const candidates = of.others ? [...own, ...of.others()] : own;
+  const seen = of.others ? [...own, ...of.others()] : own;
+  const isSeen = of.kind !== undefined || nearest(name, seen) !== undefined;
+  const candidates = isSeen ? seen : [...seen, ...types.fieldsOfCode(of, name)];
   const meant = nearest(name, candidates);
   const fix = fixFor(at, name, candidates);
   const say = (severity: 'error' | 'warning', code: string, message: string, otherwise: string) =>

@@ -109,8 +109,9 @@ const shortened = (text: string) => [text, ...[...text].map((_, at) => text.slic
 function isForm(one: string, other: string): boolean {
   const [short = '', long = ''] = [one, other].toSorted((a, b) => a.length - b.length);
   const ending = long.startsWith(short) ? long.slice(short.length) : null;
-  const isLonger =
-    ending !== null && (ending === 's' ? !short.endsWith('s') : /^(?:es|d|ed|r|er|n|y|ly|al|ing)?$/.test(ending));
+  // The last letter twice is a slip: Hartman and Hartmann.
+  const isDoubled = ending?.length === 1 && short.endsWith(ending);
+  const isLonger = ending !== null && !isDoubled && /^(?:s|es|d|ed|r|er|n|y|ly|al|ing)?$/.test(ending);
   return isLonger || (one.length === other.length && one.slice(0, -1) === other.slice(0, -1));
 }
 
@@ -149,7 +150,7 @@ function checkKnown(placed: Placed<Task>, { types }: Spellings, note: Note): voi
   const said = [goal, opening, change?.say, insist?.say].map((text) => text?.toLowerCase());
   for (const [name, fact] of Object.entries(known)) {
     const { value } = factOf(fact);
-    if (typeof value !== 'string' || value.length < 5 || said.some((text) => text?.includes(value.toLowerCase())))
+    if (typeof value !== 'string' || value.length < 4 || said.some((text) => text?.includes(value.toLowerCase())))
       continue;
     const values = types.valuesOf(name);
     if ((types.examples.get(name)?.get(value) ?? 0) > 1) continue;

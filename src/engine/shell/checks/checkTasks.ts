@@ -1,7 +1,7 @@
 import type { DomainFile } from '../../core/domain/domain.ts';
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Assertion, Task } from '../../core/domain/task.ts';
-import type { Tool } from '../../core/domain/tool.ts';
+import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import { quotedIn } from '../../core/events/quotedResults.ts';
 import { anyType, eitherOf, listOf, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
@@ -230,28 +230,49 @@ function checkCalls(placed: Placed<Task>, types: DomainTypes, known: KnownTools,
 /** An argument of a gold action can quote what the actions before it return. */
 function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, known: KnownTools, note: Note): void {
   const { actions } = placed.value;
+  const own = known.tools.get(actions[index]?.tool ?? '');
   const quoted = (value: Json, path: readonly PropertyKey[]): void => {
     if (typeof value === 'object' && value !== null)
       for (const [key, each] of Object.entries(value as JsonObject))
         quoted(each, [...path, Array.isArray(value) ? Number(key) : key]);
     const text = quotedIn(value);
     if (text === null) return;
-    if (index === 0) {
-      const message = `${String(value)} quotes the result of an earlier gold action, and this is the first one.`;
-      note(
-        placeOf(placed, ...path),
-        'error',
-        'task/unknown-name',
-        message,
-        'Write the value, or an action that returns it.',
-      );
+    const before = actions.slice(0, index);
+    const quotable = before.filter((action) => isQuotable(action, own, placed.value, known));
+    if (quotable.length === 0) {
+      const message =
+        index === 0
+          ? `${String(value)} quotes the result of an earlier gold action, and this is the first one.`
+          : `${String(value)} quotes a result that ${own?.name} does not have where the gold actions are played for comparison: only tools with the same state are called there.`;
+      const hint =
+        index === 0
+          ? 'Write the value, or an action that returns it.'
+          : 'Write the value, or compare what the rollout leaves with that: or path: in the assertions of the task.';
+      note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, hint);
       return;
     }
-    const earlier = actions.slice(0, index).map(({ tool }) => types.resultOf(known.tools.get(tool)));
+    const earlier = quotable.map(({ tool }) => types.resultOf(known.tools.get(tool)));
     const context = { kind: 'task', names: { result: eitherOf(earlier) }, types, note } as const;
     checkPath({ ...textIn(placed, String(value), ...path), text }, -1, context);
   };
   quoted(actions[index]?.arguments as JsonObject, ['actions', index, 'arguments']);
+}
+
+/** Whether a tool has the result of an earlier gold action also where the gold actions are played for comparison. */
+function isQuotable(
+  earlier: Task['actions'][number],
+  own: Tool | undefined,
+  { evaluate, train, assertions }: Task,
+  known: KnownTools,
+): boolean {
+  const tool = known.tools.get(earlier.tool);
+  if (!own || !tool) return true;
+  const source = outsideSource(own);
+  const isPlayed =
+    source === null
+      ? [...evaluate, ...train].some((basis) => basis === 'database' || basis === 'turns')
+      : assertions.some((assertion) => assertion.in === source && assertion.sameAs === 'gold');
+  return !isPlayed || (outsideSource(tool) === source && tool.source.type !== 'simulated');
 }
 
 /** A script may call what is not right; a call of the other seat's tool is never what it means. */

@@ -21,6 +21,7 @@ import type { Readable } from '../../core/expression/typeCheck.ts';
 import { leavesOf } from '../../core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { type CodeWords, canWrite, codeWords } from '../source/codeWords.ts';
+import { closeEnough, nearest } from '../source/nearest.ts';
 import type { Bases, KnownTools } from '../source/note.ts';
 import type { Parts } from './loadedDomain.ts';
 import { wordsIn } from './taskWorld.ts';
@@ -38,6 +39,8 @@ export type DomainTypes = {
   readonly argumentsOf: (tools: readonly Tool[]) => Type;
   readonly resultOf: (tool: Tool | undefined) => Type;
   readonly written: Readable['written'];
+  /** Fields that no row has and that the code of the tools can write, with almost this name. */
+  readonly fieldsOfCode: (of: ObjectType, name: string) => readonly string[];
   /** The number of tasks with each value, by the name of the argument or fact. */
   readonly examples: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The texts that tasks and rows have for an argument or a fact of this name. */
@@ -86,6 +89,8 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
       { narrowed: callOf },
     );
   };
+  const written: DomainTypes['written'] = ({ place = [], fields }, name) =>
+    canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys()) ? anyType : null;
   return {
     agent,
     user,
@@ -102,8 +107,11 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
     resultOf,
     examples,
     valuesOf,
-    written: ({ place = [], fields }, name) =>
-      canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys()) ? anyType : null,
+    written,
+    fieldsOfCode: (of, name) =>
+      [...words.keys].filter(
+        (key) => nearest(name, [key], closeEnough(name)) !== undefined && written(of, key) !== null,
+      ),
     isOpen: hasUnseenWriters(parts),
     isKnownText: (text, isExample) =>
       words.texts.has(text) ||

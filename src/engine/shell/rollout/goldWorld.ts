@@ -41,9 +41,11 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
     const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
       isRandom = true;
     });
-    const { tool: name, arguments: values } = action;
-    const call = { id: `gold_${index}`, name, arguments: values as JsonObject, ...numberFormsOf(action) };
-    const context = { world: state.world, now: started.now, random, step: index };
+    const { tool: name } = action;
+    const values = action.arguments as JsonObject;
+    const call = { id: `gold_${index}`, name, arguments: values, ...numberFormsOf(action) };
+    const filled = action === written ? {} : { filled: values };
+    const context = { world: state.world, now: started.now, random, step: index, ...filled };
     const { writes: called, isError, content } = await callTool(tool, call, context);
     if (!isError) results.push(content);
     [state] = advance(setting, state, { type: 'worldEdited', writes: called });

@@ -7,7 +7,7 @@ import type { RolloutState } from '../../core/events/state.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../../core/rollout/judgement.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seats/seat.ts';
-import type { Json } from '../../core/values/json.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Attachments } from '../../core/values/media.ts';
 import type { Random } from '../../core/values/random.ts';
 import type { Conclusive, VerificationPorts } from './verification.ts';
@@ -32,6 +32,8 @@ export type ToolContext = {
   readonly step: number;
   /** Results of the calls before it in the same response, where an environment of a benchmark is asked. */
   readonly earlier?: readonly ToolResult[];
+  /** The arguments of a gold action that quotes results, with the values of these. */
+  readonly filled?: JsonObject;
 };
 
 /** Everything a rollout needs of the outside. A port that can't do its part throws a `Fault`. */

@@ -4,7 +4,7 @@ import { outsideSource, type Side, type Tool } from '../../core/domain/tool.ts';
 import { type CallFault, callFaults } from '../../core/events/callFaults.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/events/event.ts';
 import { numberFormsOf, resultsSoFar, type ToolCall } from '../../core/events/message.ts';
-import { withResults } from '../../core/events/quotedResults.ts';
+import { isFilled } from '../../core/events/quotedResults.ts';
 import type { RolloutState } from '../../core/events/state.ts';
 import { differenceHash, withWrites, writesBetween } from '../../core/events/world.ts';
 import { isProperEnd } from '../../core/reward/reward.ts';
@@ -120,8 +120,6 @@ export class CheckedRollout {
   #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Result) | null = null;
   /** The problem with the last answer of a model that simulates the tool of the call in progress. */
   #problem: { readonly step: number; readonly text: string } | null = null;
-  /** Results of gold actions in Python, by their place in the task: later ones can quote them. */
-  readonly #goldResults = new Map<number, string>();
   /** Answers to reads that a worker may keep until something is written, by call. */
   readonly #reads = new Map<string, Result>();
 
@@ -247,7 +245,6 @@ export class CheckedRollout {
     this.#asking = null;
     this.#answer = { about, value };
     const effect = this.#effect;
-    if (asked?.type === 'python' && effect?.type !== 'finishCall') this.#keepGold(asked.step, resultOf(value));
     if (!asked || effect?.type !== 'finishCall') return;
     const step = this.#callStep;
     if (asked.type === 'simulated') {
@@ -262,10 +259,6 @@ export class CheckedRollout {
     const saved = ('saved' in value ? (value.saved as Json | undefined) : undefined) ?? null;
     this.#result ??= { step, ...result, saved };
     if ('arguments' in asked && !result.isError) this.#reads.set(callKey(asked), result);
-  }
-
-  #keepGold(index: number, result: Result | null): void {
-    if (result && !result.isError) this.#goldResults.set(index, result.content);
   }
 
   #simulated({ name, arguments: given }: AskedCall, answer: SimulatedAnswer): ReturnType<typeof simulatedOutcome> {
@@ -508,7 +501,7 @@ export class CheckedRollout {
         return { ...called.asked, type: 'tool', source };
       }
       case 'python': {
-        const called = this.#called() ?? this.#goldAction(about.step);
+        const called = this.#called() ?? this.#goldAction(about.step, about.filled);
         if (called?.tool.source.type !== 'python') break;
         const { asked, random } = called;
         const seed = `${random.integer(1 << 30)}-${random.integer(1 << 30)}`;
@@ -538,16 +531,19 @@ export class CheckedRollout {
     return { tool, asked: askedCall(given, step), random };
   }
 
-  /** A gold action, which is played where the rollout is verified. */
-  #goldAction(index: number): Called | null {
+  /**
+   * A gold action, which is played where the rollout is verified.
+   * @param given its arguments with the results that it quotes
+   */
+  #goldAction(index: number, given: Json = {}): Called | null {
     if (this.#effect?.type !== 'verify' && !this.isClosed) return null;
     const { setting, task } = this.#options;
-    const written = task.actions[index];
-    const before = [...this.#goldResults].flatMap(([at, content]) => (at < index ? [content] : []));
-    const action = written && withResults(written, before);
+    const action = task.actions[index];
     const tool = action && calledTool(setting.domain, action.tool, action.by);
     if (!action || !tool) return null;
-    const call = { id: '', name: action.tool, arguments: action.arguments as JsonObject, ...numberFormsOf(action) };
+    const written = action.arguments as JsonObject;
+    const values = isFilled(written, given) ? (given as JsonObject) : written;
+    const call = { id: '', name: action.tool, arguments: values, ...numberFormsOf(action) };
     const random = randomStream(...rolloutKey(this.#standing.started), 'gold', index);
     return { tool, asked: askedCall(call, index), random };
   }
@@ -572,7 +568,8 @@ export class CheckedRollout {
       const earlier = resultsSoFar(state.messages);
       const called = this.#called();
       const more = called && earlier.length > 0 ? { earlier } : {};
-      const all = called ? [called] : task.actions.map((_, index) => this.#goldAction(index)).filter((each) => !!each);
+      const filled = params['arguments'];
+      const all = called ? [called] : task.actions.flatMap((_, index) => this.#goldAction(index, filled) ?? []);
       for (const { tool, asked } of all) {
         const { name: _, step: __, ...given } = asked;
         due.push({ tool: tool.name, by: tool.owner, ...given, ...more } as Json);

@@ -71,12 +71,14 @@ export class OutsideCalls {
   }
 
   /** Only rows travel: what the engine changed since the last call to the process, and back what the call changed. */
-  async #callPython(tool: Tool, { world, random, step }: ToolContext): Promise<ToolOutcome> {
+  async #callPython(tool: Tool, { world, random, step, filled }: ToolContext): Promise<ToolOutcome> {
     // The supervisor draws the seed of the call from the same stream. A gold action that has one is not shared.
     random.integer(1);
     const ask = () => {
       const changes = changedRows(this.#known ?? this.#base, world);
-      return this.#ask({ type: 'python', isFresh: this.#known === null, changes, step }) as Promise<PythonAnswer>;
+      const isFresh = this.#known === null;
+      const question = { type: 'python', isFresh, changes, step, ...(filled ? { filled } : {}) } as const;
+      return this.#ask(question) as Promise<PythonAnswer>;
     };
     let answer = await ask();
     if ('isStale' in answer) {

@@ -184,6 +184,8 @@ export type Question =
       readonly changes: readonly SidedChange[];
       /** Of the call in its rollout, or of the gold action in its task. */
       readonly step: number;
+      /** The arguments of a gold action that quotes results of earlier ones, which only the worker has. */
+      readonly filled?: JsonObject;
     }
   | {
       readonly type: 'hosted';

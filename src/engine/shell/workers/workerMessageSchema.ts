@@ -16,7 +16,13 @@ const changes = z.array(z.strictObject({ side, path: z.array(z.string()), value:
 
 const questionSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.enum(['agent', 'user', 'judge', 'tool', 'simulated']) }),
-  z.strictObject({ type: z.literal('python'), isFresh: z.boolean(), changes, step: z.int().min(0) }),
+  z.strictObject({
+    type: z.literal('python'),
+    isFresh: z.boolean(),
+    changes,
+    step: z.int().min(0),
+    filled: jsonObjectSchema.optional(),
+  }),
   z.strictObject({
     type: z.literal('hosted'),
     environment: z.string(),

@@ -14,8 +14,8 @@ const task = `- id: cancel
 - id: other
   persona: plain
   user:
-    goal: You want to cancel order W2.
-    known: { order: W2, author: Greta Lund }
+    goal: You are Eva Hartmann. You want to cancel order W2.
+    known: { order: W2, author: Greta Lund, cover: clear }
     unknown: [email, postcode]
   actions: [{ tool: cancel_order, arguments: { order: W2 } }]
 `;
@@ -25,7 +25,11 @@ const files: Files = {
   'rules.yaml': '- { rule: confirm, check: onlyIf, tools: [cancel_order], condition: args.order != "Small Boats" }\n',
   'database.json': JSON.stringify({
     orders: { W1: { status: 'pending', title: 'The Winter Harbour' }, W2: { status: 'done', title: 'Small Boats' } },
-    books: { B1: { order: 'Small Boats', author: 'Ines Falk' }, B2: { order: 'The Last Ferry', author: 'Greta Lund' } },
+    members: { M1: { name: 'Eva Hartmann' } },
+    books: {
+      B1: { order: 'Small Boats', author: 'Ines Falk', cover: 'clear' },
+      B2: { order: 'The Last Ferry', author: 'Greta Lund' },
+    },
   }),
   'tasks/first.task.yaml': task,
 };
@@ -42,8 +46,10 @@ const tasks = 'tasks/first.task.yaml';
 it.each([
   ['the name of a fact', tasks, 'author: Ines', 'auhtor: Ines', '5:25 warning task/unknown-fact Did you mean author?'],
   ['the value of a fact', tasks, 'Ines Falk', 'Ines Flak', '5:33 warning task/unknown-value Did you mean Ines Falk?'],
+  ['a short value of a fact', tasks, 'clear', 'cear', '15:52 warning task/unknown-value Did you mean clear?'],
   ['an unknown fact', tasks, '[email]', '[emial]', '6:15 warning task/unknown-fact Did you mean email?'],
   ['a title in a goal', tasks, 'Winter', 'Wintr', '4:69 warning task/unknown-value Did you mean Winter?'],
+  ['a lost double letter', tasks, 'Hartmann', 'Hartman', '14:23 warning task/unknown-value Did you mean Hartmann?'],
   ['a required text', tasks, 'is shipped', 'is shiped', '10:30 warning task/unknown-value Did you mean shipped?'],
   [
     'a value of rows in a rule',

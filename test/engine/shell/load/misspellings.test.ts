@@ -271,6 +271,7 @@ function draw(): readonly (Site & { readonly wrong: string })[] {
     const folder = random.pick([...new Set(own.map((site) => site.domain))]);
     const site = random.pick(own.filter((each) => each.domain === folder));
     const wrong = misspelt(site.word, random);
+    // A misspelling that is another word of the domains could be meant.
     if (!words.has(wrong)) drawn.set(`${site.file} ${site.path.join(' ')} ${site.at} ${wrong}`, { ...site, wrong });
   }
   return [...drawn.values()];
