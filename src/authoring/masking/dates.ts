@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import { matchesOf } from './matches.ts';
 import type { Span } from './valueIndex.ts';
 
 /** A date in a text, with each way to read it as `YYYY-MM-DD`, and another date in its spelling. */
@@ -93,7 +94,7 @@ const patterns = [
 
 /** Returns the dates of a text, in the spellings of about thirty languages. */
 export function datesIn(text: string): readonly WrittenDate[] {
-  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].flatMap((match) => dateOf(match) ?? []));
+  return patterns.flatMap((pattern) => matchesOf(pattern, text).flatMap((match) => dateOf(match) ?? []));
 }
 
 type Field = 'y' | 'm' | 'd';
