@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { put } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { answersIn } from './answers.ts';
-import { dateFieldsIn, dateOfTimestamp, datesIn } from './dates.ts';
+import { dateFieldsIn, dateOfTimestamp, datesIn, isDate, isOfBirth } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import {
   isNamedPerson,
@@ -617,6 +617,7 @@ class Book {
     // `email_verified` is of an address as well.
     if (kind === 'email' && !/@|%40/.test(text)) return null;
     if (kind !== null) return kind;
+    if (isOfBirth(field) && isDate(text)) return 'birthDate';
     return isNamedPerson(field, text) || isPersonName(field, text, beside, within) ? 'name' : null;
   }
 
