@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../engine/core/values/j
 import { isPersonWord, kindOfField } from '../masking/fields.ts';
 import type { PersonalKind } from '../masking/kind.ts';
 import { isAlsoWord, isNoName } from '../masking/names.ts';
+import { rememberedByName } from '../masking/rememberedByName.ts';
 import { plainKey } from './messageTimes.ts';
 import { listIn, roleNamed, textOf } from './saidMessage.ts';
 
@@ -73,23 +74,14 @@ type Field = {
   readonly what: string;
 };
 
-/** The most names of fields of which that is kept: a log repeats few of them often. */
-const mostKept = 10_000;
-const kept = new Map<string, Field>();
-
-function fieldOf(name: string): Field {
-  const found = kept.get(name);
-  if (found) return found;
+const fieldOf = rememberedByName((name): Field => {
   const plain = plainKey(name);
   const path = name.split('.');
   const own = path.slice(/^(?:name|id)$/i.test(path.at(-1) ?? '') ? -2 : -1).join('_');
   const [, who = '', what = ''] = /^(.*?)[ _-]?(name|id)$/i.exec(own) ?? [];
   const isParticipant = participants.test(plain) || isPersonWord(name);
-  const field = { kind: kindOfField(name), isOfWords: words.has(plain), isParticipant, who, what: what.toLowerCase() };
-  if (kept.size >= mostKept) kept.clear();
-  kept.set(name, field);
-  return field;
-}
+  return { kind: kindOfField(name), isOfWords: words.has(plain), isParticipant, who, what: what.toLowerCase() };
+});
 
 const isParticipant = (key: string) => fieldOf(key).isParticipant;
 

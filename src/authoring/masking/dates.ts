@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import { matchesOf } from './matches.ts';
+import { rememberedByName } from './rememberedByName.ts';
 import type { Span } from './valueIndex.ts';
 
 /** A date in a text, with each way to read it as `YYYY-MM-DD`, and another date in its spelling. */
@@ -27,6 +29,16 @@ const isOfLanguage = new Map(
     return [language, new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${words})(?![\p{L}\p{N}])`, 'iu')] as const;
   }),
 );
+
+/** Returns whether the name of a field is of a birth, by the words for one in any language. */
+export const isOfBirth = rememberedByName((field): boolean => {
+  const words = field.normalize('NFC').replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
+  return /birth/i.test(words) || [...isOfLanguage.values()].some((each) => each.test(words));
+});
+
+/** Returns whether a text is a date, which a time may follow. */
+export const isDate = (text: string): boolean =>
+  datesIn(text).some(({ start, end }) => start === 0 && /^(?:[T ]\d{2}:\d{2}\S*)?$/.test(text.slice(end)));
 
 /** The names of the months in one form of a language, in some of which a month has another form beside a day. */
 type Calendar = { readonly language: string; readonly names: readonly string[]; readonly date: string };
@@ -93,7 +105,7 @@ const patterns = [
 
 /** Returns the dates of a text, in the spellings of about thirty languages. */
 export function datesIn(text: string): readonly WrittenDate[] {
-  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].flatMap((match) => dateOf(match) ?? []));
+  return patterns.flatMap((pattern) => matchesOf(pattern, text).flatMap((match) => dateOf(match) ?? []));
 }
 
 type Field = 'y' | 'm' | 'd';

@@ -1,3 +1,4 @@
+import { matchesOf } from './matches.ts';
 import { eastAsian, isEastAsian } from './script.ts';
 import type { Span } from './valueIndex.ts';
 
@@ -132,7 +133,7 @@ const patterns: readonly Pattern[] = [
 export function eastAsianNamesIn(text: string): readonly Span[] {
   if (!isEastAsian(text)) return [];
   return patterns.flatMap(([pattern, noNames]) =>
-    [...text.matchAll(pattern)].flatMap((match): readonly Span[] => {
+    matchesOf(pattern, text).flatMap((match): readonly Span[] => {
       const name = match.groups?.['name'] ?? '';
       const start = match.index + match[0].lastIndexOf(name);
       return name === '' || noNames.test(name) ? [] : [{ start, end: start + name.length }];

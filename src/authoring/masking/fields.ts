@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import type { PersonalKind } from './kind.ts';
 import { isNoName } from './names.ts';
+import { rememberedByName } from './rememberedByName.ts';
 import { isEastAsian } from './script.ts';
 import { nationalIds } from './words.ts';
 
@@ -29,7 +30,7 @@ const nameOfAnything = /^(?:names?|nom|nombre|nome|naam|namn|jmeno)$/;
 const nationalId = new RegExp(`(?:^| )(?:${nationalIds})(?: ?(?:number|nummer|nr|no|card))?$`);
 
 /** Returns whether a field holds the number that a country gives to a person, which may have spaces. */
-export const isNationalId = (name: string): boolean => nationalId.test(wordsOf(name));
+export const isNationalId = rememberedByName((name): boolean => nationalId.test(wordsOf(name)));
 
 /** By the name without its signs, or by its words with a space between them. */
 const byName: readonly (readonly [RegExp, PersonalKind])[] = [
@@ -56,7 +57,7 @@ const secret =
   /(?:^| )(?:pass ?(?:word|code|phrase)|passwd|pwd|secret|pin(?: ?code)?|otp|(?:api|access|private|secret) ?key|(?:access|auth|bearer|refresh|session) ?token)$/;
 
 /** Returns whether the value of a field opens something, so that it is not shown whatever it looks like. */
-export const isSecretField = (name: string): boolean => secret.test(wordsOf(name));
+export const isSecretField = rememberedByName((name): boolean => secret.test(wordsOf(name)));
 
 /** The same in Chinese, Japanese and Korean. */
 const eastAsianFields: readonly (readonly [RegExp, PersonalKind])[] = [
@@ -72,17 +73,17 @@ const eastAsianFields: readonly (readonly [RegExp, PersonalKind])[] = [
 const measures = /amount|price|total|(?<!ac)count|quantity|turn|step|page|size|version|line(number|no)|phonenumber/;
 
 /** Returns what the value of a field is by the field's name; null where the name says nothing. */
-export function kindOfField(name: string): PersonalKind | null {
+export const kindOfField = rememberedByName((name): PersonalKind | null => {
   if (isEastAsian(name)) return eastAsianFields.find(([pattern]) => pattern.test(name.trim()))?.[1] ?? null;
   const words = wordsOf(name);
   if (nameOfAnything.test(words)) return null;
   const bare = words.replaceAll(' ', '');
   const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(words))?.[1] ?? null;
   return found === 'id' && measures.test(bare) ? null : found;
-}
+});
 
 /** The words of a field's name with a space between them, in lower case and without diacritics: `Geburtsdatum`, `imie`. */
-const wordsOf = (name: string) =>
+const wordsOf = rememberedByName((name): string =>
   name
     // What is in brackets says which one is meant: `name (legal)`.
     .replace(/^([^()]+)\(([^()]+)\)\s*$/, '$2 $1')
@@ -93,7 +94,8 @@ const wordsOf = (name: string) =>
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
     .replace(/[^A-Za-z0-9]+/g, ' ')
     .trim()
-    .toLowerCase();
+    .toLowerCase(),
+);
 
 /** Returns whether a field says by its name alone, or by that and what is beside it, that its value may be personal. */
 export const isPersonalField = (name: string): boolean =>
@@ -113,7 +115,7 @@ export function isNamedPerson(field: string, value: string): boolean {
 const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*,?[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
 
 /** Returns whether a field is called by what a person is, as who speaks is in a transcript. */
-export const isPersonWord = (name: string): boolean => personField.test(wordsOf(name));
+export const isPersonWord = rememberedByName((name): boolean => personField.test(wordsOf(name)));
 
 /** Returns whether words behind a colon may be a value of a kind, and not a sentence. */
 export function mayBe(kind: PersonalKind, value: string): boolean {

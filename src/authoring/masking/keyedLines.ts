@@ -2,6 +2,7 @@ import { parseDocument } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { isPersonalField, isPersonWord, isThing, kindOfField } from './fields.ts';
+import { matchesOf } from './matches.ts';
 import type { NamedValue } from './namedValue.ts';
 
 /** A key with its value, or the key of a block. */
@@ -97,7 +98,7 @@ export function isNameOfThing(text: string, start: number): boolean {
   const before = text.slice(Math.max(0, start - mostAround), start);
   const behind = text.slice(start, start + mostAround);
   const around = `${before.slice(before.lastIndexOf('\n\n') + 1)}${behind.split('\n\n')[0]}`;
-  const keys = [...around.matchAll(keyAround)].map(({ groups }) => groups?.['key'] ?? '');
+  const keys = matchesOf(keyAround, around).map(({ groups }) => groups?.['key'] ?? '');
   return isThing(keys);
 }
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { put } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { answersIn } from './answers.ts';
-import { dateFieldsIn, dateOfTimestamp, datesIn } from './dates.ts';
+import { dateFieldsIn, dateOfTimestamp, datesIn, isDate, isOfBirth } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import {
   isNamedPerson,
@@ -16,6 +16,7 @@ import {
 import { isNameOfThing } from './keyedLines.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
+import { matchesOf } from './matches.ts';
 import { genitiveOf, handlesOf, withTwoLetters, withUmlauts } from './nameForms.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn, withoutTitles } from './names.ts';
 import { longNumbersIn } from './numbers.ts';
@@ -142,11 +143,12 @@ function stringsIn(value: Json): readonly string[] {
 const smallIntroduction =
   /(?<![\p{L}\p{N}])(?:i['’]?m|i am|this is)[ \t]+(?<first>\p{Ll}{3,20})(?:[ \t]+(?<last>\p{Ll}[\p{Ll}'’-]{2,20}))?(?=[ \t]*(?:[.,!?;\n]|$|and\b|from\b))/gimu;
 
+const greetings =
+  /(?<![\p{L}\p{N}])(?:hi|hello|hey|dear|hallo|hola)[ \t]+(?<name>\p{L}{3,20})(?=[ \t]*(?:[,.!?;\n]|$))/giu;
+
 /** Returns the names in greetings, in lower case. */
 function greetedIn(text: string): readonly string[] {
-  const greetings =
-    /(?<![\p{L}\p{N}])(?:hi|hello|hey|dear|hallo|hola)[ \t]+(?<name>\p{L}{3,20})(?=[ \t]*(?:[,.!?;\n]|$))/giu;
-  return [...text.matchAll(greetings)].map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
+  return matchesOf(greetings, text).map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
 }
 
 /** The facts about a text that do not depend on where it is. */
@@ -175,8 +177,18 @@ const unpacked = (places: string): readonly Span[] =>
 /** The kinds of values of which each spelling has its own stand-in, with the same digits. */
 const isSpelled: ReadonlySet<PersonalKind> = new Set(['phone', 'card', 'iban', 'id']);
 
+/** A word of a name. */
+const nameWord = /\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu;
+
+/** Matches letters with the same sign between them. */
+const runs = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, | - )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,40}/gu;
+
 /** No stand-in has more characters. */
 const longestStandIn = 200;
+
+/** Returns the conditions under which a piece is learned. */
+const pieceWith = (keptNames: ReadonlySet<string>) =>
+  keptNames.size === 0 ? 'piece' : ['piece', ...keptNames].join('\n');
 
 /** The values found so far, and their replacements. */
 class Book {
@@ -222,12 +234,11 @@ class Book {
 
   /** Learns a text that was in none of the pieces that were learned with the same names. */
   learnNew(text: string, keptNames: ReadonlySet<string>): void {
-    if (this.#isFirst(text, ['piece', ...keptNames])) this.learn(text, keptNames);
+    if (this.#isFirst(text, pieceWith(keptNames))) this.learn(text, keptNames);
   }
 
   /** Notes that a text was learned under some conditions. Returns whether it is the first time. */
-  #isFirst(text: string, conditions: readonly string[]): boolean {
-    const key = conditions.join('\n');
+  #isFirst(text: string, key: string): boolean {
     const texts = this.#learned.get(key) ?? new Set();
     if (texts.has(text)) return false;
     this.#learned.set(key, texts.add(text));
@@ -236,7 +247,7 @@ class Book {
 
   learn(value: Json, keptNames: ReadonlySet<string>, field = '', beside: JsonObject = {}, within = ''): void {
     if (typeof value === 'string') {
-      this.#isFirst(value, ['piece', ...keptNames]);
+      this.#isFirst(value, pieceWith(keptNames));
       const inner = jsonIn(value);
       if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
       else this.#learnSegments(value.normalize('NFC'), keptNames, field, beside, within);
@@ -314,7 +325,7 @@ class Book {
       for (const { start, end } of fullNamesIn(text, known))
         if (!this.keptIn(text).some((span) => span.start <= start && span.end >= end))
           this.learnName(text.slice(start, end), keptNames);
-      for (const { groups: { first = '', last } = {} } of text.matchAll(smallIntroduction)) {
+      for (const { groups: { first = '', last } = {} } of matchesOf(smallIntroduction, text)) {
         if (!greeted.has(first) || isNoName(first) || this.#isKept(first)) continue;
         this.learnName(
           last !== undefined && !isNoName(last) && !this.#isKept(last) ? `${first} ${last}` : first,
@@ -335,7 +346,7 @@ class Book {
     else {
       // A form has the surname first.
       const ordered = withoutTitles(name.trim()).replace(/^([^,]+),\s*([^,]+)$/, '$2 $1');
-      const words = [...ordered.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
+      const words = matchesOf(nameWord, ordered).map(([word]) => word);
       const own = words.filter((word) => !keptNames.has(word.toLowerCase()) && !isParticle(word));
       for (const word of own) this.#add('name', word);
       this.#addForms(own);
@@ -475,7 +486,7 @@ class Book {
     if (kind === 'id' && /^\d{8,}$/.test(value) && this.#phones.has(value.slice(-8)))
       return this.standIn('phone', value);
     if (kind === 'name' && /[ \t]/.test(value))
-      return value.replace(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu, (each) =>
+      return value.replace(nameWord, (each) =>
         isParticle(each) || this.#given.has(each) ? each : this.standIn('name', each),
       );
     const key = `${kind} ${keyOf(kind, value)}${isSpelled.has(kind) ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
@@ -517,7 +528,8 @@ class Book {
   }
 
   #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
-    if (!this.#isFirst(text, ['field', field, within, Object.keys(beside).join(' '), ...keptNames])) return;
+    const others = field === '' ? '' : Object.keys(beside).join(' ');
+    if (!this.#isFirst(text, ['field', field, within, others, ...keptNames].join('\n'))) return;
     const read = this.#read(text);
     const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
@@ -571,8 +583,7 @@ class Book {
 
   /** Returns where a text spells a known name letter by letter, and its stand-in spelled alike. */
   spelledIn(text: string): readonly (Span & { readonly standIn: string })[] {
-    const runs = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, | - )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,40}/gu;
-    return [...text.matchAll(runs)].flatMap(({ 0: spelled, groups, index }) => {
+    return matchesOf(runs, text).flatMap(({ 0: spelled, groups, index }) => {
       const { sign = ' ' } = groups ?? {};
       const letters = [...spelled.matchAll(/\p{L}/gu)].map((each) => ({ letter: each[0], at: index + each.index }));
       const found: (Span & { readonly standIn: string })[] = [];
@@ -606,12 +617,13 @@ class Book {
     // `email_verified` is of an address as well.
     if (kind === 'email' && !/@|%40/.test(text)) return null;
     if (kind !== null) return kind;
+    if (isOfBirth(field) && isDate(text)) return 'birthDate';
     return isNamedPerson(field, text) || isPersonName(field, text, beside, within) ? 'name' : null;
   }
 
   #shapesIn(text: string): readonly Found[] {
     return (this.#options.ids ?? []).flatMap((shape) =>
-      [...text.matchAll(shape)].map(
+      matchesOf(shape, text).map(
         ({ 0: value, index }): Found => ({ kind: 'id', start: index, end: index + value.length }),
       ),
     );

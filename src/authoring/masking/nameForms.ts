@@ -1,4 +1,5 @@
 import { isAlsoWord } from './names.ts';
+import { isAscii } from './script.ts';
 import { withoutAccents } from './valueIndex.ts';
 
 const pairs = [
@@ -13,6 +14,7 @@ const pairs = [
 
 /** Returns a word of a name with two letters for each umlaut: Mueller for Müller; null for a word without any. */
 export function withTwoLetters(word: string): string | null {
+  if (isAscii(word)) return null;
   const lower = word.normalize('NFC').toLowerCase();
   const made = pairs.reduce((text, [sign, letters]) => text.replaceAll(sign, letters), lower);
   return made === lower ? null : made;
@@ -20,6 +22,7 @@ export function withTwoLetters(word: string): string | null {
 
 /** Returns a word of a name with umlauts for what may be their two letters: Müller for Mueller. */
 export function withUmlauts(word: string): string | null {
+  if (isAscii(word) && !/[aou]e|ss/i.test(word)) return null;
   const lower = word.normalize('NFC').toLowerCase();
   const made = pairs.slice(0, 4).reduce((text, [sign, letters]) => text.replaceAll(letters, sign), lower);
   return made === lower || made.length < 3 ? null : made;

@@ -9,7 +9,7 @@ export type NamedValue = {
   readonly mayBeProse?: boolean;
 };
 
-const heading = /^[\p{L}_][\p{L}\p{N}_ .()/#-]{0,40}$|^$/u;
+const heading = /^[\p{L}_][\p{L}\p{N}\p{Sc}_ .()/#%-]{0,40}$|^$/u;
 
 /** Returns whether cells are the heading of a table. */
 export const isHeading = (cells: readonly string[]): boolean =>

@@ -1,4 +1,5 @@
 import type { Found } from './kind.ts';
+import { matchesOf } from './matches.ts';
 import {
   alsoWords,
   introductions,
@@ -84,12 +85,12 @@ const surroundings: readonly Cued[] = [
       String.raw`\b(?:I am|I'm|I’m|[Tt]his is|[Ii]t is|[Cc]all me|[Ss]igned|[Ii]n the name of|[Uu]nder the name(?: of)?|[Oo]n behalf of|[Ss]peaking (?:with|to)|[Ii]ch bin|[Jj]e suis|[Ss]oy)[ \t]+${names}`,
       'gu',
     ),
-    undefined,
+    /I am|I['’]m|his is|t is|all me|igned|he name|behalf|peaking|ch bin|e suis|oy/,
   ],
   // These words begin other sentences, too, so a surname must follow.
   [
     new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductionsBeforeTwo})[ \t]+(?<name>${word}(?:${more}){1,3})`, 'gu'),
-    undefined,
+    new RegExp(introductionsBeforeTwo),
   ],
   [
     /^(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))[ ,!]*(?:there[ ,!]*)?)?(?<name>\p{L}[\p{L}'’-]+(?: \p{L}[\p{L}'’-]+)?) (?:here|speaking)\b/gimu,
@@ -102,7 +103,7 @@ const surroundings: readonly Cued[] = [
       String.raw`\b(?:Hi|Hello|Hey|Dear|Hallo|Liebe[rs]?|Guten Tag|Good (?:morning|afternoon|evening|day)|[Ww]elcome(?: back)?|[Tt]hanks|[Tt]hank you(?: so much| very much| for (?:waiting|calling|your patience))?|Cheers|[Ss]orry|Bonjour|Hola|Danke)(?: again)?,?[ \t]+${names}(?=[ \t]*(?:[,.!?;:)\n–—-]|$))`,
       'gu',
     ),
-    undefined,
+    /Hi|Hello|Hey|Dear|Hallo|Liebe|Guten|Good|elcome|hank|Cheers|orry|Bonjour|Hola|Danke/,
   ],
   [
     new RegExp(
@@ -119,13 +120,13 @@ const surroundings: readonly Cued[] = [
     ),
     /egards|ishes|incerely|aithfully|ours|reetings|Gr[uü]ß/,
   ],
-  [new RegExp(String.raw`^[ \t]*[–—~-][ \t]*${names}[ \t]*$`, 'gmu'), /[–—~-]/],
+  [new RegExp(String.raw`^[ \t]*[–—~-][ \t]*${names}[ \t]*$`, 'gmu'), /^[ \t]*[–—~-]/m],
   [
     new RegExp(
       String.raw`\b(?:[Yy]ou|me|again|day|please|help|moment|today|that|this|wait|back|course|[Ss]ure|[Yy]es|[Nn]o|problem|[Oo]kay|ok|[Gg]reat|right|there|morning|afternoon|evening|sorry|welcome),[ \t]*${names}[.!?]?\s*$`,
       'gmu',
     ),
-    /,/,
+    /,[ \t]*[A-Zadelu\u0080-\uffff]/,
   ],
   // Before an address, as on a letter or in a mail program.
   [new RegExp(String.raw`${beginning}${names}(?="?[ \t]*<[^<>\s]+@)`, 'gu'), /</],
@@ -139,7 +140,7 @@ const surroundings: readonly Cued[] = [
       String.raw`\b(?:[Cc]ustomer|[Pp]assengers?|[Gg]uest|[Rr]ecipient|[Pp]atient|[Mm]ember|[Cc]ard ?holder|[Aa]ccount holder|[Nn]amed|[Cc]alled)(?: is|:)?[ \t]+${names}`,
       'gu',
     ),
-    undefined,
+    /ustomer|assenger|uest|ecipient|atient|ember|holder|amed|alled/,
   ],
 ];
 
@@ -162,7 +163,7 @@ export function toldNamesIn(text: string): readonly Found[] {
 export function fullNamesIn(text: string, known: ReadonlySet<string>): readonly Found[] {
   const lower = text.toLowerCase();
   if (![...known].some((each) => lower.includes(each))) return [];
-  return [...text.matchAll(aloneStanding)].flatMap((match): readonly Found[] => {
+  return matchesOf(aloneStanding, text).flatMap((match): readonly Found[] => {
     const said = match.groups?.['name'] ?? '';
     const start = match.index + match[0].indexOf(said);
     const words = said.split(/[ \t]+/u);
@@ -181,7 +182,7 @@ type Writing = { readonly mayBeSmall: boolean };
 function namesBy(patterns: readonly Cued[], text: string, writing: Writing): readonly Found[] {
   const fitting = patterns.filter(([, cue]) => cue === undefined || cue.test(text));
   return fitting.flatMap(([pattern]) =>
-    [...text.matchAll(pattern)].flatMap((match): readonly Found[] => {
+    matchesOf(pattern, text).flatMap((match): readonly Found[] => {
       const whole = match.groups?.['name'] ?? '';
       // A title is of no one in particular, and whose something is does not change the name.
       const said = withoutTitles(whole);
@@ -207,7 +208,7 @@ function leadOf(whole: string, said: string): number {
 
 /** The words of a name up to the first that is not one; empty where the first is not one. */
 function nameAtStart(said: string, { mayBeSmall }: Writing): string {
-  const words = [...said.matchAll(/\S+/g)].map(({ 0: text, index }) => ({ text, end: index + text.length }));
+  const words = matchesOf(/\S+/g, said).map(({ 0: text, index }) => ({ text, end: index + text.length }));
   const [first, second] = words;
   const isNext = second && (mayBeSmall || /^\p{Lu}/u.test(second.text)) && !isNoName(second.text);
   const isPair = first && isNext && isAlsoWord(first.text);

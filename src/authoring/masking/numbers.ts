@@ -1,5 +1,6 @@
 import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/min';
 import type { Found, PersonalKind } from './kind.ts';
+import { matchesOf } from './matches.ts';
 import type { Span } from './valueIndex.ts';
 
 /** Seven digits and more, with signs between them. */
@@ -20,7 +21,7 @@ const currency = /^\s*(?:\p{Sc}|(?:eur|usd|gbp|chf|czk|pln|sek|nok|dkk|huf|jpy|K
 
 /** Returns the numbers in a text that may be of a person, without dates. */
 export const longNumbersIn = (text: string): readonly Span[] =>
-  [...text.matchAll(numbers)].flatMap(({ 0: value, index }) =>
+  matchesOf(numbers, text).flatMap(({ 0: value, index }) =>
     dates.test(value) ? [] : [{ start: index, end: index + value.length }],
   );
 

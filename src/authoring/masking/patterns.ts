@@ -1,5 +1,6 @@
 import { wordsForBirth } from './dates.ts';
 import type { Found, PersonalKind } from './kind.ts';
+import { matchesOf } from './matches.ts';
 import { numbersIn } from './numbers.ts';
 import {
   hostsOfPersons,
@@ -61,20 +62,34 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
     new RegExp(spelledEmail('arroba|arobase|chiocciola|ät', 'punto|point|ponto|dot|Punkt'), 'gu'),
     /arroba|arobase|chiocciola|ät/,
   ],
-  ['iban', /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/gu],
-  ['ip', /(?<![\p{N}.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\p{N}]|\.\p{N})/gu],
+  [
+    'iban',
+    /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/gu,
+    /[A-Z]{2}\d{2}/,
+  ],
+  [
+    'ip',
+    /(?<![\p{N}.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\p{N}]|\.\p{N})/gu,
+    /\d\.\d{1,3}\./,
+  ],
   // An empty group or eight groups distinguish it from other groups of digits with colons; a MAC address has six pairs.
   [
     'ip',
     /(?<![\p{L}\p{N}:])(?=[0-9a-fA-F:]{0,39}::|(?:[0-9a-fA-F]{1,4}:){7}|(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}:]))(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4}){1,7}(?![\p{L}\p{N}:])/gu,
+    /[0-9a-fA-F]:[0-9a-fA-F:]/,
   ],
-  ['ip', /(?<![\p{L}\p{N}-])(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}-])/gu],
+  [
+    'ip',
+    /(?<![\p{L}\p{N}-])(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}-])/gu,
+    /[0-9a-fA-F]-[0-9a-fA-F]{2}-[0-9a-fA-F]/,
+  ],
   [
     'address',
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])\d{1,5}[a-zA-Z]?[ \t]+(?:\p{Lu}[\p{L}'’.-]*[ \t]+){1,3}(?:${streets})\b\.?${town}`,
       'gu',
     ),
+    /\d[a-zA-Z]?[ \t]+[A-Z\u0080-\uffff]/,
   ],
   [
     'address',
@@ -82,6 +97,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:${streetEndings}|str\.)[ \t]+\d{1,4}[a-z]?(?:/\d{1,4}){0,3}${town}`,
       'gu',
     ),
+    new RegExp(String.raw`(?:${streetEndings}|str\.)[ \t]+\d`),
   ],
   [
     'address',
@@ -89,6 +105,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])\d{1,4}(?:[ ]?(?:bis|ter))?,?[ \t]+(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Cc]hemin|[Ii]mpasse|[Qq]uai|[Cc]ours|[Aa]llée|[Rr]oute|[Pp]assage)(?:[ \t]+(?:de|du|des|la|le|les|l['’]|d['’]))*(?:[ \t]*\p{Lu}[\p{L}'’-]+){1,3}${town}`,
       'gu',
     ),
+    /\d(?:[ ]?(?:bis|ter))?,?[ \t]+[RrAaBbPpCcIiQq]/,
   ],
   [
     'address',
@@ -96,6 +113,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:${streetsBefore})[ \t]*(?:${article}[ \t]+){0,3}\p{Lu}[\p{L}'’-]+(?:[ \t]+(?:${article}[ \t]+){0,2}\p{Lu}[\p{L}'’-]+){0,3},?[ \t]+(?:n[º°.]?[ \t]*)?\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
+    new RegExp(streetsBefore),
   ],
   [
     'address',
@@ -103,6 +121,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:${streetsInFrench})(?:[ \t]+(?:[ld]['’])?\p{Lu}[\p{L}'’-]+){1,3},?[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
+    new RegExp(streetsInFrench),
   ],
   [
     'address',
@@ -110,6 +129,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku)|\p{Lu}[\p{L}-]{1,40} (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?:/\d{1,4}){0,3}(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
+    /(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku|Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse)[ \t]+\d/,
   ],
   [
     'address',
@@ -117,6 +137,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:Am|An de[rnm]|Im|In de[rnm]|Auf de[rnm]|Zum|Zur|Unter den|Beim)[ ](?:\p{Lu}[\p{L}-]+[ ]){0,2}\p{Lu}?[\p{L}-]*(?:${places})[ ]\d{1,3}[a-z]?(?![\p{L}\p{N}])${town}`,
       'giu',
     ),
+    new RegExp(`(?:${places})[ ]\\d`, 'iu'),
   ],
   [
     'address',
@@ -124,6 +145,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])\p{Lu}[\p{L}-]{1,40}[ ](?:\p{Lu}[\p{L}-]{1,40}[ ]){0,2}(?:${streetsBehind})[ ]+(?:[Nn]o[.:]{0,2}[ ]*)?\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
+    new RegExp(`(?:${streetsBehind})[ ]`),
   ],
   [
     'address',
@@ -133,25 +155,43 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
     ),
     /[\u0400-\u04ff]/,
   ],
-  ['address', /(?<![\p{L}\p{N}])(?:P\.?[ ]?O\.? Box|Postfach)[ \t]+\d+/gu],
-  ['postcode', /(?<![\p{L}\p{N}])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![\p{L}\p{N}])/gu],
+  ['address', /(?<![\p{L}\p{N}])(?:P\.?[ ]?O\.? Box|Postfach)[ \t]+\d+/gu, /Box|Postfach/],
+  ['postcode', /(?<![\p{L}\p{N}])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![\p{L}\p{N}])/gu, /\d[A-Z]{2}/],
   [
     'postcode',
     new RegExp(
       String.raw`\b(?:post ?code|postal code|zip(?: ?code)?|PLZ)(?:'s)?(?: number)?${joint}(?<value>[\p{L}]{0,2}-?\d[\p{L}\d -]{1,7}[\p{L}\d])(?![\p{L}\p{N}])`,
       'giu',
     ),
+    /post|zip|plz/iu,
   ],
   [
     'postcode',
     /\b(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY])[ ]+(?<value>\d{5}(?:-\d{4})?)(?!\d)/gu,
+    /[A-Z][ ]+\d{5}/,
   ],
-  ['postcode', /(?<![\p{L}\p{N}])[A-CEGHJ-NPR-TVXY]\d[A-Z][ -]?\d[A-Z]\d(?![\p{L}\p{N}])/gu],
-  ['postcode', /(?<=\p{Ll}[ ]{1,3}(?:NSW|VIC|QLD|SA|WA|TAS|ACT|NT)[ ]{1,3})\d{4}(?!\d)/gu],
-  ['postcode', /(?<=,[ ]\p{Lu}\p{Ll}{2,20}[ ](?:[–-][ ]?)?)[1-9]\d{2}[ ]?\d{3}(?![\p{L}\p{N}])/gu],
-  ['postcode', /(?<=\d[a-zA-Z]?,[ ])(?:\d{2}-\d{3}|\d{3}[ ]\d{2}|\d{4}-\d{3})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
-  ['postcode', /(?<=\d[a-zA-Z]?,[ ])[1-9]\d{3}[ ]?[A-Z]{2}(?=[ ]+\p{Lu}\p{Ll}+)/gu],
-  ['postcode', /(?<![\p{L}\p{N}-])(?:A|AT|B|BE|CH|DK|FL|L|LU|H|SI)-(?<value>\d{4})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
+  [
+    'postcode',
+    /(?<![\p{L}\p{N}])[A-CEGHJ-NPR-TVXY]\d[A-Z][ -]?\d[A-Z]\d(?![\p{L}\p{N}])/gu,
+    /[A-Z]\d[A-Z][ -]?\d[A-Z]\d/,
+  ],
+  ['postcode', /(?<=\p{Ll}[ ]{1,3}(?:NSW|VIC|QLD|SA|WA|TAS|ACT|NT)[ ]{1,3})\d{4}(?!\d)/gu, /[A-Z][ ]{1,3}\d{4}/],
+  [
+    'postcode',
+    /(?<=,[ ]\p{Lu}\p{Ll}{2,20}[ ](?:[–-][ ]?)?)[1-9]\d{2}[ ]?\d{3}(?![\p{L}\p{N}])/gu,
+    /[1-9]\d{2}[ ]?\d{3}/,
+  ],
+  [
+    'postcode',
+    /(?<=\d[a-zA-Z]?,[ ])(?:\d{2}-\d{3}|\d{3}[ ]\d{2}|\d{4}-\d{3})(?=[ ]+\p{Lu}\p{Ll}+)/gu,
+    /\d[a-zA-Z]?,[ ]\d/,
+  ],
+  ['postcode', /(?<=\d[a-zA-Z]?,[ ])[1-9]\d{3}[ ]?[A-Z]{2}(?=[ ]+\p{Lu}\p{Ll}+)/gu, /\d[a-zA-Z]?,[ ]\d/],
+  [
+    'postcode',
+    /(?<![\p{L}\p{N}-])(?:A|AT|B|BE|CH|DK|FL|L|LU|H|SI)-(?<value>\d{4})(?=[ ]+\p{Lu}\p{Ll}+)/gu,
+    /[A-Z]-\d{4}[ ]/,
+  ],
   [
     'postcode',
     new RegExp(
@@ -163,19 +203,22 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   [
     'postcode',
     /(?<=\b(?:liv(?:e|ed|es|ing)|mov(?:e|ed|ing)|lebe|wohn(?:e|en|haft)|gezogen|umziehen|woon|habite|habitons)[ ](?:in|to|at|nach|à)[ ])[1-9]\d{3}(?=[ ]+\p{Lu}\p{Ll}{2,})/giu,
+    /[ ][1-9]\d{3}[ ]/,
   ],
-  ['postcode', /(?<![\p{L}\p{N}.,-])(?:D-)?(?<value>\d{5})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
+  ['postcode', /(?<![\p{L}\p{N}.,-])(?:D-)?(?<value>\d{5})(?=[ ]+\p{Lu}\p{Ll}+)/gu, /\d{5}[ ]/],
   [
     'card',
     /\b(?:end(?:s|ing|ed)?(?: in| with)|ending|last (?:four|4)(?: digits)?(?: are| is|:| of [^.\d]{0,30})?|visa|mastercard|amex|maestro|discover|card)[ \t]+(?:number[ \t]+)?(?:is[ \t]+)?[x*•. -]{0,20}(?<value>\d{4})(?![\p{L}\p{N}]|[., -]?\d)/giu,
+    /end|last|visa|mastercard|amex|maestro|discover|card/iu,
   ],
-  ['card', /(?<![\p{L}\p{N}])(?:[xX*•#]{2,4}[ -]?){1,4}(?<value>\d{4})(?![\p{L}\p{N}])/gu],
+  ['card', /(?<![\p{L}\p{N}])(?:[xX*•#]{2,4}[ -]?){1,4}(?<value>\d{4})(?![\p{L}\p{N}])/gu, /[xX*•#]{2}[ -]?[\dxX*•#]/],
   [
     'card',
     new RegExp(
       String.raw`\b(?:cvv2?|cvc2?|security code|verification (?:value|code|number))${joint}(?<value>\d{3,4})(?![\p{L}\p{N}])`,
       'giu',
     ),
+    /cv|code|verification/iu,
   ],
   [
     'birthDate',
@@ -183,7 +226,6 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])(?:[ \t]?\([^()\n]{1,20}\))?(?:[^\p{N}.!?\n]{0,25}[^\p{L}\p{N}])?(?<value>${date})`,
       'giu',
     ),
-    birth,
   ],
   // In some languages the verb is at the end.
   [
@@ -208,16 +250,20 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:(?:Bestell|Kunden|Rechnungs|Auftrags|Vertrags|Sendungs|Mitglieds|Konto)(?:nummer|-?nr\.?)|(?:bestel|klant|order|factuur|kund|faktura)nummer|(?:número|nº|n\.º|numero) (?:de |d['’] ?|di )?(?:pedido|cliente|factura|fatura|ordine|encomenda)|numéro de (?:commande|client|facture|contrat))${joint}#?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
       'giu',
     ),
-    /\d/,
+    /nummer|nr|n[uú]m[eé]ro|nº|n\.º/iu,
   ],
-  ['id', new RegExp(String.raw`\bsort ?code${joint}(?<value>\d{2}[- ]?\d{2}[- ]?\d{2})(?![\p{L}\p{N}])`, 'giu'), /\d/],
+  [
+    'id',
+    new RegExp(String.raw`\bsort ?code${joint}(?<value>\d{2}[- ]?\d{2}[- ]?\d{2})(?![\p{L}\p{N}])`, 'giu'),
+    /sort/iu,
+  ],
   [
     'id',
     new RegExp(
       String.raw`\b(?:(?:licen[cs]e|number|registration) plate|registration number|Kennzeichen|matrícula)(?: number)?${joint}(?<value>(?=[A-Z \d-]{0,9}\d)[A-Z\d]{1,4}(?:[ -]?[A-Z\d]{1,4}){1,3})(?![\p{L}\p{N}])`,
       'gu',
     ),
-    /\d/,
+    /plate|registration|Kennzeichen|matrícula/,
   ],
   [
     'id',
@@ -230,10 +276,10 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:${nationalIds})(?:[ -]?(?:number|nummer|nr\.?|no\.?|card))?${joint}(?<value>(?=(?:\P{N}{0,6}\p{N}){5})[A-Z]{0,6}\d[\dA-Z]*(?:[ ./-][\dA-Z]*\d[\dA-Z]*){0,6})(?![\p{L}\p{N}])`,
       'giu',
     ),
-    /\d/,
+    new RegExp(nationalIds, 'iu'),
   ],
   // The number of the British National Insurance, as it is written with spaces.
-  ['id', /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu],
+  ['id', /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu, /[A-Z][ -]\d{2}[ -]\d{2}/],
   [
     'id',
     /\b(?:user[ -]?name|log ?in(?: name)?|screen[ -]?name|nick(?:name)?|handle|gamertag)(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>(?=[\p{L}\p{N}._-]*[\p{N}_])[\p{L}\p{N}][\p{L}\p{N}._-]*[\p{L}\p{N}_])/giu,
@@ -254,11 +300,24 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
       `(?<=/(?:users?|profiles?|people|members?|accounts?|customers?|authors?)/)${noPersonHere}${account}`,
       'giu',
     ),
+    /\/[a-z]{4,9}\//iu,
   ],
-  ['id', new RegExp(`(?<=[?&](?:user|user_?name|login|uid|user_?id|account|customer|customer_?id)=)${account}`, 'giu')],
+  [
+    'id',
+    new RegExp(`(?<=[?&](?:user|user_?name|login|uid|user_?id|account|customer|customer_?id)=)${account}`, 'giu'),
+    /[?&]/,
+  ],
   ['id', /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu, /:\/\//],
-  ['id', new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)${noPersonHere}${account}`, 'giu')],
-  ['id', /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu],
+  [
+    'id',
+    new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)${noPersonHere}${account}`, 'giu'),
+    /\/home\/|[\\/]Users[\\/]/iu,
+  ],
+  [
+    'id',
+    /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu,
+    /[0-9a-f]{8}-[0-9a-f]{4}-/i,
+  ],
   // Keys of services, by what they begin with; what opens a door, by the word before it.
   [
     'id',
@@ -268,13 +327,14 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   [
     'id',
     /\b(?:pass ?(?:word|code|phrase)|passwd|pwd|pin(?: code| number)?|secret|(?:access |auth |bearer |refresh )?token|api[ _-]?key|access[ _-]?key|otp|one[ -]time (?:code|password))(?:[ ]?[:=][ ]?|[ ](?:(?:is|was)[ :]|(?:[|–—-]|->|=>|→)[ ]|(?<!token )of[ ])[ ]?(?=[^\s"',;]{0,60}[\d!#$%&*+@^~]))["'`]?(?<value>[^\s"'`,;]{3,200}[^\s"'`,;.!?])/giu,
+    /pass|pwd|pin|secret|token|key|otp|one[ -]time/iu,
   ],
-  ['id', /\bpin(?: code| number)?[ ](?<value>\d{4,8})(?![\p{L}\p{N}]|[.,]\d)/giu],
-  ['id', /\bbearer[ ](?<value>[\w.~+/-]{12,400}=*)/giu],
-  ['id', /(?<![\p{L}\p{N}.@])@[\p{L}\p{N}_]{3,}/gu],
-  ['id', /[#№](?<value>(?=[\p{L}\d-]*\d)[\p{L}\d][\p{L}\d-]{2,})/gu],
+  ['id', /\bpin(?: code| number)?[ ](?<value>\d{4,8})(?![\p{L}\p{N}]|[.,]\d)/giu, /pin/i],
+  ['id', /\bbearer[ ](?<value>[\w.~+/-]{12,400}=*)/giu, /bearer/i],
+  ['id', /(?<![\p{L}\p{N}.@])@[\p{L}\p{N}_]{3,}/gu, /@/],
+  ['id', /[#№](?<value>(?=[\p{L}\d-]*\d)[\p{L}\d][\p{L}\d-]{2,})/gu, /[#№]/],
   // A word of letters and digits that no one says: a code of some system.
-  ['id', /(?<![\p{L}\p{N}_-])(?=[\p{L}\d]*\p{L})(?=(?:[\p{L}]*\d){3})[\p{L}\d]{5,}(?![\p{L}\p{N}])/gu],
+  ['id', /(?<![\p{L}\p{N}_-])(?=[\p{L}\d]*\p{L})(?=(?:[\p{L}]*\d){3})[\p{L}\d]{5,}(?![\p{L}\p{N}])/gu, /\d/],
 ];
 
 /** The kinds whose patterns all require a digit. */
@@ -288,7 +348,7 @@ export function patternsIn(text: string, lead = ''): readonly Found[] {
   const hasDigit = /\d/.test(text);
   const fitting = patterns.filter(([kind, , cue]) => (hasDigit || !withDigits.has(kind)) && (!cue || cue.test(text)));
   const found = fitting.flatMap(([kind, pattern]) =>
-    [...text.matchAll(pattern)].map((match): Found => {
+    matchesOf(pattern, text).map((match): Found => {
       const value = match.groups?.['value'] ?? match[0];
       const start = match.index + match[0].lastIndexOf(value);
       return { kind, start, end: start + value.length };

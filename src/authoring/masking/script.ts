@@ -1,3 +1,5 @@
+import { matchesOf } from './matches.ts';
+
 /** Signs of Chinese, Japanese and Korean, which are written without spaces between the words, or with endings at them. */
 export const eastAsian = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー`;
 
@@ -12,11 +14,18 @@ export const isEastAsian = (text: string | undefined): boolean => text !== undef
  */
 export const wordPattern = new RegExp(String.raw`[${eastAsian}]+|[[\p{L}\p{N}]--[${eastAsian}]]+`, 'gv');
 
+const firstWord = new RegExp(wordPattern.source, 'v');
 const asciiWord = /[A-Za-z0-9]+/g;
+
+export const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);
 
 /** Finds the words of a text. Without other signs than those of ASCII, a pattern without classes of Unicode is faster. */
 export const matchWords = (text: string): Iterable<RegExpExecArray> =>
-  text.matchAll(/[\u0080-\uffff]/.test(text) ? wordPattern : asciiWord);
+  matchesOf(isAscii(text) ? asciiWord : wordPattern, text);
+
+/** Returns the first word of a text; undefined for a text without words. */
+export const firstWordIn = (text: string): string | undefined =>
+  (isAscii(text) ? /[A-Za-z0-9]+/ : firstWord).exec(text)?.[0];
 
 const isWordSign = (text: string | undefined) => text !== undefined && /[\p{L}\p{N}]/u.test(text);
 

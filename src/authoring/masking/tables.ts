@@ -6,7 +6,7 @@ import { isHeading, type NamedValue, valuesOf } from './namedValue.ts';
 /** Returns the values of tables in Markdown, CSV, HTML and of terminals, of XML, of YAML, and of `name=value`. */
 export function namedValuesIn(text: string): readonly NamedValue[] {
   return [
-    ...[',', ';', '\t'].flatMap((sign) => (text.includes(sign) ? separatedIn(text, sign) : [])),
+    ...signs.flatMap((sign) => (text.includes(sign) ? separatedIn(text, sign) : [])),
     ...columnIn(text),
     ...(text.includes('|') ? drawnIn(text) : []),
     ...(/ {2}/.test(text) ? alignedIn(text) : []),
@@ -17,10 +17,18 @@ export function namedValuesIn(text: string): readonly NamedValue[] {
 }
 
 const name = String.raw`[\p{L}_][^",;|\t\n]{0,40}`;
+const headingOf = (sign: string) =>
+  new RegExp(`^[ ]*(?:"${name}"|(?:${name})?)(?:${sign}[ ]*(?:"${name}"|(?:${name})?))+$`, 'gmu');
+/** Matches a line that may be the heading of a table, by the sign between its cells. */
+const headings = { ',': headingOf(','), ';': headingOf(';'), '\t': headingOf('\t') } as const;
+type Sign = keyof typeof headings;
+const signs = Object.keys(headings) as readonly Sign[];
+
 /** Returns the values of tables whose cells have a sign between them. Other text may be before and behind a table. */
-function separatedIn(text: string, sign: string): readonly NamedValue[] {
+function separatedIn(text: string, sign: Sign): readonly NamedValue[] {
   const plain = text.replace(/\r\n?/g, '\n');
-  const line = new RegExp(`^[ ]*(?:"${name}"|(?:${name})?)(?:${sign}[ ]*(?:"${name}"|(?:${name})?))+$`, 'gmu');
+  const line = headings[sign];
+  line.lastIndex = 0;
   const found: NamedValue[] = [];
   for (let head = line.exec(plain); head; head = line.exec(plain)) {
     const table = tableFrom(plain.slice(head.index), sign);

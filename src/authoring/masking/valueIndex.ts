@@ -1,4 +1,4 @@
-import { isEastAsian, isJoined, matchWords, wordPattern } from './script.ts';
+import { firstWordIn, isAscii, isEastAsian, isJoined, matchWords } from './script.ts';
 
 /** A piece of a text; the end is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
@@ -7,13 +7,15 @@ export type Span = { readonly start: number; readonly end: number };
  * Returns a text in lower case that has as many places: of its signs only `İ` takes two there. The Turkish letters with
  * and without a dot are one, as they are in capitals elsewhere.
  */
-const folded = (text: string) => text.replace(/[İı]/g, 'i').toLowerCase();
+const folded = (text: string) => (isAscii(text) ? text : text.replace(/[İı]/g, 'i')).toLowerCase();
 
 /** Returns the same without accents, so that a name is found in both of its spellings. */
-export const withoutAccents = (text: string): string =>
-  folded(text).replace(/[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/g, (sign) =>
+export function withoutAccents(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
+  return folded(text).replace(/[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/g, (sign) =>
     sign === 'ø' ? 'o' : sign === 'ł' ? 'l' : sign === 'đ' ? 'd' : (sign.normalize('NFD')[0] ?? sign),
   );
+}
 
 /** Returns whether a piece is whole within one of the spans. It takes the same time for many spans as for a few. */
 export function coverOf(spans: readonly Span[]): (piece: Span) => boolean {
@@ -133,7 +135,7 @@ export function indexOfValues(values: Iterable<string>): ValueIndex {
 
 /** Returns what a value is found by: its first word, or the first sign of an East Asian one. */
 function keyOf(lower: string): string | undefined {
-  const [word] = lower.match(wordPattern) ?? [];
+  const word = firstWordIn(lower);
   return isEastAsian(word) ? word?.[0] : word;
 }
 
@@ -141,7 +143,7 @@ type Word = { readonly word: string; readonly index: number };
 
 /** The words of a text, and each sign of those that are East Asian. */
 export function wordsIn(text: string): readonly Word[] {
-  if (!/[\u0080-\uffff]/.test(text)) return asciiWordsIn(text);
+  if (isAscii(text)) return asciiWordsIn(text);
   const words: Word[] = [];
   for (const { 0: word, index } of matchWords(text)) {
     if (!isEastAsian(word)) words.push({ word, index });

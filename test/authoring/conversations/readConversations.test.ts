@@ -76,6 +76,11 @@ const claude = (uuid: string, parentUuid: string | null, role: string, content: 
   ...more,
 });
 const item = (payload: object) => ({ timestamp: '2026-01-01T00:00:00Z', type: 'response_item', payload });
+const execItem = (state: string, item: object) => ({ type: `item.${state}`, item: { status: 'completed', ...item } });
+const execCall = {
+  ...{ id: 'item_1', type: 'mcp_tool_call', server: 'shop', tool: 'get_order' },
+  arguments: { order_id: 'W1' },
+};
 const node = (id: string, parent: string | null, role: string, words: string, more: object = {}) => ({
   [id]: {
     ...{ id, parent, children: [] },
@@ -267,6 +272,20 @@ const formats: readonly (readonly [string, string, Content, readonly string[]])[
       item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It has shipped.' }] }),
     ),
     withSystem,
+  ],
+  [
+    'Codex session',
+    'the events of codex exec',
+    jsonl(
+      { type: 'thread.started', thread_id: 'x' },
+      { type: 'turn.started' },
+      execItem('completed', { id: 'item_0', type: 'reasoning', text: '**Looking up W1**' }),
+      execItem('started', { ...execCall, status: 'in_progress' }),
+      execItem('completed', { ...execCall, result: { content: [{ type: 'text', text: 'shipped' }] } }),
+      execItem('completed', { id: 'item_2', type: 'agent_message', text: 'It has shipped.' }),
+      { type: 'turn.completed', usage: { input_tokens: 9, cached_input_tokens: 0, output_tokens: 9 } },
+    ),
+    ['a~ **Looking up W1**', called, returned, answered],
   ],
   [
     'ChatGPT export',
@@ -860,6 +879,48 @@ test('a picture that a tool of ChatGPT returned, and state of Codex, are named o
   ]);
   const codex = await read(jsonl(item({ type: 'ghost_snapshot' }), item({ type: 'message', ...user })));
   expect(codex.conversations.flatMap(({ lost }) => lost)).toEqual([]);
+});
+
+test('a thread that codex exec resumed is one conversation, in which parallel items keep the order that they began in', async () => {
+  const shell = { id: 'item_0', type: 'command_execution', command: 'ls', aggregated_output: '', exit_code: null };
+  const { conversations, problems, notes } = await read(
+    jsonl(
+      { type: 'thread.started', thread_id: 'x' },
+      execItem('started', { ...shell, status: 'in_progress' }),
+      execItem('started', { ...execCall, status: 'in_progress' }),
+      execItem('updated', { id: 'item_9', type: 'todo_list', items: [{ text: 'Look', completed: true }] }),
+      execItem('completed', { ...execCall, error: { message: 'no such order' }, status: 'failed' }),
+      execItem('completed', { ...shell, aggregated_output: 'README.md', exit_code: 0 }),
+      execItem('completed', { id: 'item_2', type: 'error', message: 'a slow network' }),
+      { type: 'turn.failed', error: { message: 'no quota' } },
+      { type: 'thread.started', thread_id: 'x' },
+      { type: 'turn.started' },
+      execItem('completed', { id: 'item_0', type: 'file_change', changes: [{ path: 'a', kind: 'add' }] }),
+      execItem('completed', { id: 'item_1', type: 'agent_message', text: 'It has shipped.' }),
+      { type: 'thread.started', thread_id: 'y' },
+      execItem('completed', { id: 'item_0', type: 'agent_message', text: 'It has shipped.' }),
+    ),
+  );
+  expect(conversations.map((each) => [each.id, ...shown(each)])).toEqual([
+    [
+      'x',
+      ...['a> command_execution{"command":"ls"}', called],
+      't< get_order{"order_id":"W1"} !no such order',
+      't< command_execution{"command":"ls"} README.md',
+      'a> file_change{"changes":[{"path":"a","kind":"add"}]}',
+      't< file_change{"changes":[{"path":"a","kind":"add"}]} completed',
+      answered,
+    ],
+    ['y', answered],
+  ]);
+  const prompts = 'codex exec does not print the prompts, so the conversation has no words of the user';
+  expect(problems).toEqual([]);
+  expect(notes.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    `1 ${prompts}`,
+    '7 an error: a slow network',
+    '8 the turn failed: no quota',
+    `13 ${prompts}`,
+  ]);
 });
 
 test('a message without content that can be read is reported, and never an empty turn', async () => {

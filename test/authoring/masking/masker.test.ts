@@ -449,6 +449,22 @@ test('the same person has the same stand-in throughout, in every spelling', () =
   expect(digits(call)).toBe(digits(mail));
 });
 
+test.each([
+  'id,born,size\n7,1984-03-12,4',
+  'id,fecha_nacimiento\n7,12/03/1984',
+  'id;data_nascita\n7;12.03.1984',
+  '| id | date_naissance |\n| --- | --- |\n| 7 | 12 mars 1984 |',
+  '{"birth":"1984-03-12T00:00:00Z"}',
+  'id,dob,amount €\n7,1984-03-12,4',
+])('a date is one of birth where a word for it names the column or the field: %s', (text) => {
+  expect(masked([text])[0]).not.toMatch(/1984/);
+});
+
+test.each(['id,adobe_date\n7,1984-03-12', 'id,born_in\n7,Paris in 1984', '{"birth":"at home, 1984-03-12"}'])(
+  'a column or a field with another name or value stays: %s',
+  (text) => expect(masked([text])).toEqual([text]),
+);
+
 test('a date of birth has the same stand-in in every spelling', () => {
   const spellings = [
     ['I was born on 14 March 1981', /born on (?<d>\d+) (?<name>\p{L}+) (?<y>\d{4})/u],

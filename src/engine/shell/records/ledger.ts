@@ -1,8 +1,8 @@
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  hash,
   type KeyObject,
   sign,
   verify,
@@ -351,5 +351,5 @@ function parseLedgerLine(raw: string): LedgerLine | null {
 }
 
 function signedBytes(content: Signed, before: string): Buffer {
-  return createHash('sha256').update(before).update(JSON.stringify(content)).digest();
+  return hash('sha256', before + JSON.stringify(content), 'buffer');
 }
