@@ -1,5 +1,5 @@
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { Json } from '../../engine/core/values/json.ts';
+import { type Json, jsonOrText } from '../../engine/core/values/json.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
 import type { Variable } from './variables/rows.ts';
@@ -108,10 +108,5 @@ function wholeOf(event: RolloutEvent): readonly Variable[] {
 }
 
 function read(name: string, value: Json): Json {
-  if (name !== 'content' || typeof value !== 'string' || !/^[[{]/.test(value)) return value;
-  try {
-    return JSON.parse(value) as Json;
-  } catch {
-    return value;
-  }
+  return name === 'content' && typeof value === 'string' && /^[[{]/.test(value) ? jsonOrText(value) : value;
 }

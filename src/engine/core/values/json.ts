@@ -16,6 +16,12 @@ export function jsonOf(text: string): unknown {
   }
 }
 
+/** Returns the value of a JSON text; the text itself where it is not JSON. */
+export function jsonOrText(text: string): Json {
+  const value = jsonOf(text);
+  return value === undefined ? text : (value as Json);
+}
+
 /** Returns a text with null in place of NaN and Infinity, which Python writes and JSON does not have. */
 export function finiteText(text: string): string {
   if (!/NaN|Infinity/.test(text) || jsonOf(text) !== undefined) return text;
