@@ -232,11 +232,7 @@ const introduction = /\b(?:(?:my|the) (?:full )?name(?: is|'s|:)|i am|i['’]m|t
 function goalOf({ change }: Actions, writes: readonly Action[], name: string | null, users: readonly string[]): string {
   const who = name === null ? [] : [`You are ${name}.`];
   const wants = writes.map(({ tool, arguments: given }) => {
-    const own: Readonly<Record<string, Json>> = Object.assign(
-      {},
-      ...Object.entries(given).map(([key, value]) => leafFacts(key, value)),
-    );
-    const details = Object.entries({ ...own, ...change?.before })
+    const details = Object.entries({ ...leafFacts(tool, given), ...change?.before })
       .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
       .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
     return `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;

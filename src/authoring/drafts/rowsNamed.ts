@@ -1,4 +1,5 @@
 import type { Task } from '../../engine/core/domain/task.ts';
+import { leavesOf } from '../../engine/core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 
 export type Side = 'agent' | 'user';
@@ -33,13 +34,7 @@ export function valuesOf({ user, actions, state, communicate, receipts = [] }: T
     receipts.map(({ arguments: args }) => args),
     communicate,
   ];
-  return new Set(leavesIn(data as unknown as Json));
-}
-
-function leavesIn(value: Json | undefined): readonly string[] {
-  if (value === null || value === undefined) return [];
-  if (typeof value === 'object') return Object.values(value).flatMap((each) => leavesIn(each as Json));
-  return [String(value)];
+  return new Set(leavesOf(data));
 }
 
 /** The rows that a task is about: by their keys, or by a value that only they have. */

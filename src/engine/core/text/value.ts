@@ -95,6 +95,13 @@ export function leavesOf(value: unknown): readonly string[] {
   return [String(value)];
 }
 
+/** The keys of the objects within a JSON value, outer ones first. */
+export function keysIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? [] : Object.keys(value);
+  return [...own, ...Object.values(value).flatMap(keysIn)];
+}
+
 /** Returns a JSON value with others in place of its scalar values; null stays. */
 export function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Json): Json {
   if (value === null) return null;

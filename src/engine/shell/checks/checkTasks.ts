@@ -12,6 +12,7 @@ import { argumentProblems } from '../load/arguments.ts';
 import { acceptedFirst } from '../load/drafts.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
+import { quotingLeavesIn } from '../load/taskWorld.ts';
 import { respelt } from '../source/edit.ts';
 import { keyOf, type Placed, placeOf, textIn } from '../source/items.ts';
 import { didYouMean, nearest } from '../source/nearest.ts';
@@ -230,28 +231,18 @@ function checkCalls(placed: Placed<Task>, types: DomainTypes, known: KnownTools,
 /** An argument of a gold action can quote what the actions before it return. */
 function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, known: KnownTools, note: Note): void {
   const { actions } = placed.value;
-  const quoted = (value: Json, path: readonly PropertyKey[]): void => {
-    if (typeof value === 'object' && value !== null)
-      for (const [key, each] of Object.entries(value as JsonObject))
-        quoted(each, [...path, Array.isArray(value) ? Number(key) : key]);
-    const text = quotedIn(value);
-    if (text === null) return;
+  for (const { leaf, path: within } of quotingLeavesIn(actions[index]?.arguments)) {
+    const path = ['actions', index, 'arguments', ...within];
     if (index === 0) {
-      const message = `${String(value)} quotes the result of an earlier gold action, and this is the first one.`;
-      note(
-        placeOf(placed, ...path),
-        'error',
-        'task/unknown-name',
-        message,
-        'Write the value, or an action that returns it.',
-      );
-      return;
+      const message = `${leaf} quotes the result of an earlier gold action, and this is the first one.`;
+      const hint = 'Write the value, or an action that returns it.';
+      note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, hint);
+      continue;
     }
     const earlier = actions.slice(0, index).map(({ tool }) => types.resultOf(known.tools.get(tool)));
     const context = { kind: 'task', names: { result: eitherOf(earlier) }, types, note } as const;
-    checkPath({ ...textIn(placed, String(value), ...path), text }, -1, context);
-  };
-  quoted(actions[index]?.arguments as JsonObject, ['actions', index, 'arguments']);
+    checkPath({ ...textIn(placed, leaf, ...path), text: quotedIn(leaf) ?? '' }, -1, context);
+  }
 }
 
 /** A script may call what is not right; a call of the other seat's tool is never what it means. */
