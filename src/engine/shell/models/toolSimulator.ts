@@ -121,20 +121,18 @@ function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   if (last === undefined) return { problem: `it is not JSON: ${redactedPart(text, 0, 200)}` };
   if (endsInsideObject(text)) return { problem: 'it breaks off' };
   const isSame = (one: JsonObject, other: JsonObject) => canonicalJson(one) === canonicalJson(other);
-  const fitting = objects.filter((each) => !misfitIn(each.value, tool));
-  const value = answerAmong(
-    fitting.map((each) => each.value),
+  const given = answerAmong(
+    objects.filter(({ value }) => !misfitIn(value, tool)),
     isSame,
   );
-  const lastFitting = fitting.at(-1);
-  if (value === 'differing') return { problem: 'it has several answers that differ' };
-  if (value === undefined || lastFitting === undefined) {
+  if (given === 'differing') return { problem: 'it has several answers that differ' };
+  if (given === undefined) {
     const { instancePath = '', message = 'does not fit' } = misfitIn(last.value, tool) ?? {};
     return { problem: `${instancePath || 'the answer'} ${message}` };
   }
-  const doubt = doubtAbout(text, lastFitting.span, ['result', 'error', 'writes']);
+  const doubt = doubtAbout(text, given.span, ['result', 'error', 'writes']);
   if (doubt) return { problem: `it ${doubt}` };
-  const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
+  const answer = given.value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
   if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
   const { result } = answer;
   const content = typeof result === 'string' ? result : JSON.stringify(result);
