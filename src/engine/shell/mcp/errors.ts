@@ -130,10 +130,6 @@ export const failedAnswer = (id: RequestId, error: Error) => ({
   error: { code: ErrorCode.InternalError, message: error.message, data: error },
 });
 
-/** Returns whether an id is that of a request. Some servers write it as a text, and the SDK takes that. */
-export const isSameId = (id: unknown, request: RequestId | undefined): boolean =>
-  id !== null && id !== '' && Number(id) === Number(request);
-
 /** Returns what an error of the SDK's client means: the server's own error, or one of this process. */
 export function meaningOf(error: unknown): unknown {
   if (!(error instanceof McpError)) return error;
