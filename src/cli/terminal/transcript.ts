@@ -10,6 +10,7 @@ import {
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
+import { impossible } from '../../engine/core/values/impossible.ts';
 
 /** The subject of a line of the transcript; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -121,7 +122,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
     default:
-      return unknown(event);
+      return impossible('event', event);
   }
 }
 
@@ -196,8 +197,4 @@ function short(value: unknown): string {
 
 function line(speaker: Speaker, text: string): TranscriptLine {
   return { speaker, text };
-}
-
-function unknown(event: never): never {
-  throw new Error(`unknown event ${JSON.stringify(event)}`);
 }

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../values/json.ts';
 import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
+import { impossible } from '../values/impossible.ts';
 
 /** Returns the value of a name in an expression; undefined for a name that is not known. */
 export type Scope = (name: string) => Json | undefined;
@@ -92,7 +93,7 @@ function computed(expression: Expression, scope: Scope, run: Run): Json {
     case 'call':
       return called(expression.name as FunctionName, expression.inputs, scope, run);
     default:
-      return unknownExpression(expression);
+      return impossible('expression', expression);
   }
 }
 
@@ -246,7 +247,7 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
         inputs.map((_, index) => text(index)),
       );
     default:
-      return unknownFunction(name);
+      return impossible('function', name);
   }
 }
 
@@ -313,12 +314,4 @@ const shownText = (value: Json) => (typeof value === 'string' ? value : JSON.str
 function shown(value: Json): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 40 ? `${text.slice(0, 37)}...` : text;
-}
-
-function unknownExpression(expression: never): never {
-  throw new Error(`unknown expression ${JSON.stringify(expression)}`);
-}
-
-function unknownFunction(name: never): never {
-  throw new Error(`unknown function ${String(name)}`);
 }

@@ -16,6 +16,7 @@ import {
   textsFrom,
   textType,
 } from './type.ts';
+import { impossible } from '../values/impossible.ts';
 
 /** Returns the type of the value that a name refers to; undefined for an unknown name. */
 export type Names = (name: string) => Type | undefined;
@@ -100,7 +101,7 @@ function typeOf(expression: Expression, run: Run): Type {
     case 'call':
       return call(expression, run);
     default:
-      return unknownExpression(expression);
+      return impossible('expression', expression);
   }
 }
 
@@ -186,7 +187,7 @@ function binary({ operator, left, right }: Extract<Expression, { type: 'binary' 
       for (const side of [left, right]) mustBe(side, types[side === left ? 0 : 1], operator, ['number'], run);
       return numberType;
     default:
-      return unknownOperator(operator);
+      return impossible('operator', operator);
   }
 }
 
@@ -371,12 +372,4 @@ function startOf(expression: Expression): number {
     default:
       return expression.at;
   }
-}
-
-function unknownExpression(expression: never): never {
-  throw new Error(`unknown expression ${JSON.stringify(expression)}`);
-}
-
-function unknownOperator(operator: never): never {
-  throw new Error(`unknown operator ${String(operator)}`);
 }

@@ -21,6 +21,7 @@ import { providedBy } from '../values/providerFields.ts';
 import { hashOf } from '../world/database.ts';
 import type { Effect } from './effect.ts';
 import { openQuestion } from './judgement.ts';
+import { impossible } from '../values/impossible.ts';
 
 /** The frozen data of the domain that `advance` reads besides state and event. */
 export type Setting = { readonly domain: Domain; readonly world: World };
@@ -97,7 +98,7 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
     case 'rewarded':
       return [{ ...state, phase: { type: 'closed' }, reward: { value: event.reward, reason: event.reason } }, []];
     default:
-      return unknownEvent(event);
+      return impossible('event', event);
   }
 }
 
@@ -428,8 +429,4 @@ function callIn(phase: Phase): ToolCall {
 
 function failureOf<F>(from: { readonly failure?: F | undefined }): { readonly failure?: F } {
   return from.failure === undefined ? {} : { failure: from.failure };
-}
-
-function unknownEvent(event: never): never {
-  throw new Error(`unknown event ${JSON.stringify(event)}`);
 }

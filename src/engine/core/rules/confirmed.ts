@@ -19,6 +19,7 @@ import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.
 import { isReferredTo, nounsFor } from './reference.ts';
 import { namesOfRow } from './rowNames.ts';
 import { binds, type Seen } from './seen.ts';
+import { impossible } from '../values/impossible.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
 /** A way to name a value, and what the same way names otherwise. */
@@ -229,10 +230,6 @@ function because(reply: Reply): string {
     case 'unclear':
       return "the user's last message is not a yes";
     default:
-      return unknownReply(reply);
+      return impossible('reply', reply);
   }
-}
-
-function unknownReply(reply: never): never {
-  throw new Error(`unknown reply ${String(reply)}`);
 }

@@ -11,6 +11,7 @@ import { never } from './never.ts';
 import { oneCall } from './oneCall.ts';
 import { onlyIf } from './onlyIf.ts';
 import { type Seen, seenIn } from './seen.ts';
+import { impossible } from '../values/impossible.ts';
 
 export type { Moment } from './finding.ts';
 
@@ -70,10 +71,6 @@ function findings(rule: Rule, moment: Moment, seen: Seen): readonly Finding[] {
     case 'judge':
       return judge(rule, moment, seen);
     default:
-      return unknownCheck(rule);
+      return impossible('check', rule);
   }
-}
-
-function unknownCheck(rule: never): never {
-  throw new Error(`unknown check ${JSON.stringify(rule)}`);
 }

@@ -14,6 +14,7 @@ import type { Json } from '../values/json.ts';
 import { readView } from '../world/database.ts';
 import { callsOf, type MadeCall } from './calls.ts';
 import type { Moment } from './finding.ts';
+import { impossible } from '../values/impossible.ts';
 
 /** The data that a check may read. */
 export type Seen = {
@@ -119,7 +120,7 @@ function namedValue(
     case 'message':
       return 'type' in moment && moment.type === 'utterance' ? moment.text : undefined;
     default:
-      return unknownName(name);
+      return impossible('name', name);
   }
 }
 
@@ -158,8 +159,4 @@ export function binds(tools: Tools, name: string, known: readonly Tool[], requir
   const tool = known.find((each) => each.name === name);
   if (!tool || tool.owner === 'user' || required.includes(name)) return false;
   return tools === 'writes' ? isWrite(tool) : !tool.generic && !tool.handsOff;
-}
-
-function unknownName(name: never): never {
-  throw new Error(`unknown name ${String(name)}`);
 }

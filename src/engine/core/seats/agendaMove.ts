@@ -5,6 +5,7 @@ import type { Instruction } from './instruction.ts';
 import { doingOf } from './ownTools.ts';
 import type { SeatView, UserReply } from './seat.ts';
 import { userGoalOf } from './userGoal.ts';
+import { impossible } from '../values/impossible.ts';
 
 /** The user's next move. */
 export type Move =
@@ -98,7 +99,7 @@ function worded(view: SeatView, progress: Progress, move: Move): UserReply {
     case 'stop':
       return { content: lastWords(view, progress, move.stop), stop: move.stop };
     default:
-      return unknownMove(move);
+      return impossible('move', move);
   }
 }
 
@@ -111,8 +112,4 @@ function lastWords(view: SeatView, progress: Progress, stop: 'done' | 'transferr
   if (acts.refuses && !acts.reportsDone && progress.reports.length === 0)
     return `${speak.givesIn()} ${speak.leaving()}`;
   return speak.thanks(acts.offersMore);
-}
-
-function unknownMove(move: never): never {
-  throw new Error(`unknown move ${JSON.stringify(move)}`);
 }

@@ -6,6 +6,7 @@ import type { UserView } from '../seats/seat.ts';
 import { type ProvidedMessage, providedBy } from '../values/providerFields.ts';
 import { type Direction, standingOf } from './direction.ts';
 import { silence } from './turns.ts';
+import { impossible } from '../values/impossible.ts';
 
 /**
  * One message of the chat that a model gets that plays the user: its own turns are the assistant's, and so are the
@@ -149,10 +150,6 @@ function wording({ task, persona }: UserView, direction: Direction): string {
     case 'behaviour':
       return behaviourLines[direction.behaviour];
     default:
-      return unknownDirection(direction);
+      return impossible('direction', direction);
   }
-}
-
-function unknownDirection(direction: never): never {
-  throw new Error(`unknown direction ${JSON.stringify(direction)}`);
 }

@@ -12,6 +12,7 @@ import { judgeVerdict } from './judge.ts';
 import { milestonesVerdict } from './milestones.ts';
 import { receiptsVerdict } from './receipts.ts';
 import { type GoldStep, turnsVerdict } from './turns.ts';
+import { impossible } from '../values/impossible.ts';
 
 /** The result of a verifier of verifiers.ts for a rollout. */
 export type CustomResult = {
@@ -80,7 +81,7 @@ function verdicts(
     case 'judge':
       return [judgeVerdict(task.judge ?? [], state)];
     default:
-      return unknownVerifier(verifier);
+      return impossible('verifier', verifier);
   }
 }
 
@@ -99,8 +100,4 @@ function diagnosticsOf({ communicate, receipts, assertions, milestones }: Task):
     ...((receipts?.length ?? 0) > 0 ? (['receipts'] as const) : []),
     ...((milestones?.length ?? 0) > 0 ? (['milestones'] as const) : []),
   ];
-}
-
-function unknownVerifier(verifier: never): never {
-  throw new Error(`unknown verifier ${String(verifier)}`);
 }

@@ -5,6 +5,7 @@ import { accepted } from '../load/drafts.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import type { KnownTools, Note } from '../source/note.ts';
 import type { Declared } from '../source/scan.ts';
+import { impossible } from '../../core/values/impossible.ts';
 
 /** Tools and rules that no task tries: what is never rehearsed is never measured. */
 export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void {
@@ -76,7 +77,7 @@ function boundTo(rule: Rule): readonly Tools[] {
     case 'judge':
       return [];
     default:
-      return unknownCheck(rule);
+      return impossible('check', rule);
   }
 }
 
@@ -113,8 +114,4 @@ export function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: Pi
 function isMeant(tools: 'writes' | 'all', tool: Declared | undefined): boolean {
   if (!tool) return true;
   return tools === 'writes' ? tool.effect !== 'read' && !tool.handsOff : !tool.generic && !tool.handsOff;
-}
-
-function unknownCheck(rule: never): never {
-  throw new Error(`unknown check ${JSON.stringify(rule)}`);
 }

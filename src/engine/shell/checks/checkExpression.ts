@@ -7,6 +7,7 @@ import { replacing } from '../source/edit.ts';
 import type { PlacedText } from '../source/items.ts';
 import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
 import type { Note } from '../source/note.ts';
+import { impossible } from '../../core/values/impossible.ts';
 
 export type ExpressionContext = {
   readonly kind: 'rule' | 'task';
@@ -83,7 +84,7 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
       );
       return;
     default:
-      unknownProblem(problem);
+      impossible('problem', problem);
   }
 }
 
@@ -125,7 +126,7 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
       return;
     }
     default:
-      unknownKind(of.kind);
+      impossible('kind', of.kind);
   }
 }
 
@@ -179,7 +180,7 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
       note(at, 'warning', `${kind}/unknown-value`, `No task, row or tool has the value "${value}".`, hint, fix);
       return;
     default:
-      unknownSource(from);
+      impossible('source', from);
   }
 }
 
@@ -191,15 +192,3 @@ function fixFor(at: Location, word: string, candidates: Iterable<string>) {
 }
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-function unknownProblem(problem: never): never {
-  throw new Error(`unknown problem ${JSON.stringify(problem)}`);
-}
-
-function unknownKind(kind: never): never {
-  throw new Error(`unknown kind ${String(kind)}`);
-}
-
-function unknownSource(from: never): never {
-  throw new Error(`unknown source ${String(from)}`);
-}

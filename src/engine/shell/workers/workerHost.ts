@@ -28,6 +28,7 @@ import { claimText, type WorkerWriter } from './workerChannel.ts';
 import type { WorkerInspector } from './workerInspector.ts';
 import type { MarkedCall, MarkWriter } from './workerMarker.ts';
 import type { Answer, Place, Question, ToWorker, WorkerGold } from './workerMessage.ts';
+import { impossible } from '../../core/values/impossible.ts';
 
 type Start = Extract<ToWorker, { readonly type: 'start' }>;
 
@@ -127,7 +128,7 @@ export class WorkerHost {
         this.#settle(message.question)?.reject(new Fault(message.failure, { reason: message.reason }));
         return;
       default:
-        unknownMessage(message);
+        impossible('message', message);
     }
   }
 
@@ -468,8 +469,4 @@ async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: Place):
   } finally {
     clearTimeout(timer);
   }
-}
-
-function unknownMessage(message: never): never {
-  throw new Error(`unknown message ${JSON.stringify(message)}`);
 }
