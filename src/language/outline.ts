@@ -8,6 +8,7 @@ import { keyText } from '../engine/shell/source/yamlMerge.ts';
 import { type LanguageDomain, textOf } from './symbols/languageDomain.ts';
 import { isYaml, type YamlKind } from './symbols/roles.ts';
 import { placeOfSpan } from './symbols/text.ts';
+import { lineExcerpt } from '../engine/core/text/excerpt.ts';
 
 /** A part of a file in its outline. */
 export type OutlineItem = {
@@ -148,7 +149,4 @@ export function trimmed({ text }: Source, to: number): number {
   return end;
 }
 
-function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-}
+const shortened = (text: string) => lineExcerpt(text.trim(), 60);

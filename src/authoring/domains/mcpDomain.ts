@@ -11,6 +11,7 @@ import { exampleArguments, wordsOf } from './exampleArguments.ts';
 import type { FoundReader } from './findReader.ts';
 import { type Judged, rehearsedTools } from './judgedTools.ts';
 import type { Files } from './newFolder.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** A server as a person named it: the keys of `mcpServers` that are not left to their defaults. */
 export type GivenServer =
@@ -174,8 +175,7 @@ function takesNothing(parameters: JsonObject): boolean {
 /** The first sentence of a description, on one line. */
 function firstSentence(text: string): string {
   const plain = text.replace(/\s+/g, ' ').trim();
-  const sentence = /^.*?[.!?](?=\s|$)/.exec(plain)?.[0] ?? plain;
-  return sentence.length > 200 ? `${sentence.slice(0, 197)}...` : sentence;
+  return excerpt(/^.*?[.!?](?=\s|$)/.exec(plain)?.[0] ?? plain, 200);
 }
 
 function policyText(name: string, tools: readonly Judged[]): string {

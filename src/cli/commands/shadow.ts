@@ -28,8 +28,8 @@ import { settingOptions } from '../options/modelSettings.ts';
 import { flag, number, type OptionValues, text, wholeNumber } from '../options/option.ts';
 import { openDomain, rateLimitWait, readRolloutOptions, timeout } from '../options/rolloutOptions.ts';
 import { percent } from '../report/sections.ts';
-import { excerpt } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 const shownDivergences = 20;
 
@@ -235,4 +235,4 @@ function actionText({ content, toolCalls }: Action): string {
   return short(toolCalls.map(callText).join(', '));
 }
 
-const short = (text: string) => excerpt(text, 60);
+const short = (text: string) => lineExcerpt(text, 60);

@@ -22,6 +22,7 @@ import { type ReadRecording, readRecording, readSidecar, sidecarPath } from '../
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** One verdict of a verifier, or a violated rule, with the number of its event. */
 export type ComparedVerdict = {
@@ -231,7 +232,5 @@ function endOf(setting: ReturnType<typeof settingOf>, { path, lines }: Opened): 
 }
 
 function valueText(value: Json | undefined): string | null {
-  if (value === undefined) return null;
-  const text = JSON.stringify(value);
-  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text;
+  return value === undefined ? null : excerpt(JSON.stringify(value), longestValue, '…');
 }

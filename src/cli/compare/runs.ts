@@ -13,7 +13,7 @@ import {
   type RunRecord,
   settingsThatDiffer,
 } from '../../engine/shell/records/runRecord.ts';
-import { excerpt } from '../report/text.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 /** Most characters of a text that is shown of a difference; the recordings have the whole. */
 const longestText = 300;
@@ -135,7 +135,7 @@ function partingOf(one: FinishedRollout, other: FinishedRollout): readonly Parti
   const divergence = firstDivergence(eventsOf(one.recording), eventsOf(other.recording));
   if (!divergence) return [];
   const [left, right] = divergence.texts;
-  const texts = [excerpt(left, longestText), excerpt(right, longestText)] as const;
+  const texts = [lineExcerpt(left, longestText), lineExcerpt(right, longestText)] as const;
   return [{ task: one.task, trial: one.trial, rewards: [one.reward, other.reward], ...divergence, texts }];
 }
 

@@ -4,6 +4,7 @@ import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
 import type { Variable } from './variables/rows.ts';
 import { jsonChildren, refusedVariables } from './variables/variables.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   says TEXT as the seat that is next. If that is not your seat, this makes a fork in which you take the turn
@@ -95,8 +96,7 @@ export function consoleLines(event: RolloutEvent, guard: GuardNote, colours: boo
 
 /** Of a note there is nothing to open: what is cut of it could not be read anywhere. */
 function shownLine({ speaker, text }: TranscriptLine, colours: boolean): string {
-  const clipped = speaker !== 'note' && text.length > longestLine ? `${text.slice(0, longestLine - 3)}...` : text;
-  return lineText({ speaker, text: clipped }, colours);
+  return lineText({ speaker, text: speaker === 'note' ? text : excerpt(text, longestLine) }, colours);
 }
 
 /** Everything of an event; a tool's result that is JSON is opened as such. */

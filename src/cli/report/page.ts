@@ -9,6 +9,7 @@ import { escaped } from './markup.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
 import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
 import { headline, withoutReward } from './text.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /**
  * A run as one page with nothing outside of it. Each plot is a figure whose caption says in words what it shows, and
@@ -126,7 +127,7 @@ function stepText({ step, isFailing, lines }: SpokenStep, at: number): string {
   return `<li id="task-${at}-step-${step}"${isFailing ? ' class="failing"' : ''}>${mark}${said}</li>`;
 }
 
-const cut = (text: string) => (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text);
+const cut = (text: string) => excerpt(text, longestText, '…');
 
 const labels: Readonly<Record<Speaker, string>> = {
   user: 'User',

@@ -3,6 +3,7 @@ import { endReasonText } from '../../engine/core/events/displayText.ts';
 import { type Estimate, mean } from '../../engine/core/values/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { escaped } from './markup.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** A plot as inline SVG. Colours come from the page's variables, so that they follow its light or dark scheme. */
 export type Plot = { readonly title: string; readonly description: string; readonly svg: string };
@@ -126,7 +127,7 @@ function bar(at: number, name: string, value: number, most: number, shown: strin
 }
 
 function label(y: number, name: string): string {
-  return text(left - 10, y, name.length > 24 ? `${name.slice(0, 23)}…` : name, 'end');
+  return text(left - 10, y, excerpt(name, 24, '…'), 'end');
 }
 
 function axis(rows: number): readonly string[] {

@@ -11,6 +11,7 @@ import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import { impossible } from '../../engine/core/values/impossible.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** The subject of a line of the transcript; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -190,10 +191,7 @@ function argumentsOf(given: unknown): string {
     .join(', ');
 }
 
-function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-}
+const short = (value: unknown): string => excerpt(JSON.stringify(value) ?? 'nothing', 80);
 
 function line(speaker: Speaker, text: string): TranscriptLine {
   return { speaker, text };

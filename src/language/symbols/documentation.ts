@@ -7,6 +7,7 @@ import { placeOfName, type Shape, walk } from './shape.ts';
 import type { SymbolReference } from './symbolReferences.ts';
 import { referencesByKind } from './symbols.ts';
 import { getAtPath } from './value.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 /** Returns the description of something that a file names, in markdown; null where nothing is known of it. */
 export function documentationOf(
@@ -242,7 +243,4 @@ export function dataBlock(value: Json): string {
   return `\`\`\`json\n${shown.join('\n')}\n\`\`\``;
 }
 
-function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
-}
+const shortened = (text: string) => lineExcerpt(text.trim(), 120);

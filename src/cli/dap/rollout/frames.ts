@@ -11,6 +11,7 @@ import type { Location } from '../../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain, TaskLocation } from '../../../engine/shell/load/loadedDomain.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
+import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */
 export type Frame = {
@@ -164,7 +165,4 @@ export function calledIn(messages: Step['state']['messages'], callId: string): s
   return messages.flatMap(callsIn).findLast(({ id }) => id === callId)?.name ?? '';
 }
 
-function clipped(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > 70 ? `${line.slice(0, 67)}...` : line;
-}
+const clipped = (text: string) => lineExcerpt(text, 70, '...');

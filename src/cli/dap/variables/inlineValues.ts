@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { inWordsOf, rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 
 /** A value shown next to a line of a file while the rollout is at a step; `line` counts from 1. */
 export type InlineValue = { readonly line: number; readonly text: string };
@@ -82,10 +83,7 @@ function ofTask(loaded: LoadedDomain, { state }: Step): readonly Note[] {
 
 const keyOf = (tool: string, args: JsonObject) => `${tool} ${contentHash(args as Json)}`;
 
-function clipped(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > most ? `${line.slice(0, most - 3)}...` : line;
-}
+const clipped = (text: string) => lineExcerpt(text, most, '...');
 
 /**
  * Returns what a word of a domain's file means at a step: a tool, a rule, an argument of the call that is under way, a

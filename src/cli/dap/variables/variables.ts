@@ -6,6 +6,7 @@ import { parseTurn } from '../../../engine/shell/models/typedTurn.ts';
 import type { GuardNote } from '../../../engine/shell/records/stepNotes.ts';
 import type { Edit } from '../rollout/edit.ts';
 import { pageSize, rowsOf, type Variable, type WholeValue } from './rows.ts';
+import { excerpt } from '../../../engine/core/text/excerpt.ts';
 
 /** Returns what the guard did on the way to a step, by the number of the step. */
 export type GuardAt = (step: number) => GuardNote | undefined;
@@ -196,8 +197,7 @@ const longestValue = 120;
 
 /** Returns a value as one line of JSON that fits next to its name. */
 export function shortened(value: Json | undefined): string {
-  const text = beginning(value) ?? 'missing';
-  return text.length > longestValue ? `${text.slice(0, longestValue - 3)}...` : text;
+  return excerpt(beginning(value) ?? 'missing', longestValue);
 }
 
 /** The JSON text of a value, at least as far as it is shown: a large one is not read through. */

@@ -7,6 +7,7 @@ import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 import { impossible } from '../values/impossible.ts';
+import { excerpt } from '../text/excerpt.ts';
 
 /** Returns the value of a name in an expression; undefined for a name that is not known. */
 export type Scope = (name: string) => Json | undefined;
@@ -311,7 +312,4 @@ function dayOf(value: Json, scope: Scope): number {
 
 const shownText = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function shown(value: Json): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 40 ? `${text.slice(0, 37)}...` : text;
-}
+const shown = (value: Json): string => excerpt(JSON.stringify(value) ?? 'nothing', 40);

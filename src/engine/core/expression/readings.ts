@@ -2,6 +2,7 @@ import type { Json } from '../values/json.ts';
 import { evaluate, holds, type Scope } from './evaluate.ts';
 import { arityOf } from './signature.ts';
 import type { Expression } from './syntax.ts';
+import { excerpt } from '../text/excerpt.ts';
 
 const comparisons: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=', 'in']);
 const longest = 120;
@@ -78,7 +79,4 @@ function textOf(expression: Expression): string {
   }
 }
 
-function shown(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > longest ? `${text.slice(0, longest - 3)}...` : text;
-}
+const shown = (value: Json): string => excerpt(JSON.stringify(value), longest);
