@@ -18,7 +18,7 @@ import { diffDatabases } from '../../engine/core/world/database.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { type ForkPoint, forkPointOf } from '../../engine/shell/records/forkPoint.ts';
-import { type ReadRecording, readRecording, readSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
+import { noStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -105,11 +105,9 @@ function opened(path: string): Opened {
   if (!existsSync(path)) throw new UsageError(`${path}: there is no such recording`);
   const read = readRecording(path);
   const started = read.lines[0]?.event;
-  const [problem] = read.problems;
+  const [{ line, message } = noStart] = read.problems;
   if (started?.type !== 'rolloutStarted')
-    throw new UsageError(
-      `${path}:${problem?.line ?? 1}: ${problem?.message ?? 'a recording begins with rolloutStarted'}. Nothing of it can be compared`,
-    );
+    throw new UsageError(`${path}:${line}: ${message}. Nothing of it can be compared`);
   return { ...read, started };
 }
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
-import { counted } from '../../engine/core/text/counted.ts';
+import { counted, signed } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { Estimate } from '../../engine/core/values/statistics.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
@@ -67,7 +67,6 @@ export function estimateText({ value, low, high }: Estimate, tasks: number): str
 }
 
 const cell = (reward: number, trials: number) => `${reward.toFixed(2)} of ${trials}`;
-const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;
 
 /** Two recordings for a terminal: where they part, what each did then, how they ended. */
 export function recordingsText(compared: RecordingsCompared): string {

@@ -16,11 +16,12 @@ import { throwUnlessRoomFor } from './diskRoom.ts';
 import { gpusHere, planFor, throwUnlessGpus, withProfile } from './gpus.ts';
 import { domainsOf, localEnvironment } from './keys.ts';
 import { type Needs, needsOf } from './needs.ts';
-import { checkpointOf, type Ending, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
+import { checkpointOf, type Ending, isGone, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, environmentFault, refusedOptions } from './targetFaults.ts';
 import { pathsIn } from './trees.ts';
 import { throwUnlessUsersServed } from './userEndpoints.ts';
+import { sizeOf } from '../../engine/shell/files/disk.ts';
 
 /** Training on this machine. */
 export function localTarget(): Target {

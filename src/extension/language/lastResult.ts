@@ -1,5 +1,6 @@
 import type { LastResults, RuleResult, TaskResult } from '../runs/lastResults.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
+import { times } from '../../engine/core/text/counted.ts';
 
 const minuteMs = 60_000;
 
@@ -40,8 +41,6 @@ export function ruleText({ held, violated, unknown, sample }: RuleResult): strin
   const which = sample === null ? 'Last run' : `${sample} rollouts of the last run`;
   return `${violated > 0 ? '$(error)' : '$(pass)'} ${which}: ${counts.join(', ')}`;
 }
-
-const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 function ago(time: number): string {
   const minutes = Math.floor((Date.now() - time) / minuteMs);

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
@@ -8,6 +7,7 @@ import { mayRun } from '../trust.ts';
 import { chosenTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
 import { publishRun } from './publishedRuns.ts';
+import { namesIn } from '../../engine/shell/files/disk.ts';
 
 /** Debugs the tasks of a request, one session after the other, each tied to the test run. */
 export async function debugTests(
@@ -97,13 +97,5 @@ async function sessionOf(
     await over;
   } finally {
     for (const each of listeners) each.dispose();
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -6,6 +6,7 @@ import type { DomainRow, Grouping, TaskRow } from '../../language/service/domain
 import { type Page, pageSize, pagesOf } from '../../language/symbols/pages.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
+import { rangeOf } from '../language/places.ts';
 
 /** The meaning of an item of the Test Explorer. */
 export type TestNode =
@@ -287,11 +288,6 @@ function idsOf(node: TestNode, listed: ReadonlyMap<string, Listed> = new Map()):
     default:
       return node satisfies never;
   }
-}
-
-/** Lines and columns of the engine count from 1. The icon is next to the task's first line. */
-function rangeOf({ line, column, endLine, endColumn }: NonNullable<TaskRow['at']>): vscode.Range {
-  return new vscode.Range(line - 1, column - 1, endLine - 1, endColumn - 1);
 }
 
 function isSameFile(item: vscode.TestItem, { at }: TaskRow): boolean {

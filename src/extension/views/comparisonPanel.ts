@@ -6,6 +6,7 @@ import { runCommand, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { comparisonType } from '../contributions.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
+import { isRecording, nameOf } from '../../engine/shell/records/recordingName.ts';
 
 /** Panels by what they compare, so that the same comparison is opened once. */
 const opened = new Map<string, vscode.WebviewPanel>();
@@ -42,10 +43,9 @@ export function restoreComparison(context: Context, panel: vscode.WebviewPanel, 
 }
 
 const keyOf = (sources: readonly string[]): string => sources.join('\n');
-const isRecording = (path: string): boolean => path.endsWith('.traj.jsonl');
 
 function titleOf(sources: readonly string[]): string {
-  const named = sources.map((path) => basename(path, '.traj.jsonl'));
+  const named = sources.map(nameOf);
   // The same task at two optimizer steps has one name, in two folders.
   const isOneName = named[0] === named[1];
   const [first = '', second = ''] = named.map((name, at) =>

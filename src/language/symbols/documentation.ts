@@ -1,12 +1,11 @@
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
 import type { Rule } from '../../engine/core/domain/rule.ts';
 import { counted } from '../../engine/core/text/counted.ts';
-import type { Json } from '../../engine/core/values/json.ts';
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { type KnownTool, type LanguageDomain, parametersOf, shapesOf, toolsOf } from './languageDomain.ts';
 import { placeOfName, type Shape, walk } from './shape.ts';
 import type { SymbolReference } from './symbolReferences.ts';
 import { referencesByKind } from './symbols.ts';
-import { getAtPath } from './value.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 /** Returns the description of something that a file names, in markdown; null where nothing is known of it. */
@@ -234,6 +233,15 @@ function ofRow({ loaded }: LanguageDomain, name: string): string | null {
   const { side, segments } = placeOfName(name);
   const row = getAtPath(loaded.world[side], segments);
   return row === undefined ? null : `**${segments.join('.')}**\n\n${dataBlock(row)}`;
+}
+
+/** Returns what is at a path of plain data; undefined where nothing does. A `*` is the first that there is. */
+function getAtPath(root: Json, path: readonly (string | number)[]): Json | undefined {
+  return path.reduce<Json | undefined>((value, part) => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (part === '*') return Object.values(value)[0] as Json | undefined;
+    return Object.hasOwn(value, part) ? (value as JsonObject)[part as string] : undefined;
+  }, root);
 }
 
 /** Data as a block of code, cut where it is long. */

@@ -8,6 +8,7 @@ import { isYaml, type Role, roleAt, type SymbolKind, type YamlKind } from './rol
 import { type Segment, type Shapes, type Side, walk } from './shape.ts';
 import type { Span } from './text.ts';
 import { scalarsOf, valueAt, wordsOf, type YamlScalar } from './yamlText.ts';
+import { exportedVerifier } from '../../engine/shell/source/scanVerifiers.ts';
 
 /**
  * A place of a file that names something. Names of arguments are `tool.argument`; those of fields and rows begin with
@@ -282,9 +283,6 @@ function pythonWithoutTexts(text: string): string {
 function withoutTexts(text: string): string {
   return text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, (each) => ' '.repeat(each.length));
 }
-
-const exportedVerifier =
-  /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[\w$]+\s*\.\s*)?verifier\s*(?:<[^(]*>)?\(/gm;
 
 function inVerifiers({ text }: Source): readonly SymbolReference[] {
   return [...text.matchAll(exportedVerifier)].map(({ 0: whole, 1: name = '', index }): SymbolReference => {

@@ -1,21 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
+import { type Json, type JsonObject, objectOf, type Path } from '../../engine/core/values/json.ts';
 import { Button } from '../controls.ts';
-import {
-  demandsOf,
-  emptyValue,
-  type FormField,
-  type FormKind,
-  kindOf,
-  type Misfit,
-  misfitAt,
-  numberFrom,
-  objectOf,
-  resolved,
-  type Schema,
-  variantFor,
-} from '../models/schemaForm.ts';
+import { demandsOf, emptyValue, type FormField, type FormKind, kindOf, type Misfit, misfitAt, numberFrom, resolved, type Schema, variantFor } from '../models/schemaForm.ts';
 import { Choice, TextInput } from './fields.tsx';
 import { JsonInput } from './jsonInput.tsx';
 

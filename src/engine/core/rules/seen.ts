@@ -87,20 +87,8 @@ function namedValue(
   moment: Moment | MadeCall,
 ): Json | undefined {
   switch (name) {
-    case 'db':
-      return readView(state.world.agent);
-    case 'user':
-      return readView(state.world.user);
     case 'calls':
       return calls();
-    case 'messages':
-      return state.messages as unknown as Json;
-    case 'now':
-      return state.started.now;
-    case 'timeZone':
-      return timeZoneOf(state.started);
-    case 'turn':
-      return state.turn;
     case 'facts':
       return factsAt(domain, state);
     case 'expected':
@@ -119,6 +107,28 @@ function namedValue(
       return toolAt(moment);
     case 'message':
       return 'type' in moment && moment.type === 'utterance' ? moment.text : undefined;
+    default:
+      return stateValue(name, state);
+  }
+}
+
+export type StateName = 'db' | 'user' | 'messages' | 'now' | 'timeZone' | 'turn';
+
+/** Returns the value of a name that is that of the state alone. */
+export function stateValue(name: StateName, { world, messages, started, turn }: RolloutState): Json {
+  switch (name) {
+    case 'db':
+      return readView(world.agent);
+    case 'user':
+      return readView(world.user);
+    case 'messages':
+      return messages as unknown as Json;
+    case 'now':
+      return started.now;
+    case 'timeZone':
+      return timeZoneOf(started);
+    case 'turn':
+      return turn;
     default:
       return impossible('name', name);
   }

@@ -110,3 +110,7 @@ export function mapLeaves(value: Json, change: (leaf: string | number | boolean)
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapLeaves(each, change)]));
   return change(value as string | number | boolean);
 }
+
+/** Returns a value of a database as a verdict shows it. */
+export const shownValue = (value: Json | undefined, most = Number.POSITIVE_INFINITY): string =>
+  value === undefined ? 'missing' : JSON.stringify(value).slice(0, most);

@@ -7,6 +7,12 @@ export type Json = JsonScalar | readonly Json[] | JsonObject;
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Returns a value as an object; an empty one if it is not an object. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
+/** Returns a value as a list; an empty one if it is not a list. */
+export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+
 /** Returns the value of a JSON text; undefined for a text that is not JSON. */
 export function jsonOf(text: string): unknown {
   try {

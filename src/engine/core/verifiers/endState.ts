@@ -6,6 +6,7 @@ import { isObject, type Json } from '../values/json.ts';
 import { getAt } from '../world/database.ts';
 import { plainJson } from './objectRows.ts';
 import { sameValue } from './pythonEquality.ts';
+import { shownValue } from '../text/value.ts';
 
 /** A problem with one attribute; `raises` if the evaluator of ACEBench could not continue. */
 type Problem = { readonly text: string; readonly raises?: true };
@@ -107,4 +108,4 @@ function hasBegun({ messages, started }: RolloutState, { since }: EndState): boo
   });
 }
 
-const shown = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value).slice(0, 200));
+const shown = (value: Json | undefined) => shownValue(value, 200);

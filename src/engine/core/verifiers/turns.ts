@@ -6,6 +6,7 @@ import type { RolloutState } from '../events/state.ts';
 import type { Json } from '../values/json.ts';
 import { diffDatabases, getAt } from '../world/database.ts';
 import { sameValue } from './pythonEquality.ts';
+import { shownValue } from '../text/value.ts';
 
 /** The result of a gold action, played on its own instance. */
 export type GoldStep = { readonly turn: number; readonly content: string; readonly world: World };
@@ -100,4 +101,4 @@ function withoutEach(list: readonly string[], others: readonly string[]): readon
   });
 }
 
-const shown = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value).slice(0, 200));
+const shown = (value: Json | undefined) => shownValue(value, 200);

@@ -1,21 +1,6 @@
 import { type JsonObject, type Path, put } from '../values/json.ts';
 import { equalNodes } from './difference.ts';
-import {
-  arrayFrom,
-  checkPlain,
-  childOf,
-  enter,
-  isContainer,
-  jsonOf,
-  keysOf,
-  type Node,
-  type NodeObject,
-  narrowKeys,
-  objectNode,
-  plainEntries,
-  scalarOf,
-  Wide,
-} from './node.ts';
+import { arrayFrom, checkPlain, childOf, enter, inspect, isContainer, jsonOf, keysOf, narrowKeys, type Node, type NodeObject, objectNode, plainEntries, scalarOf, Wide } from './node.ts';
 import { arranged, find, tableKeys, withoutRow, withRow } from './table.ts';
 
 /** A draft of one node: mutable behind a proxy, and a node again at the end. */
@@ -27,8 +12,6 @@ export const draftKey = Symbol('draft');
 function draftBehind(value: object): Draft | undefined {
   return (value as { readonly [draftKey]?: Draft })[draftKey];
 }
-
-const inspect = Symbol.for('nodejs.util.inspect.custom');
 
 /** One tool call's drafts. Closing it makes all of them read-only. */
 export class DraftSession {

@@ -10,7 +10,7 @@ export type NodeObject = { readonly [key: string]: Node };
 
 export const narrowKeys = 64;
 
-const inspect = Symbol.for('nodejs.util.inspect.custom');
+export const inspect = Symbol.for('nodejs.util.inspect.custom');
 
 /** A wide object; code of a domain only ever sees its views. */
 export class Wide {

@@ -16,6 +16,7 @@ import type { SimulatedAnswer } from '../workers/workerMessage.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Answered } from './openai.ts';
 import { askForObject, structured } from './structuredOutput.ts';
+import { failedOutcome } from '../rollout/effectEvents.ts';
 
 /** A call of a simulated tool, as the supervisor passes it on. */
 export type AskedSimulator = Extract<CheckedQuestion, { readonly type: 'simulated' }>;
@@ -61,7 +62,7 @@ export async function askToolModel(
 ): Promise<Answered<SimulatedAnswer>> {
   const misfit = misfitOf(tool, asked.arguments, asked.integers);
   if (misfit)
-    return { reply: { content: `Error: ${misfit}`, isError: true, writes: [] }, call: { ms: 0, request: null } };
+    return { reply: failedOutcome(misfit), call: { ms: 0, request: null } };
   const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };
   const messages = [
     { role: 'system' as const, content: simulatorInstructions(tool) },
@@ -133,7 +134,7 @@ function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   const doubt = doubtAbout(text, given.span, ['result', 'error', 'writes']);
   if (doubt) return { problem: `it ${doubt}` };
   const answer = given.value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
-  if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
+  if (answer.error !== undefined) return failedOutcome(answer.error);
   const { result } = answer;
   const content = typeof result === 'string' ? result : JSON.stringify(result);
   return { content, isError: false, writes: (answer.writes ?? []).map(patchOf) };

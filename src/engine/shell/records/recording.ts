@@ -228,6 +228,14 @@ export function wholeLines(text: string): {
   return { whole: lines, problem: { line: lines.length + 1, message: 'has no end: the file was cut short here' } };
 }
 
+/** The problem of a recording whose start is missing. */
+export const noStart = { line: 1, message: 'a recording begins with rolloutStarted' };
+
+/** Returns the fault of a recording that cannot be used. */
+export function brokenRecording(file: string, { line, message }: { readonly line: number; readonly message: string }): Fault {
+  return new Fault({ who: 'environment', code: 'recording/broken', message: `${file}:${line}: ${message}`, file, line });
+}
+
 /** Whether a line is, byte for byte, what was written after this head. */
 function isSealed(raw: string, head: string): boolean {
   const text = `${raw.slice(0, -sealLength)}}`;

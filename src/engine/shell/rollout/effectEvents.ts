@@ -31,6 +31,13 @@ export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
   return by === 'user' ? { by } : {};
 }
 
+/** Returns the outcome of a call that failed, or that was refused. */
+export const failedOutcome = (message: string): ToolOutcome => ({
+  content: `Error: ${message}`,
+  isError: true,
+  writes: [],
+});
+
 type Returned = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 
 /** The result of a call. */

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../core/values/json.ts';
 import { keysOfPointer, pointerKey } from '../../core/values/jsonPointer.ts';
 import type { Attachments } from '../../core/values/media.ts';
 import type { ToolOutcome } from './ports.ts';
+import { failedOutcome } from './effectEvents.ts';
 
 type Time = {
   /** Of the tool: a latency beyond it is not an answer. */
@@ -60,11 +61,11 @@ type Result = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 function before(fault: SeededFault, call: ToolCall, timeoutMs: number): ToolCall | ToolOutcome {
   switch (fault.type) {
     case 'latency':
-      return fault.ms < timeoutMs ? call : failed(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
+      return fault.ms < timeoutMs ? call : failedOutcome(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
     case 'outage':
-      return failed(fault.message ?? `${call.name} is not available at the moment; try again later`);
+      return failedOutcome(fault.message ?? `${call.name} is not available at the moment; try again later`);
     case 'permissionDenied':
-      return failed(fault.message ?? `permission denied: ${call.name} may not be called now`);
+      return failedOutcome(fault.message ?? `permission denied: ${call.name} may not be called now`);
     case 'changedSchema':
       return withNewNames(call, fault.arguments);
     case 'undocumentedResult':
@@ -77,7 +78,7 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
   if (typeof call.arguments === 'string') return call;
   const old = Object.keys(names).find((name) => Object.hasOwn(call.arguments as JsonObject, name));
   if (old !== undefined)
-    return failed(
+    return failedOutcome(
       `the arguments of ${call.name} do not fit: there is no argument ${old}; it is called ${names[old]} now`,
     );
   const back = Object.fromEntries(Object.entries(names).map(([from, to]) => [to, from]));
@@ -108,7 +109,3 @@ function after<T extends Result>(outcome: T, fault: SeededFault): T {
 }
 
 const shown = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
-
-function failed(message: string): ToolOutcome {
-  return { content: `Error: ${message}`, isError: true, writes: [] };
-}
