@@ -13,6 +13,7 @@ import { plainPersonaText } from './mcpDomain.ts';
 import type { Files } from './newFolder.ts';
 import { schemaOf } from './seenSchema.ts';
 import { soundsReading } from './soundsReading.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 /** Results of a tool that its simulator receives, and how much of each. */
 const mostExamples = 3;
@@ -185,7 +186,7 @@ function toolText(name: string, isWrite: boolean, declared: Offered | undefined,
   return `# A simulated tool, made of ${from}.\n${hint}${text.replace(/^effect: \w+$/m, (line) => `${line} # ${guess}`)}`;
 }
 
-const asSentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+const asSentence = (words: string) => `${capitalized(words)}.`;
 
 const cut = (text: string) => {
   const line = text.replace(/\s+/g, ' ').trim();

@@ -10,6 +10,7 @@ import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from '.
 import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
 import { headline, withoutReward } from './text.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 /**
  * A run as one page with nothing outside of it. Each plot is a figure whose caption says in words what it shows, and
@@ -53,7 +54,7 @@ ${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
 ${isImported ? '' : failuresText(rollouts, domain)}
 ${sections.map((section) => sectionText(section, plots[section.id])).join('\n')}
 </main>
-<footer><p>${isImported ? sentence(withoutReward) : "Intervals are Wilson's, 95 %, by task. Rollouts that infrastructure failed have no reward and count apart."}</p></footer>
+<footer><p>${isImported ? `${capitalized(withoutReward)}.` : "Intervals are Wilson's, 95 %, by task. Rollouts that infrastructure failed have no reward and count apart."}</p></footer>
 </body>
 </html>
 `;
@@ -142,8 +143,6 @@ const labels: Readonly<Record<Speaker, string>> = {
   note: 'Note',
   reward: 'Reward',
 };
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 type Shown = readonly [name: string, value: string];
 

@@ -19,6 +19,7 @@ import { trainingRuns } from './runsOfWorkspace.ts';
 import { pickSftSource } from './sftSource.ts';
 import { showTraining } from './shownRuns.ts';
 import { local, namedTargets, pickTarget } from './targets.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 export type TrainingChoice = {
   readonly domain?: string;
@@ -143,7 +144,7 @@ async function confirmPlan(context: Context, title: string, command: readonly st
   if (end.isCancelled || end.isStopped) return false;
   const { lines } = end.answer as { readonly lines?: readonly (readonly [string, string])[] };
   if (!lines) return true;
-  const detail = lines.map(([name, text]) => `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${text}`).join('\n');
+  const detail = lines.map(([name, text]) => `${capitalized(name)}: ${text}`).join('\n');
   const start = 'Start';
   return (await vscode.window.showInformationMessage(`Start ${title}?`, { modal: true, detail }, start)) === start;
 }

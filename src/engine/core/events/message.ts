@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Offered, Side } from '../domain/tool.ts';
-import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { isObject, type Json, type JsonObject, textOrJson } from '../values/json.ts';
 import { jsonObjectSchema } from '../values/jsonObjectSchema.ts';
 import { keysOfPointer, pointerKey } from '../values/jsonPointer.ts';
 import { exactJson, largeIntegerPlaces } from '../values/largeIntegers.ts';
@@ -196,7 +196,7 @@ export const fieldsOf: (content: string) => JsonObject = memo((content) => {
 
 /** A call as people read it: `get_order({"order_id":"W1"})`. */
 export function callText({ name, arguments: given }: Pick<ToolCall, 'name' | 'arguments'>): string {
-  return `${name}(${typeof given === 'string' ? given : JSON.stringify(given)})`;
+  return `${name}(${textOrJson(given)})`;
 }
 
 /** The calls that a message makes. */

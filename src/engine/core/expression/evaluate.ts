@@ -2,7 +2,7 @@ import { isProposal, namesValue } from '../dialogue/dialogue.ts';
 import { calendarDay, isTimeZone } from '../text/calendar.ts';
 import { amountsIn, durationsIn, keysNamed, numbersIn, saysAny, textClauses, textSentences } from '../text/phrase.ts';
 import { wordsOf } from '../text/text.ts';
-import type { Json, JsonObject } from '../values/json.ts';
+import { type Json, type JsonObject, textOrJson } from '../values/json.ts';
 import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
@@ -225,7 +225,7 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
     case 'clauses':
       return textClauses(text(0));
     case 'names':
-      return namesValue(text(0), shownText(input(1)));
+      return namesValue(text(0), textOrJson(input(1)));
     case 'says': {
       const said = text(0);
       return inputs.slice(1).some((_, index) => saysAny(said, phrasesOf(input(index + 1))));
@@ -288,7 +288,7 @@ function lastResult(scope: Scope, tools: readonly string[]): Json {
 
 function phrasesOf(value: Json): readonly string[] {
   if (value === null) throw new Stuck('says needs phrases, not nothing');
-  return (Array.isArray(value) ? value : [value]).map(shownText);
+  return (Array.isArray(value) ? value : [value]).map(textOrJson);
 }
 
 function numberOf(value: Json, name: string): number {
@@ -309,7 +309,5 @@ function dayOf(value: Json, scope: Scope): number {
   if ('problem' in found) throw new Unclear(value, found.problem);
   return found.day;
 }
-
-const shownText = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const shown = (value: Json): string => excerpt(JSON.stringify(value) ?? 'nothing', 40);

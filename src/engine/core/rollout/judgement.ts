@@ -6,7 +6,7 @@ import type { RolloutState } from '../events/state.ts';
 import { seenIn, taskOf } from '../rules/seen.ts';
 import { doubtAbout, hasKey } from '../values/answerDoubt.ts';
 import { endsWithObject } from '../values/answerEnd.ts';
-import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, textOrJson } from '../values/json.ts';
 import { answerAmong, endsInsideObject, objectsInText, placedObjects } from '../values/jsonInText.ts';
 
 /** A question to a judge about a rollout that has ended, with everything that it needs to answer. */
@@ -76,7 +76,7 @@ function transcriptOf(messages: readonly Message[]): string {
       const speaker = message.role === 'user' ? 'customer' : 'agent';
       const calls = callsIn(message).map(
         ({ name, arguments: given }) =>
-          `${speaker} calls ${name}: ${typeof given === 'string' ? given : JSON.stringify(given)}`,
+          `${speaker} calls ${name}: ${textOrJson(given)}`,
       );
       return [...(message.content && calls.length === 0 ? [`${speaker}: ${message.content}`] : []), ...calls];
     })

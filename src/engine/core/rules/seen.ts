@@ -5,7 +5,7 @@ import { taskIn } from '../domain/taskVariant.ts';
 import type { Tool } from '../domain/tool.ts';
 import { isWrite } from '../domain/tool.ts';
 import { factsOf, isChangeSaid } from '../events/facts.ts';
-import { messagesOf } from '../events/message.ts';
+import { messagesOf, readArguments } from '../events/message.ts';
 import { filledActions, succeededIn } from '../events/quotedResults.ts';
 import type { RolloutState } from '../events/state.ts';
 import { conditionHolds, type Evaluated, evaluateExpression, type Scope } from '../expression/expression.ts';
@@ -143,7 +143,7 @@ function sourcedTexts(domain: Domain, { messages }: RolloutState): readonly stri
 function argumentsAt(moment: Moment | MadeCall): Json | undefined {
   if (!('type' in moment)) return moment.args;
   if (moment.type !== 'call') return undefined;
-  return typeof moment.call.arguments === 'string' ? {} : moment.call.arguments;
+  return readArguments(moment.call);
 }
 
 function toolAt(moment: Moment | MadeCall): string | undefined {

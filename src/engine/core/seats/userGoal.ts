@@ -4,6 +4,7 @@ import { wordsOf } from '../text/text.ts';
 import { memo } from '../values/memo.ts';
 import { speech } from './agendaSpeech.ts';
 import type { SeatView } from './seat.ts';
+import { capitalized } from '../text/capitalized.ts';
 
 /**
  * The user's first words: the task's opening, else its goal in the first person. A persona that omits leaves
@@ -21,7 +22,7 @@ export function openingOf(view: SeatView): string {
 /** Returns what the user wants, to be said again: its last word on it, without greetings. */
 export function userGoalOf(task: Task, isChanged: boolean): string {
   const said = isChanged ? task.user.change?.say : task.user.opening;
-  return upper(withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal))));
+  return capitalized(withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal))));
 }
 
 function withoutGreeting(text: string): string {
@@ -44,7 +45,7 @@ function inFirstPerson(text: string): string {
     yourself: 'myself',
     your: 'my',
   };
-  return upper(
+  return capitalized(
     text
       .replace(/\byou are\b/gi, 'I am')
       .replace(/\byou were\b/gi, 'I was')
@@ -93,5 +94,3 @@ function silentClauses(sentence: string, isSilent: (part: string) => boolean): s
     .replace(/[\s,;:-]+$/, '');
   return kept === '' || /[.!?]$/.test(kept) ? kept : `${kept}.`;
 }
-
-const upper = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -22,6 +22,9 @@ export function jsonOf(text: string): unknown {
   }
 }
 
+/** Returns a text as it is, and any other value as JSON. */
+export const textOrJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
 /** Returns the value of a JSON text; the text itself where it is not JSON. */
 export function jsonOrText(text: string): Json {
   const value = jsonOf(text);

@@ -8,6 +8,7 @@ import type { PlacedText } from '../source/items.ts';
 import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
 import type { Note } from '../source/note.ts';
 import { impossible } from '../../core/values/impossible.ts';
+import { capitalized } from '../../core/text/capitalized.ts';
 
 export type ExpressionContext = {
   readonly kind: 'rule' | 'task';
@@ -122,7 +123,7 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
       const isUnsure = of.others !== undefined || (of.place !== undefined && types.isOpen);
       if (isUnsure && of.others === undefined && meant === undefined) return;
       const all = own.length === 0 ? 'No row, tool or schema has it.' : `It has ${own.join(', ')}.`;
-      say(isUnsure ? 'warning' : 'error', 'unknown-field', `${sentence(of.what)} has no field ${name}.`, all);
+      say(isUnsure ? 'warning' : 'error', 'unknown-field', `${capitalized(of.what)} has no field ${name}.`, all);
       return;
     }
     default:
@@ -137,7 +138,7 @@ function noteRow(key: string, { rows, what }: ObjectType, at: Location, { kind, 
   if (kind === 'task' && meant === undefined) return;
   const some = `It has ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', ...' : ''}.`;
   const hint = meant === undefined ? some : `Did you mean ${meant}?`;
-  note(at, 'warning', `${kind}/unknown-row`, `${sentence(what)} has no row ${key}.`, hint, fixFor(at, key, keys));
+  note(at, 'warning', `${kind}/unknown-row`, `${capitalized(what)} has no row ${key}.`, hint, fixFor(at, key, keys));
 }
 
 /** Letters below which a word is too short to be taken for a misspelt one. */
@@ -190,5 +191,3 @@ function fixFor(at: Location, word: string, candidates: Iterable<string>) {
   const isExact = at.line === at.endLine && at.endColumn - at.column === word.length;
   return meant === undefined || !isExact ? undefined : replacing(at, word, meant);
 }
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

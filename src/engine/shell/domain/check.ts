@@ -7,6 +7,7 @@ import { hasOutsideTools, type LoadedDomain } from '../load/loadedDomain.ts';
 import type { Overlay } from '../source/source.ts';
 import { completeDomain } from './completeDomain.ts';
 import { loadDomain } from './loadDomain.ts';
+import { capitalized } from '../../core/text/capitalized.ts';
 
 export type CheckOptions = {
   readonly folder: string;
@@ -92,11 +93,9 @@ function withoutPlace(message: string, file: string): { readonly text: string; r
     : [];
   const rest = place === '' ? message : message.slice(file.length + place.length);
   // Other sentences begin with a name of the code, which stays as it is.
-  const text = rest.replace(/^(?:an? [\w ]+ is not erasable|can't import)/, upperFirst);
+  const text = rest.replace(/^(?:an? [\w ]+ is not erasable|can't import)/, capitalized);
   return { text: /[.!?]$/.test(text) ? text : `${text}.`, column: Number(column ?? 1) };
 }
-
-const upperFirst = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 type Failing = { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
 

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Tool } from '../../core/domain/tool.ts';
-import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
+import { type Json, type JsonObject, textOrJson, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { didYouMean } from '../source/nearest.ts';
 import { argumentsOf } from '../source/note.ts';
@@ -120,9 +120,7 @@ function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): ArgumentP
       };
     }
     case 'enum': {
-      const candidates = (params.allowedValues as readonly unknown[]).map((value) =>
-        typeof value === 'string' ? value : JSON.stringify(value),
-      );
+      const candidates = (params.allowedValues as readonly unknown[]).map(textOrJson);
       const message = `${name} must be one of ${candidates.join(', ')}.`;
       return { ...atValue, message, hint: 'Choose one of them.', candidates };
     }

@@ -1,6 +1,7 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { concernsRequest } from './httpStatus.ts';
+import { textOrJson } from '../../core/values/json.ts';
 
 /** An error in a server's response to a request. The connection still works. */
 export class ServerError extends Error {
@@ -17,7 +18,7 @@ export class ServerError extends Error {
 
   /** Returns what the agent reads: the server's code, message and data. */
   get text(): string {
-    const data = this.data === undefined || this.data === null ? '' : `\n${dataText(this.data)}`;
+    const data = this.data === undefined || this.data === null ? '' : `\n${textOrJson(this.data)}`;
     return `MCP error ${this.code}: ${this.message}${data}`;
   }
 }
@@ -145,5 +146,3 @@ export const isRefused = (error: unknown): boolean =>
 
 /** Returns whether a server answers with what is neither JSON nor an event stream. */
 export const isUnexpectedBody = (error: unknown): boolean => error instanceof StreamableHTTPError && error.code === -1;
-
-const dataText = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));

@@ -3,6 +3,7 @@ import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcont
 import * as z from 'zod';
 import { redacted } from '../keys/secrets.ts';
 import { meaningOf, ServerError } from './errors.ts';
+import { textOrJson } from '../../core/values/json.ts';
 
 /**
  * A client that requires nothing of what a server answers when it starts. It also speaks with a server of an unknown
@@ -52,7 +53,7 @@ export class TolerantClient extends Client {
 const longest = 40;
 
 const textOf = (version: unknown) =>
-  redacted(typeof version === 'string' ? version : JSON.stringify(version))
+  redacted(textOrJson(version))
     .replace(/\p{Cc}/gu, ' ')
     .slice(0, longest);
 

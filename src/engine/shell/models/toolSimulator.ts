@@ -3,7 +3,7 @@ import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { doubtAbout } from '../../core/values/answerDoubt.ts';
 import { exactSchema } from '../../core/values/exactSchema.ts';
-import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
+import { canonicalJson, type Json, type JsonObject, textOrJson } from '../../core/values/json.ts';
 import { answerAmong, endsInsideObject, placedObjects } from '../../core/values/jsonInText.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { rawJson, withDigits } from '../../core/values/largeIntegers.ts';
@@ -136,7 +136,7 @@ function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   const answer = given.value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
   if (answer.error !== undefined) return failedOutcome(answer.error);
   const { result } = answer;
-  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  const content = textOrJson(result);
   return { content, isError: false, writes: (answer.writes ?? []).map(patchOf) };
 }
 

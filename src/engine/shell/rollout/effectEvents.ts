@@ -38,7 +38,7 @@ export const failedOutcome = (message: string): ToolOutcome => ({
   writes: [],
 });
 
-type Returned = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
+export type Returned = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 
 /** The result of a call. */
 export function toolReturned(callId: string, by: Side, returned: Returned): EventOf<'toolReturned'> {

@@ -1,6 +1,6 @@
 import { renamed, type SeededFault } from '../../core/domain/seededFault.ts';
 import { numberFormsOf, type ToolCall } from '../../core/events/message.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
+import { type Json, type JsonObject, textOrJson } from '../../core/values/json.ts';
 import { keysOfPointer, pointerKey } from '../../core/values/jsonPointer.ts';
 import type { Attachments } from '../../core/values/media.ts';
 import type { ToolOutcome } from './ports.ts';
@@ -98,14 +98,12 @@ const ofText = { textParts: undefined, structured: undefined };
 function after<T extends Result>(outcome: T, fault: SeededFault): T {
   if (outcome.isError) return outcome;
   if (fault.type === 'undocumentedResult')
-    return { ...outcome, ...ofText, media: undefined, resourceLines: undefined, content: shown(fault.result as Json) };
+    return { ...outcome, ...ofText, media: undefined, resourceLines: undefined, content: textOrJson(fault.result as Json) };
   if (fault.type !== 'changedSchema' || Object.keys(fault.result).length === 0) return outcome;
   try {
-    return { ...outcome, ...ofText, content: shown(renamed(JSON.parse(outcome.content) as Json, fault.result)) };
+    return { ...outcome, ...ofText, content: textOrJson(renamed(JSON.parse(outcome.content) as Json, fault.result)) };
   } catch {
     // A text has no keys.
     return outcome;
   }
 }
-
-const shown = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -19,15 +19,7 @@ import { type Random, randomStream, rolloutKey } from '../../core/values/random.
 import { messageOf } from '../files/fault.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { calledTool, preparation, refusalOf, setUpOf, viewOf } from '../rollout/driver.ts';
-import {
-  agentReplied,
-  decidedEvent,
-  ended,
-  toolReturned,
-  toolsBrought,
-  unverified,
-  userReplied,
-} from '../rollout/effectEvents.ts';
+import { agentReplied, decidedEvent, ended, type Returned, toolReturned, toolsBrought, unverified, userReplied } from '../rollout/effectEvents.ts';
 import { callUnderFaults, resultByFaults, resultUnderFaults } from '../rollout/seededFaults.ts';
 import type { Gold } from '../rollout/verification.ts';
 import { conclude, needsGold, openSource } from '../rollout/verification.ts';
@@ -117,13 +109,13 @@ export class CheckedRollout {
   #asking: CheckedQuestion | null = null;
   #answer: { readonly about: Question; readonly value: Answer } | null = null;
   /** The answer of a tool outside the worker to the call in progress. */
-  #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Result) | null = null;
+  #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Returned) | null = null;
   /** The problem with the last answer of a model that simulates the tool of the call in progress. */
   #problem: { readonly step: number; readonly text: string } | null = null;
   /** Results of gold actions in Python, by their place in the task: later ones can quote them. */
   readonly #goldResults = new Map<number, string>();
   /** Answers to reads that a worker may keep until something is written, by call. */
-  readonly #reads = new Map<string, Result>();
+  readonly #reads = new Map<string, Returned>();
 
   constructor(options: CheckedOptions) {
     this.#options = options;
@@ -264,7 +256,7 @@ export class CheckedRollout {
     if ('arguments' in asked && !result.isError) this.#reads.set(callKey(asked), result);
   }
 
-  #keepGold(index: number, result: Result | null): void {
+  #keepGold(index: number, result: Returned | null): void {
     if (result && !result.isError) this.#goldResults.set(index, result.content);
   }
 
@@ -403,7 +395,7 @@ export class CheckedRollout {
   }
 
   /** The call as it reaches its tool, or its result where seeded faults or its arguments keep it from that. */
-  #reached(call: ToolCall, tool: Tool | undefined, by: Side): ToolCall | Result {
+  #reached(call: ToolCall, tool: Tool | undefined, by: Side): ToolCall | Returned {
     const faults = this.#faultsOf(call.name).faults.map(({ fault }) => fault);
     const given = callUnderFaults(faults, call, tool?.timeoutMs ?? 0);
     if ('content' in given) return given;
@@ -412,7 +404,7 @@ export class CheckedRollout {
   }
 
   /** Returns what a tool outside the worker answered: to the call under way, or to the same read before it. */
-  #answerTo(call: ToolCall, tool: Tool | undefined): Result | undefined {
+  #answerTo(call: ToolCall, tool: Tool | undefined): Returned | undefined {
     if (this.#result?.step === this.#callStep) return this.#result;
     return tool?.cache === true && tool.effect === 'read' ? this.#reads.get(callKey(call)) : undefined;
   }
@@ -616,13 +608,11 @@ function only<Type extends EventType>(arrived: ClaimedEvent, type: Type): EventO
   return arrived.event as EventOf<Type>;
 }
 
-type Result = Attachments & { readonly content: string; readonly isError: boolean };
-
 const isSame = (one: unknown, other: unknown) =>
   one !== undefined && canonicalJson(one as Json) === canonicalJson(other as Json);
 
 /** Returns what a tool outside the worker is known to have said. */
-function resultOf(value: Answer): Result | null {
+function resultOf(value: Answer): Returned | null {
   if ('refusal' in value) return { content: value.refusal, isError: true };
   if ('rows' in value) return { content: value.content ?? '', isError: value.isError ?? false };
   if (!('isError' in value) || !('content' in value)) return null;
@@ -630,7 +620,7 @@ function resultOf(value: Answer): Result | null {
   return { content, isError, ...attachmentsOf(value as Attachments) };
 }
 
-const resultKey = ({ content, isError, ...attached }: Result) =>
+const resultKey = ({ content, isError, ...attached }: Returned) =>
   contentHash([content, isError, attachmentsOf(attached) as Json]);
 
 /** The state that the last answer gave, of a source or of what an environment says. */
