@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isRecording } from '../engine/shell/records/recordingName.ts';
 
 /** Gives the line of the entry that a form shows, by the path of its file. */
 const formLines = new Map<string, () => number>();
@@ -8,6 +9,12 @@ export function activeFile(): string | undefined {
   const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   if (shown instanceof vscode.TabInputText || shown instanceof vscode.TabInputCustom) return shown.uri.fsPath;
   return vscode.window.activeTextEditor?.document.uri.fsPath;
+}
+
+/** The recording that the active tab shows. */
+export function activeRecording(): string | undefined {
+  const shown = activeFile();
+  return shown !== undefined && isRecording(shown) ? shown : undefined;
 }
 
 /** The line (from 1) of the cursor in a file that is open, or of the entry that its form shows; 1 in any other. */

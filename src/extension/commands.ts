@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../engine/shell/domain/domainFolder.ts';
 import { messageOf } from '../engine/shell/files/fault.ts';
-import { activeFile, cursorLine } from './activeFile.ts';
+import { activeFile, activeRecording, cursorLine } from './activeFile.ts';
 import { approveDomain } from './approval.ts';
 import { pickEditorModel } from './assistant/editorModels.ts';
 import { acceptDraft } from './authoring/acceptDraft.ts';
@@ -201,12 +201,10 @@ async function taskOf(target: unknown): Promise<{ readonly domain: string; reado
 /** @param target a recording, a row or a test that has one, or `noDebug` of a key binding: without a stop, what is open */
 async function debugRecording(target: unknown, step: unknown): Promise<boolean> {
   if (!mayRun('Debug sessions')) return false;
-  const shown = activeFile();
-  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
   const tested = recordingOfTest(target);
   const row = target instanceof vscode.Uri ? undefined : (target as Partial<ForkNode> | undefined)?.path;
   const given = recordingOf(target) ?? tested?.recording ?? row;
-  const recording = given ?? open ?? (await pickRecording('Which recording?'));
+  const recording = given ?? activeRecording() ?? (await pickRecording('Which recording?'));
   if (!recording) return false;
   const configuration = {
     type: debugType,

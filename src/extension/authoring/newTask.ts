@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { activeFile, cursorLine } from '../activeFile.ts';
+import { activeFile, activeRecording, cursorLine } from '../activeFile.ts';
 import { type CommandEnd, runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { pickTask } from '../pickTask.ts';
@@ -18,9 +18,7 @@ import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
  */
 export async function taskFromRecording(context: Context, target: unknown): Promise<string | undefined> {
   if (!mayRun('The tools of a domain')) return undefined;
-  const shown = activeFile();
-  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
-  const recording = recordingOf(target) ?? open ?? (await pickRecording('Which recording becomes a task?'));
+  const recording = recordingOf(target) ?? activeRecording() ?? (await pickRecording('Which recording becomes a task?'));
   if (!recording) return undefined;
   const domain = await domainOfRecording(recording).catch(() => undefined);
   const named = domain === undefined ? [] : ['--domain', domain];

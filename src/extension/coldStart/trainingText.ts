@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { parseToWebview } from '../../webview/protocol.ts';
-import { activeFile } from '../activeFile.ts';
+import { activeRecording } from '../activeFile.ts';
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { trainingTextType } from '../contributions.ts';
@@ -54,7 +54,5 @@ export async function previewTrainingText(context: Context, target: unknown): Pr
 async function recordingFor(target: unknown): Promise<string | undefined> {
   const checked = target as Partial<CheckedNode> | undefined;
   const given = checked?.type === 'checked' ? checked.recording : recordingOf(target);
-  const shown = activeFile();
-  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
-  return given ?? open ?? (await pickRecording('Which recording?'));
+  return given ?? activeRecording() ?? (await pickRecording('Which recording?'));
 }

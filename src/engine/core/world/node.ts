@@ -224,6 +224,6 @@ class WideView implements ProxyHandler<object> {
   }
 }
 
-function refuseWrite(key: string | symbol): never {
+export function refuseWrite(key: string | symbol): never {
   throw new TypeError(`a read tool may not write: it tried to change ${JSON.stringify(String(key))}`);
 }

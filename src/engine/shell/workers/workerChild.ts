@@ -6,6 +6,7 @@ import { knowsFlag, rolloutFlags, withoutInspector } from '../processes/runtimeF
 import { type ConfinedProcess, findSandbox, spawnConfined } from '../processes/sandbox.ts';
 import { guardWorker } from '../processes/workerGuard.ts';
 import { type WorkerSettings, workerProgram } from './workerSettings.ts';
+import { asNode } from '../processes/childEnvironment.ts';
 
 /** The process of a worker, and the open file in which it says what it is doing. */
 export type WorkerChild = ConfinedProcess & {
@@ -114,7 +115,7 @@ function spawnWorker(options: ChildOptions, isEarly: boolean): WorkerChild {
       TZ: 'UTC',
       // One heap of glibc's for all threads: V8's helpers otherwise open their own heaps, 8 MB a worker.
       MALLOC_ARENA_MAX: '1',
-      ...(process.versions['electron'] ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
+      ...asNode,
       ...(process.env['SystemRoot'] ? { SystemRoot: process.env['SystemRoot'] } : {}),
     },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', marker],
