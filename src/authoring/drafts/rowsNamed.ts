@@ -7,7 +7,6 @@ export type Side = 'agent' | 'user';
 /** A table of a database: rows by key, each a map of fields. */
 export type Table = { readonly side: Side; readonly name: string; readonly rows: Readonly<Record<string, JsonObject>> };
 
-/** A row of a table. */
 export type Row = { readonly table: Table; readonly key: string };
 
 /** Values of a column up to which it says what kind of row it is, and not which one. */

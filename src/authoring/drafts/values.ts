@@ -17,7 +17,6 @@ export type Parameter = {
   readonly description: string;
 };
 
-/** The parameters of a tool. */
 export function parametersOf({ parameters }: Tool): readonly Parameter[] {
   const properties = (parameters['properties'] ?? {}) as Readonly<Record<string, JsonObject>>;
   const required = (parameters['required'] ?? []) as readonly string[];

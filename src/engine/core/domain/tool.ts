@@ -53,7 +53,6 @@ export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.tes
 /** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
 export const isLeftOut = ({ leftOut }: Pick<Tool, 'leftOut'>): boolean => leftOut !== undefined;
 
-/** Returns the name of a tool on its server. */
 export const nameOnServer = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
   (source.type === 'mcp' ? source.tool : undefined) ?? name;
 

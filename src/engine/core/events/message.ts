@@ -171,7 +171,6 @@ export function isUnreadable(message: Message | undefined, syntax: CallSyntax | 
   );
 }
 
-/** Returns the last response of the agent. */
 export function lastResponse(messages: readonly Message[]): Message | undefined {
   return messages.findLast(({ role }) => role === 'agent');
 }

@@ -159,7 +159,6 @@ export function keysOf(node: Node): readonly string[] {
   return isContainer(node) ? Object.keys(node) : [];
 }
 
-/** The number of keys. */
 export function countOf(node: Node): number {
   return node instanceof Wide ? sizeOf(node.table.root) : keysOf(node).length;
 }

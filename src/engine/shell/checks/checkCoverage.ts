@@ -40,7 +40,6 @@ export function noteUncovered(parts: Parts, rule: string, why: string, note: Not
   );
 }
 
-/** Returns where a rule of the policy is. */
 export function placeOfRule({ policy, policyFile }: Parts, id: string): Location {
   const block = policy.blocks.find((each) => each.id === id);
   const { line = 1, column = 1, endLine = 1, endColumn = 1 } = block ?? {};
