@@ -40,9 +40,18 @@ export async function compareRuns(
 ): Promise<readonly string[] | undefined> {
   const chosen = await fromOldest(foldersOf(target, selected));
   const folders = chosen.length > 1 ? chosen : await pickRuns(chosen);
+  return openedComparison(context, folders, 'runs');
+}
+
+/** Opens the comparison of folders, or tells the person that there are too few. */
+export async function openedComparison(
+  context: Context,
+  folders: readonly string[] | undefined,
+  what: string,
+): Promise<readonly string[] | undefined> {
   if (!folders) return undefined;
   if (folders.length < 2) {
-    void vscode.window.showInformationMessage('Select two runs or more to compare them.');
+    void vscode.window.showInformationMessage(`Select two ${what} or more to compare them.`);
     return undefined;
   }
   const { openComparison } = await import('../views/comparisonPanel.ts');

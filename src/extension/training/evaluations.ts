@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
 import { type TrainingRun, trainingRuns } from './runsOfWorkspace.ts';
+import { openedComparison } from '../runs/runCommands.ts';
 
 /**
  * Compares evaluations of checkpoints task by task: folders that are named, or those that a person picks.
@@ -9,14 +10,7 @@ import { type TrainingRun, trainingRuns } from './runsOfWorkspace.ts';
  */
 export async function compareEvaluations(context: Context, target: unknown): Promise<readonly string[] | undefined> {
   const folders = Array.isArray(target) ? (target as readonly string[]) : await pickEvaluations(target);
-  if (!folders) return undefined;
-  if (folders.length < 2) {
-    void vscode.window.showInformationMessage('Select two evaluations or more to compare them.');
-    return undefined;
-  }
-  const { openComparison } = await import('../views/comparisonPanel.ts');
-  openComparison(context, folders);
-  return folders;
+  return openedComparison(context, folders, 'evaluations');
 }
 
 async function pickEvaluations(target: unknown): Promise<readonly string[] | undefined> {

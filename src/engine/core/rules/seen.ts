@@ -112,7 +112,7 @@ function namedValue(
   }
 }
 
-export type StateName = 'db' | 'user' | 'messages' | 'now' | 'timeZone' | 'turn';
+type StateName = 'db' | 'user' | 'messages' | 'now' | 'timeZone' | 'turn';
 
 /** Returns the value of a name that is that of the state alone. */
 export function stateValue(name: StateName, { world, messages, started, turn }: RolloutState): Json {

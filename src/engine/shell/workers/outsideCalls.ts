@@ -8,15 +8,7 @@ import { applyPatches, type Database, diffDatabases, type Patch, sameDatabase } 
 import { Fault, messageOf } from '../files/fault.ts';
 import type { ToolContext, ToolOutcome } from '../rollout/ports.ts';
 import { changedRows, withRows, withSidedRows } from './rows.ts';
-import type {
-  Answer,
-  CallAnswer,
-  GivenArguments,
-  HostedAnswer,
-  PythonAnswer,
-  Question,
-  SimulatedAnswer,
-} from './workerMessage.ts';
+import type { Answer, CallAnswer, GivenArguments, HostedAnswer, PythonAnswer, Question, SimulatedAnswer, Stale } from './workerMessage.ts';
 
 /** The number of answers that a model may give for a simulated tool before the rollout ends. */
 const simulatorAttempts = 3;
@@ -78,17 +70,23 @@ export class OutsideCalls {
       const changes = changedRows(this.#known ?? this.#base, world);
       return this.#ask({ type: 'python', isFresh: this.#known === null, changes, step }) as Promise<PythonAnswer>;
     };
+    const answer = await this.#unlessStale(ask);
+    if ('refusal' in answer) return { content: answer.refusal, isError: true, writes: [] };
+    const { content, isError, rows } = answer;
+    const after = withRows(world, tool.owner, rows);
+    this.#known = after.world;
+    return { content, isError, writes: after.writes };
+  }
+
+  /** Returns the answer of a session in Python. It is begun again where the process no longer knows it. */
+  async #unlessStale<Answer extends object>(ask: () => Promise<Answer>): Promise<Exclude<Answer, Stale>> {
     let answer = await ask();
     if ('isStale' in answer) {
       this.#known = null;
       answer = await ask();
     }
     if ('isStale' in answer) throw new Error('a session in Python that was begun is known');
-    if ('refusal' in answer) return { content: answer.refusal, isError: true, writes: [] };
-    const { content, isError, rows } = answer;
-    const after = withRows(world, tool.owner, rows);
-    this.#known = after.world;
-    return { content, isError, writes: after.writes };
+    return answer as Exclude<Answer, Stale>;
   }
 
   async #callHosted(
@@ -137,7 +135,7 @@ export class OutsideCalls {
     params: JsonObject,
     world: World,
     timeoutMs?: number,
-  ): Promise<{ readonly answer: Exclude<HostedAnswer, { readonly isStale: true }>; readonly writes: Writes }> {
+  ): Promise<{ readonly answer: Exclude<HostedAnswer, Stale>; readonly writes: Writes }> {
     const ask = () =>
       this.#ask({
         type: 'hosted',
@@ -149,12 +147,7 @@ export class OutsideCalls {
         changes: changedRows(this.#known ?? this.#base, world),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       }) as Promise<HostedAnswer>;
-    let answer = await ask();
-    if ('isStale' in answer) {
-      this.#known = null;
-      answer = await ask();
-    }
-    if ('isStale' in answer) throw new Error('a session in Python that was begun is known');
+    const answer = await this.#unlessStale(ask);
     const after = withSidedRows(world, answer.rows);
     this.#known = after.world;
     this.#synced = null;
