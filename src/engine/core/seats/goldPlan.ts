@@ -13,6 +13,7 @@ import { instructedIn } from './ownTools.ts';
 import type { SeatView } from './seat.ts';
 import { objectsIn } from './seenRows.ts';
 import { userGoalOf } from './userGoal.ts';
+import { isTransient } from '../rules/calls.ts';
 
 /** A call of the conversation with its result. */
 type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };
@@ -69,7 +70,8 @@ export type Plan = {
   readonly summary: string;
 };
 
-const transient = /\b(?:time[d]? ?out|temporar\w*|try again|unavailable|rate limit|busy|overloaded|later|retry)\b/i;
+/** Whether another try makes sense after an error. */
+const mayPass = (content: string) => isTransient(content) || /\blater\b/i.test(content);
 
 /** Times that the gold seat makes a call at most, if it fails for a cause that may pass. */
 export const mostTries = 3;
@@ -244,7 +246,7 @@ function withFound(given: GoldAction['arguments'], found: readonly Json[], task:
 function isHopeless(made: readonly Made[], action: GoldAction): boolean {
   const failures = made.filter((each) => each.isError && keyOf(each.action) === keyOf(action));
   const last = failures.at(-1);
-  return last !== undefined && (failures.length >= mostTries || !transient.test(last.content));
+  return last !== undefined && (failures.length >= mostTries || !mayPass(last.content));
 }
 
 function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): number {

@@ -85,10 +85,10 @@ export type Answer =
 /** Of a tool whose state lies outside; with the snapshot of its source when the call may have changed it. */
 export type CallAnswer = Pick<ToolOutcome, 'content' | 'isError' | keyof Attachments | 'saved'>;
 
-/** The process no longer knows the session. */
+/** The process is a new one that does not know this rollout. */
 export type Stale = { readonly isStale: true };
 
-/** Of a tool in Python; `isStale` when its process is a new one that does not know this rollout. */
+/** Of a tool in Python. */
 export type PythonAnswer =
   | Stale
   /** The arguments do not fit, so the call never reached the process. */
