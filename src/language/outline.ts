@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { lineExcerpt } from '../engine/core/text/excerpt.ts';
 import type { Location } from '../engine/shell/files/diagnostic.ts';
 import type { DomainText } from '../engine/shell/load/loadedDomain.ts';
 import { type FilePart, partsOf, placeInFile } from '../engine/shell/source/fileParts.ts';
@@ -8,7 +9,6 @@ import { keyText } from '../engine/shell/source/yamlMerge.ts';
 import { type LanguageDomain, textOf } from './symbols/languageDomain.ts';
 import { isYaml, type YamlKind } from './symbols/roles.ts';
 import { placeOfSpan } from './symbols/text.ts';
-import { lineExcerpt } from '../engine/core/text/excerpt.ts';
 
 /** A part of a file in its outline. */
 export type OutlineItem = {

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { isToolName, type Offered } from '../../engine/core/domain/tool.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
 import { type Conversation, type Read, type ReadConversations, systemOf } from '../conversations/conversation.ts';
@@ -13,7 +14,6 @@ import { plainPersonaText } from './mcpDomain.ts';
 import type { Files } from './newFolder.ts';
 import { schemaOf } from './seenSchema.ts';
 import { soundsReading } from './soundsReading.ts';
-import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 /** Results of a tool that its simulator receives, and how much of each. */
 const mostExamples = 3;

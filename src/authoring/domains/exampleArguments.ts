@@ -1,5 +1,5 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
-import { isObject, type Json, type JsonObject, listOf, objectOf } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject, objectOf } from '../../engine/core/values/json.ts';
 import { referredBy } from '../../engine/core/values/jsonPointer.ts';
 import { patternOf, schemaPattern } from '../../engine/core/values/schemaPattern.ts';
 import { exactErrors, integersIn } from '../../engine/shell/load/exactErrors.ts';
@@ -291,5 +291,6 @@ export function wordsOf(name: string): string {
 }
 
 const singular = (name: string) => name.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const isNull = (value: Json) => isObject(value) && value.type === 'null';
 const nullLast = (a: Json, b: Json) => Number(isNull(a)) - Number(isNull(b));

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { type DomainFile, domainFileSchema, type McpServer } from '../../engine/core/domain/domain.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { misfitOf } from '../../engine/shell/load/arguments.ts';
@@ -11,7 +12,6 @@ import { exampleArguments, wordsOf } from './exampleArguments.ts';
 import type { FoundReader } from './findReader.ts';
 import { type Judged, rehearsedTools } from './judgedTools.ts';
 import type { Files } from './newFolder.ts';
-import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** A server as a person named it: the keys of `mcpServers` that are not left to their defaults. */
 export type GivenServer =

@@ -10,8 +10,7 @@ export function eventsOfDomain(
   const { lines, problems } = readRecording(file);
   const [problem] = problems;
   const started = lines[0]?.event;
-  if (problem || started?.type !== 'rolloutStarted')
-    throw brokenRecording(file, problem ?? noStart);
+  if (problem || started?.type !== 'rolloutStarted') throw brokenRecording(file, problem ?? noStart);
   if (started.domain.name !== domain.name) {
     const message = `was recorded in the domain "${started.domain.name}", and ${folder} is "${domain.name}"`;
     throw brokenRecording(file, { line: 1, message });

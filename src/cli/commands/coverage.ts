@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { type ChatCoverage, chatCoverage } from '../../authoring/drafts/chatCoverage.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
@@ -9,7 +10,6 @@ import { json, text } from '../options/option.ts';
 import { openDomainAt, unknownDomain } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
-import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 export const coverage: Command = defineCommand({
   name: 'coverage',

@@ -4,7 +4,12 @@ import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { noStart, type ReadRecording, readRecording, type RecordingProblem } from '../../engine/shell/records/recording.ts';
+import {
+  noStart,
+  type ReadRecording,
+  type RecordingProblem,
+  readRecording,
+} from '../../engine/shell/records/recording.ts';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/records/sentRequests.ts';
 import { guardReader } from '../../engine/shell/records/stepNotes.ts';

@@ -15,6 +15,7 @@ import {
 } from '../../engine/core/evaluation/shadow.ts';
 import { callText } from '../../engine/core/events/message.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/externalSeats.ts';
@@ -29,7 +30,6 @@ import { flag, number, type OptionValues, text, wholeNumber } from '../options/o
 import { openDomain, rateLimitWait, readRolloutOptions, timeout } from '../options/rolloutOptions.ts';
 import { percent } from '../report/sections.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
-import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 const shownDivergences = 20;
 

@@ -13,16 +13,22 @@ import {
   verdictWord,
 } from '../../engine/core/events/event.ts';
 import { baseHash } from '../../engine/core/events/world.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Json, showPath } from '../../engine/core/values/json.ts';
 import { diffDatabases } from '../../engine/core/world/database.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { type ForkPoint, forkPointOf } from '../../engine/shell/records/forkPoint.ts';
-import { noStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
+import {
+  noStart,
+  type ReadRecording,
+  readRecording,
+  readSidecar,
+  sidecarPath,
+} from '../../engine/shell/records/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
-import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** One verdict of a verifier, or a violated rule, with the number of its event. */
 export type ComparedVerdict = {

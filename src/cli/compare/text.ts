@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
-import { counted, signed } from '../../engine/core/text/counted.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { Estimate } from '../../engine/core/values/statistics.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
@@ -8,7 +9,6 @@ import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { headline } from '../report/text.ts';
 import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
 import type { ComparedPair, Parting } from './runs.ts';
-import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 /** Rows of a conversation that are printed from where two recordings part. */
 const shownRows = 8;
@@ -67,6 +67,7 @@ export function estimateText({ value, low, high }: Estimate, tasks: number): str
 }
 
 const cell = (reward: number, trials: number) => `${reward.toFixed(2)} of ${trials}`;
+const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;
 
 /** Two recordings for a terminal: where they part, what each did then, how they ended. */
 export function recordingsText(compared: RecordingsCompared): string {
@@ -125,7 +126,11 @@ function endText({ differences, more, problem }: RecordingsCompared['database'])
     'the databases at the end',
     ...tableLines({
       columns: ['place', 'A', 'B'],
-      rows: shown.map(({ place, first, second }) => [place, lineExcerpt(first ?? '-', 40), lineExcerpt(second ?? '-', 40)]),
+      rows: shown.map(({ place, first, second }) => [
+        place,
+        lineExcerpt(first ?? '-', 40),
+        lineExcerpt(second ?? '-', 40),
+      ]),
     }),
     ...(left > 0 ? [`  ... and ${counted(left, 'place')} more`] : []),
   ];

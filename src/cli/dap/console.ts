@@ -1,10 +1,10 @@
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Json, jsonOrText } from '../../engine/core/values/json.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
 import type { Variable } from './variables/rows.ts';
 import { jsonChildren, refusedVariables } from './variables/variables.ts';
-import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   says TEXT as the seat that is next. If that is not your seat, this makes a fork in which you take the turn

@@ -1,6 +1,8 @@
 import { passHatTasks, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
 import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import type { Speaker } from '../terminal/transcript.ts';
@@ -9,8 +11,6 @@ import { escaped } from './markup.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
 import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
 import { headline, withoutReward } from './text.ts';
-import { excerpt } from '../../engine/core/text/excerpt.ts';
-import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 /**
  * A run as one page with nothing outside of it. Each plot is a figure whose caption says in words what it shows, and

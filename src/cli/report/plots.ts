@@ -1,9 +1,9 @@
 import { type RunMetrics, shownPassHats } from '../../engine/core/evaluation/metrics.ts';
 import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Estimate, mean } from '../../engine/core/values/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { escaped } from './markup.ts';
-import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** A plot as inline SVG. Colours come from the page's variables, so that they follow its light or dark scheme. */
 export type Plot = { readonly title: string; readonly description: string; readonly svg: string };

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { describedDomain } from '../../engine/shell/describe.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { sizeOf } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
@@ -21,7 +22,6 @@ import type { Launch, Target } from './target.ts';
 import { didNotStart, environmentFault, refusedOptions } from './targetFaults.ts';
 import { pathsIn } from './trees.ts';
 import { throwUnlessUsersServed } from './userEndpoints.ts';
-import { sizeOf } from '../../engine/shell/files/disk.ts';
 
 /** Training on this machine. */
 export function localTarget(): Target {

@@ -7,11 +7,11 @@ import {
   type RolloutEvent,
   verdictText,
 } from '../../engine/core/events/event.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
+import { impossible } from '../../engine/core/values/impossible.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
-import { impossible } from '../../engine/core/values/impossible.ts';
-import { excerpt } from '../../engine/core/text/excerpt.ts';
 
 /** The subject of a line of the transcript; terminals and the Debug Console colour by it. */
 export type Speaker =

@@ -17,7 +17,13 @@ import type { AgentSession } from './models/agentSession.ts';
 import type { OnRetry, Retry } from './models/endpointAttempts.ts';
 import type { AskLentModel } from './models/lentModel.ts';
 import type { ModelCall } from './models/modelCall.ts';
-import { type ReadKey, settingsOfDomain, throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from './models/modelSettings.ts';
+import {
+  type ReadKey,
+  settingsOfDomain,
+  throwUnlessHeadersAllowed,
+  withFilledHeaders,
+  withSettings,
+} from './models/modelSettings.ts';
 import { parseSeat } from './models/parseSeat.ts';
 import type { AskedSimulator } from './models/toolSimulator.ts';
 import { parseTurn } from './models/typedTurn.ts';

@@ -7,7 +7,7 @@ import { useNativeHash } from '../core/values/hash.ts';
 import { openDatabase } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { messageOf } from './files/fault.ts';
-import { noStart, readRecording, type RecordingProblem } from './records/recording.ts';
+import { noStart, type RecordingProblem, readRecording } from './records/recording.ts';
 import { remembered } from './source/source.ts';
 
 export type ReplayedStep = Recorded & { readonly after: RolloutState };

@@ -18,7 +18,8 @@ import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
  */
 export async function taskFromRecording(context: Context, target: unknown): Promise<string | undefined> {
   if (!mayRun('The tools of a domain')) return undefined;
-  const recording = recordingOf(target) ?? activeRecording() ?? (await pickRecording('Which recording becomes a task?'));
+  const recording =
+    recordingOf(target) ?? activeRecording() ?? (await pickRecording('Which recording becomes a task?'));
   if (!recording) return undefined;
   const domain = await domainOfRecording(recording).catch(() => undefined);
   const named = domain === undefined ? [] : ['--domain', domain];

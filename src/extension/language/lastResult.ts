@@ -1,6 +1,6 @@
+import { times } from '../../engine/core/text/counted.ts';
 import type { LastResults, RuleResult, TaskResult } from '../runs/lastResults.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
-import { times } from '../../engine/core/text/counted.ts';
 
 const minuteMs = 60_000;
 

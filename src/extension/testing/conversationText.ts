@@ -1,10 +1,10 @@
 import { endReasonText } from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { callText } from '../../engine/core/events/message.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { readBoundedTextAsync } from '../../engine/shell/files/boundedFile.ts';
 import { parseRecording } from '../../engine/shell/records/recording.ts';
-import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 /** Characters of a step that are shown. */
 const most = 300;

@@ -1,8 +1,8 @@
 import type { Rule } from '../../engine/core/domain/rule.ts';
 import type { Coverage } from '../../engine/core/evaluation/coverage.ts';
+import { times } from '../../engine/core/text/counted.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
-import { times } from '../../engine/core/text/counted.ts';
 
 /** A rule or a tool where it is, and how often it was exercised. */
 export type CoveredPlace = { readonly name: string; readonly executed: number; readonly at: Location };

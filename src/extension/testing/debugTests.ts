@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { namesIn } from '../../engine/shell/files/disk.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debugType } from '../contributions.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
@@ -7,7 +8,6 @@ import { mayRun } from '../trust.ts';
 import { chosenTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
 import { publishRun } from './publishedRuns.ts';
-import { namesIn } from '../../engine/shell/files/disk.ts';
 
 /** Debugs the tasks of a request, one session after the other, each tied to the test run. */
 export async function debugTests(

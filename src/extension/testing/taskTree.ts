@@ -4,9 +4,9 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { DomainRow, Grouping, TaskRow } from '../../language/service/domainRow.ts';
 import { type Page, pageSize, pagesOf } from '../../language/symbols/pages.ts';
+import { rangeOf } from '../language/places.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
-import { rangeOf } from '../language/places.ts';
 
 /** The meaning of an item of the Test Explorer. */
 export type TestNode =

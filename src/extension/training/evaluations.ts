@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
-import { type TrainingRun, trainingRuns } from './runsOfWorkspace.ts';
 import { openedComparison } from '../runs/runCommands.ts';
+import { type TrainingRun, trainingRuns } from './runsOfWorkspace.ts';
 
 /**
  * Compares evaluations of checkpoints task by task: folders that are named, or those that a person picks.

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { makeOnce, replaceFile } from '../../engine/shell/files/disk.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { makeNewRunFolder, runName } from '../../engine/shell/records/runName.ts';
@@ -19,7 +20,6 @@ import { trainingRuns } from './runsOfWorkspace.ts';
 import { pickSftSource } from './sftSource.ts';
 import { showTraining } from './shownRuns.ts';
 import { local, namedTargets, pickTarget } from './targets.ts';
-import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 export type TrainingChoice = {
   readonly domain?: string;

@@ -1,12 +1,12 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
+import { isRecording, nameOf } from '../../engine/shell/records/recordingName.ts';
 import { type ComparedWhat, parseToWebview, type ToExtension, type ToWebview } from '../../webview/protocol.ts';
 import { runCommand, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { comparisonType } from '../contributions.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
-import { isRecording, nameOf } from '../../engine/shell/records/recordingName.ts';
 
 /** Panels by what they compare, so that the same comparison is opened once. */
 const opened = new Map<string, vscode.WebviewPanel>();

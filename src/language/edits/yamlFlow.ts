@@ -1,5 +1,5 @@
-import type { TextEdit } from '../symbols/textEdit.ts';
 import type { Span } from '../symbols/text.ts';
+import type { TextEdit } from '../symbols/textEdit.ts';
 
 /** The text in brackets from an item, or the opening bracket, to the next item or the closing bracket. */
 type Gap = {

@@ -1,9 +1,8 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import type { AnswerTo, Question, QuestionType } from '../answer.ts';
-
-import type { DomainOutline, Grouping, TaskRow } from './domainRow.ts';
 import type { TextEdit } from '../symbols/textEdit.ts';
+import type { DomainOutline, Grouping, TaskRow } from './domainRow.ts';
 
 /** Messages from an editor to the language service; `folder` is that of a domain. */
 export type ToService =

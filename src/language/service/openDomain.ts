@@ -9,9 +9,9 @@ import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/load
 import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../answer.ts';
 import { fixedTexts, type Texts } from '../fixAll.ts';
 import type { LanguageDomain } from '../symbols/languageDomain.ts';
+import type { TextEdit } from '../symbols/textEdit.ts';
 import { codeStamp } from './codeStamp.ts';
 import { type DomainOutline, domainRow, type Grouping, type TaskRow } from './domainRow.ts';
-import type { TextEdit } from '../symbols/textEdit.ts';
 
 type Described = { readonly stamp: string; readonly tools: readonly Tool[] };
 

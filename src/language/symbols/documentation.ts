@@ -1,12 +1,12 @@
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
 import type { Rule } from '../../engine/core/domain/rule.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { type KnownTool, type LanguageDomain, parametersOf, shapesOf, toolsOf } from './languageDomain.ts';
 import { placeOfName, type Shape, walk } from './shape.ts';
 import type { SymbolReference } from './symbolReferences.ts';
 import { referencesByKind } from './symbols.ts';
-import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 
 /** Returns the description of something that a file names, in markdown; null where nothing is known of it. */
 export function documentationOf(

@@ -7,7 +7,6 @@ import { Choice, Refusal } from './fields.tsx';
 import type { EditorContent, FileProblem, FromEditor, Ran, Shown, ValuePath } from './messages.ts';
 import { afterPress } from './press.ts';
 import './editor.css';
-import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 /** The state of an editor: the content of the document, and the last run for it. */
 export type EditorState = { readonly shown: Shown | null; readonly ran: Ran | null };
@@ -84,7 +83,7 @@ export function EditorFrame<Content extends EditorContent>(props: FrameProps<Con
       </header>
       {items.length > 1 && (
         <Choice
-          label={`${capitalized(noun)} (${items.length} in this file)`}
+          label={`${noun[0]?.toUpperCase()}${noun.slice(1)} (${items.length} in this file)`}
           value={String(index)}
           options={items.map(({ label, problem: own }, at) => ({
             value: String(at),

@@ -1,8 +1,21 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Json, type JsonObject, objectOf, type Path, textOrJson } from '../../engine/core/values/json.ts';
+import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
 import { Button } from '../controls.ts';
-import { demandsOf, emptyValue, type FormField, type FormKind, kindOf, type Misfit, misfitAt, numberFrom, resolved, type Schema, variantFor } from '../models/schemaForm.ts';
+import {
+  demandsOf,
+  emptyValue,
+  type FormField,
+  type FormKind,
+  kindOf,
+  type Misfit,
+  misfitAt,
+  numberFrom,
+  objectOf,
+  resolved,
+  type Schema,
+  variantFor,
+} from '../models/schemaForm.ts';
 import { Choice, TextInput } from './fields.tsx';
 import { JsonInput } from './jsonInput.tsx';
 
@@ -181,7 +194,7 @@ function Values(props: PartProps & { readonly values: readonly Json[] }): JSX.El
   const written = value === undefined ? '' : JSON.stringify(value);
   const options = values.map((each) => ({
     value: JSON.stringify(each),
-    label: textOrJson(each),
+    label: typeof each === 'string' ? each : JSON.stringify(each),
   }));
   const none = isRequired && value !== undefined ? [] : [{ value: '', label: isRequired ? '(choose)' : '(left out)' }];
   const commit = (chosen: string): void => {

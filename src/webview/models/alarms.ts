@@ -1,6 +1,5 @@
 import type { Alarm } from '../protocol.ts';
 import { formatMetric, metricNamed } from './metrics.ts';
-import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 /** An alarm as a person reads it. */
 export type AlarmSummary = {
@@ -22,8 +21,8 @@ export function alarmSummaries(alarms: readonly Alarm[]): readonly AlarmSummary[
   return alarms
     .map(({ name, step, message, evidence, recordings, advice, pauses }) => ({
       key: `${name}/${step}`,
-      title: capitalized(name.replaceAll('-', ' ')).replace(/^Kl\b/, 'KL'),
-      message: `${capitalized(message)}.`,
+      title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`.replace(/^Kl\b/, 'KL'),
+      message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
       evidence: Object.entries(evidence).map(evidenceOf),
       recordings: recordings.map((file) => ({
         file,

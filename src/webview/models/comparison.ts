@@ -1,7 +1,6 @@
 import type { ComparedMetrics, ComparedRun, ComparedTrial, Estimate, Flip, RunsCompared } from '../compared.ts';
 import type { ComparedWhat, ToWebview } from '../protocol.ts';
 import { duration } from './duration.ts';
-import { signed } from '../../engine/core/text/counted.ts';
 
 export type { RunsCompared } from '../compared.ts';
 
@@ -307,3 +306,5 @@ export function verdictText(comparison: RunsCompared, other: number): string {
   const tasks = `${pair.tasks.length} ${pair.tasks.length === 1 ? 'task' : 'tasks'}`;
   return `${letterOf(other)} against ${letterOf(0)}: mean reward ${signed(value)}${interval} over ${tasks}, better on ${pair.better}, worse on ${pair.worse}. p = ${pair.p.toFixed(4)}: ${pair.verdict}.`;
 }
+
+const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, listOf, objectOf, type Path, textOrJson } from '../../engine/core/values/json.ts';
+import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
 import { referredBy } from '../../engine/core/values/jsonPointer.ts';
 
 /** A JSON Schema, as far as a form reads it. What a form can't show it shows as JSON. */
@@ -17,6 +17,14 @@ export type FormKind =
   | { readonly type: 'choice'; readonly values: readonly Json[] }
   | { readonly type: 'variants'; readonly variants: readonly Variant[] }
   | { readonly type: 'text' | 'number' | 'boolean' | 'json' };
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns a value as an object; an empty one if it is not an object. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 /** Steps that may still be taken. A server's schema can lead round in circles, and split at each of them. */
 type Steps = { left: number };
@@ -118,16 +126,18 @@ function variantsOf(root: Schema, outer: Schema, forms: readonly Schema[]): Form
 
 function labelOf(schema: Schema, index: number): string {
   if (typeof schema.title === 'string') return schema.title;
-  if (Object.hasOwn(schema, 'const')) return textOrJson(schema.const as Json);
+  if (Object.hasOwn(schema, 'const')) return shortJson(schema.const as Json);
   const marks = Object.entries(objectOf(schema.properties)).flatMap(([name, own]) =>
-    isObject(own) && Object.hasOwn(own, 'const') ? [`${name}: ${textOrJson(own.const as Json)}`] : [],
+    isObject(own) && Object.hasOwn(own, 'const') ? [`${name}: ${shortJson(own.const as Json)}`] : [],
   );
   if (marks.length > 0) return marks.join(', ');
-  if (Array.isArray(schema.enum)) return schema.enum.map(textOrJson).join(' or ');
+  if (Array.isArray(schema.enum)) return schema.enum.map(shortJson).join(' or ');
   const names = Object.keys(objectOf(schema.properties));
   if (names.length > 0) return `with ${names.join(', ')}`;
   return typeof schema.type === 'string' ? schema.type : `form ${index + 1}`;
 }
+
+const shortJson = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The variant that a value has, as far as its type and its constant parts tell; the first where none fits. */
 export function variantFor(root: Schema, variants: readonly Variant[], value: Json | undefined): number {

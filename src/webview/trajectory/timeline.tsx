@@ -4,11 +4,10 @@ import { DataGrid } from '../controls.ts';
 import { duration } from '../models/duration.ts';
 import { fullHeight, parties, type Span, spanText, totalOf, turnsText } from '../models/timeline.ts';
 import type { Actions } from './actions.ts';
-import { capitalized } from '../../engine/core/text/capitalized.ts';
 
 const columns = [
   { key: 'turn', label: 'Turn' },
-  ...parties.map((party) => ({ key: party, label: capitalized(party) })),
+  ...parties.map((party) => ({ key: party, label: `${party[0]?.toUpperCase()}${party.slice(1)}` })),
   { key: 'input', label: 'Tokens in' },
   { key: 'output', label: 'Tokens out' },
 ];

@@ -13,7 +13,14 @@ import { recordingEnding, recordingName, rolloutName } from '../../../engine/she
 import { makeNewRunFolder, removeUnbegunRun } from '../../../engine/shell/records/runName.ts';
 import { openRun } from '../../../engine/shell/runs/batch.ts';
 import { throwUnlessNamed } from '../../options/modelSettings.ts';
-import { chosenSeat, rateLimitOf, settledModel, taskNamed, timesOf, unknownDomain } from '../../options/rolloutOptions.ts';
+import {
+  chosenSeat,
+  rateLimitOf,
+  settledModel,
+  taskNamed,
+  timesOf,
+  unknownDomain,
+} from '../../options/rolloutOptions.ts';
 import { UsageError } from '../../terminal/io.ts';
 import type { Configuration } from '../rollout/configuration.ts';
 import { Debuggee } from '../rollout/debuggee.ts';

@@ -17,7 +17,14 @@ import {
   workerSeats,
 } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
-import { brokenRecording, noStart, readRecording, type RecordingProblem, type SidecarLine, sidecarPath } from '../../../engine/shell/records/recording.ts';
+import {
+  brokenRecording,
+  noStart,
+  type RecordingProblem,
+  readRecording,
+  type SidecarLine,
+  sidecarPath,
+} from '../../../engine/shell/records/recording.ts';
 import { forkName, originName } from '../../../engine/shell/records/recordingName.ts';
 import { runIdIn } from '../../../engine/shell/records/runFile.ts';
 import { type GuardNote, guardReader, readsReader } from '../../../engine/shell/records/stepNotes.ts';

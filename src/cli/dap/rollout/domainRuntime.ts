@@ -10,10 +10,10 @@ import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import { hasSources } from '../../../engine/shell/load/loadedDomain.ts';
 import { settingOf } from '../../../engine/shell/replay.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import { nobody } from '../../../engine/shell/runs/regrade.ts';
 import type { Supervisor } from '../../../engine/shell/supervisor.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import { PresentPlaces } from './presentPlaces.ts';
-import { nobody } from '../../../engine/shell/runs/regrade.ts';
 
 type GroundOptions = {
   readonly log: (text: string) => void;

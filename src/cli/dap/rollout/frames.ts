@@ -7,11 +7,11 @@ import { endReasonText } from '../../../engine/core/events/displayText.ts';
 import { type Failure, verdictText } from '../../../engine/core/events/event.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { counted } from '../../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 import type { Location } from '../../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain, TaskLocation } from '../../../engine/shell/load/loadedDomain.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
-import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */
 export type Frame = {

@@ -3,10 +3,10 @@ import { evaluate as evaluateNode, type Scope } from '../../../engine/core/expre
 import { evaluateExpression, parseExpression, pathsIn } from '../../../engine/core/expression/expression.ts';
 import type { Expression } from '../../../engine/core/expression/syntax.ts';
 import { callsOf } from '../../../engine/core/rules/calls.ts';
+import { stateValue } from '../../../engine/core/rules/seen.ts';
 import type { Json } from '../../../engine/core/values/json.ts';
 import { getAt } from '../../../engine/core/world/database.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
-import { stateValue } from '../../../engine/core/rules/seen.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
 export const roots = [

@@ -3,12 +3,12 @@ import { decisiveVerdict } from '../../../engine/core/domain/decisiveVerdict.ts'
 import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { callsOf, type MadeCall } from '../../../engine/core/rules/calls.ts';
+import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 import { contentHash } from '../../../engine/core/values/hash.ts';
 import { type Json, type JsonObject, textOrJson } from '../../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { inWordsOf, rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
-import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 
 /** A value shown next to a line of a file while the rollout is at a step; `line` counts from 1. */
 export type InlineValue = { readonly line: number; readonly text: string };

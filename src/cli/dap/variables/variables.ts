@@ -1,12 +1,12 @@
 import { callsIn, type Message, type ToolCall } from '../../../engine/core/events/message.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
+import { excerpt } from '../../../engine/core/text/excerpt.ts';
 import { type Json, type JsonObject, jsonOf, type Path } from '../../../engine/core/values/json.ts';
 import type { InWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import { parseTurn } from '../../../engine/shell/models/typedTurn.ts';
 import type { GuardNote } from '../../../engine/shell/records/stepNotes.ts';
 import type { Edit } from '../rollout/edit.ts';
 import { pageSize, rowsOf, type Variable, type WholeValue } from './rows.ts';
-import { excerpt } from '../../../engine/core/text/excerpt.ts';
 
 /** Returns what the guard did on the way to a step, by the number of the step. */
 export type GuardAt = (step: number) => GuardNote | undefined;

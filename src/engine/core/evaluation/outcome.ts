@@ -2,9 +2,9 @@ import { type ChangedRows, changedRows } from '../events/changedRows.ts';
 import { endReasonText } from '../events/displayText.ts';
 import type { Failure, RolloutEvent, Verdict } from '../events/event.ts';
 import { counted } from '../text/counted.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { type Coverage, coverageOf } from './coverage.ts';
 import { type Measure, measureOf } from './measure.ts';
-import { excerpt } from '../text/excerpt.ts';
 
 /** A step to look at first to see why a rollout came out as it did, and the rule that it is about. */
 export type Pointer = { readonly step: number; readonly label: string; readonly rule?: string };

@@ -1,13 +1,13 @@
 import { isProposal, namesValue } from '../dialogue/dialogue.ts';
 import { calendarDay, isTimeZone } from '../text/calendar.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { amountsIn, durationsIn, keysNamed, numbersIn, saysAny, textClauses, textSentences } from '../text/phrase.ts';
 import { wordsOf } from '../text/text.ts';
+import { impossible } from '../values/impossible.ts';
 import { type Json, type JsonObject, textOrJson } from '../values/json.ts';
 import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
-import { impossible } from '../values/impossible.ts';
-import { excerpt } from '../text/excerpt.ts';
 
 /** Returns the value of a name in an expression; undefined for a name that is not known. */
 export type Scope = (name: string) => Json | undefined;

@@ -1,8 +1,8 @@
+import { excerpt } from '../text/excerpt.ts';
 import type { Json } from '../values/json.ts';
 import { evaluate, holds, type Scope } from './evaluate.ts';
 import { arityOf } from './signature.ts';
 import type { Expression } from './syntax.ts';
-import { excerpt } from '../text/excerpt.ts';
 
 const comparisons: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=', 'in']);
 const longest = 120;

@@ -1,4 +1,5 @@
 import { calendarDay } from '../text/calendar.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
 import { arityOf, type FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
@@ -16,7 +17,6 @@ import {
   textsFrom,
   textType,
 } from './type.ts';
-import { impossible } from '../values/impossible.ts';
 
 /** Returns the type of the value that a name refers to; undefined for an unknown name. */
 export type Names = (name: string) => Type | undefined;

@@ -75,8 +75,7 @@ function transcriptOf(messages: readonly Message[]): string {
         return [`result of ${message.name}${message.by ? ', for the customer alone' : ''}: ${message.content}`];
       const speaker = message.role === 'user' ? 'customer' : 'agent';
       const calls = callsIn(message).map(
-        ({ name, arguments: given }) =>
-          `${speaker} calls ${name}: ${textOrJson(given)}`,
+        ({ name, arguments: given }) => `${speaker} calls ${name}: ${textOrJson(given)}`,
       );
       return [...(message.content && calls.length === 0 ? [`${speaker}: ${message.content}`] : []), ...calls];
     })
@@ -104,7 +103,8 @@ export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
   const isSame = (one: JsonObject, other: JsonObject) => one['holds'] === other['holds'];
   const last = answerAmong(reasoned.length > 0 ? reasoned : found, isSame);
   if (last === undefined || lastFound === undefined) return unclear('the judge gave no clear answer');
-  if (last === 'differing' || !isSame(last.value, lastFound.value)) return unclear('the judge gave answers that disagree');
+  if (last === 'differing' || !isSame(last.value, lastFound.value))
+    return unclear('the judge gave answers that disagree');
   const doubt = doubtAbout(text, lastFound.span, ['holds']);
   if (doubt) return unclear(`the judge gave no clear answer: it ${doubt}`);
   if (placed.some((each) => !isAnswer(each) && hasKey(each.written, ['holds'])))

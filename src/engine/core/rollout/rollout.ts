@@ -16,12 +16,12 @@ import { withWrites } from '../events/world.ts';
 import { isUnscorable } from '../reward/reward.ts';
 import { checkRules, type Moment } from '../rules/rules.ts';
 import { contentHash } from '../values/hash.ts';
+import { impossible } from '../values/impossible.ts';
 import { attachmentsOf } from '../values/media.ts';
 import { providedBy } from '../values/providerFields.ts';
 import { hashOf } from '../world/database.ts';
 import type { Effect } from './effect.ts';
 import { openQuestion } from './judgement.ts';
-import { impossible } from '../values/impossible.ts';
 
 /** The frozen data of the domain that `advance` reads besides state and event. */
 export type Setting = { readonly domain: Domain; readonly world: World };

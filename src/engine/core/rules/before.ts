@@ -1,9 +1,9 @@
 import type { RuleOf } from '../domain/rule.ts';
+import { readArguments } from '../events/message.ts';
 import { equalJson } from '../expression/expression.ts';
 import { type JsonObject, textOrJson } from '../values/json.ts';
 import { type Finding, held, type Moment, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
-import { readArguments } from '../events/message.ts';
 
 /** A call of `tools` needs an earlier successful call of one of `require`, about the same thing where `same` says so. */
 export function before(rule: RuleOf<'before'>, moment: Moment, { domain, calls }: Seen): readonly Finding[] {

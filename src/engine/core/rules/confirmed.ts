@@ -13,14 +13,14 @@ import {
 import type { RuleOf } from '../domain/rule.ts';
 import { type ToolCall, utterancesOf } from '../events/message.ts';
 import { parseExpression, pathsIn } from '../expression/expression.ts';
+import { excerpt } from '../text/excerpt.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
 import { isReferredTo, nounsFor } from './reference.ts';
 import { namesOfRow } from './rowNames.ts';
 import { binds, type Seen } from './seen.ts';
-import { impossible } from '../values/impossible.ts';
-import { excerpt } from '../text/excerpt.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
 /** A way to name a value, and what the same way names otherwise. */

@@ -1,9 +1,9 @@
 import type { RuleOf } from '../domain/rule.ts';
 import { utterancesOf } from '../events/message.ts';
 import { saysPhrase } from '../text/phrase.ts';
+import type { MadeCall } from './calls.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
-import type { MadeCall } from './calls.ts';
 
 /**
  * The agent says one of the phrases before a call of the tools `before`, after every successful call of the tools

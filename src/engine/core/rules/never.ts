@@ -1,8 +1,8 @@
 import type { RuleOf } from '../domain/rule.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { saysPhrase } from '../text/phrase.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
-import { excerpt } from '../text/excerpt.ts';
 
 /**
  * A call of `tools`, or an utterance that says one of `says`, is never made where `when` holds. Without either, no

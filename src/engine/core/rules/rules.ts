@@ -1,6 +1,7 @@
 import type { Domain } from '../domain/domain.ts';
 import type { Rule, RuleVerdict } from '../domain/rule.ts';
 import type { RolloutState } from '../events/state.ts';
+import { impossible } from '../values/impossible.ts';
 import { before } from './before.ts';
 import { confirmed } from './confirmed.ts';
 import { type Finding, type Moment, unknown } from './finding.ts';
@@ -11,7 +12,6 @@ import { never } from './never.ts';
 import { oneCall } from './oneCall.ts';
 import { onlyIf } from './onlyIf.ts';
 import { type Seen, seenIn } from './seen.ts';
-import { impossible } from '../values/impossible.ts';
 
 export type { Moment } from './finding.ts';
 

@@ -10,11 +10,11 @@ import { filledActions, succeededIn } from '../events/quotedResults.ts';
 import type { RolloutState } from '../events/state.ts';
 import { conditionHolds, type Evaluated, evaluateExpression, type Scope } from '../expression/expression.ts';
 import { timeZoneOf } from '../text/calendar.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
 import { readView } from '../world/database.ts';
 import { callsOf, type MadeCall } from './calls.ts';
 import type { Moment } from './finding.ts';
-import { impossible } from '../values/impossible.ts';
 
 /** The data that a check may read. */
 export type Seen = {

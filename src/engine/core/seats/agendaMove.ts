@@ -1,11 +1,11 @@
 import { factsOf, recogniserOf } from '../events/facts.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Progress } from './agendaProgress.ts';
 import { speech } from './agendaSpeech.ts';
 import type { Instruction } from './instruction.ts';
 import { doingOf } from './ownTools.ts';
 import type { SeatView, UserReply } from './seat.ts';
 import { userGoalOf } from './userGoal.ts';
-import { impossible } from '../values/impossible.ts';
 
 /** The user's next move. */
 export type Move =

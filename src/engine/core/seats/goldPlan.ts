@@ -3,6 +3,7 @@ import { factOf, type GoldAction, type Task } from '../domain/task.ts';
 import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
 import { answeredIn, fieldsOf, utterancesOf } from '../events/message.ts';
 import { filledActions } from '../events/quotedResults.ts';
+import { isTransient } from '../rules/calls.ts';
 import { isExpression } from '../rules/confirmed.ts';
 import { binds } from '../rules/seen.ts';
 import { wordsOf } from '../text/text.ts';
@@ -13,7 +14,6 @@ import { instructedIn } from './ownTools.ts';
 import type { SeatView } from './seat.ts';
 import { objectsIn } from './seenRows.ts';
 import { userGoalOf } from './userGoal.ts';
-import { isTransient } from '../rules/calls.ts';
 
 /** A call of the conversation with its result. */
 type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };

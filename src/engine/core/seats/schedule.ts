@@ -1,8 +1,8 @@
 import type { AgentActs } from '../dialogue/dialogue.ts';
 import { type OccasionalBehaviour, occasionalBehaviours, type Persona } from '../domain/persona.ts';
 import type { RolloutStarted } from '../events/event.ts';
-import { randomStream, rolloutKey } from '../values/random.ts';
 import { impossible } from '../values/impossible.ts';
+import { randomStream, rolloutKey } from '../values/random.ts';
 
 /** Something that the user does at a reply which the seed has drawn. */
 export type Cue =

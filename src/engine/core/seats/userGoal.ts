@@ -1,10 +1,10 @@
 import type { Task } from '../domain/task.ts';
 import { type Facts, factsOf, tells } from '../events/facts.ts';
+import { capitalized } from '../text/capitalized.ts';
 import { wordsOf } from '../text/text.ts';
 import { memo } from '../values/memo.ts';
 import { speech } from './agendaSpeech.ts';
 import type { SeatView } from './seat.ts';
-import { capitalized } from '../text/capitalized.ts';
 
 /**
  * The user's first words: the task's opening, else its goal in the first person. A persona that omits leaves

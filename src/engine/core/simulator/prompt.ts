@@ -3,10 +3,10 @@ import type { OccasionalBehaviour } from '../domain/persona.ts';
 import { factsOf, recogniserOf } from '../events/facts.ts';
 import { callsIn, messagesOf, type ToolCall } from '../events/message.ts';
 import type { UserView } from '../seats/seat.ts';
+import { impossible } from '../values/impossible.ts';
 import { type ProvidedMessage, providedBy } from '../values/providerFields.ts';
 import { type Direction, standingOf } from './direction.ts';
 import { silence } from './turns.ts';
-import { impossible } from '../values/impossible.ts';
 
 /**
  * One message of the chat that a model gets that plays the user: its own turns are the assistant's, and so are the

@@ -1,9 +1,9 @@
 import { recogniserOf } from '../events/facts.ts';
 import type { UserView } from '../seats/seat.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { plain, wordsOf } from '../text/text.ts';
 import { containsWords } from '../text/value.ts';
 import { turnsOf } from './turns.ts';
-import { excerpt } from '../text/excerpt.ts';
 
 const things =
   '(?:order|parcel|package|account|booking|reservation|customer|tracking|confirmation|ticket|member|membership|phone|mobile|telephone|contact)';

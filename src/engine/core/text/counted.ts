@@ -6,9 +6,6 @@ export function counted(count: number, noun: string): string {
 /** Returns how often something was: `once`, `2 times`. */
 export const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
-/** Returns a difference with its sign. */
-export const signed = (value: number): string => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;
-
 /** Names that a message shows of a list. */
 const shownNames = 3;
 

@@ -10,9 +10,6 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 /** Returns a value as an object; an empty one if it is not an object. */
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
-/** Returns a value as a list; an empty one if it is not a list. */
-export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
-
 /** Returns the value of a JSON text; undefined for a text that is not JSON. */
 export function jsonOf(text: string): unknown {
   try {

@@ -14,12 +14,12 @@ import {
 } from '../expression/expression.ts';
 import { readings } from '../expression/readings.ts';
 import { callsOf } from '../rules/calls.ts';
+import { stateValue } from '../rules/seen.ts';
 import { counted } from '../text/counted.ts';
+import { shownValue } from '../text/value.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
 import { readView } from '../world/database.ts';
 import { comparable, firstDifference } from './volatile.ts';
-import { shownValue } from '../text/value.ts';
-import { stateValue } from '../rules/seen.ts';
 
 /** Names that an assertion's expression (`that`) can start with. */
 export const assertionNames = ['state', 'db', 'user', 'calls', 'now', 'timeZone'] as const;

@@ -2,8 +2,8 @@ import type { Task } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import { utterancesOf } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
-import { saysPhrase } from './spokenPhrase.ts';
 import { impossible } from '../values/impossible.ts';
+import { saysPhrase } from './spokenPhrase.ts';
 
 type Said = { readonly content: string; readonly step: number };
 

@@ -4,11 +4,11 @@ import type { Task } from '../domain/task.ts';
 import type { Deviation, Verdict } from '../events/event.ts';
 import { callsIn } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
+import { shownValue } from '../text/value.ts';
 import { createdIdsIn } from '../values/createdIds.ts';
 import { showPath } from '../values/json.ts';
 import { type Change, type Database, diffDatabases, sameDatabase } from '../world/database.ts';
 import { type Renamed, type Renaming, renamedLike } from './renaming.ts';
-import { shownValue } from '../text/value.ts';
 
 const sides = ['agent', 'user'] as const;
 

@@ -2,11 +2,11 @@ import type { EndState, Task } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import { callsIn, isUnreadable } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
+import { shownValue } from '../text/value.ts';
 import { isObject, type Json } from '../values/json.ts';
 import { getAt } from '../world/database.ts';
 import { plainJson } from './objectRows.ts';
 import { sameValue } from './pythonEquality.ts';
-import { shownValue } from '../text/value.ts';
 
 /** A problem with one attribute; `raises` if the evaluator of ACEBench could not continue. */
 type Problem = { readonly text: string; readonly raises?: true };

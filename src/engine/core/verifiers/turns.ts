@@ -3,10 +3,10 @@ import type { Task } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import { callsIn, isUnreadable, type Message } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
+import { shownValue } from '../text/value.ts';
 import type { Json } from '../values/json.ts';
 import { diffDatabases, getAt } from '../world/database.ts';
 import { sameValue } from './pythonEquality.ts';
-import { shownValue } from '../text/value.ts';
 
 /** The result of a gold action, played on its own instance. */
 export type GoldStep = { readonly turn: number; readonly content: string; readonly world: World };

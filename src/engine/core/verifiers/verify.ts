@@ -3,6 +3,7 @@ import { exactly, type FieldComparison } from '../domain/fieldComparison.ts';
 import type { Task, VerifierName } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import type { RolloutState } from '../events/state.ts';
+import { impossible } from '../values/impossible.ts';
 import { actionsVerdict } from './actions.ts';
 import { assertionsVerdict, stateOutside, type VolatileOf } from './assertions.ts';
 import { communicateVerdict } from './communicate.ts';
@@ -12,7 +13,6 @@ import { judgeVerdict } from './judge.ts';
 import { milestonesVerdict } from './milestones.ts';
 import { receiptsVerdict } from './receipts.ts';
 import { type GoldStep, turnsVerdict } from './turns.ts';
-import { impossible } from '../values/impossible.ts';
 
 /** The result of a verifier of verifiers.ts for a rollout. */
 export type CustomResult = {

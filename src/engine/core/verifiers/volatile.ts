@@ -7,12 +7,12 @@ import {
   isExact,
   placeOf,
 } from '../domain/fieldComparison.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { createdIdsIn, prefixOf } from '../values/createdIds.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from '../values/json.ts';
 import { exactJson } from '../values/largeIntegers.ts';
 import { patchesBetween } from '../world/difference.ts';
 import type { Renaming } from './renaming.ts';
-import { excerpt } from '../text/excerpt.ts';
 
 /** Values without what differs from one rollout to the next: each id is a number, in the order in which ids appear. */
 export type Comparable = {

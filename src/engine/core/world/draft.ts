@@ -1,6 +1,22 @@
 import { type JsonObject, type Path, put } from '../values/json.ts';
 import { equalNodes } from './difference.ts';
-import { arrayFrom, checkPlain, childOf, enter, inspect, isContainer, jsonOf, keysOf, narrowKeys, type Node, type NodeObject, objectNode, plainEntries, scalarOf, Wide } from './node.ts';
+import {
+  arrayFrom,
+  checkPlain,
+  childOf,
+  enter,
+  inspect,
+  isContainer,
+  jsonOf,
+  keysOf,
+  type Node,
+  type NodeObject,
+  narrowKeys,
+  objectNode,
+  plainEntries,
+  scalarOf,
+  Wide,
+} from './node.ts';
 import { arranged, find, tableKeys, withoutRow, withRow } from './table.ts';
 
 /** A draft of one node: mutable behind a proxy, and a node again at the end. */

@@ -4,6 +4,7 @@ import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import type { RolloutEvent } from '../../core/events/event.ts';
 import type { ToolCall } from '../../core/events/message.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
+import { excerpt } from '../../core/text/excerpt.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
@@ -17,7 +18,6 @@ import type { Note } from '../source/note.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
 import type { Replayed } from './goldReplay.ts';
 import type { Stage } from './stage.ts';
-import { excerpt } from '../../core/text/excerpt.ts';
 
 /** A call of a tool, and the rollout up to it. */
 export type Sample = {

@@ -1,11 +1,11 @@
 import type { Rule } from '../../core/domain/rule.ts';
 import type { Tools } from '../../core/rules/seen.ts';
+import { impossible } from '../../core/values/impossible.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { accepted } from '../load/drafts.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import type { KnownTools, Note } from '../source/note.ts';
 import type { Declared } from '../source/scan.ts';
-import { impossible } from '../../core/values/impossible.ts';
 
 /** Tools and rules that no task tries: what is never rehearsed is never measured. */
 export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void {

@@ -1,14 +1,14 @@
 import { parseExpression } from '../../core/expression/expression.ts';
 import type { ObjectType, Texts, Type } from '../../core/expression/type.ts';
 import { type Readable, type TypeProblem, typeProblems } from '../../core/expression/typeCheck.ts';
+import { capitalized } from '../../core/text/capitalized.ts';
+import { impossible } from '../../core/values/impossible.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import { replacing } from '../source/edit.ts';
 import type { PlacedText } from '../source/items.ts';
 import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
 import type { Note } from '../source/note.ts';
-import { impossible } from '../../core/values/impossible.ts';
-import { capitalized } from '../../core/text/capitalized.ts';
 
 export type ExpressionContext = {
   readonly kind: 'rule' | 'task';

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import type { Tool } from '../../core/domain/tool.ts';
+import { capitalized } from '../../core/text/capitalized.ts';
 import { type Approval, approvalFor } from '../approvals/approvals.ts';
 import { effectsOfDomain, isOfCode } from '../approvals/effects.ts';
 import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from '../files/diagnostic.ts';
@@ -7,7 +8,6 @@ import { hasOutsideTools, type LoadedDomain } from '../load/loadedDomain.ts';
 import type { Overlay } from '../source/source.ts';
 import { completeDomain } from './completeDomain.ts';
 import { loadDomain } from './loadDomain.ts';
-import { capitalized } from '../../core/text/capitalized.ts';
 
 export type CheckOptions = {
   readonly folder: string;

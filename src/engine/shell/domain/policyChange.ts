@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readBoundedText } from '../files/boundedFile.ts';
+import { namesIn } from '../files/disk.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { isRecording } from '../records/recordingName.ts';
 import { type PolicyChange, type RunFile, readRunFile } from '../records/runFile.ts';
-import { namesIn } from '../files/disk.ts';
 
 /**
  * Returns what a policy says otherwise than that of the last run of the same domain, which is beside this one;

@@ -1,7 +1,7 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError, type RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { concernsRequest } from './httpStatus.ts';
 import { textOrJson } from '../../core/values/json.ts';
+import { concernsRequest } from './httpStatus.ts';
 
 /** An error in a server's response to a request. The connection still works. */
 export class ServerError extends Error {

@@ -9,14 +9,7 @@ import { Fault } from '../files/fault.ts';
 import { isPage, withoutPage } from '../files/htmlPage.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { redactedPart } from '../keys/secrets.ts';
-import {
-  Disconnected,
-  OtherAnswer,
-  PageAnswer,
-  ServerError,
-  UnaddressedRefusal,
-  UnreadableAnswer,
-} from './errors.ts';
+import { Disconnected, OtherAnswer, PageAnswer, ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
 import { concernsRequest, isAboutRights, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
 import { requestNumber } from './numericId.ts';

@@ -1,9 +1,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
+import { textOrJson } from '../../core/values/json.ts';
 import { redacted } from '../keys/secrets.ts';
 import { meaningOf, ServerError } from './errors.ts';
-import { textOrJson } from '../../core/values/json.ts';
 
 /**
  * A client that requires nothing of what a server answers when it starts. It also speaks with a server of an unknown

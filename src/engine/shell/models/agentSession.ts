@@ -6,6 +6,7 @@ import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
 import { attachmentsOf } from '../../core/values/media.ts';
 import { providedBy } from '../../core/values/providerFields.ts';
 import { cancelled, Fault } from '../files/fault.ts';
+import type { Returned } from '../rollout/effectEvents.ts';
 import type { RemoteView } from '../workers/workerMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
@@ -15,7 +16,6 @@ import { type LentAddress, lendAddress } from './lentAddress.ts';
 import { type AskLentModel, LentModel, type ModelAnswer } from './lentModel.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { replyOf } from './openai.ts';
-import type { Returned } from '../rollout/effectEvents.ts';
 
 /** The agent's reply, and the requests to its model that led to it. */
 export type AgentAnswer = { readonly reply: AgentReply; readonly call?: ModelCall };

@@ -11,12 +11,12 @@ import type { Patch } from '../../core/world/database.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { exactDataErrors, sentArguments } from '../load/exactErrors.ts';
+import { failedOutcome } from '../rollout/effectEvents.ts';
 import type { CheckedQuestion } from '../workers/checkedRollout.ts';
 import type { SimulatedAnswer } from '../workers/workerMessage.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Answered } from './openai.ts';
 import { askForObject, structured } from './structuredOutput.ts';
-import { failedOutcome } from '../rollout/effectEvents.ts';
 
 /** A call of a simulated tool, as the supervisor passes it on. */
 export type AskedSimulator = Extract<CheckedQuestion, { readonly type: 'simulated' }>;
@@ -61,8 +61,7 @@ export async function askToolModel(
   onRetry?: OnRetry,
 ): Promise<Answered<SimulatedAnswer>> {
   const misfit = misfitOf(tool, asked.arguments, asked.integers);
-  if (misfit)
-    return { reply: failedOutcome(misfit), call: { ms: 0, request: null } };
+  if (misfit) return { reply: failedOutcome(misfit), call: { ms: 0, request: null } };
   const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };
   const messages = [
     { role: 'system' as const, content: simulatorInstructions(tool) },
@@ -133,7 +132,11 @@ function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   }
   const doubt = doubtAbout(text, given.span, ['result', 'error', 'writes']);
   if (doubt) return { problem: `it ${doubt}` };
-  const answer = given.value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
+  const answer = given.value as {
+    readonly result?: Json;
+    readonly error?: string;
+    readonly writes?: readonly Written[];
+  };
   if (answer.error !== undefined) return failedOutcome(answer.error);
   const { result } = answer;
   const content = textOrJson(result);

@@ -3,8 +3,8 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, realpathSyn
 import { constants, devNull, release, userInfo } from 'node:os';
 import { basename, delimiter, dirname, join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
-import { processFilter } from './processFilter.ts';
 import { asNode } from './childEnvironment.ts';
+import { processFilter } from './processFilter.ts';
 
 /** The operating system's part in confining a domain's code, or why it has none and what would give it one. */
 export type Sandbox =

@@ -8,6 +8,7 @@ import { jsonOf } from '../../core/values/json.ts';
 import { losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
 import { readBoundedText } from '../files/boundedFile.ts';
 import { deletedMeanwhile, fromDisk, onDisk, requireWritable } from '../files/disk.ts';
+import { Fault } from '../files/fault.ts';
 import type { SideNote } from '../files/sideNote.ts';
 
 /** Chain head before the first line. */
@@ -232,8 +233,17 @@ export function wholeLines(text: string): {
 export const noStart = { line: 1, message: 'a recording begins with rolloutStarted' };
 
 /** Returns the fault of a recording that cannot be used. */
-export function brokenRecording(file: string, { line, message }: { readonly line: number; readonly message: string }): Fault {
-  return new Fault({ who: 'environment', code: 'recording/broken', message: `${file}:${line}: ${message}`, file, line });
+export function brokenRecording(
+  file: string,
+  { line, message }: { readonly line: number; readonly message: string },
+): Fault {
+  return new Fault({
+    who: 'environment',
+    code: 'recording/broken',
+    message: `${file}:${line}: ${message}`,
+    file,
+    line,
+  });
 }
 
 /** Whether a line is, byte for byte, what was written after this head. */

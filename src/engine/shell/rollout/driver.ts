@@ -15,7 +15,16 @@ import type { Json, JsonObject } from '../../core/values/json.ts';
 import { randomStream, rolloutKey } from '../../core/values/random.ts';
 import { draft, type Patch } from '../../core/world/database.ts';
 import { Fault } from '../files/fault.ts';
-import { agentReplied, decidedEvent, ended, failedOutcome, toolReturned, toolsBrought, unverified, userReplied } from './effectEvents.ts';
+import {
+  agentReplied,
+  decidedEvent,
+  ended,
+  failedOutcome,
+  toolReturned,
+  toolsBrought,
+  unverified,
+  userReplied,
+} from './effectEvents.ts';
 import { goldWorld } from './goldWorld.ts';
 import type { Rollout, Step, ToolOutcome } from './ports.ts';
 import { underFaults } from './seededFaults.ts';

@@ -32,7 +32,7 @@ export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
 }
 
 /** Returns the outcome of a call that failed, or that was refused. */
-export const failedOutcome = (message: string): ToolOutcome => ({
+export const failedOutcome = (message: string) => ({
   content: `Error: ${message}`,
   isError: true,
   writes: [],

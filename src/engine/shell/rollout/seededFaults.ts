@@ -3,8 +3,8 @@ import { numberFormsOf, type ToolCall } from '../../core/events/message.ts';
 import { type Json, type JsonObject, textOrJson } from '../../core/values/json.ts';
 import { keysOfPointer, pointerKey } from '../../core/values/jsonPointer.ts';
 import type { Attachments } from '../../core/values/media.ts';
-import type { ToolOutcome } from './ports.ts';
 import { failedOutcome } from './effectEvents.ts';
+import type { ToolOutcome } from './ports.ts';
 
 type Time = {
   /** Of the tool: a latency beyond it is not an answer. */
@@ -61,7 +61,9 @@ type Result = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 function before(fault: SeededFault, call: ToolCall, timeoutMs: number): ToolCall | ToolOutcome {
   switch (fault.type) {
     case 'latency':
-      return fault.ms < timeoutMs ? call : failedOutcome(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
+      return fault.ms < timeoutMs
+        ? call
+        : failedOutcome(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
     case 'outage':
       return failedOutcome(fault.message ?? `${call.name} is not available at the moment; try again later`);
     case 'permissionDenied':
@@ -98,7 +100,13 @@ const ofText = { textParts: undefined, structured: undefined };
 function after<T extends Result>(outcome: T, fault: SeededFault): T {
   if (outcome.isError) return outcome;
   if (fault.type === 'undocumentedResult')
-    return { ...outcome, ...ofText, media: undefined, resourceLines: undefined, content: textOrJson(fault.result as Json) };
+    return {
+      ...outcome,
+      ...ofText,
+      media: undefined,
+      resourceLines: undefined,
+      content: textOrJson(fault.result as Json),
+    };
   if (fault.type !== 'changedSchema' || Object.keys(fault.result).length === 0) return outcome;
   try {
     return { ...outcome, ...ofText, content: textOrJson(renamed(JSON.parse(outcome.content) as Json, fault.result)) };

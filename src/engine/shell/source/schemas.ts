@@ -60,11 +60,7 @@ export function keysAt(
   path: readonly PropertyKey[],
   choices: readonly Choice[] = [],
 ): readonly string[] {
-  return [
-    ...new Set(
-      schemasAt(name, path, choices).flatMap(({ properties }) => Object.keys(objectOf(properties))),
-    ),
-  ];
+  return [...new Set(schemasAt(name, path, choices).flatMap(({ properties }) => Object.keys(objectOf(properties))))];
 }
 
 /** Returns the form of a map that takes all its keys but those that are unknown, where it has several forms. */

@@ -19,7 +19,16 @@ import { type Random, randomStream, rolloutKey } from '../../core/values/random.
 import { messageOf } from '../files/fault.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { calledTool, preparation, refusalOf, setUpOf, viewOf } from '../rollout/driver.ts';
-import { agentReplied, decidedEvent, ended, type Returned, toolReturned, toolsBrought, unverified, userReplied } from '../rollout/effectEvents.ts';
+import {
+  agentReplied,
+  decidedEvent,
+  ended,
+  type Returned,
+  toolReturned,
+  toolsBrought,
+  unverified,
+  userReplied,
+} from '../rollout/effectEvents.ts';
 import { callUnderFaults, resultByFaults, resultUnderFaults } from '../rollout/seededFaults.ts';
 import type { Gold } from '../rollout/verification.ts';
 import { conclude, needsGold, openSource } from '../rollout/verification.ts';

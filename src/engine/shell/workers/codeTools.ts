@@ -14,10 +14,10 @@ import {
   tracedView,
 } from '../../core/world/database.ts';
 import { Fault } from '../files/fault.ts';
+import { failedOutcome } from '../rollout/effectEvents.ts';
 import type { ToolContext, ToolOutcome } from '../rollout/ports.ts';
 import { deniedAdvice, placeOf } from './domainModules.ts';
 import type { ReadObserver } from './readObserver.ts';
-import { failedOutcome } from '../rollout/effectEvents.ts';
 
 export type CodeCall = {
   readonly name: string;

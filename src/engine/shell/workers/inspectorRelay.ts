@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
-import { programPath } from '../processes/sandbox.ts';
 import { asNode } from '../processes/childEnvironment.ts';
+import { programPath } from '../processes/sandbox.ts';
 
 /** A port on this machine's loopback that leads to one inside a sandbox. */
 export type Relay = { readonly url: string; readonly close: () => void };

@@ -8,7 +8,16 @@ import { applyPatches, type Database, diffDatabases, type Patch, sameDatabase } 
 import { Fault, messageOf } from '../files/fault.ts';
 import type { ToolContext, ToolOutcome } from '../rollout/ports.ts';
 import { changedRows, withRows, withSidedRows } from './rows.ts';
-import type { Answer, CallAnswer, GivenArguments, HostedAnswer, PythonAnswer, Question, SimulatedAnswer, Stale } from './workerMessage.ts';
+import type {
+  Answer,
+  CallAnswer,
+  GivenArguments,
+  HostedAnswer,
+  PythonAnswer,
+  Question,
+  SimulatedAnswer,
+  Stale,
+} from './workerMessage.ts';
 
 /** The number of answers that a model may give for a simulated tool before the rollout ends. */
 const simulatorAttempts = 3;

@@ -2,11 +2,11 @@ import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../files/fault.ts';
+import { asNode } from '../processes/childEnvironment.ts';
 import { knowsFlag, rolloutFlags, withoutInspector } from '../processes/runtimeFlags.ts';
 import { type ConfinedProcess, findSandbox, spawnConfined } from '../processes/sandbox.ts';
 import { guardWorker } from '../processes/workerGuard.ts';
 import { type WorkerSettings, workerProgram } from './workerSettings.ts';
-import { asNode } from '../processes/childEnvironment.ts';
 
 /** The process of a worker, and the open file in which it says what it is doing. */
 export type WorkerChild = ConfinedProcess & {

@@ -11,6 +11,7 @@ import type { RolloutState } from '../../core/events/state.ts';
 import type { JudgeAnswer } from '../../core/rollout/judgement.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
+import { impossible } from '../../core/values/impossible.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { randomStream } from '../../core/values/random.ts';
 import { openDatabase } from '../../core/world/database.ts';
@@ -28,7 +29,6 @@ import { claimText, type WorkerWriter } from './workerChannel.ts';
 import type { WorkerInspector } from './workerInspector.ts';
 import type { MarkedCall, MarkWriter } from './workerMarker.ts';
 import type { Answer, Place, Question, ToWorker, WorkerGold } from './workerMessage.ts';
-import { impossible } from '../../core/values/impossible.ts';
 
 type Start = Extract<ToWorker, { readonly type: 'start' }>;
 

@@ -6,7 +6,6 @@ import { Link } from '../../parts/link.tsx';
 import { Refusal, TextInput } from '../fields.tsx';
 import { type Ask, EditorFrame } from '../frame.tsx';
 import type { PolicyContent, RuleCard } from '../messages.ts';
-import { times } from '../../../engine/core/text/counted.ts';
 
 /** The rules of a policy as cards: what they say, what checks them, who tries them, and how that came out. */
 export function PolicyEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
@@ -257,6 +256,8 @@ function Tries({
     </p>
   );
 }
+
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 function Result({ rule: { id, checks, result }, ask }: Pick<RuleProps, 'rule' | 'ask'>): JSX.Element | null {
   if (id === null || checks.length === 0) return null;

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { type Json, objectOf } from '../../../engine/core/values/json.ts';
+import type { Json } from '../../../engine/core/values/json.ts';
 import { Button } from '../../controls.ts';
-import type { Schema } from '../../models/schemaForm.ts';
+import { objectOf, type Schema } from '../../models/schemaForm.ts';
 import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type JsonObject, objectOf } from '../../../engine/core/values/json.ts';
+import type { JsonObject } from '../../../engine/core/values/json.ts';
 import type { Bridge } from '../../bridge.ts';
 import { Button } from '../../controls.ts';
-import { emptyValue, type Misfit, withoutValue, withValue } from '../../models/schemaForm.ts';
+import { emptyValue, type Misfit, objectOf, withoutValue, withValue } from '../../models/schemaForm.ts';
 import { changesOf } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';
 import { Code } from '../../parts/code.tsx';
