@@ -3,7 +3,7 @@ import type { Persona } from '../../engine/core/domain/persona.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { Utterance } from '../../engine/core/events/message.ts';
+import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
 import { insistenceIn, personaFor, styleOf } from './behaviour.ts';
@@ -77,7 +77,7 @@ export async function draftFromConversation(
   const { loaded, values } = desk;
   const { domain } = loaded;
   const spoken = spokenIn(events);
-  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const users = textsBy('user', spoken);
   const told = toldIn(users, values);
   const made = await withoutFailed(callsMade(events, domain.tools), desk);
   const read = made.length > 0 ? fromCalls(made, spoken, desk) : await fromWords(spoken, desk, told);

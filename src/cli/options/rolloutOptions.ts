@@ -6,8 +6,7 @@ import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '..
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { fitnessOf, fitTasks, unfitFault } from '../../engine/shell/load/fitness.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../../engine/shell/models/modelSettings.ts';

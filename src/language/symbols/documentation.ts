@@ -1,5 +1,6 @@
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
 import type { Rule } from '../../engine/core/domain/rule.ts';
+import { requiredIn } from '../../engine/core/domain/tool.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
@@ -57,7 +58,7 @@ function ofTool(known: KnownTool): string {
   const head = `**${name}**${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
   if (!tool)
     return `${head}\n\nIts arguments are known once its code has run: **Rehearsal: Check Domain**, or save the file in a trusted workspace.`;
-  const required = (tool.parameters['required'] ?? []) as readonly Json[];
+  const required = requiredIn(tool.parameters);
   const lines = Object.entries(parametersOf(known) ?? {}).map(
     ([argument, schema]) => `- ${argumentLine(argument, schema, required.includes(argument))}`,
   );
@@ -103,7 +104,7 @@ function ofArgument(domain: LanguageDomain, name: string): string | null {
   const lines = [...toolsOf(domain).values()].flatMap((known) => {
     if (tool !== '*' && known.name !== tool) return [];
     const schema = parametersOf(known)?.[argument];
-    const required = (known.tool?.parameters['required'] ?? []) as readonly Json[];
+    const required = requiredIn(known.tool?.parameters ?? {});
     return schema === undefined
       ? []
       : [`${argumentLine(argument, schema, required.includes(argument))} (${known.name})`];

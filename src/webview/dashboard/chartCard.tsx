@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../controls.ts';
-import type { CurveLook } from '../curveLook.ts';
-import { curveLook } from '../curveLook.ts';
+import { type CurveLook, curveLook } from '../curveLook.ts';
 import { type ChartSummary, readoutOf } from '../models/charts.ts';
 import type { Zoom } from '../models/zoom.ts';
 import type { PlayedStep } from '../protocol.ts';

@@ -126,3 +126,7 @@ export function declaredLimits(limits: CallLimits): Pick<Tool, 'rateLimit' | 'id
     ...(retries ? { retries } : {}),
   };
 }
+
+/** Returns the names of the arguments that every call of a tool has. */
+export const requiredIn = (parameters: Tool['parameters']): readonly string[] =>
+  (parameters['required'] ?? []) as readonly string[];

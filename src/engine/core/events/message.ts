@@ -94,6 +94,10 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
   });
 }
 
+/** Returns what one side said, each text by itself. */
+export const textsBy = (role: Utterance['role'], spoken: readonly Utterance[]): readonly string[] =>
+  spoken.flatMap((each) => (each.role === role ? [each.content] : []));
+
 /** Returns the arguments of a call as an object, or their raw text where that is not an object that can be recorded. */
 export function parsedArguments(text: string): JsonObject | string {
   try {

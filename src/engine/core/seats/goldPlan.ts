@@ -1,7 +1,7 @@
 import { isProposal, namesValue } from '../dialogue/dialogue.ts';
 import { factOf, type GoldAction, type Task } from '../domain/task.ts';
 import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
-import { answeredIn, fieldsOf, utterancesOf } from '../events/message.ts';
+import { answeredIn, fieldsOf, textsBy, utterancesOf } from '../events/message.ts';
 import { filledActions } from '../events/quotedResults.ts';
 import { isTransient } from '../rules/calls.ts';
 import { isExpression } from '../rules/confirmed.ts';
@@ -118,9 +118,7 @@ export function planOf(view: SeatView): Plan {
     unreported: written.filter(({ step }) => step > lastSpoken),
     isRefusalDue: isRefusalDue(view, isWrite),
     get spoken() {
-      return utterancesOf(messages)
-        .flatMap(({ role, content }) => (role === 'agent' ? [content] : []))
-        .join('\n');
+      return textsBy('agent', utterancesOf(messages)).join('\n');
     },
     hasInstructed: made.some(({ action, isError }) => !isError && action.by === 'user'),
     hasClosed: utterancesOf(messages).some(

@@ -30,8 +30,7 @@ import {
   userReplied,
 } from '../rollout/effectEvents.ts';
 import { callUnderFaults, resultByFaults, resultUnderFaults } from '../rollout/seededFaults.ts';
-import type { Gold } from '../rollout/verification.ts';
-import { conclude, needsGold, openSource } from '../rollout/verification.ts';
+import { conclude, type Gold, needsGold, openSource } from '../rollout/verification.ts';
 import { simulatedOutcome } from './outsideCalls.ts';
 import { acceptedEvent, claimOf, claimText } from './workerChannel.ts';
 import type {
