@@ -1,4 +1,4 @@
-import type { CommandId } from './contributions.ts';
+import type { CommandId } from './workspace/contributions.ts';
 
 /** A one-line description of each command, as in the documentation. A command without one does not compile. */
 export const commandUses: Readonly<Record<CommandId, string>> = {

@@ -2,39 +2,27 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../engine/shell/domain/domainFolder.ts';
 import { messageOf } from '../engine/shell/files/fault.ts';
-import { activeFile, activeRecording, cursorLine } from './activeFile.ts';
-import { approveDomain } from './approval.ts';
-import { pickEditorModel } from './assistant/editorModels.ts';
 import { acceptDraft } from './authoring/acceptDraft.ts';
+import { draftFromChat } from './authoring/draftChats.ts';
+import { importChats } from './authoring/importChats.ts';
+import { showIntents } from './authoring/intentsTree.ts';
 import { newDomain } from './authoring/newDomain.ts';
 import { generatePersona, taskFromRecording, taskVariants } from './authoring/newTask.ts';
-import { draftFromChat } from './chats/draftChats.ts';
-import { importChats } from './chats/importChats.ts';
-import { showIntents } from './chats/intentsTree.ts';
 import { decideRollout, editByFork, startSpotCheck } from './coldStart/spotCheck.ts';
-import { type Context, keyName } from './context.ts';
-import { type CommandTable, debugType } from './contributions.ts';
+import { approveDomain } from './commandLine/approval.ts';
+import { type Context, keyName } from './commandLine/context.ts';
+import { showRunning } from './commandLine/running.ts';
 import { askSettings } from './debug/askSettings.ts';
 import { editReply } from './debug/editReply.ts';
 import { showRequest } from './debug/exactRequest.ts';
 import type { ForkNode } from './debug/forkTree.ts';
 import { forkHere, forkWithChangedFiles, replay, resample, takeOver } from './debug/rolloutActions.ts';
 import { editValue } from './debug/valueFiles.ts';
+import { pickEditorModel } from './editorModels/editorModels.ts';
 import { openAsText, openVisual } from './editors/switching.ts';
 import { importBenchmark } from './importBenchmark.ts';
 import type { LanguageClient } from './language/languageClient.ts';
-import { showRunning } from './running.ts';
-import {
-  compareRecordings,
-  compareRuns,
-  deleteRuns,
-  openRecording,
-  openReport,
-  pickRecording,
-  recordingOf,
-  reveal,
-  selectRecording,
-} from './runs/runCommands.ts';
+import { type TrainingRun, trainingRuns } from './runs/runsOfWorkspace.ts';
 import { openSample } from './sampleDomain.ts';
 import { testConnection } from './testConnection.ts';
 import { toggleGrouping } from './testing/settings.ts';
@@ -45,7 +33,6 @@ import { runExperiment } from './training/experiments.ts';
 import { exportCheckpoint } from './training/exportCheckpoint.ts';
 import type { LearningKind } from './training/learning.ts';
 import { fetchCheckpoint, stopTraining } from './training/runOperations.ts';
-import { type TrainingRun, trainingRuns } from './training/runsOfWorkspace.ts';
 import { serveCheckpoint } from './training/serveCheckpoint.ts';
 import {
   type EvaluationChoice,
@@ -55,12 +42,25 @@ import {
   type TrainingChoice,
   trainConfigured,
 } from './training/startTraining.ts';
-import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';
+import {
+  compareRecordings,
+  compareRuns,
+  deleteRuns,
+  openRecording,
+  openReport,
+  pickRecording,
+  recordingOf,
+  reveal,
+  selectRecording,
+} from './views/runCommands.ts';
 import { refreshRuns } from './views/runsTree.ts';
-import { ticking } from './walkthrough.ts';
-import { pickDomain, taskAt } from './workspaceDomains.ts';
+import { activeFile, cursorLine } from './workspace/activeFile.ts';
+import { type CommandTable, debugType } from './workspace/contributions.ts';
+import { mayRun } from './workspace/trust.ts';
+import { ticking } from './workspace/walkthrough.ts';
+import { pickDomain, taskAt } from './workspace/workspaceDomains.ts';
 
 /** Returns what each command does. Every command returns a value, so that tests and tasks can use it. */
 export function commandTable(context: Context, language: LanguageClient): CommandTable {
@@ -201,10 +201,12 @@ async function taskOf(target: unknown): Promise<{ readonly domain: string; reado
 /** @param target a recording, a row or a test that has one, or `noDebug` of a key binding: without a stop, what is open */
 async function debugRecording(target: unknown, step: unknown): Promise<boolean> {
   if (!mayRun('Debug sessions')) return false;
+  const shown = activeFile();
+  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
   const tested = recordingOfTest(target);
   const row = target instanceof vscode.Uri ? undefined : (target as Partial<ForkNode> | undefined)?.path;
   const given = recordingOf(target) ?? tested?.recording ?? row;
-  const recording = given ?? activeRecording() ?? (await pickRecording('Which recording?'));
+  const recording = given ?? open ?? (await pickRecording('Which recording?'));
   if (!recording) return false;
   const configuration = {
     type: debugType,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Context } from './context.ts';
-import { tick } from './walkthrough.ts';
+import type { Context } from './commandLine/context.ts';
+import { tick } from './workspace/walkthrough.ts';
 
 /** The task of a sample domain that fails in a well-known way, by the name of the domain's folder among the samples. */
 const failingTasks: Readonly<Record<string, string>> = { 'order-desk': join('tasks', 'lamp-variant.task.yaml') };

@@ -4,9 +4,9 @@ import * as vscode from 'vscode';
 import { type ImportReport, leftOut } from '../benchmarks/importReport.ts';
 import { type Benchmark, benchmarks } from '../engine/core/domain/benchmark.ts';
 import { counted } from '../engine/core/text/counted.ts';
-import { runWithProgress, wordsOf } from './commandLine.ts';
-import type { Context } from './context.ts';
-import { mayRun } from './trust.ts';
+import { runWithProgress, wordsOf } from './commandLine/commandLine.ts';
+import type { Context } from './commandLine/context.ts';
+import { mayRun } from './workspace/trust.ts';
 
 /**
  * Makes domains of a benchmark from the person's own copy of it. What could not be carried over is in the log.

@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import { registerLanguageModelTools } from './assistant/languageModelTools.ts';
 import { registerMcpServers } from './assistant/mcpServers.ts';
 import { draftActions } from './authoring/acceptDraft.ts';
-import { registerIntentsTree } from './chats/intentsTree.ts';
+import { registerIntentsTree } from './authoring/intentsTree.ts';
 import { registerSpotCheck } from './coldStart/spotCheck.ts';
+import { type Context, createContext } from './commandLine/context.ts';
+import { registerRunning } from './commandLine/running.ts';
 import { commandTable } from './commands.ts';
-import { type Context, createContext } from './context.ts';
-import { comparisonType, dashboardType, debugType } from './contributions.ts';
 import { adapterFactory } from './debug/adapterFactory.ts';
 import { registerChangeNotice } from './debug/changeNotice.ts';
 import { configurationProvider, dynamicConfigurations } from './debug/configurationProvider.ts';
@@ -14,12 +14,11 @@ import { registerDebugViewOnStop } from './debug/debugView.ts';
 import { registerReplyLens } from './debug/editReply.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
-import { onDidChangeDomainFiles, onDidChangeDomains, registerDomainWatch } from './domainWatch.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
 import { showFirstScreen } from './firstScreen.ts';
 import { registerLanguage } from './language/language.ts';
 import { LanguageClient } from './language/languageClient.ts';
-import { registerRunning } from './running.ts';
+import { registerTrajectoryEditor } from './panels/trajectoryEditor.ts';
 import { keepRunFolder } from './runs/runPlaces.ts';
 import { RunWatch } from './runs/runWatch.ts';
 import { registerTestExplorer } from './testing/testExplorer.ts';
@@ -29,9 +28,10 @@ import { DomainsTree } from './views/domainsTree.ts';
 import { registerForksView } from './views/forksView.ts';
 import { registerRunsTree } from './views/runsTree.ts';
 import { registerTrainingTree } from './views/trainingTree.ts';
-import { registerTrajectoryEditor } from './views/trajectoryEditor.ts';
-import { tickDebugging } from './walkthrough.ts';
-import { domainFolders } from './workspaceDomains.ts';
+import { comparisonType, dashboardType, debugType } from './workspace/contributions.ts';
+import { onDidChangeDomainFiles, onDidChangeDomains, registerDomainWatch } from './workspace/domainWatch.ts';
+import { tickDebugging } from './workspace/walkthrough.ts';
+import { domainFolders } from './workspace/workspaceDomains.ts';
 
 /** Registers everything; reads nothing but the names of domains, and starts nothing. */
 export function activate(extension: vscode.ExtensionContext): void {
@@ -101,7 +101,7 @@ async function restore(context: Context, panel: vscode.WebviewPanel): Promise<vo
 }
 
 async function restoreComparison(context: Context, panel: vscode.WebviewPanel, state: unknown): Promise<void> {
-  const { restoreComparison: restored } = await import('./views/comparisonPanel.ts');
+  const { restoreComparison: restored } = await import('./panels/comparisonPanel.ts');
   restored(context, panel, state);
 }
 

@@ -1,8 +1,8 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Context } from './context.ts';
-import { tick } from './walkthrough.ts';
+import type { Context } from './commandLine/context.ts';
+import { tick } from './workspace/walkthrough.ts';
 
 /**
  * Copies a sample domain of the extension into a folder that the person chooses, and opens it.

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { runWithProgress, wordsOf } from './commandLine.ts';
-import type { Context } from './context.ts';
+import { runWithProgress, wordsOf } from './commandLine/commandLine.ts';
+import type { Context } from './commandLine/context.ts';
 
 type Live = { readonly model: string; readonly paths: readonly { status: string; what: string; seconds: number }[] };
 

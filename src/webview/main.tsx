@@ -1,13 +1,13 @@
 import { type ComponentType, render } from 'preact';
-import { type Bridge, connectBridge } from './bridge.ts';
 import { ComparisonView } from './comparison/view.tsx';
-import { registerControls } from './controls.ts';
 import { DashboardView } from './dashboard/view.tsx';
 import { PersonaEditor } from './editors/persona/view.tsx';
 import { PolicyEditor } from './editors/policy/view.tsx';
 import { TaskEditor } from './editors/task/view.tsx';
 import { ToolEditor } from './editors/tool/view.tsx';
-import type { ViewId } from './protocol.ts';
+import type { ViewId } from './messages/protocol.ts';
+import { type Bridge, connectBridge } from './parts/bridge.ts';
+import { registerControls } from './parts/controls.ts';
 import { TrainingTextView } from './trainingText/view.tsx';
 import { TrajectoryView } from './trajectory/view.tsx';
 import './page.css';

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
 import { jsonObjectSchema } from '../../src/engine/core/values/jsonObjectSchema.ts';
 import { jsonSchemas } from '../../src/engine/shell/source/schemas.ts';
 import { commandUses } from '../../src/extension/commandUses.ts';
-import type { CommandId } from '../../src/extension/contributions.ts';
+import type { CommandId } from '../../src/extension/workspace/contributions.ts';
 import { byName, defaultOf, type TrainingKey, trainingKeys } from '../../src/training/trainingKeys.ts';
 import trainer from '../../trainer/rehearsal_trainer/keys.json' with { type: 'json' };
 

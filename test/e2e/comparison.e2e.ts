@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunsCompared } from '../../src/webview/compared.ts';
-import type { ToWebview } from '../../src/webview/protocol.ts';
+import type { RunsCompared } from '../../src/webview/messages/compared.ts';
+import type { ToWebview } from '../../src/webview/messages/protocol.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { twoRecordings, twoRuns } from '../webview/compared.ts';
 import { themes } from './support/themes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FromEditor } from '../../src/webview/protocol.ts';
+import type { FromEditor } from '../../src/webview/messages/protocol.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { newestQuestion, personaShown, simulatedShown, toolShown } from './support/editorPages.ts';
 import { themes } from './support/themes.ts';

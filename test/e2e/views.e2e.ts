@@ -11,7 +11,7 @@ import {
   type ToWebview,
   type ViewId,
   viewIds,
-} from '../../src/webview/protocol.ts';
+} from '../../src/webview/messages/protocol.ts';
 import { inFullSuite, oneOfEachKind } from '../support/suite.ts';
 import { twoRecordings, twoRuns } from '../webview/compared.ts';
 import { failed } from '../webview/models/recorded.ts';

@@ -11,10 +11,7 @@ const folders = [
 ].map(([, folder = '']) => folder);
 /** The module that the code of a domain imports, and what is copied beside it. */
 const isShipped = /^src\/engine\/(?:authoring\.ts|bridge\/|personas\/)/;
-const sources = globSync(
-  ['src/{engine,authoring,benchmarks,synthesis,training,language,cli}/**/*.ts', `${trainer}/*/**/*.py`],
-  { cwd: root },
-)
+const sources = globSync(['src/**/*.{ts,tsx}', `${trainer}/*/**/*.py`], { cwd: root })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !isShipped.test(file));
 /** The largest number of files in one folder. */

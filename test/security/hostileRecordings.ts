@@ -6,7 +6,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { replaceFile } from '../../src/engine/shell/files/disk.ts';
 import { lockRun } from '../../src/engine/shell/records/runLock.ts';
 import { lastWordOf } from '../../src/engine/shell/records/trainingRun.ts';
-import { page } from '../../src/extension/views/page.ts';
+import { page } from '../../src/extension/panels/page.ts';
 import { csvOf } from '../../src/webview/models/csv.ts';
 import { fileOf, linesOf, rechained } from '../support/recordLines.ts';
 import { sampled } from '../support/suite.ts';

@@ -3,7 +3,7 @@ import type {
   ComparedRecording,
   RecordingsCompared,
   RunsCompared,
-} from '../../src/webview/compared.ts';
+} from '../../src/webview/messages/compared.ts';
 
 const none = { mean: 0, median: 0, p95: 0, max: 0 };
 

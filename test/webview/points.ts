@@ -1,4 +1,4 @@
-import type { Point } from '../../src/webview/protocol.ts';
+import type { Point } from '../../src/webview/messages/protocol.ts';
 
 /** A measured optimizer step. */
 export const point = (step: number, metrics: Record<string, number> = {}): Point => ({

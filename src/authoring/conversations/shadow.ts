@@ -1,5 +1,5 @@
 import type { SeatSpec } from '../../engine/core/domain/seatSpec.ts';
-import type { Tool } from '../../engine/core/domain/tool.ts';
+import { type Tool, worksOnDatabase } from '../../engine/core/domain/tool.ts';
 import { type Action, kindOf, type ShadowedRollout, type ShadowTurn } from '../../engine/core/evaluation/shadow.ts';
 import type { EventOf, RolloutEvent } from '../../engine/core/events/event.ts';
 import { advance, begin, type Setting } from '../../engine/core/rollout/rollout.ts';
@@ -153,8 +153,7 @@ function proposed(
 
 /** Whether a proposal calls nothing but reads of the world that the events hold. */
 function isReading({ domain }: Supervisor, { toolCalls }: Action): boolean {
-  const isRead = ({ effect, source }: Tool) =>
-    effect === 'read' && (source.type === 'code' || source.type === 'python');
+  const isRead = (tool: Tool) => tool.effect === 'read' && worksOnDatabase(tool);
   return (
     toolCalls.length > 0 &&
     toolCalls.every((call) => domain.tools.some((tool) => tool.name === call.name && isRead(tool)))

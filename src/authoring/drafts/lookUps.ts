@@ -1,6 +1,6 @@
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import type { Tool } from '../../engine/core/domain/tool.ts';
+import { type Tool, worksOnDatabase } from '../../engine/core/domain/tool.ts';
 import { readsAsError } from '../../engine/core/events/errorText.ts';
 import { binds } from '../../engine/core/rules/seen.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
@@ -147,8 +147,7 @@ export class Preparation {
   /** Every read that can be called with what is known, and what it returns. */
   async #reachable(more: readonly (Json | null)[]) {
     const reads = this.#lookUps.domain.tools.filter(
-      ({ effect, owner, generic, source }) =>
-        effect === 'read' && owner === 'agent' && !generic && (source.type === 'code' || source.type === 'python'),
+      (tool) => tool.effect === 'read' && tool.owner === 'agent' && !tool.generic && worksOnDatabase(tool),
     );
     const found: { readonly tool: Tool; readonly given: JsonObject; readonly result: Json }[] = [];
     for (const tool of reads) {

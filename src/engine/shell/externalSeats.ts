@@ -3,7 +3,7 @@ import {
   type AgentSeat,
   type AskedSettings,
   type ModelSeat,
-  pureSeats,
+  modelFreeSeats,
   type SeatSpec,
 } from '../core/domain/seatSpec.ts';
 import type { Tool } from '../core/domain/tool.ts';
@@ -200,14 +200,14 @@ function typed(text: string, view: RemoteView, who: 'agent' | 'simulator') {
 /** Returns which seats the worker plays by itself. */
 export function workerSeats(agent: SeatSpec, user: SeatSpec): WorkerSeats {
   return {
-    agent: agent.type === 'gold' || agent.type === 'faultyGold' || agent.type === 'scripted' ? agent.type : 'remote',
-    user: user.type === 'agenda' || user.type === 'scripted' ? user.type : 'remote',
+    agent: modelFreeSeats.agent.find((type) => type === agent.type) ?? 'remote',
+    user: modelFreeSeats.user.find((type) => type === user.type) ?? 'remote',
   };
 }
 
 /** Whether a seat needs nothing from outside the worker, so that the same seed gives the same bytes. */
 export function isPure(seat: SeatSpec): boolean {
-  return pureSeats.some((type) => type === seat.type);
+  return Object.values(modelFreeSeats).some((types) => types.some((type) => type === seat.type));
 }
 
 /** Answers one question of a worker. Throws a `Fault` when the outside can't. */

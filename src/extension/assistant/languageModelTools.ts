@@ -1,10 +1,10 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
-import { answerOf, runQuietly, wordsOf } from '../commandLine.ts';
-import type { Context } from '../context.ts';
+import { answerOf, runQuietly, wordsOf } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
-import { domainFolders, saveFilesOf } from '../workspaceDomains.ts';
+import { domainFolders, saveFilesOf } from '../workspace/workspaceDomains.ts';
 import { runArguments } from './runArguments.ts';
 
 /** Most characters of an answer: what is longer fills a model's window, and it can ask for less. */

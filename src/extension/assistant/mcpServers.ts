@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { type Context, commandLineOf } from '../context.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { type Context, commandLineOf } from '../commandLine/context.ts';
+import { domainFolders } from '../workspace/workspaceDomains.ts';
 
 /** Id of the provider; package.json contributes it. */
 const providerId = 'rehearsal.domains';

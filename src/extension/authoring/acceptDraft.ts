@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { activeFile, cursorLine } from '../activeFile.ts';
-import { runOrTell } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { pickDraft } from '../pickTask.ts';
-import { tell } from '../tell.ts';
-import { mayRun } from '../trust.ts';
+import { runOrTell } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { tell } from '../commandLine/tell.ts';
 import type { TaskNode } from '../views/domainsTree.ts';
-import { draftAt, saveFilesOf } from '../workspaceDomains.ts';
+import { activeFile, cursorLine } from '../workspace/activeFile.ts';
+import { pickDraft } from '../workspace/pickTask.ts';
+import { mayRun } from '../workspace/trust.ts';
+import { draftAt, saveFilesOf } from '../workspace/workspaceDomains.ts';
 import { firstObstacle, type GatedDraft } from './drafting.ts';
 
 /** A draft, as the light bulb and the tree name it. */

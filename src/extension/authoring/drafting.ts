@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
-import { pickEditorModel } from '../assistant/editorModels.ts';
-import type { Context } from '../context.ts';
-import { tell } from '../tell.ts';
+import type { Context } from '../commandLine/context.ts';
+import { tell } from '../commandLine/tell.ts';
+import { pickEditorModel } from '../editorModels/editorModels.ts';
 
 /** A draft as `rehearsal draft` describes it. */
 export type GatedDraft = {

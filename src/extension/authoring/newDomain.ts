@@ -2,12 +2,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
-import { pickLogFiles, pickLogKind } from '../chats/pickLogs.ts';
-import { runOrTell } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { tell } from '../tell.ts';
-import { mayRun } from '../trust.ts';
+import { runOrTell } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { tell } from '../commandLine/tell.ts';
+import { mayRun } from '../workspace/trust.ts';
 import { firstObstacle, type GatedDraft, openAt } from './drafting.ts';
+import { pickLogFiles, pickLogKind } from './pickLogs.ts';
 
 type From = 'template' | 'command' | 'url' | 'logs';
 type Choice = vscode.QuickPickItem & { readonly from: From; readonly template?: string };

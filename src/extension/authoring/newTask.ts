@@ -2,14 +2,14 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { activeFile, activeRecording, cursorLine } from '../activeFile.ts';
-import { type CommandEnd, runOrTell } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { pickTask } from '../pickTask.ts';
-import { pickRecording, recordingOf } from '../runs/runCommands.ts';
-import { mayRun } from '../trust.ts';
+import { type CommandEnd, runOrTell } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
 import type { DomainNode, TaskNode } from '../views/domainsTree.ts';
-import { domainOfRecording, pickDomain, taskAt } from '../workspaceDomains.ts';
+import { pickRecording, recordingOf } from '../views/runCommands.ts';
+import { activeFile, cursorLine } from '../workspace/activeFile.ts';
+import { pickTask } from '../workspace/pickTask.ts';
+import { mayRun } from '../workspace/trust.ts';
+import { domainOfRecording, pickDomain, taskAt } from '../workspace/workspaceDomains.ts';
 import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
 
 /**
@@ -18,8 +18,9 @@ import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
  */
 export async function taskFromRecording(context: Context, target: unknown): Promise<string | undefined> {
   if (!mayRun('The tools of a domain')) return undefined;
-  const recording =
-    recordingOf(target) ?? activeRecording() ?? (await pickRecording('Which recording becomes a task?'));
+  const shown = activeFile();
+  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
+  const recording = recordingOf(target) ?? open ?? (await pickRecording('Which recording becomes a task?'));
   if (!recording) return undefined;
   const domain = await domainOfRecording(recording).catch(() => undefined);
   const named = domain === undefined ? [] : ['--domain', domain];

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { runOrTell } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { pickSynthesis } from './synthFolders.ts';
+import { runOrTell } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { pickSynthesis } from '../runs/synthFolders.ts';
 
 /**
  * Writes what is accepted of a synthesis as chat JSONL, where a person says.

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { askNamedModel } from '../authoring/drafting.ts';
-import { runOrTell } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { tell } from '../tell.ts';
-import { mayRun } from '../trust.ts';
+import { runOrTell } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { tell } from '../commandLine/tell.ts';
+import { pickSynthesis } from '../runs/synthFolders.ts';
+import { mayRun } from '../workspace/trust.ts';
 import { refreshSpotCheck } from './spotCheck.ts';
-import { pickSynthesis } from './synthFolders.ts';
 
 /**
  * Lets a model grade the selection of a synthesis, with progress and cancellation.

@@ -2,11 +2,11 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { agreementText } from '../../synthesis/agreement.ts';
 import type { Checked, SpotCheck } from '../../synthesis/spotCheck.ts';
-import { activeFile } from '../activeFile.ts';
-import { openRecording, recordingOf } from '../runs/runCommands.ts';
-import { mayRun } from '../trust.ts';
+import { pickSynthesis } from '../runs/synthFolders.ts';
+import { openRecording, recordingOf } from '../views/runCommands.ts';
+import { activeFile } from '../workspace/activeFile.ts';
+import { mayRun } from '../workspace/trust.ts';
 import { sampleSizeOf } from './sampleSize.ts';
-import { pickSynthesis } from './synthFolders.ts';
 
 /** A row of the Spot Check view: one rollout of the sample. */
 export type CheckedNode = { readonly type: 'checked'; readonly recording: string; readonly checked: Checked };

@@ -3,13 +3,13 @@ import * as vscode from 'vscode';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import type { Balance } from '../../synthesis/balanceReport.ts';
 import { askNamedModel } from '../authoring/drafting.ts';
-import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine.ts';
-import type { Context } from '../context.ts';
+import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { tell } from '../commandLine/tell.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
-import { tell } from '../tell.ts';
-import { mayRun } from '../trust.ts';
-import { domainFolders } from '../workspaceDomains.ts';
-import { type Synthesis, syntheses } from './synthFolders.ts';
+import { type Synthesis, syntheses } from '../runs/synthFolders.ts';
+import { mayRun } from '../workspace/trust.ts';
+import { domainFolders } from '../workspace/workspaceDomains.ts';
 
 /** A planned synthesis: the arguments of the command line, and the output folder. */
 type Plan = { readonly args: readonly string[]; readonly folder: string };

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { parseToWebview } from '../../webview/protocol.ts';
-import { activeRecording } from '../activeFile.ts';
-import { runOrTell } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { trainingTextType } from '../contributions.ts';
-import { pickRecording, recordingOf } from '../runs/runCommands.ts';
-import { tell } from '../tell.ts';
+import { parseToWebview } from '../../webview/messages/protocol.ts';
+import { runOrTell } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { tell } from '../commandLine/tell.ts';
+import { connectPage, pageOf, webviewOptions } from '../panels/panel.ts';
 import { pythonOption } from '../training/learning.ts';
-import { mayRun } from '../trust.ts';
-import { connectPage, pageOf, webviewOptions } from '../views/panel.ts';
+import { pickRecording, recordingOf } from '../views/runCommands.ts';
+import { activeFile } from '../workspace/activeFile.ts';
+import { trainingTextType } from '../workspace/contributions.ts';
+import { mayRun } from '../workspace/trust.ts';
 import type { CheckedNode } from './spotCheck.ts';
 
 /**
@@ -54,5 +54,7 @@ export async function previewTrainingText(context: Context, target: unknown): Pr
 async function recordingFor(target: unknown): Promise<string | undefined> {
   const checked = target as Partial<CheckedNode> | undefined;
   const given = checked?.type === 'checked' ? checked.recording : recordingOf(target);
-  return given ?? activeRecording() ?? (await pickRecording('Which recording?'));
+  const shown = activeFile();
+  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
+  return given ?? open ?? (await pickRecording('Which recording?'));
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { askForLaunch } from '../approval.ts';
-import { type Context, commandLineOf } from '../context.ts';
-import { askForSeats } from '../keyConsent.ts';
+import { askForLaunch } from '../commandLine/approval.ts';
+import { type Context, commandLineOf } from '../commandLine/context.ts';
+import { askForSeats } from '../commandLine/keyConsent.ts';
 import type { StandbyAdapter } from './standbyAdapter.ts';
 
 /**

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ModelSettings } from '../../engine/core/domain/modelSettings.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../commandLine/context.ts';
 
 const settingsKey = 'rehearsal.pickedSettings';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { debugType } from '../contributions.ts';
-import { onDidChangeDomainFiles } from '../domainWatch.ts';
+import { debugType } from '../workspace/contributions.ts';
+import { onDidChangeDomainFiles } from '../workspace/domainWatch.ts';
 
 type ChangeNews = { readonly files: readonly { readonly file: string }[]; readonly since: number };
 

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { activeFile, cursorLine } from '../activeFile.ts';
-import { debugType } from '../contributions.ts';
-import { pickTask } from '../pickTask.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
-import { domainFolders, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
+import { activeFile, cursorLine } from '../workspace/activeFile.ts';
+import { debugType } from '../workspace/contributions.ts';
+import { pickTask } from '../workspace/pickTask.ts';
+import { domainFolders, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspace/workspaceDomains.ts';
 import { standbyToken } from './standbyAdapter.ts';
 
 type Configuration = vscode.DebugConfiguration & { domain?: string; task?: string; recording?: string; runs?: string };

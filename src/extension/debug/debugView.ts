@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { debugType } from '../contributions.ts';
+import { debugType } from '../workspace/contributions.ts';
 
 /** Reasons to stop at which the view is shown: the first step of a session, and an exception filter. */
 const shown: ReadonlySet<string> = new Set(['entry', 'exception']);

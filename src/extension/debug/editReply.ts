@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import { debugType } from '../contributions.ts';
+import { debugType } from '../workspace/contributions.ts';
 import { chosenFrame, debuggedSession, type Frames } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { debugType } from '../contributions.ts';
+import { debugType } from '../workspace/contributions.ts';
 
 const files: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{md,yaml,ts}' };
 

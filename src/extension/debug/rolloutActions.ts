@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { debugType } from '../contributions.ts';
+import { debugType } from '../workspace/contributions.ts';
 import { chosenFrame, debuggedSession, doing } from './stoppedSession.ts';
 
 /** The recording that a session shows, and the current step. */

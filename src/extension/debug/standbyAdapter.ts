@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { activeFile } from '../activeFile.ts';
-import { type Context, commandLineOf } from '../context.ts';
-import { debugType } from '../contributions.ts';
+import { type Context, commandLineOf } from '../commandLine/context.ts';
+import { activeFile } from '../workspace/activeFile.ts';
+import { debugType } from '../workspace/contributions.ts';
 
 /** The token that a launch configuration must send to the standby; other adapters do not require one. */
 export const standbyToken = randomBytes(16).toString('hex');

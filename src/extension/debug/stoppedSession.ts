@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { debugType } from '../contributions.ts';
-import { mayRun } from '../trust.ts';
+import { debugType } from '../workspace/contributions.ts';
+import { mayRun } from '../workspace/trust.ts';
 
 /** The adapter's response to a request for the call stack. */
 export type Frames = {

@@ -4,7 +4,7 @@ import { partsOf } from '../../engine/shell/source/fileParts.ts';
 import { type ItemKind, parseItems } from '../../engine/shell/source/items.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { parseYaml } from '../../engine/shell/source/yaml.ts';
-import type { FileProblem, Shown } from '../../webview/protocol.ts';
+import type { FileProblem, Shown } from '../../webview/messages/protocol.ts';
 
 /** An entry of a file, as the engine reads it; null where it can't. */
 export type DocumentItem<T> = {

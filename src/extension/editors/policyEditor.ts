@@ -14,7 +14,7 @@ import {
   ruleEdits,
   ruleTextOf,
 } from '../../language/edits/policyEdit.ts';
-import type { PolicyContent, RuleCard } from '../../webview/protocol.ts';
+import type { PolicyContent, RuleCard } from '../../webview/messages/protocol.ts';
 import { lastResults } from '../language/lastResult.ts';
 import type { RuleResult } from '../runs/lastResults.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';

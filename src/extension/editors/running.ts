@@ -1,4 +1,4 @@
-import { answerOf, runCommand } from '../commandLine.ts';
+import { answerOf, runCommand } from '../commandLine/commandLine.ts';
 import type { Running } from './editorSession.ts';
 
 /**

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { activeFile } from '../activeFile.ts';
-import { visualEditorTypes } from '../contributions.ts';
+import { activeFile } from '../workspace/activeFile.ts';
+import { visualEditorTypes } from '../workspace/contributions.ts';
 
 /** Shows a file in its visual editor, in the place of its text. Gives whether there is one for it. */
 export async function openVisual(target: unknown): Promise<boolean> {

@@ -5,7 +5,7 @@ import { type Task, taskSchema } from '../../engine/core/domain/task.ts';
 import { quotedIn } from '../../engine/core/events/quotedResults.ts';
 import { type JsonObject, valueAt } from '../../engine/core/values/json.ts';
 import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
-import type { TaskContent } from '../../webview/protocol.ts';
+import type { TaskContent } from '../../webview/messages/protocol.ts';
 import { chosenIn } from './documentItems.ts';
 import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
 import { goldFolder } from './goldFolder.ts';

@@ -3,7 +3,7 @@ import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import { argumentProblems } from '../../engine/shell/load/arguments.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import type { FromEditor, ToolContent } from '../../webview/protocol.ts';
+import type { FromEditor, ToolContent } from '../../webview/messages/protocol.ts';
 import type { Outcome, Running } from './editorSession.ts';
 import { answered } from './running.ts';
 import type { KnownTool } from './toolDescriptions.ts';

@@ -5,8 +5,8 @@ import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import { hasOutsideTools, hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { runQuietly, wordsOf } from '../commandLine.ts';
-import type { Context } from '../context.ts';
+import { runQuietly, wordsOf } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
 import { describeTools } from '../language/describedTools.ts';
 
 /** A tool as far as it is known: without running code only a simulated one has a schema. */

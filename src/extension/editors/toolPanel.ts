@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
-import type { Context } from '../context.ts';
-import { webviewOptions } from '../views/panel.ts';
-import { pickDomain, readDomain } from '../workspaceDomains.ts';
+import type { Context } from '../commandLine/context.ts';
+import { webviewOptions } from '../panels/panel.ts';
+import { pickDomain, readDomain } from '../workspace/workspaceDomains.ts';
 import { openPartSession } from './editorSession.ts';
 import { toolPanelOf } from './toolEditor.ts';
 

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import * as vscode from 'vscode';
-import type { Context } from '../context.ts';
-import { visualEditorTypes } from '../contributions.ts';
-import { webviewOptions } from '../views/panel.ts';
+import type { Context } from '../commandLine/context.ts';
+import { webviewOptions } from '../panels/panel.ts';
+import { visualEditorTypes } from '../workspace/contributions.ts';
 import type { VisualEditor } from './editorSession.ts';
 import { goldFolder } from './goldFolder.ts';
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Tool } from '../../engine/core/domain/tool.ts';
-import { runCommand } from '../commandLine.ts';
-import type { Context } from '../context.ts';
+import { runCommand } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
 
 type Running = { readonly stamp: string; readonly tools: Promise<readonly Tool[] | undefined> };
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { onDidChangeDomainFiles, onDidChangeDomains } from '../domainWatch.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { onDidChangeDomainFiles, onDidChangeDomains } from '../workspace/domainWatch.ts';
+import { domainFolders } from '../workspace/workspaceDomains.ts';
 import { forgetChecked, forgetFindings, openFindings, showRead } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 

@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { codeStamp } from '../../language/service/codeStamp.ts';
-import { answerOf, runWithProgress } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { readDomain, saveFilesOf } from '../workspaceDomains.ts';
+import { answerOf, runWithProgress } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { readDomain, saveFilesOf } from '../workspace/workspaceDomains.ts';
 import { showChecked } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 

@@ -9,7 +9,7 @@ import type { DomainOutline, DomainRow, Grouping, TaskRow } from '../../language
 import type { Fixed, FromService, ToService } from '../../language/service/messages.ts';
 import { Requests } from '../../language/service/requests.ts';
 import { pageSize } from '../../language/symbols/pages.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../commandLine/context.ts';
 import { describeTools } from './describedTools.ts';
 
 /** The number of times that a worker that died is restarted. A file may be the cause, so the number is limited. */

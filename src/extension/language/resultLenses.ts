@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { debugType } from '../contributions.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
+import { debugType } from '../workspace/contributions.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { lastResults, ruleText, taskText } from './lastResult.ts';
 

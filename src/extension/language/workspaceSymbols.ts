@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { SymbolKind } from '../../language/symbols/roles.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { domainFolders } from '../workspace/workspaceDomains.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { locationOf } from './places.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { runPlacesAround, runsIn, workFolder, workFolders, workRootOf } from '../../engine/shell/files/workFolders.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { domainFolders } from '../workspace/workspaceDomains.ts';
 
 /** The folder that a person chose for this workspace, for runs whose own folder cannot be written. */
 const memory = 'rehearsal.runFolder';

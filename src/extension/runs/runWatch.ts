@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { workFolder } from '../../engine/shell/files/workFolders.ts';
-import { onDidChangeDomains } from '../domainWatch.ts';
-import { trainingRuns } from '../training/runsOfWorkspace.ts';
+import { onDidChangeDomains } from '../workspace/domainWatch.ts';
 import { ledgersIn } from './ledgers.ts';
 import { onDidChooseRunFolder, runPlaces } from './runPlaces.ts';
+import { trainingRuns } from './runsOfWorkspace.ts';
 
 /** A batch writes many files at once: they are reported together, this long after the first of them. */
 const gatherMs = 500;

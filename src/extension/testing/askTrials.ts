@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Context } from '../context.ts';
+import type { Context } from '../commandLine/context.ts';
 import { trialsInSettings } from './settings.ts';
 
 const memory = 'rehearsal.tests.lastTrials';

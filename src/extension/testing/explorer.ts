@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { Context } from '../context.ts';
+import type { Context } from '../commandLine/context.ts';
 import type { TaskTree } from './taskTree.ts';
 
 /** The context that every part of the Test Explorer uses. */

@@ -3,7 +3,7 @@ import type { Outcome, Pointer } from '../../engine/core/evaluation/outcome.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
-import { conversationScheme } from '../contributions.ts';
+import { conversationScheme } from '../workspace/contributions.ts';
 
 /** Marks messages about a rollout, for the menu of a message. */
 export const rolloutMessage = 'rehearsalRollout';

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import type { Context } from '../context.ts';
-import { conversationScheme, debugType } from '../contributions.ts';
-import { onDidChangeDomainFiles, onDidChangeDomains } from '../domainWatch.ts';
+import type { Context } from '../commandLine/context.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { conversationScheme, debugType } from '../workspace/contributions.ts';
+import { onDidChangeDomainFiles, onDidChangeDomains } from '../workspace/domainWatch.ts';
+import { domainFolders } from '../workspace/workspaceDomains.ts';
 import type { Explorer } from './explorer.ts';
 import type { PublishedRuns } from './publishedRuns.ts';
 import { settingsPrefix } from './settings.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { trainingRuns } from './runsOfWorkspace.ts';
+import { trainingRuns } from '../runs/runsOfWorkspace.ts';
 
 /** Trained weights of the workspace, as a row of a list that a person chooses from. */
 export type CheckpointItem = vscode.QuickPickItem & { readonly model: string };

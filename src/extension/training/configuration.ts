@@ -5,7 +5,7 @@ import { type TrainingKind, trainingKinds } from '../../engine/core/domain/train
 import { profileFor } from '../../engine/core/domain/trainingProfile.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { workFolder } from '../../engine/shell/files/workFolders.ts';
-import { pickDomain } from '../workspaceDomains.ts';
+import { pickDomain } from '../workspace/workspaceDomains.ts';
 import { firstSteps, modelOfSettings } from './learning.ts';
 
 const pattern = '**/*.training.yaml';

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
-import type { Context } from '../context.ts';
-import { openedComparison } from '../runs/runCommands.ts';
-import { type TrainingRun, trainingRuns } from './runsOfWorkspace.ts';
+import type { Context } from '../commandLine/context.ts';
+import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 
 /**
  * Compares evaluations of checkpoints task by task: folders that are named, or those that a person picks.
@@ -10,7 +9,14 @@ import { type TrainingRun, trainingRuns } from './runsOfWorkspace.ts';
  */
 export async function compareEvaluations(context: Context, target: unknown): Promise<readonly string[] | undefined> {
   const folders = Array.isArray(target) ? (target as readonly string[]) : await pickEvaluations(target);
-  return openedComparison(context, folders, 'evaluations');
+  if (!folders) return undefined;
+  if (folders.length < 2) {
+    void vscode.window.showInformationMessage('Select two evaluations or more to compare them.');
+    return undefined;
+  }
+  const { openComparison } = await import('../panels/comparisonPanel.ts');
+  openComparison(context, folders);
+  return folders;
 }
 
 async function pickEvaluations(target: unknown): Promise<readonly string[] | undefined> {

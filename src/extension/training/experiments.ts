@@ -2,11 +2,11 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { workFolder, workFolders } from '../../engine/shell/files/workFolders.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { activeFile } from '../activeFile.ts';
-import { runWithProgress, wordsOf } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { tell } from '../tell.ts';
-import { mayRun } from '../trust.ts';
+import { runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { tell } from '../commandLine/tell.ts';
+import { activeFile } from '../workspace/activeFile.ts';
+import { mayRun } from '../workspace/trust.ts';
 import { pythonOption } from './learning.ts';
 
 const ending = '.experiment.yaml';

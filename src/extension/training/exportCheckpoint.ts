@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { runOrTell } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { mayRun } from '../trust.ts';
+import { runOrTell } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { mayRun } from '../workspace/trust.ts';
 import { pickCheckpoint } from './checkpoints.ts';
 import { pythonOption } from './learning.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { isLifecycle, parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/records/trainingRun.ts';
-import type { Alarm, Point, RunStatus } from '../../webview/protocol.ts';
+import type { Alarm, Point, RunStatus } from '../../webview/messages/protocol.ts';
 import { tailLines } from './lineTail.ts';
 import { runDataOf } from './runData.ts';
 import { statusAfter } from './runStatus.ts';

@@ -4,9 +4,9 @@ import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { trainingRuns } from '../runs/runsOfWorkspace.ts';
 import { checkpointItems } from './checkpoints.ts';
 import { modelOfSettings } from './learning.ts';
-import { trainingRuns } from './runsOfWorkspace.ts';
 
 /** A row of the list of models. `model` is absent in the row that opens the folder dialog. */
 type ModelItem = vscode.QuickPickItem & { readonly model?: string };

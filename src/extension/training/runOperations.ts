@@ -3,10 +3,10 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { replaceFile } from '../../engine/shell/files/disk.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { runWithProgress, wordsOf } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { mayRun } from '../trust.ts';
-import { trainingRuns } from './runsOfWorkspace.ts';
+import { runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { trainingRuns } from '../runs/runsOfWorkspace.ts';
+import { mayRun } from '../workspace/trust.ts';
 
 /** Asks a run to end after its current optimizer step, with a checkpoint. */
 export async function stopTraining(given?: string): Promise<boolean> {

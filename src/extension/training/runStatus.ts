@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import type { Lifecycle, RunEvent } from '../../engine/shell/records/trainingRun.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
-import type { RunStatus } from '../../webview/protocol.ts';
+import type { RunStatus } from '../../webview/messages/protocol.ts';
 
 /**
  * Returns how a run is.

@@ -1,6 +1,6 @@
-import type { Alarm } from '../../webview/protocol.ts';
-import type { RunningHandle } from '../running.ts';
-import { isRunning } from './runReader.ts';
+import type { Alarm } from '../../webview/messages/protocol.ts';
+import type { RunningHandle } from '../commandLine/running.ts';
+import { isRunning } from '../runs/runReader.ts';
 import { isOver, watchRun } from './watchedRuns.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { runCommand, wordsOf } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { beginRunning } from '../running.ts';
-import { tell } from '../tell.ts';
-import { mayRun } from '../trust.ts';
+import { runCommand, wordsOf } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { beginRunning } from '../commandLine/running.ts';
+import { tell } from '../commandLine/tell.ts';
+import { mayRun } from '../workspace/trust.ts';
 import { pickCheckpoint } from './checkpoints.ts';
 import { pythonOption } from './learning.ts';
 

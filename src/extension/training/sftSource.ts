@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { syntheses } from '../coldStart/synthFolders.ts';
+import { syntheses } from '../runs/synthFolders.ts';
 
 /** The input of SFT: rollouts that the gold seat plays first, or the accepted rollouts of a synthesis. */
 export type SftSource = { readonly recordings: string | null };

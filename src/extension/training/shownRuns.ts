@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import type { Alarm } from '../../webview/protocol.ts';
-import { runQuietly } from '../commandLine.ts';
-import type { Context } from '../context.ts';
-import { beginRunning } from '../running.ts';
+import type { Alarm } from '../../webview/messages/protocol.ts';
+import { runQuietly } from '../commandLine/commandLine.ts';
+import type { Context } from '../commandLine/context.ts';
+import { beginRunning } from '../commandLine/running.ts';
+import { trainingRuns } from '../runs/runsOfWorkspace.ts';
 import { stopTraining } from './runOperations.ts';
-import { trainingRuns } from './runsOfWorkspace.ts';
 import { isOnNamedTarget } from './targets.ts';
 
 /** Training runs that are shown as running. */

@@ -5,7 +5,7 @@ import { readBoundedTextAsync } from '../../engine/shell/files/boundedFile.ts';
 import { parseRecording } from '../../engine/shell/records/recording.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { rolloutOfLine } from '../../engine/shell/records/trainingRun.ts';
-import type { PlayedStep, Rollout } from '../../webview/protocol.ts';
+import type { PlayedStep, Rollout } from '../../webview/messages/protocol.ts';
 
 /** Rollouts of a run whose folder is known; the parts of a run that only evaluates are at step 0. */
 export type RecordedStep = { readonly step: number; readonly purpose: PlayedStep['purpose'] | EvaluationPart };

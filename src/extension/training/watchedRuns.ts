@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../webview/protocol.ts';
+import type { RunStatus } from '../../webview/messages/protocol.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from './metricsFile.ts';
 import { watchMetrics } from './metricsWatch.ts';
 

@@ -4,7 +4,7 @@ import { counted } from '../../engine/core/text/counted.ts';
 import type { ListedItem } from '../../language/contents.ts';
 import { type Page, pageSize } from '../../language/symbols/pages.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { domainFolders } from '../workspace/workspaceDomains.ts';
 
 export type DomainNode = {
   readonly type: 'domain';

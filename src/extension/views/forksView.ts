@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { debugType } from '../contributions.ts';
 import { allNodes, type ForkNode, forkTreeOf, rewardText } from '../debug/forkTree.ts';
 import type { ShownRecording } from '../debug/rolloutActions.ts';
+import { debugType } from '../workspace/contributions.ts';
 
 /** A session stops, forks and is rewarded in quick succession. */
 const settleMs = 300;

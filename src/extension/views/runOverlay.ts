@@ -1,5 +1,5 @@
-import { type MeasuredRun, mostRuns } from '../../webview/protocol.ts';
-import type { TrainingRun } from '../training/runsOfWorkspace.ts';
+import { type MeasuredRun, mostRuns } from '../../webview/messages/protocol.ts';
+import type { TrainingRun } from '../runs/runsOfWorkspace.ts';
 import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
 
 /** The runs that the dashboard draws over the one it shows. Each is watched while it is drawn. */

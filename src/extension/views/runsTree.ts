@@ -6,10 +6,10 @@ import { nameOf } from '../../engine/shell/records/recordingName.ts';
 import type { Row } from '../runs/rows.ts';
 import type { RunRollout, RunSummary, RunTask } from '../runs/runFolder.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
+import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
-import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
 import type { RecordedStep } from '../training/stepRollouts.ts';
-import { domainOfRecording, readDomain } from '../workspaceDomains.ts';
+import { domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };

@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import type { PlayedStep, ToExtension } from '../../webview/protocol.ts';
-import type { Context } from '../context.ts';
-import { dashboardType } from '../contributions.ts';
+import type { PlayedStep, ToExtension } from '../../webview/messages/protocol.ts';
+import type { Context } from '../commandLine/context.ts';
+import { saveExport } from '../panels/exportFile.ts';
+import { type Channel, connectPage, pageOf, webviewOptions } from '../panels/panel.ts';
+import { trajectoryEditorType } from '../panels/trajectoryEditor.ts';
+import { isRunning, readRun } from '../runs/runReader.ts';
+import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
 import { showRunLog } from '../training/runOperations.ts';
-import { isRunning, readRun } from '../training/runReader.ts';
-import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
 import { readRollouts, recordedName, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
 import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
-import { saveExport } from './exportFile.ts';
-import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
+import { dashboardType } from '../workspace/contributions.ts';
 import { overlayOf } from './runOverlay.ts';
-import { trajectoryEditorType } from './trajectoryEditor.ts';
 
 /** The dashboard of this window. */
 type Dashboard = {

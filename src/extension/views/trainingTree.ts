@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
+import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 import type { WatchedRun } from '../training/watchedRuns.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */

@@ -141,12 +141,8 @@ function checkWords(rule: Rule): string {
         return rule.question;
       case 'mustSay':
         return [rule.says].flat().join(' | ');
-      case 'confirmed':
-      case 'oneCall':
-      case 'handOff':
-        return '';
       default:
-        return rule satisfies never;
+        return '';
     }
   })();
   return `\`${rule.check}\`${rule.gate ? ' **gate**' : ''}${demand === '' ? '' : `: ${demand}`}`;

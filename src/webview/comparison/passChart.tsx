@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { drawCurves } from '../chart.ts';
-import { curveLook } from '../curveLook.ts';
+import { drawCurves } from '../charts/chart.ts';
+import { curveLook } from '../charts/curveLook.ts';
+import { usePalette } from '../charts/usePalette.ts';
 import type { PassCurve } from '../models/comparison.ts';
-import { usePalette } from '../usePalette.ts';
 
 const height = 190;
 

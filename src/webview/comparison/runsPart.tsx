@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { RunsCompared } from '../compared.ts';
-import { Button, DataGrid, Dropdown } from '../controls.ts';
+import type { RunsCompared } from '../messages/compared.ts';
+import type { ToExtension } from '../messages/protocol.ts';
 import {
   type Comparison,
   callRows,
@@ -14,7 +14,7 @@ import {
   trialPairs,
   verdictText,
 } from '../models/comparison.ts';
-import type { ToExtension } from '../protocol.ts';
+import { Button, DataGrid, Dropdown } from '../parts/controls.ts';
 import type { Choices } from './choices.ts';
 import { PassChart } from './passChart.tsx';
 import { SideBySide } from './sideBySide.tsx';

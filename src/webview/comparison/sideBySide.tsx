@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { AlignedRow, RecordingsCompared, Said } from '../compared.ts';
-import { Button, DataGrid } from '../controls.ts';
+import type { AlignedRow, RecordingsCompared, Said } from '../messages/compared.ts';
+import type { ToExtension } from '../messages/protocol.ts';
 import {
   factsOf,
   firstStart,
@@ -13,7 +13,7 @@ import {
   verdictPairs,
   windowOf,
 } from '../models/sideBySide.ts';
-import type { ToExtension } from '../protocol.ts';
+import { Button, DataGrid } from '../parts/controls.ts';
 
 export type SideBySideProps = {
   readonly compared: RecordingsCompared;

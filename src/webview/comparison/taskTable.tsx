@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { RunsCompared } from '../compared.ts';
-import { Button, DataGrid, Dropdown } from '../controls.ts';
+import type { RunsCompared } from '../messages/compared.ts';
 import { kindWords, letterOf, nameOf, type TaskFilter, taskFilters, taskPage, taskRows } from '../models/comparison.ts';
+import { Button, DataGrid, Dropdown } from '../parts/controls.ts';
 import type { Choices } from './choices.ts';
 
 export type TaskTableProps = {

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { Bridge } from '../bridge.ts';
-import type { RunsCompared } from '../compared.ts';
-import { Button, ProgressRing } from '../controls.ts';
+import type { RunsCompared } from '../messages/compared.ts';
 import { type Comparison, comparisonAfter, emptyComparison, nameOf, trialPairs } from '../models/comparison.ts';
 import { headingOf } from '../models/sideBySide.ts';
+import type { Bridge } from '../parts/bridge.ts';
+import { Button, ProgressRing } from '../parts/controls.ts';
 import { type Choices, readChoices } from './choices.ts';
 import { type PartProps, RunsPart } from './runsPart.tsx';
 import { SideBySide } from './sideBySide.tsx';

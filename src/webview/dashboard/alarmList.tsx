@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { Button } from '../controls.ts';
+import type { Alarm } from '../messages/protocol.ts';
 import { type AlarmSummary, alarmSummaries } from '../models/alarms.ts';
-import type { Alarm } from '../protocol.ts';
+import { Button } from '../parts/controls.ts';
 
 export type AlarmListProps = {
   readonly alarms: readonly Alarm[];

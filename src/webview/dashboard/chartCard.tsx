@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button } from '../controls.ts';
-import { type CurveLook, curveLook } from '../curveLook.ts';
+import type { CurveLook } from '../charts/curveLook.ts';
+import { curveLook } from '../charts/curveLook.ts';
+import type { Palette } from '../charts/theme.ts';
+import type { PlayedStep } from '../messages/protocol.ts';
 import { type ChartSummary, readoutOf } from '../models/charts.ts';
 import type { Zoom } from '../models/zoom.ts';
-import type { PlayedStep } from '../protocol.ts';
-import type { Palette } from '../theme.ts';
+import { Button } from '../parts/controls.ts';
 import { chartKeys } from './chartKeys.ts';
 import { useChart } from './useChart.ts';
 

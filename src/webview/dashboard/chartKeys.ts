@@ -1,7 +1,7 @@
 import type { HTMLAttributes } from 'preact';
+import type { PlayedStep } from '../messages/protocol.ts';
 import { type ChartSummary, playedAt, readoutOf } from '../models/charts.ts';
 import { type Zoom, zoomedBy } from '../models/zoom.ts';
-import type { PlayedStep } from '../protocol.ts';
 
 export type ChartKeys = {
   readonly chart: ChartSummary;

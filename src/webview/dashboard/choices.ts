@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { playedStepSchema } from '../protocol.ts';
+import { playedStepSchema } from '../messages/protocol.ts';
 
 /** Choices of the reader that survive a reload of the page. */
 const choicesSchema = z.object({

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { Button } from '../controls.ts';
+import { Button } from '../parts/controls.ts';
 
 /** Shows what to do next where there is no training run yet. */
 export function EmptyView({ onTrain }: { readonly onTrain: (kind: 'sft' | 'grpo') => void }): JSX.Element {

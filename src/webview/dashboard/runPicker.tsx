@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
+import { mostRuns, type Run } from '../messages/protocol.ts';
 import { runLabel } from '../models/summary.ts';
-import { mostRuns, type Run } from '../protocol.ts';
 
 export type RunPickerProps = {
   readonly runs: readonly Run[];

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { endReasonText } from '../../engine/core/events/displayText.ts';
-import { Button, DataGrid, ProgressRing } from '../controls.ts';
+import type { Rollout } from '../messages/protocol.ts';
 import type { OpenedStep } from '../models/dashboard.ts';
-import type { Rollout } from '../protocol.ts';
+import { Button, DataGrid, ProgressRing } from '../parts/controls.ts';
 
 export type StepRolloutsProps = {
   readonly opened: OpenedStep | null;

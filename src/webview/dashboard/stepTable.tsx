@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { Button, DataGrid, Dropdown } from '../controls.ts';
+import type { PlayedStep } from '../messages/protocol.ts';
 import type { DrawnRun } from '../models/charts.ts';
 import type { Series } from '../models/series.ts';
 import { tableOf } from '../models/summary.ts';
-import type { PlayedStep } from '../protocol.ts';
+import { Button, DataGrid, Dropdown } from '../parts/controls.ts';
 
 export type StepTableProps = {
   readonly series: Series;

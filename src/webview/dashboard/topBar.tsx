@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
-import { Button, Dropdown } from '../controls.ts';
+import type { ToExtension } from '../messages/protocol.ts';
 import { csvOf } from '../models/csv.ts';
 import type { Dashboard } from '../models/dashboard.ts';
 import { runLabel, statusOf } from '../models/summary.ts';
-import type { ToExtension } from '../protocol.ts';
+import { Button, Dropdown } from '../parts/controls.ts';
 import { smoothings } from './choices.ts';
 import { RunPicker } from './runPicker.tsx';
 

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { type Chart, drawChart } from '../chart.ts';
-import type { CurveLook } from '../curveLook.ts';
+import { type Chart, drawChart } from '../charts/chart.ts';
+import type { CurveLook } from '../charts/curveLook.ts';
+import type { Palette } from '../charts/theme.ts';
+import type { PlayedStep } from '../messages/protocol.ts';
 import { type ChartSummary, playedAt } from '../models/charts.ts';
 import { formatMetric, metricNamed } from '../models/metrics.ts';
 import { type Zoom, zoomedTo } from '../models/zoom.ts';
-import type { PlayedStep } from '../protocol.ts';
-import type { Palette } from '../theme.ts';
 
 export type UseChart = {
   readonly chart: ChartSummary;

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { Bridge } from '../bridge.ts';
-import { ProgressRing } from '../controls.ts';
+import { usePalette } from '../charts/usePalette.ts';
+import type { PlayedStep } from '../messages/protocol.ts';
 import { chartsOf } from '../models/charts.ts';
 import { type Dashboard, emptyDashboard, openedTitle, received, withStepOpened } from '../models/dashboard.ts';
 import { counted } from '../models/series.ts';
 import type { Zoom } from '../models/zoom.ts';
-import type { PlayedStep } from '../protocol.ts';
-import { usePalette } from '../usePalette.ts';
+import type { Bridge } from '../parts/bridge.ts';
+import { ProgressRing } from '../parts/controls.ts';
 import { AlarmList } from './alarmList.tsx';
 import { ChartCard } from './chartCard.tsx';
 import { readChoices } from './choices.ts';

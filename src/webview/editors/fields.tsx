@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext, type JSX } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Shown } from './messages.ts';
+import type { Shown } from '../messages/editorMessages.ts';
 
 /**
  * The pause in typing, in milliseconds, after which the typed text becomes one change of the document and one undo

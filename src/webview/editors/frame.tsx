@@ -1,10 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Json } from '../../engine/core/values/json.ts';
-import type { Bridge } from '../bridge.ts';
-import { Button, ProgressRing } from '../controls.ts';
+import type { EditorContent, FileProblem, FromEditor, Ran, Shown, ValuePath } from '../messages/editorMessages.ts';
+import type { Bridge } from '../parts/bridge.ts';
+import { Button, ProgressRing } from '../parts/controls.ts';
 import { Choice, Refusal } from './fields.tsx';
-import type { EditorContent, FileProblem, FromEditor, Ran, Shown, ValuePath } from './messages.ts';
 import { afterPress } from './press.ts';
 import './editor.css';
 

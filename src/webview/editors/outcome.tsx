@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Button, ProgressRing } from '../controls.ts';
+import type { Ran } from '../messages/editorMessages.ts';
+import { Button, ProgressRing } from '../parts/controls.ts';
 import type { Ask } from './frame.tsx';
-import type { Ran } from './messages.ts';
 
 type Outcome = NonNullable<Ran['outcome']>;
 

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
-import { Button } from '../controls.ts';
 import {
   demandsOf,
   emptyValue,
@@ -16,6 +15,7 @@ import {
   type Schema,
   variantFor,
 } from '../models/schemaForm.ts';
+import { Button } from '../parts/controls.ts';
 import { Choice, TextInput } from './fields.tsx';
 import { JsonInput } from './jsonInput.tsx';
 

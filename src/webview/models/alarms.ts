@@ -1,4 +1,4 @@
-import type { Alarm } from '../protocol.ts';
+import type { Alarm } from '../messages/protocol.ts';
 import { formatMetric, metricNamed } from './metrics.ts';
 
 /** An alarm as a person reads it. */

@@ -1,4 +1,4 @@
-import type { Alarm, PlayedStep, Run } from '../protocol.ts';
+import type { Alarm, PlayedStep, Run } from '../messages/protocol.ts';
 import { type ChartKind, chartKinds, drawnMetrics, formatMetric, type Metric, metricNamed } from './metrics.ts';
 import { type Series, smoothed, valuesOf } from './series.ts';
 

@@ -1,8 +1,15 @@
-import type { ComparedMetrics, ComparedRun, ComparedTrial, Estimate, Flip, RunsCompared } from '../compared.ts';
-import type { ComparedWhat, ToWebview } from '../protocol.ts';
+import type {
+  ComparedMetrics,
+  ComparedRun,
+  ComparedTrial,
+  Estimate,
+  Flip,
+  RunsCompared,
+} from '../messages/compared.ts';
+import type { ComparedWhat, ToWebview } from '../messages/protocol.ts';
 import { duration } from './duration.ts';
 
-export type { RunsCompared } from '../compared.ts';
+export type { RunsCompared } from '../messages/compared.ts';
 
 type RecordingsCompared = Extract<ToWebview, { type: 'recordingsCompared' }>['comparison'];
 

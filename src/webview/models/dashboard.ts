@@ -1,4 +1,4 @@
-import type { Alarm, PlayedStep, Rollout, Run, RunStatus, ToWebview } from '../protocol.ts';
+import type { Alarm, PlayedStep, Rollout, Run, RunStatus, ToWebview } from '../messages/protocol.ts';
 import type { DrawnRun } from './charts.ts';
 import { type Series, withPoints } from './series.ts';
 

@@ -1,6 +1,6 @@
 import type { EventOf, RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
-import type { Numbered } from '../protocol.ts';
+import type { Numbered } from '../messages/protocol.ts';
 
 /**
  * An entry of the view: one step, or several that belong together. A seat's message is with the rules it was checked

@@ -1,4 +1,4 @@
-import type { Note } from '../protocol.ts';
+import type { Note } from '../messages/protocol.ts';
 import type { Entry, Trajectory } from './entries.ts';
 import { isNobodys } from './trajectory.ts';
 

@@ -1,4 +1,4 @@
-import type { Note, ToWebview } from '../protocol.ts';
+import type { Note, ToWebview } from '../messages/protocol.ts';
 import { appended, emptyTrajectory, type Trajectory } from './entries.ts';
 
 /** A recording as far as the extension has brought it. */

@@ -1,4 +1,4 @@
-import type { Point } from '../protocol.ts';
+import type { Point } from '../messages/protocol.ts';
 
 /** The measured points of a run, by ascending optimizer step, one a step. */
 export type Series = readonly Point[];

@@ -1,5 +1,5 @@
 import { endReasonText } from '../../engine/core/events/displayText.ts';
-import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../compared.ts';
+import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../messages/compared.ts';
 import { duration } from './duration.ts';
 
 /** Rows before the first difference that are shown for their context. */

@@ -1,4 +1,4 @@
-import type { PlayedStep, Run, RunStatus } from '../protocol.ts';
+import type { PlayedStep, Run, RunStatus } from '../messages/protocol.ts';
 import { metricNames, purposeOf } from './charts.ts';
 import type { Dashboard } from './dashboard.ts';
 import { duration } from './duration.ts';

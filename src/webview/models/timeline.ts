@@ -1,5 +1,5 @@
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { Note } from '../protocol.ts';
+import type { Note } from '../messages/protocol.ts';
 import { duration } from './duration.ts';
 import type { Trajectory } from './entries.ts';
 import type { Finding } from './findings.ts';

@@ -2,7 +2,7 @@ import { brokenEndText, endReasonText, maskingText } from '../../engine/core/eve
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import type { Media } from '../../engine/core/values/media.ts';
-import type { Numbered } from '../protocol.ts';
+import type { Numbered } from '../messages/protocol.ts';
 import type { Trajectory } from './entries.ts';
 
 /** One changed place of a side's database, as text. */

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Bridge } from '../bridge.ts';
-import { ProgressRing } from '../controls.ts';
-import type { Piece, ToWebview } from '../protocol.ts';
+import type { Piece, ToWebview } from '../messages/protocol.ts';
+import type { Bridge } from '../parts/bridge.ts';
+import { ProgressRing } from '../parts/controls.ts';
 import './view.css';
 
 type TrainingText = Extract<ToWebview, { type: 'trainingText' }>;

@@ -1,4 +1,4 @@
-import type { PlaceKind } from '../protocol.ts';
+import type { PlaceKind } from '../messages/protocol.ts';
 
 /** The actions that are available everywhere in the view. */
 export type Actions = {

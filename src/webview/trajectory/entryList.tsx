@@ -1,8 +1,8 @@
 import type { JSX, RefObject } from 'preact';
 import { useImperativeHandle, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Note } from '../messages/protocol.ts';
 import type { Entry } from '../models/entries.ts';
-import type { Note } from '../protocol.ts';
-import { useVirtualList } from '../useVirtualList.ts';
+import { useVirtualList } from '../parts/useVirtualList.ts';
 import type { Actions } from './actions.ts';
 import { KeptEntryRow } from './entryRow.tsx';
 

@@ -1,4 +1,5 @@
 import { Component, type ComponentChildren, type JSX } from 'preact';
+import type { Note } from '../messages/protocol.ts';
 import { duration } from '../models/duration.ts';
 import { callOf, type Entry } from '../models/entries.ts';
 import { namesFor } from '../models/findings.ts';
@@ -6,7 +7,6 @@ import { type StepEntry, stepEntry } from '../models/trajectory.ts';
 import { Changes } from '../parts/changes.tsx';
 import { Code } from '../parts/code.tsx';
 import { Link } from '../parts/link.tsx';
-import type { Note } from '../protocol.ts';
 import type { Actions } from './actions.ts';
 import { Verdicts } from './verdicts.tsx';
 

@@ -1,6 +1,6 @@
 import type { JSX, RefObject } from 'preact';
-import { Button, Dropdown, TextField } from '../controls.ts';
 import { type Choices, type Filter, type FilterKey, noFilter } from '../models/filter.ts';
+import { Button, Dropdown, TextField } from '../parts/controls.ts';
 
 const names: Readonly<Record<FilterKey, { readonly label: string; readonly all: string }>> = {
   speaker: { label: 'Speaker', all: 'Everyone' },

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { DataGrid } from '../controls.ts';
 import { duration } from '../models/duration.ts';
 import { fullHeight, parties, type Span, spanText, totalOf, turnsText } from '../models/timeline.ts';
+import { DataGrid } from '../parts/controls.ts';
 import type { Actions } from './actions.ts';
 
 const columns = [

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
-import { Button } from '../controls.ts';
+import type { ToExtension } from '../messages/protocol.ts';
 import type { Recording } from '../models/recording.ts';
 import { headingOf } from '../models/trajectory.ts';
+import { Button } from '../parts/controls.ts';
 import { Link } from '../parts/link.tsx';
-import type { ToExtension } from '../protocol.ts';
 import type { Actions } from './actions.ts';
 
 /** Shows what the recording is of, how it ended, and what can be done with all of it. */

@@ -1,11 +1,11 @@
 import type { JSX, RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Bridge } from '../bridge.ts';
-import { Button, ProgressRing } from '../controls.ts';
 import { choicesOf, type Filter, matching, noFilter } from '../models/filter.ts';
 import { evidenceOf, findingsOf } from '../models/findings.ts';
 import { type Recording, received } from '../models/recording.ts';
 import { timelineOf } from '../models/timeline.ts';
+import type { Bridge } from '../parts/bridge.ts';
+import { Button, ProgressRing } from '../parts/controls.ts';
 import type { Actions } from './actions.ts';
 import { readChoices } from './choices.ts';
 import { EntryList, type ListHandle } from './entryList.tsx';

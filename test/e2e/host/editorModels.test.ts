@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { EditorModels } from '../../../src/extension/assistant/editorModels.ts';
+import { EditorModels } from '../../../src/extension/editorModels/editorModels.ts';
 import { eventually, orderDesk } from './desk.ts';
 
 type Choice = { readonly message: { readonly tool_calls?: readonly object[] } };

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Context } from '../../../src/extension/context.ts';
+import type { Context } from '../../../src/extension/commandLine/context.ts';
 import { LanguageClient } from '../../../src/extension/language/languageClient.ts';
 import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import * as vscode from 'vscode';
 import { mcpServers } from '../../../src/extension/assistant/mcpServers.ts';
-import type { Context } from '../../../src/extension/context.ts';
+import type { Context } from '../../../src/extension/commandLine/context.ts';
 import { eventually, orderDesk } from './desk.ts';
 
 const execute = vscode.commands.executeCommand;

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { basename, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { checkFiles, readFiles } from '../../../src/engine/shell/domain/loadDomain.ts';
-import { saveFilesOf } from '../../../src/extension/workspaceDomains.ts';
+import { saveFilesOf } from '../../../src/extension/workspace/workspaceDomains.ts';
 import { audit, copyOf, eventually, foundIn, lineOf, placeOf, show, toldAt } from './desk.ts';
 import { type Sample, samples } from './samples.ts';
 

@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
-import type { Context } from '../../../src/extension/context.ts';
+import type { Context } from '../../../src/extension/commandLine/context.ts';
 import { workOf } from '../../../src/extension/runs/runPlaces.ts';
 import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
 import { debugTests } from '../../../src/extension/testing/debugTests.ts';

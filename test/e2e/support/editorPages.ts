@@ -1,6 +1,6 @@
 import { personaSchema } from '../../../src/engine/core/domain/persona.ts';
 import { taskSchema } from '../../../src/engine/core/domain/task.ts';
-import type { Ran, Shown, ViewId } from '../../../src/webview/protocol.ts';
+import type { Ran, Shown, ViewId } from '../../../src/webview/messages/protocol.ts';
 import type { Theme } from './themes.ts';
 import { until } from './until.ts';
 import type { ViewPage } from './viewPage.ts';

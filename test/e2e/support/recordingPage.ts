@@ -1,4 +1,4 @@
-import type { Numbered, ToWebview } from '../../../src/webview/protocol.ts';
+import type { Numbered, ToWebview } from '../../../src/webview/messages/protocol.ts';
 import type { Theme } from './themes.ts';
 import type { ViewBrowser, ViewPage } from './viewPage.ts';
 

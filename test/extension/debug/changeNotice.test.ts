@@ -34,7 +34,7 @@ vi.mock('vscode', () => {
     workspace: { onDidSaveTextDocument: nothing },
   };
 });
-vi.mock('../../../src/extension/domainWatch.ts', () => ({ onDidChangeDomainFiles: () => undefined }));
+vi.mock('../../../src/extension/workspace/domainWatch.ts', () => ({ onDidChangeDomainFiles: () => undefined }));
 
 test('a session that starts again has no notice of changed files, also where its end was not reported', () => {
   registerChangeNotice();

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import { type CommandEnd, runCommand } from '../../../src/extension/commandLine.ts';
-import type { Context } from '../../../src/extension/context.ts';
+import { type CommandEnd, runCommand } from '../../../src/extension/commandLine/commandLine.ts';
+import type { Context } from '../../../src/extension/commandLine/context.ts';
 import { describeTools } from '../../../src/extension/language/describedTools.ts';
 import { deskTools } from '../../engine/shell/load/domainFolder.ts';
 
@@ -10,7 +10,7 @@ vi.mock('vscode', () => ({
   },
   workspace: { isTrusted: true },
 }));
-vi.mock('../../../src/extension/commandLine.ts', () => ({ runCommand: vi.fn() }));
+vi.mock('../../../src/extension/commandLine/commandLine.ts', () => ({ runCommand: vi.fn() }));
 
 const good = {
   code: 0,

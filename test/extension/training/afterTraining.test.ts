@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { synthesize } from '../../../src/extension/coldStart/synthesize.ts';
-import { syntheses } from '../../../src/extension/coldStart/synthFolders.ts';
+import { trainingRuns } from '../../../src/extension/runs/runsOfWorkspace.ts';
+import { syntheses } from '../../../src/extension/runs/synthFolders.ts';
 import { firstConfiguration } from '../../../src/extension/training/configuration.ts';
 import { compareEvaluations } from '../../../src/extension/training/evaluations.ts';
 import { runExperiment } from '../../../src/extension/training/experiments.ts';
 import { exportCheckpoint } from '../../../src/extension/training/exportCheckpoint.ts';
-import { trainingRuns } from '../../../src/extension/training/runsOfWorkspace.ts';
 import { serveCheckpoint } from '../../../src/extension/training/serveCheckpoint.ts';
 import { evaluateCheckpoint, trainConfigured } from '../../../src/extension/training/startTraining.ts';
 import { writeSynthesis } from '../../../src/synthesis/synthesisFolder.ts';
@@ -26,7 +26,7 @@ const editor = vi.hoisted(() => ({
   compared: [] as unknown[],
 }));
 
-vi.mock('../../../src/extension/views/comparisonPanel.ts', () => ({
+vi.mock('../../../src/extension/panels/comparisonPanel.ts', () => ({
   openComparison: (_: unknown, folders: unknown) => void editor.compared.push(folders),
 }));
 

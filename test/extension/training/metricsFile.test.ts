@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseMetrics, readMetrics } from '../../../src/extension/training/metricsFile.ts';
-import type { RunStatus } from '../../../src/webview/protocol.ts';
+import type { RunStatus } from '../../../src/webview/messages/protocol.ts';
 import { runFolder } from './runFolder.ts';
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;

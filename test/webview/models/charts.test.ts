@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Alarm, Run } from '../../../src/webview/messages/protocol.ts';
 import { type ChartSummary, chartsOf, playedAt, readoutOf } from '../../../src/webview/models/charts.ts';
-import type { Alarm, Run } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
 const run = (kind: Run['kind']): Run => ({ id: 'r1', kind, model: null, domain: null, plannedSteps: null });

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { RunsCompared } from '../../../src/webview/compared.ts';
+import type { RunsCompared } from '../../../src/webview/messages/compared.ts';
+import type { ToWebview } from '../../../src/webview/messages/protocol.ts';
 import {
   callRows,
   comparisonAfter,
@@ -15,7 +16,6 @@ import {
   trialPairs,
   verdictText,
 } from '../../../src/webview/models/comparison.ts';
-import type { ToWebview } from '../../../src/webview/protocol.ts';
 import { metrics, twoRecordings, twoRuns } from '../compared.ts';
 
 describe('the page', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import type { PlayedStep, Run, ToWebview } from '../../../src/webview/messages/protocol.ts';
 import {
   type Dashboard,
   emptyDashboard,
@@ -6,7 +7,6 @@ import {
   received,
   withStepOpened,
 } from '../../../src/webview/models/dashboard.ts';
-import type { PlayedStep, Run, ToWebview } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
 const run = (id: string): Run => ({ id, kind: 'grpo', model: null, domain: null, plannedSteps: null });

@@ -1,6 +1,6 @@
 import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
+import type { Note, Numbered } from '../../../src/webview/messages/protocol.ts';
 import { appended, emptyTrajectory, type Trajectory } from '../../../src/webview/models/entries.ts';
-import type { Note, Numbered } from '../../../src/webview/protocol.ts';
 
 const call = (id: string, name: string, given: Record<string, string> = {}) => ({ id, name, arguments: given });
 const verdict = (rule: string, word: 'held' | 'violated', evidence: readonly number[]) => ({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { ToWebview } from '../../../src/webview/messages/protocol.ts';
 import { type Recording, received } from '../../../src/webview/models/recording.ts';
-import type { ToWebview } from '../../../src/webview/protocol.ts';
 import { failed } from './recorded.ts';
 
 const after = (...messages: readonly ToWebview[]) => messages.reduce<Recording | null>(received, null);

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { AlignedRow, RecordingsCompared } from '../../../src/webview/compared.ts';
+import type { AlignedRow, RecordingsCompared } from '../../../src/webview/messages/compared.ts';
 import {
   factsOf,
   firstStart,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Run, RunStatus } from '../../../src/webview/messages/protocol.ts';
 import { emptyDashboard } from '../../../src/webview/models/dashboard.ts';
 import { rowsPerPage, runLabel, statusOf, tableOf } from '../../../src/webview/models/summary.ts';
-import type { Run, RunStatus } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
 const run = (kind: Run['kind'], plannedSteps: number | null = null): Run => ({

@@ -53,14 +53,8 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
         { name: 'messages', value: told, children: () => jsonChildren(messages) },
       ];
     }
-    case 'gold':
-    case 'faultyGold':
-    case 'scripted':
-    case 'agenda':
-    case 'human':
-      return [row('none', `${spec.type} has ${whose} and does not ask a model`)];
     default:
-      return spec satisfies never;
+      return [row('none', `${spec.type} has ${whose} and does not ask a model`)];
   }
 }
 

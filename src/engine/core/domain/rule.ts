@@ -81,12 +81,10 @@ export const ruleSchema = z.discriminatedUnion('check', [
 export type Rule = z.infer<typeof ruleSchema>;
 export type RuleOf<Check extends Rule['check']> = Extract<Rule, { check: Check }>;
 
-const ruleChecks = ['before', 'confirmed', 'oneCall', 'onlyIf', 'never', 'mustSay', 'handOff', 'judge'] as const;
-
 /** The result of a check, as it is recorded. */
 export const ruleVerdictSchema = z.object({
   rule: z.string().describe('Id of the rule.'),
-  check: z.enum(ruleChecks).describe('The kind of check.'),
+  check: z.literal(ruleSchema.options.map(({ shape }) => shape.check.value)).describe('The kind of check.'),
   gate: z.boolean().describe('Whether a violation makes the reward 0.'),
   verdict: z
     .enum(['held', 'violated', 'unknown'])

@@ -1,10 +1,15 @@
 import type { ModelSettings } from './modelSettings.ts';
 
-/** The occupant of a seat, as a person or a configuration names it; only cold-start synthesis uses `slip`. */
-export type SeatSpec =
-  | { readonly type: 'gold' | 'faultyGold' | 'scripted' | 'agenda' | 'human' }
-  | ModelSeat
-  | AgentSeat;
+/** Seats that are functions of the conversation and run inside the worker; only cold-start synthesis uses `faultyGold`. */
+export const modelFreeSeats = {
+  agent: ['gold', 'faultyGold', 'scripted'],
+  user: ['agenda', 'scripted'],
+} as const;
+export type ModelFreeAgent = (typeof modelFreeSeats.agent)[number];
+export type ModelFreeUser = (typeof modelFreeSeats.user)[number];
+
+/** The occupant of a seat, as a person or a configuration names it. */
+export type SeatSpec = { readonly type: ModelFreeAgent | ModelFreeUser | 'human' } | ModelSeat | AgentSeat;
 
 /** An agent of the user's own. */
 export type AgentSeat = {
@@ -56,9 +61,6 @@ export type AskedSettings = ModelSettings & Pick<ModelSeat, 'rateLimitMs'>;
 
 /** The prefix of a seat's name that is a checkpoint: a folder, or a model that the trainer knows. */
 export const checkpointScheme = 'checkpoint:';
-
-/** Seats that are functions of the conversation and run inside the worker. */
-export const pureSeats = ['gold', 'faultyGold', 'scripted', 'agenda'] as const;
 
 /** The seat with its model changed, where it asks one. */
 export function withModel(spec: SeatSpec, change: (model: ModelSeat) => ModelSeat): SeatSpec {

@@ -97,6 +97,10 @@ export function isWrite({ effect, handsOff }: Pick<Tool, 'effect' | 'handsOff'>)
   return effect === 'write' && !handsOff;
 }
 
+/** Returns whether a tool is a function of its arguments and the engine's databases: neither a model nor a server answers. */
+export const worksOnDatabase = ({ source }: Pick<Tool, 'source'>): boolean =>
+  source.type === 'code' || source.type === 'python';
+
 /** Name of the source that holds the state a tool works on, or null when that is the engine's database. */
 export function outsideSource({ source }: Tool): string | null {
   switch (source.type) {

@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts';
-import type { RuleOf } from '../domain/rule.ts';
+import type { Rule, RuleOf } from '../domain/rule.ts';
 import type { Task } from '../domain/task.ts';
 import { taskIn } from '../domain/taskVariant.ts';
 import { isWrite, type Tool } from '../domain/tool.ts';
@@ -29,6 +29,12 @@ export type Seen = {
 
 /** The tools that a rule binds: by their names, or by what they do. */
 export type Tools = RuleOf<'before'>['tools'];
+
+/** Returns the tools that a rule binds; undefined for a rule about every conversation. */
+export function boundTools(rule: Rule): Tools | undefined {
+  if (rule.check === 'mustSay') return rule.before ?? rule.after;
+  return 'tools' in rule ? rule.tools : undefined;
+}
 
 /** Names that every expression of rules.yaml can start with. */
 export const ruleNames = [

@@ -1,5 +1,6 @@
 import type { RuleVerdict } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
+import { isWrite, worksOnDatabase } from '../../core/domain/tool.ts';
 import type { Verdict } from '../../core/events/event.ts';
 import { numberFormsOf, type ToolCall } from '../../core/events/message.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
@@ -29,11 +30,7 @@ const ordersPerTask = 8;
  * their benchmark has them.
  */
 export function reorderedGold({ domain }: LoadedDomain, tasks: readonly Placed<Task>[]): readonly Reordered[] {
-  const writes = new Set(
-    domain.tools.flatMap(({ name, effect, source, handsOff }) =>
-      effect === 'write' && !handsOff && (source.type === 'code' || source.type === 'python') ? [name] : [],
-    ),
-  );
+  const writes = new Set(domain.tools.filter((tool) => isWrite(tool) && worksOnDatabase(tool)).map(({ name }) => name));
   return tasks.flatMap((placed, number) => {
     const { value } = placed;
     const isCompared = value.evaluate.includes('database') || value.train.includes('database');

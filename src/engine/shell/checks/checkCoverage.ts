@@ -1,6 +1,5 @@
 import type { Rule } from '../../core/domain/rule.ts';
-import type { Tools } from '../../core/rules/seen.ts';
-import { impossible } from '../../core/values/impossible.ts';
+import { boundTools } from '../../core/rules/seen.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { accepted } from '../load/drafts.ts';
 import type { Parts } from '../load/loadedDomain.ts';
@@ -22,7 +21,7 @@ export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void
   for (const { id } of parts.policy.policy.rules) {
     const checks = parts.rules.filter(({ value }) => value.rule === id);
     if (checks.length === 0 || checks.some(({ value }) => isTried(value, tried, known))) continue;
-    const names = [...new Set(checks.flatMap(({ value }) => boundTo(value)).flatMap((tools) => [tools].flat()))];
+    const names = [...new Set(checks.flatMap(({ value }) => boundTools(value) ?? []))];
     noteUncovered(parts, id, `no task calls ${names.map((name) => words[name] ?? name).join(' or ')}`, note);
   }
 }
@@ -40,6 +39,7 @@ export function noteUncovered(parts: Parts, rule: string, why: string, note: Not
   );
 }
 
+/** Returns where a rule of the policy is. */
 export function placeOfRule({ policy, policyFile }: Parts, id: string): Location {
   const block = policy.blocks.find((each) => each.id === id);
   const { line = 1, column = 1, endLine = 1, endColumn = 1 } = block ?? {};
@@ -60,26 +60,6 @@ function checkUse({ scan }: Parts, { declared }: KnownTools, used: ReadonlySet<s
   }
 }
 
-/** The tools that a check is about; none where it is about every conversation. */
-function boundTo(rule: Rule): readonly Tools[] {
-  switch (rule.check) {
-    case 'before':
-    case 'confirmed':
-    case 'onlyIf':
-      return [rule.tools];
-    case 'never':
-      return rule.tools === undefined ? [] : [rule.tools];
-    case 'mustSay':
-      return [rule.before ?? rule.after ?? []].filter((tools) => tools.length > 0);
-    case 'oneCall':
-    case 'handOff':
-    case 'judge':
-      return [];
-    default:
-      return impossible('check', rule);
-  }
-}
-
 /**
  * The tasks that try a rule: they call a tool that one of its checks is about. `every` where a check is about every
  * conversation.
@@ -91,22 +71,16 @@ export function tasksThatTry(
   const checks = rules.filter(({ value }) => value.rule === id).map(({ value }) => value);
   const trying = tasks.filter(({ value }) => {
     const used = new Set(value.actions.map(({ tool }) => tool));
-    return checks.some((check) => boundTo(check).length > 0 && isTried(check, used, scan));
+    return checks.some((check) => boundTools(check) && isTried(check, used, scan));
   });
-  return { every: checks.some((check) => boundTo(check).length === 0), tasks: trying.map(({ value }) => value.id) };
+  return { every: checks.some((check) => !boundTools(check)), tasks: trying.map(({ value }) => value.id) };
 }
 
 /** Returns whether one of the tools that a check is about was called; true for a check of every conversation. */
 export function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: Pick<KnownTools, 'declared'>): boolean {
-  const bound = boundTo(rule);
-  return (
-    bound.length === 0 ||
-    bound.some((tools) =>
-      typeof tools === 'string'
-        ? [...tried].some((name) => isMeant(tools, declared.get(name)))
-        : tools.some((name) => tried.has(name)),
-    )
-  );
+  const bound = boundTools(rule);
+  if (typeof bound !== 'string') return !bound || bound.some((name) => tried.has(name));
+  return [...tried].some((name) => isMeant(bound, declared.get(name)));
 }
 
 /** A tool of which nothing is known may be meant. */

@@ -1,7 +1,7 @@
 import { namesValue } from '../../core/dialogue/dialogue.ts';
 import type { RuleOf } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
-import { outsideSource, type Tool } from '../../core/domain/tool.ts';
+import { outsideSource, type Tool, worksOnDatabase } from '../../core/domain/tool.ts';
 import { factsOf } from '../../core/events/facts.ts';
 import { quotedIn, quotes } from '../../core/events/quotedResults.ts';
 import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression/expression.ts';
@@ -267,7 +267,7 @@ const unspaced = (text: string) => text.replace(/\s+/g, '');
 function isNear(earlier: readonly GoldAction[], { tools, declared }: KnownTools): boolean {
   return earlier.every(({ tool }) => {
     const found = tools.get(tool);
-    return declared.has(tool) && (!found || ['code', 'python'].includes(found.source.type));
+    return declared.has(tool) && (!found || worksOnDatabase(found));
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Rule } from '../../core/domain/rule.ts';
 import { listOf, numberType, type Type, textsFrom, textType } from '../../core/expression/type.ts';
 import { isExpression } from '../../core/rules/confirmed.ts';
-import { binds, type RuleName, ruleNames, type Tools } from '../../core/rules/seen.ts';
+import { binds, boundTools, type RuleName, ruleNames, type Tools } from '../../core/rules/seen.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
@@ -71,8 +71,8 @@ function checkTools(placed: Placed<Rule>, known: KnownTools, note: Note): void {
 }
 
 /** The tools whose calls a check is about, where they are known. */
-function boundTools({ value }: Placed<Rule>, known: KnownTools) {
-  const tools = value.check === 'mustSay' ? (value.before ?? value.after) : 'tools' in value ? value.tools : undefined;
+function knownToolsOf({ value }: Placed<Rule>, known: KnownTools) {
+  const tools = boundTools(value);
   const all = [...known.tools.values()];
   if (value.check === 'handOff') return all.filter(({ handsOff }) => handsOff);
   return tools === undefined ? [] : all.filter(({ name }) => binds(tools, name, all));
@@ -82,7 +82,7 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
   const { value } = placed;
   const key = value.check === 'confirmed' ? 'names' : value.check === 'before' ? 'same' : null;
   if (key === null) return;
-  const bound = boundTools(placed, known);
+  const bound = knownToolsOf(placed, known);
   const named = [...new Set(bound.flatMap(argumentsOf))];
   const list = value.check === 'confirmed' ? value.names : value.check === 'before' ? (value.same ?? []) : [];
   for (const [index, name] of list.entries()) {
@@ -123,7 +123,7 @@ function checkNames(placed: Placed<Rule>, types: DomainTypes, known: KnownTools,
 
 function typesOfNames(placed: Placed<Rule>, types: DomainTypes, known: KnownTools): Readonly<Record<RuleName, Type>> {
   const { agent, user, calls, messages, facts, expected, phrases } = types;
-  const bound = boundTools(placed, known);
+  const bound = knownToolsOf(placed, known);
   return {
     db: agent,
     user,

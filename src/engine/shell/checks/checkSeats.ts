@@ -6,7 +6,7 @@ import type { Diagnostic } from '../files/diagnostic.ts';
 import { agentFilesIn, parseAgentFile } from '../load/agentFile.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { namesAddress } from '../models/modelSettings.ts';
-import { parseLentModel, parseSeat } from '../models/parseSeat.ts';
+import { parseLentModel, parseSeat, simpleSeats } from '../models/parseSeat.ts';
 import { respelt } from '../source/edit.ts';
 import { placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
@@ -37,7 +37,7 @@ function checkAgentSeat({ file }: Parts, folder: string, note: Note): void {
   const hint =
     path === null ? 'Write gold, human, openai:MODEL@BASE_URL, or agent:FILE.' : 'Create it, or name another file.';
   const at = placeOf(file, 'agent');
-  note(at, 'error', 'domain/bad-seat', `${problem}.`, hint, respelt(at, agent, ['gold', 'scripted', 'human']));
+  note(at, 'error', 'domain/bad-seat', `${problem}.`, hint, respelt(at, agent, simpleSeats('agent')));
 }
 
 function checkUserSeats({ file }: Parts, note: Note): void {
@@ -52,7 +52,7 @@ function checkUserSeats({ file }: Parts, note: Note): void {
     if (typeof parsed !== 'string') continue;
     const hint = 'Write agenda, human, or openai:MODEL@BASE_URL.';
     const at = placeOf(file, ...path);
-    note(at, 'error', 'domain/bad-seat', `${parsed}.`, hint, respelt(at, seat, ['agenda', 'scripted', 'human']));
+    note(at, 'error', 'domain/bad-seat', `${parsed}.`, hint, respelt(at, seat, simpleSeats('user')));
   }
   const seats = purposes.map((purpose) => parseSeat(userSeatFor(file.value, purpose), 'user', 'domain', {}));
   const [train, evaluate] = seats;

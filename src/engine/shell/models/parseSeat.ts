@@ -1,4 +1,4 @@
-import { checkpointScheme, type ModelSeat, type SeatSpec } from '../../core/domain/seatSpec.ts';
+import { checkpointScheme, type ModelSeat, modelFreeSeats, type SeatSpec } from '../../core/domain/seatSpec.ts';
 import { throwUnlessApproved } from '../approvals/approvals.ts';
 import { effectsOfAgent } from '../approvals/effects.ts';
 import { throwUnlessAllowed } from '../keys/keyOrigins.ts';
@@ -30,8 +30,7 @@ export function parseSeat(
   environment: NodeJS.ProcessEnv = process.env,
   folders: readonly string[] = [process.cwd()],
 ): SeatSpec | string {
-  const allowed =
-    seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'scripted', 'human'] as const);
+  const allowed = simpleSeats(seat);
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
   if (text === 'recorded')
@@ -50,6 +49,10 @@ export function parseSeat(
     `"${text}" is not a seat for the ${seat}: expected ${expected.slice(0, -1).join(', ')} or ${expected.at(-1)}${suggestion(text, allowed)}`
   );
 }
+
+/** Returns the seats that people choose by a name alone. */
+export const simpleSeats = (seat: 'agent' | 'user') =>
+  [...modelFreeSeats[seat].filter((name) => name !== 'faultyGold'), 'human'] as const;
 
 /** A file may come with a domain, so what it names gets a key only as a domain's own text would. */
 export function parseLentModel(text: string, environment: NodeJS.ProcessEnv): ModelSeat | string {

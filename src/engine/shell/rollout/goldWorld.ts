@@ -1,5 +1,5 @@
 import type { Task } from '../../core/domain/task.ts';
-import { strangeTool } from '../../core/domain/tool.ts';
+import { strangeTool, worksOnDatabase } from '../../core/domain/tool.ts';
 import { numberFormsOf } from '../../core/events/message.ts';
 import { withResults } from '../../core/events/quotedResults.ts';
 import type { RolloutState } from '../../core/events/state.ts';
@@ -37,7 +37,7 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
       setting.domain.tools.find(({ name, owner }) => name === action.tool && owner === action.by) ??
       (hosted && strangeTool(hosted.name, action.tool, action.by));
     // What a model would answer, and what lies outside, is not part of the gold world.
-    if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
+    if (!tool || !worksOnDatabase(tool)) continue;
     const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
       isRandom = true;
     });

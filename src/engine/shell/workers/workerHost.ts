@@ -22,7 +22,7 @@ import type { Ports, Step, ToolContext, ToolOutcome } from '../rollout/ports.ts'
 import type { Conclusive, Gold } from '../rollout/verification.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
-import { modelFreeAgent, modelFreeUser } from './modelFreeSeats.ts';
+import { modelFreeAgents, modelFreeUsers } from './modelFreeSeats.ts';
 import { OutsideCalls } from './outsideCalls.ts';
 import { ReadObserver } from './readObserver.ts';
 import { claimText, type WorkerWriter } from './workerChannel.ts';
@@ -278,12 +278,12 @@ export class WorkerHost {
       agent: unlessCancelled((view) =>
         seats.agent === 'remote'
           ? (this.#ask(rollout, { type: 'agent' }) as Promise<AgentReply>)
-          : modelFreeAgent(seats.agent, view),
+          : modelFreeAgents[seats.agent](view),
       ),
       user: unlessCancelled((view) =>
         seats.user === 'remote'
           ? (this.#ask(rollout, { type: 'user' }) as Promise<UserReply>)
-          : modelFreeUser(seats.user, view),
+          : modelFreeUsers[seats.user](view),
       ),
       callTool: unlessCancelled((tool, call, context) => {
         const values = call.arguments as JsonObject;

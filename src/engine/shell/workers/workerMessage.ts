@@ -1,4 +1,5 @@
 import type { Domain } from '../../core/domain/domain.ts';
+import type { ModelFreeAgent, ModelFreeUser } from '../../core/domain/seatSpec.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/events/event.ts';
 import type { NumberForms } from '../../core/events/message.ts';
@@ -17,8 +18,8 @@ export type RemoteView = Omit<SeatView, 'domain' | 'random'>;
 
 /** The reply function that a seat uses inside the worker; `remote` asks the supervisor. */
 export type WorkerSeats = {
-  readonly agent: 'gold' | 'faultyGold' | 'scripted' | 'remote';
-  readonly user: 'agenda' | 'scripted' | 'remote';
+  readonly agent: ModelFreeAgent | 'remote';
+  readonly user: ModelFreeUser | 'remote';
 };
 
 /** A line (from 1) of a file of the domain. */

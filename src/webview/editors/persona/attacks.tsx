@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Attack } from '../../../engine/core/domain/persona.ts';
-import { Button } from '../../controls.ts';
+import { Button } from '../../parts/controls.ts';
 import { Choice, LinesInput, Slider, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 

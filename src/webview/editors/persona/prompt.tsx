@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
-import { Button } from '../../controls.ts';
+import type { PersonaContent, Ran } from '../../messages/editorMessages.ts';
+import { Button } from '../../parts/controls.ts';
 import { Choice } from '../fields.tsx';
 import type { Ask } from '../frame.tsx';
-import type { PersonaContent, Ran } from '../messages.ts';
 import { RunOutcome } from '../outcome.tsx';
 
 export type PromptProps = {

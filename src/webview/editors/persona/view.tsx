@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import type { Persona } from '../../../engine/core/domain/persona.ts';
-import type { Bridge } from '../../bridge.ts';
+import type { PersonaContent } from '../../messages/editorMessages.ts';
+import type { Bridge } from '../../parts/bridge.ts';
 import { Choice, Slider, Switch, TextInput } from '../fields.tsx';
 import { type Edit, EditorFrame, editAt } from '../frame.tsx';
-import type { PersonaContent } from '../messages.ts';
 import { Attacks } from './attacks.tsx';
 import { Occasion } from './occasion.tsx';
 import { Prompt } from './prompt.tsx';

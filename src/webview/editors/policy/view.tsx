@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useContext, useState } from 'preact/hooks';
-import type { Bridge } from '../../bridge.ts';
-import { Button } from '../../controls.ts';
+import type { PolicyContent, RuleCard } from '../../messages/editorMessages.ts';
+import type { Bridge } from '../../parts/bridge.ts';
+import { Button } from '../../parts/controls.ts';
 import { Link } from '../../parts/link.tsx';
 import { Refusal, TextInput } from '../fields.tsx';
 import { type Ask, EditorFrame } from '../frame.tsx';
-import type { PolicyContent, RuleCard } from '../messages.ts';
 
 /** The rules of a policy as cards: what they say, what checks them, who tries them, and how that came out. */
 export function PolicyEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { GoldAction } from '../../../engine/core/domain/task.ts';
-import { Button } from '../../controls.ts';
+import type { ShownTool, TaskContent } from '../../messages/editorMessages.ts';
 import { emptyValue, objectOf } from '../../models/schemaForm.ts';
+import { Button } from '../../parts/controls.ts';
 import { Choice } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
-import type { ShownTool, TaskContent } from '../messages.ts';
 import { SchemaForm } from '../schemaForm.tsx';
 
 /** The calls that a right rollout makes, with a form for the arguments of each. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Assertion, Task, VerifierName } from '../../../engine/core/domain/task.ts';
 import type { Json } from '../../../engine/core/values/json.ts';
-import { Button } from '../../controls.ts';
+import { Button } from '../../parts/controls.ts';
 import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';

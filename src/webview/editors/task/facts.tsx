@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Fact, Task } from '../../../engine/core/domain/task.ts';
-import { Button } from '../../controls.ts';
+import type { ValuePath } from '../../messages/editorMessages.ts';
 import { pathFrom, pathText, typedFact } from '../../models/taskForm.ts';
+import { Button } from '../../parts/controls.ts';
 import { Choice, LinesInput, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
-import type { ValuePath } from '../messages.ts';
 
 type Scalar = string | number | boolean;
 

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import type { ReportCard } from '../../../engine/core/events/reportCard.ts';
-import { Button } from '../../controls.ts';
+import type { Ran } from '../../messages/editorMessages.ts';
 import { changesOf } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';
+import { Button } from '../../parts/controls.ts';
 import { Mark } from '../../parts/mark.tsx';
 import type { Ask } from '../frame.tsx';
-import type { Ran } from '../messages.ts';
 import { RunOutcome } from '../outcome.tsx';
 
 export type PlayGoldProps = {

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
-import type { Bridge } from '../../bridge.ts';
+import type { TaskContent } from '../../messages/editorMessages.ts';
+import type { Bridge } from '../../parts/bridge.ts';
 import { Choice, TextInput } from '../fields.tsx';
 import { type Edit, EditorFrame, editAt } from '../frame.tsx';
-import type { TaskContent } from '../messages.ts';
 import { Actions } from './actions.tsx';
 import { Demands } from './demands.tsx';
 import { KnownFacts, StateChanges, UnknownFacts } from './facts.tsx';

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
+import type { ToolContent } from '../../messages/editorMessages.ts';
 import { numberFrom } from '../../models/schemaForm.ts';
 import { Choice, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
-import type { ToolContent } from '../messages.ts';
 
 export type LimitsProps = {
   readonly limits: NonNullable<ToolContent['simulated']>['limits'];

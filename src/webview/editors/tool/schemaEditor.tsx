@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import type { Json } from '../../../engine/core/values/json.ts';
-import { Button } from '../../controls.ts';
+import type { ValuePath } from '../../messages/editorMessages.ts';
 import { objectOf, type Schema } from '../../models/schemaForm.ts';
+import { Button } from '../../parts/controls.ts';
 import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
-import type { ValuePath } from '../messages.ts';
 
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const;
 const typeOptions = types.map((type) => ({ value: type, label: type }));

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
+import type { ToolContent } from '../../messages/editorMessages.ts';
 import { demandsOf, kindOf, resolved, type Schema } from '../../models/schemaForm.ts';
-import type { ToolContent } from '../messages.ts';
 
 /** The arguments of a tool, to read. */
 export function SchemaTable({ content: { tool, undescribed } }: { readonly content: ToolContent }): JSX.Element {

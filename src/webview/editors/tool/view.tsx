@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
-import type { Bridge } from '../../bridge.ts';
+import type { ToolContent } from '../../messages/editorMessages.ts';
+import type { Bridge } from '../../parts/bridge.ts';
 import { Link } from '../../parts/link.tsx';
 import { Choice, LinesInput, TextInput } from '../fields.tsx';
 import { type Edit, EditorFrame, editAt } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
-import type { ToolContent } from '../messages.ts';
 import { Limits } from './limits.tsx';
 import { SchemaEditor } from './schemaEditor.tsx';
 import { SchemaTable } from './schemaTable.tsx';

@@ -12,7 +12,7 @@ import { readRecording } from '../../../../src/engine/shell/records/recording.ts
 import { firstLine, lastLines } from '../../../../src/engine/shell/records/recordingEnds.ts';
 import { tallyRules } from '../../../../src/engine/shell/records/ruleTally.ts';
 import { tailLines } from '../../../../src/extension/training/lineTail.ts';
-import { readRun } from '../../../../src/extension/training/runReader.ts';
+import { readRun } from '../../../../src/extension/runs/runReader.ts';
 import { trainerOf } from '../../../../src/training/trainerProcess.ts';
 import { smallDomain } from '../../../support/smallDomain.ts';
 import { sampled } from '../../../support/suite.ts';
@@ -154,7 +154,7 @@ const trusted: readonly string[] = [
   // Implements a file system.
   'src/extension/debug/valueFiles.ts',
   // Checks type and size first.
-  'src/extension/views/recordingFile.ts',
+  'src/extension/panels/recordingFile.ts',
 ];
 
 test('no other source file reads without a limit', () => {

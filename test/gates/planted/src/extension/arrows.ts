@@ -4,6 +4,6 @@ import { APIError } from 'openai'; // expects: noRestrictedImports
 import uPlot from 'uplot'; // expects: noRestrictedImports
 import { main } from '../cli/main.ts'; // expects: noRestrictedImports
 import { mount } from '../webview/main.tsx'; // expects: noRestrictedImports
-import type { ToWebview } from '../webview/protocol.ts';
+import type { ToWebview } from '../webview/messages/protocol.ts';
 
 export const used = [DebugSession, provideVSCodeDesignSystem, APIError, uPlot, main, mount] as unknown as ToWebview;

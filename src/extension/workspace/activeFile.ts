@@ -1,0 +1,30 @@
+import * as vscode from 'vscode';
+
+/** Gives the line of the entry that a form shows, by the path of its file. */
+const formLines = new Map<string, () => number>();
+
+/** The file that the active tab shows, as text or in its own view. */
+export function activeFile(): string | undefined {
+  const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  if (shown instanceof vscode.TabInputText || shown instanceof vscode.TabInputCustom) return shown.uri.fsPath;
+  return vscode.window.activeTextEditor?.document.uri.fsPath;
+}
+
+/** The line (from 1) of the cursor in a file that is open, or of the entry that its form shows; 1 in any other. */
+export function cursorLine(file: string): number {
+  const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const inForm = shown instanceof vscode.TabInputCustom ? formLines.get(file) : undefined;
+  if (inForm) return inForm();
+  const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.fsPath === file);
+  return editor ? editor.selection.active.line + 1 : 1;
+}
+
+/** Makes `cursorLine` ask a form for the line of its entry. Returns what takes that back. */
+export function registerForm(file: string, line: () => number): vscode.Disposable {
+  formLines.set(file, line);
+  return {
+    dispose: () => {
+      if (formLines.get(file) === line) formLines.delete(file);
+    },
+  };
+}

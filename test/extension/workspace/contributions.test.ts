@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { expect, it, vi } from 'vitest';
+import { inRoot } from '../../../scripts/repository.ts';
+import { oldestNode, runtimeObstacle } from '../../../src/cli/doctor/runtime.ts';
+import { commandIds } from '../../../src/extension/workspace/contributions.ts';
+import { walkthroughSteps } from '../../../src/extension/workspace/walkthrough.ts';
+
+vi.mock('vscode', () => ({}));
+
+type Manifest = {
+  readonly engines: { readonly node: string };
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string }[];
+    readonly breakpoints: readonly { readonly language: string; readonly when?: string }[];
+    readonly walkthroughs: readonly {
+      readonly steps: readonly {
+        readonly id: string;
+        readonly description: string;
+        readonly media: { readonly markdown: string };
+        readonly completionEvents: readonly string[];
+      }[];
+    }[];
+  };
+};
+const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as Manifest;
+
+it('package.json contributes the commands that the extension handles, and no other', () => {
+  expect(manifest.contributes.commands.map(({ command }) => command)).toEqual([...commandIds]);
+});
+
+it('breakpoints can be set from the first moment: they wait for nothing that the extension has yet to find out', () => {
+  expect(manifest.contributes.breakpoints).toEqual([
+    { language: 'markdown' },
+    { language: 'yaml' },
+    { language: 'typescript' },
+  ]);
+});
+
+it.each(manifest.contributes.walkthroughs.flatMap(({ steps }) => steps))(
+  'the walkthrough step "$id" has buttons that work, and is ticked by what is done and not by a button',
+  ({ id: step, description, media, completionEvents }) => {
+    const page = readFileSync(inRoot(media.markdown), 'utf8');
+    const named = [...`${description}\n${page}`.matchAll(/\(command:([\w.]+)/g)].map(([, id = '']) => id);
+    const own = named.filter((id) => !id.startsWith('workbench.'));
+    expect(own.filter((id) => !commandIds.some((known) => known === id))).toEqual([]);
+    expect(named.length).toBeGreaterThan(0);
+    expect(walkthroughSteps).toContain(step);
+    expect(completionEvents).toEqual([`onContext:rehearsal.done.${step}`]);
+  },
+);
+
+it('package.json and the command line name the same oldest Node', () => {
+  expect(manifest.engines.node).toBe(`>=${oldestNode}`);
+});
+
+it.each([
+  ['18.20.0', false],
+  ['20.20.2', false],
+  ['22.14.9', false],
+  ['22.15.0', true],
+  ['24.1.0', true],
+])('Node %s', (version, isEnough) => {
+  const obstacle = runtimeObstacle(version);
+  if (isEnough) expect(obstacle).toBeNull();
+  else
+    expect(obstacle).toBe(
+      `rehearsal needs Node 22.15 or newer, and this is Node ${version}. Install a newer one (https://nodejs.org)`,
+    );
+});
