@@ -2,6 +2,7 @@ import type { Task } from '../engine/core/domain/task.ts';
 import type { RolloutEvent } from '../engine/core/events/event.ts';
 import type { JudgeQuestion } from '../engine/core/rollout/judgement.ts';
 import type { AgentReply, UserReply } from '../engine/core/seats/seat.ts';
+import { jsonOrText } from '../engine/core/values/json.ts';
 
 /** Both seats of a finished simulation: each says and calls again what it did, and the tools answer again. */
 export type RecordedSeats = {
@@ -40,15 +41,7 @@ export function changedResult(at: number, before: string, now: string): readonly
 
 /** As the tools compare them: as JSON where both are. */
 function sameContent(one: string, other: string): boolean {
-  return one === other || JSON.stringify(parsedOr(one)) === JSON.stringify(parsedOr(other));
-}
-
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return one === other || JSON.stringify(jsonOrText(one)) === JSON.stringify(jsonOrText(other));
 }
 
 function firstDifference(one: string, other: string): number {

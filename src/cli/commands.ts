@@ -37,10 +37,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./commands/completion.ts')).completionCommand(loadCommands),
 };
 
-/** The names of all commands. */
 export const commandNames: readonly string[] = Object.keys(loaders);
 
-/** Loads the command with this name, or returns undefined. */
 export async function loadCommand(name: string): Promise<Command | undefined> {
   return Object.hasOwn(loaders, name) ? loaders[name]?.() : undefined;
 }

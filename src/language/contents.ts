@@ -29,7 +29,6 @@ export function contentsOfDomain(loaded: LoadedDomain): Contents {
   };
 }
 
-/** Returns the tasks of a page. */
 export function tasksOfPage({ parts }: LoadedDomain, { from, to }: Pick<Page, 'from' | 'to'>): readonly ListedItem[] {
   return draftsLast(parts.tasks).slice(from, to).map(listed);
 }

@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { lineExcerpt } from '../engine/core/text/excerpt.ts';
 import type { Location } from '../engine/shell/files/diagnostic.ts';
 import type { DomainText } from '../engine/shell/load/loadedDomain.ts';
 import { type FilePart, partsOf, placeInFile } from '../engine/shell/source/fileParts.ts';
@@ -148,7 +149,4 @@ export function trimmed({ text }: Source, to: number): number {
   return end;
 }
 
-function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-}
+const shortened = (text: string) => lineExcerpt(text.trim(), 60);

@@ -1,4 +1,5 @@
 import type { RolloutEvent } from '../engine/core/events/event.ts';
+import { leavesOf } from '../engine/core/text/value.ts';
 import { contentHash } from '../engine/core/values/hash.ts';
 import type { Json } from '../engine/core/values/json.ts';
 
@@ -62,7 +63,7 @@ function namesIn(events: readonly RolloutEvent[]): ReadonlySet<string> {
     if (said === null) continue;
     for (const name of namesSaid(said.content ?? '')) names.add(name);
     for (const call of said.toolCalls ?? [])
-      for (const leaf of leaves(call.arguments as Json)) for (const name of namesOfValue(leaf)) names.add(name);
+      for (const leaf of leavesOf(call.arguments)) for (const name of namesOfValue(leaf)) names.add(name);
   }
   return names;
 }
@@ -79,11 +80,4 @@ function namesSaid(text: string): readonly string[] {
 function namesOfValue(value: string): readonly string[] {
   const words = value.split(/\s+/);
   return words.length <= 4 && words.every((each) => capital.test(each)) ? words : [];
-}
-
-function leaves(value: Json): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null
-    ? Object.values(value).flatMap((each) => leaves(each as Json))
-    : [];
 }

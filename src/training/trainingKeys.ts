@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type TrainingKind, trainingKinds } from '../engine/core/domain/trainingKind.ts';
-import type { Json, JsonObject } from '../engine/core/values/json.ts';
+import { type Json, type JsonObject, textOrJson } from '../engine/core/values/json.ts';
 import { shippedFolder } from '../engine/shell/files/shippedFolder.ts';
 
 const keySchema = z.object({
@@ -72,7 +72,7 @@ export function defaultOf({ defaults }: Pick<TrainingKey, 'defaults'>): string {
 
 function shownValue(value: Json): string {
   if (typeof value === 'number' && value !== 0 && Math.abs(value) < 0.001) return value.toExponential();
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return textOrJson(value);
 }
 
 /** The JSON Schema (draft 2020-12) of a `*.training.yaml`, for the editor. */

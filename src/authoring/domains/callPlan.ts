@@ -1,4 +1,4 @@
-import type { Tool } from '../../engine/core/domain/tool.ts';
+import { requiredIn, type Tool } from '../../engine/core/domain/tool.ts';
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import type { Effect } from '../../engine/shell/approvals/effects.ts';
 import { mostCallsOfDraft } from '../../engine/shell/audit/draftGate.ts';
@@ -74,7 +74,7 @@ export function effectsOfPlan({ candidates, writes }: CallPlan, by: string): rea
 /** Returns how a tool is called to show the state: with nothing, or with the folder of the instance. */
 function candidateOf({ name, parameters, outputSchema }: Tool): Candidate | null {
   const isTyped = outputSchema !== undefined;
-  const required = (parameters['required'] ?? []) as readonly string[];
+  const required = requiredIn(parameters);
   if (required.length === 0) return { tool: name, arguments: {}, isTyped };
   const [only = ''] = required;
   const isFolder = required.length === 1 && /path|dir|folder|root/i.test(only);

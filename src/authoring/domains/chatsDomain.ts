@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { isToolName, type Offered } from '../../engine/core/domain/tool.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
 import { type Conversation, type Read, type ReadConversations, systemOf } from '../conversations/conversation.ts';
@@ -185,7 +186,7 @@ function toolText(name: string, isWrite: boolean, declared: Offered | undefined,
   return `# A simulated tool, made of ${from}.\n${hint}${text.replace(/^effect: \w+$/m, (line) => `${line} # ${guess}`)}`;
 }
 
-const asSentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+const asSentence = (words: string) => `${capitalized(words)}.`;
 
 const cut = (text: string) => {
   const line = text.replace(/\s+/g, ' ').trim();

@@ -1,5 +1,5 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
-import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject, objectOf } from '../../engine/core/values/json.ts';
 import { referredBy } from '../../engine/core/values/jsonPointer.ts';
 import { patternOf, schemaPattern } from '../../engine/core/values/schemaPattern.ts';
 import { exactErrors, integersIn } from '../../engine/shell/load/exactErrors.ts';
@@ -137,7 +137,7 @@ function exampleObject(written: JsonObject, making: Making, depth: number): Json
   const required = listOf(schema.required);
   const made: [string, Json][] = [];
   const least = Math.min(Number(schema.minProperties ?? 0), mostItems);
-  const others = Object.keys(mapOf(schema.properties)).filter((name) => !names.includes(name));
+  const others = Object.keys(objectOf(schema.properties)).filter((name) => !names.includes(name));
   for (const name of [...names, ...others.slice(0, Math.max(0, least - names.length))]) {
     const value = exampleOf(schemaOf(schema, name), name, making, depth + 1);
     if (value !== undefined) made.push([name, value]);
@@ -155,16 +155,16 @@ function exampleObject(written: JsonObject, making: Making, depth: number): Json
 /** Returns which properties are made of a schema, and the schema with what these properties demand. */
 function fieldsOf(written: JsonObject, making: Making, depth: number): Fields {
   let schema = written;
-  const all = Object.keys(mapOf(written.properties));
+  const all = Object.keys(objectOf(written.properties));
   const required = listOf(written.required).map(String);
   const wanted = required.length > 0 || depth === 0 ? required : all;
   const hasMore = all.length > wanted.length;
   const names = new Set(hasMore && making.choose(2) === 1 ? [...wanted, ...all] : wanted);
   for (const name of names) {
     for (const dependents of [schema.dependentRequired, schema.dependencies])
-      for (const each of listOf(mapOf(dependents)[name])) names.add(String(each));
+      for (const each of listOf(objectOf(dependents)[name])) names.add(String(each));
     for (const dependents of [schema.dependentSchemas, schema.dependencies]) {
-      const more = mapOf(dependents)[name];
+      const more = objectOf(dependents)[name];
       if (!isObject(more)) continue;
       const entered = new Set<JsonObject>();
       schema = mergedSchemas(flattened(more, making, entered) ?? {}, schema);
@@ -177,8 +177,8 @@ function fieldsOf(written: JsonObject, making: Making, depth: number): Fields {
 
 /** Returns the schema of a property, whatever keyword has it. */
 function schemaOf({ properties, patternProperties, additionalProperties }: JsonObject, name: string): Json | undefined {
-  if (Object.hasOwn(mapOf(properties), name)) return mapOf(properties)[name];
-  const patterns = Object.entries(mapOf(patternProperties));
+  if (Object.hasOwn(objectOf(properties), name)) return objectOf(properties)[name];
+  const patterns = Object.entries(objectOf(patternProperties));
   return patterns.find(([pattern]) => patternOf(pattern).test(name))?.[1] ?? additionalProperties;
 }
 
@@ -186,7 +186,7 @@ function schemaOf({ properties, patternProperties, additionalProperties }: JsonO
 function freeName(schema: JsonObject, taken: ReadonlySet<string>, making: Making, depth: number): string {
   const at = taken.size + 1;
   const { propertyNames, patternProperties, additionalProperties } = schema;
-  const [pattern] = Object.keys(mapOf(patternProperties));
+  const [pattern] = Object.keys(objectOf(patternProperties));
   if (pattern !== undefined && additionalProperties === false)
     return patternText(pattern, at, (text) => !taken.has(text)) ?? `key${at}`;
   if (!isObject(propertyNames)) return `key${at}`;
@@ -239,7 +239,7 @@ function otherText({ maxLength }: JsonObject, value: string, at: number): string
 }
 
 function otherObject({ properties }: JsonObject, value: JsonObject, at: number, root: JsonObject): JsonObject {
-  const known = isObject(properties) ? properties : {};
+  const known = objectOf(properties);
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, other(known[name], each, at, root)]));
 }
 
@@ -291,7 +291,6 @@ export function wordsOf(name: string): string {
 }
 
 const singular = (name: string) => name.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
-const mapOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const isNull = (value: Json) => isObject(value) && value.type === 'null';
 const nullLast = (a: Json, b: Json) => Number(isNull(a)) - Number(isNull(b));

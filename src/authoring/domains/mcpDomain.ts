@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { type DomainFile, domainFileSchema, type McpServer } from '../../engine/core/domain/domain.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { misfitOf } from '../../engine/shell/load/arguments.ts';
@@ -174,8 +175,7 @@ function takesNothing(parameters: JsonObject): boolean {
 /** The first sentence of a description, on one line. */
 function firstSentence(text: string): string {
   const plain = text.replace(/\s+/g, ' ').trim();
-  const sentence = /^.*?[.!?](?=\s|$)/.exec(plain)?.[0] ?? plain;
-  return sentence.length > 200 ? `${sentence.slice(0, 197)}...` : sentence;
+  return excerpt(/^.*?[.!?](?=\s|$)/.exec(plain)?.[0] ?? plain, 200);
 }
 
 function policyText(name: string, tools: readonly Judged[]): string {

@@ -1,6 +1,6 @@
 import type { Recogniser } from '../../engine/core/dialogue/dialogue.ts';
 import { type Persona, personaSchema } from '../../engine/core/domain/persona.ts';
-import type { Utterance } from '../../engine/core/events/message.ts';
+import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 
 /** Returns what a user insisted on after a refusal: the refused request, or the next message where that was the opening. */
 export function insistenceIn(spoken: readonly Utterance[], { agent, user }: Recogniser): string | null {
@@ -16,7 +16,7 @@ export function insistenceIn(spoken: readonly Utterance[], { agent, user }: Reco
 
 /** Returns the style of the user's messages: their length and formality. */
 export function styleOf(spoken: readonly Utterance[]): Persona['style'] {
-  const own = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const own = textsBy('user', spoken);
   const words = own.map((text) => text.split(/\s+/).length);
   const mean = words.reduce((sum, each) => sum + each, 0) / Math.max(1, words.length);
   if (

@@ -2,7 +2,7 @@ import type { Recogniser } from '../../engine/core/dialogue/dialogue.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import { isWrite } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { Utterance } from '../../engine/core/events/message.ts';
+import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { keptBy } from '../masking/database.ts';
@@ -45,7 +45,7 @@ type Desk = { readonly domain: Domain; readonly values: KnownValues; readonly re
 function requestIn(path: string, loaded: LoadedDomain, desk: Desk): Request {
   const { events } = eventsOfDomain(path, loaded);
   const spoken = spokenIn(events);
-  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const users = textsBy('user', spoken);
   const [opening = '', next = ''] = users;
   const isAnswer = desk.recogniser.user(next).confirms || desk.recogniser.user(next).closes;
   return { name: path, text: isAnswer ? opening : `${opening} ${next}`, served: servedBy(events, spoken, desk) };

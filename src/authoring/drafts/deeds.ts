@@ -4,6 +4,7 @@ import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './values.ts';
+import { stemOf, weighed } from './vocabulary.ts';
 
 /** A call that the agent speaks of, as far as its words tell. */
 export type Deed = {
@@ -128,17 +129,12 @@ function spokenWords(domain: Domain): ReadonlyMap<string, ReadonlyMap<string, nu
     const all = wordsOf(`${name.replaceAll('_', ' ')} ${description}`).filter((word) => !common.has(word));
     return [name, new Set(all.map(stem))] as const;
   });
-  const weightOf = (word: string) => 1 / words.filter(([, own]) => own.has(word)).length;
-  const made = new Map(words.map(([name, own]) => [name, new Map([...own].map((word) => [word, weightOf(word)]))]));
+  const made = weighed(words);
   vocabularies.set(domain, made);
   return made;
 }
 
-/** The first letters of a word, which its forms share: cancel, cancelled, cancelling. */
-function stem(word: string): string {
-  const bare = word.replace(/(?:ing|ed|ation|ment)$/, '');
-  return bare.length >= 4 ? bare.slice(0, 6).replace(/(.)\1$/, '$1') : word;
-}
+const stem = (word: string) => stemOf(word, 6);
 
 /** The values of a template's slots where a text holds it: `Shall I cancel {order_id}?` */
 function slotsIn(template: string, text: string): Readonly<Record<string, string>> | null {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { Persona } from '../../engine/core/domain/persona.ts';
-import { personaSchema } from '../../engine/core/domain/persona.ts';
+import { type Persona, personaSchema } from '../../engine/core/domain/persona.ts';
 import { taskSchema } from '../../engine/core/domain/task.ts';
 import { undecided } from '../../engine/shell/audit/goldReplay.ts';
 import { openStage } from '../../engine/shell/audit/stage.ts';

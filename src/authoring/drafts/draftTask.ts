@@ -209,7 +209,7 @@ function usedFacts(
   kept: readonly MadeCall[],
   said: readonly Said[],
 ): Readonly<Record<string, Fact>> {
-  const values = kept.flatMap(({ arguments: args }) => leavesOf(args).map(String));
+  const values = kept.flatMap(({ arguments: args }) => leavesOf(args));
   const isUsed = (fact: Fact) => {
     const value = String(factOf(fact).value);
     return values.includes(value) || said.some(({ text }) => namesValue(text, value));

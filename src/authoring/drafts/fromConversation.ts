@@ -3,7 +3,7 @@ import type { Persona } from '../../engine/core/domain/persona.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { Utterance } from '../../engine/core/events/message.ts';
+import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
 import { insistenceIn, personaFor, styleOf } from './behaviour.ts';
@@ -77,7 +77,7 @@ export async function draftFromConversation(
   const { loaded, values } = desk;
   const { domain } = loaded;
   const spoken = spokenIn(events);
-  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const users = textsBy('user', spoken);
   const told = toldIn(users, values);
   const made = await withoutFailed(callsMade(events, domain.tools), desk);
   const read = made.length > 0 ? fromCalls(made, spoken, desk) : await fromWords(spoken, desk, told);
@@ -232,11 +232,7 @@ const introduction = /\b(?:(?:my|the) (?:full )?name(?: is|'s|:)|i am|i['’]m|t
 function goalOf({ change }: Actions, writes: readonly Action[], name: string | null, users: readonly string[]): string {
   const who = name === null ? [] : [`You are ${name}.`];
   const wants = writes.map(({ tool, arguments: given }) => {
-    const own: Readonly<Record<string, Json>> = Object.assign(
-      {},
-      ...Object.entries(given).map(([key, value]) => leafFacts(key, value)),
-    );
-    const details = Object.entries({ ...own, ...change?.before })
+    const details = Object.entries({ ...leafFacts(tool, given), ...change?.before })
       .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
       .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
     return `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;

@@ -2,7 +2,7 @@ import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import { readsAsError } from '../../engine/core/events/errorText.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { Utterance } from '../../engine/core/events/message.ts';
+import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 import { namesInTable } from '../../engine/core/rules/rowNames.ts';
 import type { Instructed } from '../../engine/core/seats/ownTools.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
@@ -72,7 +72,7 @@ export function fromCalls(calls: readonly MadeCall[], spoken: readonly Utterance
     const deed = done.get(call);
     return deed === undefined || deeds.includes(deed);
   });
-  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const users = textsBy('user', spoken);
   const actions = withQuotedIds(kept, users, loaded).map(({ tool, arguments: given }) => ({ tool, arguments: given }));
   return { actions, ...nothingElse, change };
 }
@@ -283,7 +283,7 @@ function changedBefore(
   spoken: readonly Utterance[],
   desk: Desk,
 ): Actions['change'] {
-  const users = spoken.slice(0, deed.at).flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const users = textsBy('user', spoken.slice(0, deed.at));
   if (!users.slice(1).some((text) => changesMind.test(text))) return null;
   for (const { fact, wanted, others } of parametersOf(deed.tool).flatMap((each) => sayings(each, deed, done, desk))) {
     const first = users.findIndex((text) => namesValue(text, wanted));
@@ -372,7 +372,7 @@ async function lookedUp(
   { loaded, lookUps }: Desk,
 ): Promise<readonly string[]> {
   const lacking: string[] = [];
-  const said = spoken.flatMap(({ role, content }) => (role === 'agent' ? [content.toLowerCase()] : []));
+  const said = textsBy('agent', spoken).map((text) => text.toLowerCase());
   const isSaid = (leaf: string) => leaf.length >= 2 && said.some((text) => text.includes(leaf.toLowerCase()));
   for (const tool of loaded.domain.tools) {
     if (tool.effect !== 'read' || tool.owner !== 'agent' || tool.generic) continue;
@@ -396,8 +396,8 @@ async function lookedUp(
 
 /** Returns what the agent reported of what the look-ups bring, and the user did not say. */
 function toldFrom(plan: Preparation, spoken: readonly Utterance[]): readonly string[] {
-  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
-  const agents = spoken.flatMap(({ role, content }) => (role === 'agent' ? [content] : []));
+  const users = textsBy('user', spoken);
+  const agents = textsBy('agent', spoken);
   const leaves = new Set(plan.planned.flatMap(({ result }) => leavesOf(result)));
   const named = [...leaves].filter(
     (leaf) =>

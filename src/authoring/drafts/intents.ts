@@ -2,6 +2,7 @@ import type { Domain } from '../../engine/core/domain/domain.ts';
 import { isWrite } from '../../engine/core/domain/tool.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import type { Span } from '../masking/valueIndex.ts';
+import { stemOf, weighed } from './vocabulary.ts';
 
 /** A user's request, in words. */
 export type Request = {
@@ -107,11 +108,7 @@ function termsIn(text: string): readonly string[] {
     .map(stem);
 }
 
-/** The first letters of a word, which its forms share. */
-function stem(word: string): string {
-  const bare = word.replace(/(?:ing|ed|ation|ment)$/, '');
-  return bare.length >= 4 ? bare.slice(0, 7).replace(/(.)\1$/, '$1') : word;
-}
+const stem = (word: string) => stemOf(word, 7);
 
 /** A text without values of the database, and without words that are written large within a sentence: names, mostly. */
 function withoutSpans(text: string, spans: readonly Span[]): string {
@@ -173,8 +170,7 @@ function vocabularyOf(domain: Domain): ReadonlyMap<string, ReadonlyMap<string, n
     const spoken = [...propose, ...done, ...synonyms].join(' ').replace(/\{\w+\}/g, ' ');
     return [name, new Set(termsIn(`${name.replaceAll('_', ' ')} ${description} ${spoken}`))] as const;
   });
-  const weightOf = (word: string) => 1 / own.filter(([, words]) => words.has(word)).length;
-  const made = new Map(own.map(([name, words]) => [name, new Map([...words].map((word) => [word, weightOf(word)]))]));
+  const made = weighed(own);
   vocabularies.set(domain, made);
   return made;
 }

@@ -4,8 +4,8 @@ import { type Tool, worksOnDatabase } from '../../engine/core/domain/tool.ts';
 import { readsAsError } from '../../engine/core/events/errorText.ts';
 import { binds } from '../../engine/core/rules/seen.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
-import { leavesOf } from '../../engine/core/text/value.ts';
-import { canonicalJson, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { keysIn, leavesOf } from '../../engine/core/text/value.ts';
+import { canonicalJson, type Json, type JsonObject, jsonOrText } from '../../engine/core/values/json.ts';
 import { madeIn } from '../../engine/shell/audit/goldReplay.ts';
 import type { Stage } from '../../engine/shell/audit/stage.ts';
 import { type KnownValues, type Parameter, parametersOf } from './values.ts';
@@ -44,7 +44,7 @@ export class LookUps {
 
   async #call(tool: string, given: JsonObject): Promise<Json | null> {
     const [made] = await this.inTurn([{ tool, arguments: given }]);
-    return !made || made.isError || readsAsError(made.content) ? null : parsed(made.content);
+    return !made || made.isError || readsAsError(made.content) ? null : jsonOrText(made.content);
   }
 
   /** Returns what calls return when they are made one after the other; fewer where the domain's code ended. */
@@ -60,14 +60,6 @@ export class LookUps {
       user: (turn) => ({ content: turn === 0 ? 'Hello.' : 'Bye.', stop: turn === 0 ? null : 'done' }),
     });
     return madeIn(arrived);
-  }
-}
-
-function parsed(content: string): Json {
-  try {
-    return JSON.parse(content) as Json;
-  } catch {
-    return content;
   }
 }
 
@@ -94,7 +86,7 @@ export class Preparation {
 
   /** Whether a value was brought by a look-up. */
   brings(value: string): boolean {
-    return this.planned.some(({ result }) => leavesOf(result).includes(value) || keysOf(result).includes(value));
+    return this.planned.some(({ result }) => leavesOf(result).includes(value) || keysIn(result).includes(value));
   }
 
   /** A value of a field of this name in what the look-ups brought. */
@@ -149,7 +141,7 @@ export class Preparation {
 
   async #bringing(more: readonly (Json | null)[], value: string) {
     const all = await this.#reachable(more);
-    return all.find(({ result }) => leavesOf(result).includes(value) || keysOf(result).includes(value));
+    return all.find(({ result }) => leavesOf(result).includes(value) || keysIn(result).includes(value));
   }
 
   /** Every read that can be called with what is known, and what it returns. */
@@ -193,12 +185,6 @@ export function typedAs({ type }: Parameter, value: Json): Json {
   if ((type === 'number' || type === 'integer') && value.trim() !== '' && Number.isFinite(Number(value)))
     return Number(value);
   return type === 'boolean' && /^(?:true|false)$/.test(value) ? value === 'true' : value;
-}
-
-function keysOf(value: Json | null): readonly string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own = Array.isArray(value) ? [] : Object.keys(value);
-  return [...own, ...Object.values(value as JsonObject).flatMap(keysOf)];
 }
 
 function fieldNamed(name: string, results: readonly (Json | null)[]): string | undefined {

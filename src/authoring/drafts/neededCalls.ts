@@ -5,7 +5,7 @@ import type { RolloutEvent, Writes } from '../../engine/core/events/event.ts';
 import { fieldsOf, type NumberForms, numberFormsOf } from '../../engine/core/events/message.ts';
 import { binds } from '../../engine/core/rules/seen.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
-import { canonicalJson, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { canonicalJson, type JsonObject } from '../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { declaredTools } from '../../engine/shell/source/note.ts';
 
@@ -122,7 +122,7 @@ function neededBy(
 
 /** Whether a call's result holds a value. */
 export function brings({ content }: MadeCall, value: string): boolean {
-  const leaves: readonly string[] = leavesOf(fieldsOf(content) as Json);
+  const leaves = leavesOf(fieldsOf(content));
   return leaves.includes(value) || namesValue(content, value);
 }
 

@@ -1,6 +1,6 @@
 import { readsAsError } from '../../engine/core/events/errorText.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import { excerpt } from '../../engine/core/rules/finding.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { canonicalJson, isObject, type Json } from '../../engine/core/values/json.ts';
 import { exactJsonOf } from '../../engine/core/values/largeIntegers.ts';
 import { type MadeCall, madeCalls } from './neededCalls.ts';

@@ -1,4 +1,5 @@
 import type { Task } from '../../engine/core/domain/task.ts';
+import { leavesOf } from '../../engine/core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 
 export type Side = 'agent' | 'user';
@@ -6,7 +7,6 @@ export type Side = 'agent' | 'user';
 /** A table of a database: rows by key, each a map of fields. */
 export type Table = { readonly side: Side; readonly name: string; readonly rows: Readonly<Record<string, JsonObject>> };
 
-/** A row of a table. */
 export type Row = { readonly table: Table; readonly key: string };
 
 /** Values of a column up to which it says what kind of row it is, and not which one. */
@@ -33,13 +33,7 @@ export function valuesOf({ user, actions, state, communicate, receipts = [] }: T
     receipts.map(({ arguments: args }) => args),
     communicate,
   ];
-  return new Set(leavesIn(data as unknown as Json));
-}
-
-function leavesIn(value: Json | undefined): readonly string[] {
-  if (value === null || value === undefined) return [];
-  if (typeof value === 'object') return Object.values(value).flatMap((each) => leavesIn(each as Json));
-  return [String(value)];
+  return new Set(leavesOf(data));
 }
 
 /** The rows that a task is about: by their keys, or by a value that only they have. */

@@ -1,7 +1,7 @@
 import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import { factOf } from '../../engine/core/domain/task.ts';
-import type { Tool } from '../../engine/core/domain/tool.ts';
+import { requiredIn, type Tool } from '../../engine/core/domain/tool.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { wordPattern } from '../masking/script.ts';
@@ -17,10 +17,9 @@ export type Parameter = {
   readonly description: string;
 };
 
-/** The parameters of a tool. */
 export function parametersOf({ parameters }: Tool): readonly Parameter[] {
   const properties = (parameters['properties'] ?? {}) as Readonly<Record<string, JsonObject>>;
-  const required = (parameters['required'] ?? []) as readonly string[];
+  const required = requiredIn(parameters);
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     isRequired: required.includes(name),

@@ -1,7 +1,7 @@
 import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import { factOf, type Task } from '../../engine/core/domain/task.ts';
 import { literal } from '../../engine/core/text/literal.ts';
-import { leavesOf } from '../../engine/core/text/value.ts';
+import { leavesOf, mapLeaves } from '../../engine/core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { type Random, randomStream } from '../../engine/core/values/random.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
@@ -212,16 +212,11 @@ function swapped(value: Json, swap: Swap): Json {
       .join('|'),
     'gu',
   );
-  const change = (each: Json): Json => {
+  return mapLeaves(value, (each) => {
     if (typeof each === 'string') return swap.get(each) ?? each.replace(pattern, (old) => words.get(old) ?? old);
-    if (typeof each !== 'object' || each === null) {
-      const now = each === null ? undefined : swap.get(String(each));
-      return now === undefined ? each : likeScalar(each, now);
-    }
-    if (Array.isArray(each)) return each.map(change);
-    return Object.fromEntries(Object.entries(each).map(([key, own]) => [key, change(own as Json)]));
-  };
-  return change(value);
+    const now = swap.get(String(each));
+    return now === undefined ? each : likeScalar(each, now);
+  });
 }
 
 /** A value as the one that it means: a number where it is one as well, else a text. */

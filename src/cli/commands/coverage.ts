@@ -1,13 +1,13 @@
 import { relative, resolve } from 'node:path';
 import { type ChatCoverage, chatCoverage } from '../../authoring/drafts/chatCoverage.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, text } from '../options/option.ts';
 import { openDomainAt, unknownDomain } from '../options/rolloutOptions.ts';
-import { excerpt } from '../report/text.ts';
 import { UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 
@@ -53,7 +53,7 @@ function coverageText({ domain, conversations, intents }: ChatCoverage, cwd: str
           ...tasks.slice(0, shownTasks),
           ...(tasks.length > shownTasks ? [`and ${tasks.length - shownTasks} more`] : []),
         ].join(', '),
-    excerpt(example.text, 60),
+    lineExcerpt(example.text, 60),
   ]);
   const open = intents.filter(({ tasks }) => tasks.length === 0);
   const asked = open.reduce((sum, { requests }) => sum + requests.length, 0);

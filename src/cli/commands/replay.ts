@@ -4,11 +4,16 @@ import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { type ReadRecording, type RecordingProblem, readRecording } from '../../engine/shell/records/recording.ts';
+import {
+  noStart,
+  type ReadRecording,
+  type RecordingProblem,
+  readRecording,
+} from '../../engine/shell/records/recording.ts';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/records/sentRequests.ts';
 import { guardReader } from '../../engine/shell/records/stepNotes.ts';
-import { noStart, replayRecording } from '../../engine/shell/replay.ts';
+import { replayRecording } from '../../engine/shell/replay.ts';
 import { firstDifference } from '../../engine/shell/runs/recompute.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, defineCommand } from '../options/command.ts';

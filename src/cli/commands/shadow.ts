@@ -15,6 +15,7 @@ import {
 } from '../../engine/core/evaluation/shadow.ts';
 import { callText } from '../../engine/core/events/message.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/externalSeats.ts';
@@ -28,7 +29,6 @@ import { settingOptions } from '../options/modelSettings.ts';
 import { flag, number, type OptionValues, text, wholeNumber } from '../options/option.ts';
 import { openDomain, rateLimitWait, readRolloutOptions, timeout } from '../options/rolloutOptions.ts';
 import { percent } from '../report/sections.ts';
-import { excerpt } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 
 const shownDivergences = 20;
@@ -235,4 +235,4 @@ function actionText({ content, toolCalls }: Action): string {
   return short(toolCalls.map(callText).join(', '));
 }
 
-const short = (text: string) => excerpt(text, 60);
+const short = (text: string) => lineExcerpt(text, 60);

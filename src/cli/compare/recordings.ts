@@ -13,12 +13,19 @@ import {
   verdictWord,
 } from '../../engine/core/events/event.ts';
 import { baseHash } from '../../engine/core/events/world.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Json, showPath } from '../../engine/core/values/json.ts';
 import { diffDatabases } from '../../engine/core/world/database.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { type ForkPoint, forkPointOf } from '../../engine/shell/records/forkPoint.ts';
-import { type ReadRecording, readRecording, readSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
+import {
+  noStart,
+  type ReadRecording,
+  readRecording,
+  readSidecar,
+  sidecarPath,
+} from '../../engine/shell/records/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -104,11 +111,9 @@ function opened(path: string): Opened {
   if (!existsSync(path)) throw new UsageError(`${path}: there is no such recording`);
   const read = readRecording(path);
   const started = read.lines[0]?.event;
-  const [problem] = read.problems;
+  const [{ line, message } = noStart] = read.problems;
   if (started?.type !== 'rolloutStarted')
-    throw new UsageError(
-      `${path}:${problem?.line ?? 1}: ${problem?.message ?? 'a recording begins with rolloutStarted'}. Nothing of it can be compared`,
-    );
+    throw new UsageError(`${path}:${line}: ${message}. Nothing of it can be compared`);
   return { ...read, started };
 }
 
@@ -231,7 +236,5 @@ function endOf(setting: ReturnType<typeof settingOf>, { path, lines }: Opened): 
 }
 
 function valueText(value: Json | undefined): string | null {
-  if (value === undefined) return null;
-  const text = JSON.stringify(value);
-  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text;
+  return value === undefined ? null : excerpt(JSON.stringify(value), longestValue, '…');
 }

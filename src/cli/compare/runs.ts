@@ -6,6 +6,7 @@ import {
 } from '../../engine/core/evaluation/comparison.ts';
 import { adviceOn, type ComparisonVerdict, verdictOn } from '../../engine/core/evaluation/decision.ts';
 import { metricsOf, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { plannedTrials, type RunFile } from '../../engine/shell/records/runFile.ts';
 import {
   eventsOf,
@@ -13,7 +14,6 @@ import {
   type RunRecord,
   settingsThatDiffer,
 } from '../../engine/shell/records/runRecord.ts';
-import { excerpt } from '../report/text.ts';
 
 /** Most characters of a text that is shown of a difference; the recordings have the whole. */
 const longestText = 300;
@@ -135,7 +135,7 @@ function partingOf(one: FinishedRollout, other: FinishedRollout): readonly Parti
   const divergence = firstDivergence(eventsOf(one.recording), eventsOf(other.recording));
   if (!divergence) return [];
   const [left, right] = divergence.texts;
-  const texts = [excerpt(left, longestText), excerpt(right, longestText)] as const;
+  const texts = [lineExcerpt(left, longestText), lineExcerpt(right, longestText)] as const;
   return [{ task: one.task, trial: one.trial, rewards: [one.reward, other.reward], ...divergence, texts }];
 }
 

@@ -1,11 +1,12 @@
 import { basename } from 'node:path';
 import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { Estimate } from '../../engine/core/values/statistics.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
 import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
-import { excerpt, headline } from '../report/text.ts';
+import { headline } from '../report/text.ts';
 import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
 import type { ComparedPair, Parting } from './runs.ts';
 
@@ -57,7 +58,7 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
 
 function partingText({ trial, steps, what, texts }: Parting): string {
   const at = steps.map((step) => step ?? 'end').join(' and ');
-  return `trial ${trial}, step ${at}, ${what}: ${texts.map((text) => `"${excerpt(text, 50)}"`).join(' | ')}`;
+  return `trial ${trial}, step ${at}, ${what}: ${texts.map((text) => `"${lineExcerpt(text, 50)}"`).join(' | ')}`;
 }
 
 /** A mean with its 95 % interval; of one task there is none. */
@@ -75,7 +76,7 @@ export function recordingsText(compared: RecordingsCompared): string {
   const from = rows.findIndex(({ isAlike }) => !isAlike);
   const shown = from < 0 ? [] : rows.slice(from, from + shownRows);
   const more = from < 0 ? 0 : rows.length - from - shown.length;
-  const said = (side: AlignedSide | null) => (side ? `${side.n} ${side.what}: ${excerpt(side.text, 60)}` : '');
+  const said = (side: AlignedSide | null) => (side ? `${side.n} ${side.what}: ${lineExcerpt(side.text, 60)}` : '');
   const lines = [
     `A  ${recordingLine(first)}`,
     `B  ${recordingLine(second)}`,
@@ -125,7 +126,11 @@ function endText({ differences, more, problem }: RecordingsCompared['database'])
     'the databases at the end',
     ...tableLines({
       columns: ['place', 'A', 'B'],
-      rows: shown.map(({ place, first, second }) => [place, excerpt(first ?? '-', 40), excerpt(second ?? '-', 40)]),
+      rows: shown.map(({ place, first, second }) => [
+        place,
+        lineExcerpt(first ?? '-', 40),
+        lineExcerpt(second ?? '-', 40),
+      ]),
     }),
     ...(left > 0 ? [`  ... and ${counted(left, 'place')} more`] : []),
   ];

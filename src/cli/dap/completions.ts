@@ -1,7 +1,7 @@
 import type { Offered } from '../../engine/core/domain/tool.ts';
 import { offeredNow } from '../../engine/core/events/message.ts';
 import { functionNames, signatures } from '../../engine/core/expression/signature.ts';
-import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject, objectOf } from '../../engine/core/values/json.ts';
 import { getAt, keysAt } from '../../engine/core/world/database.ts';
 import { sentRequests } from '../../engine/shell/records/sentRequests.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
@@ -146,10 +146,6 @@ function keysOf(value: Json): readonly string[] {
 function kindOf(step: Step | undefined, table: string): string {
   const value = step && getAt(step.state.world.agent, [table]);
   return Array.isArray(value) ? 'a list of the database' : 'a table of the database';
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 /** The choices that fit what is at the end, in its place. */

@@ -1,5 +1,6 @@
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import type { Json } from '../../engine/core/values/json.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
+import { type Json, jsonOrText } from '../../engine/core/values/json.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
 import type { Variable } from './variables/rows.ts';
@@ -95,8 +96,7 @@ export function consoleLines(event: RolloutEvent, guard: GuardNote, colours: boo
 
 /** Of a note there is nothing to open: what is cut of it could not be read anywhere. */
 function shownLine({ speaker, text }: TranscriptLine, colours: boolean): string {
-  const clipped = speaker !== 'note' && text.length > longestLine ? `${text.slice(0, longestLine - 3)}...` : text;
-  return lineText({ speaker, text: clipped }, colours);
+  return lineText({ speaker, text: speaker === 'note' ? text : excerpt(text, longestLine) }, colours);
 }
 
 /** Everything of an event; a tool's result that is JSON is opened as such. */
@@ -108,10 +108,5 @@ function wholeOf(event: RolloutEvent): readonly Variable[] {
 }
 
 function read(name: string, value: Json): Json {
-  if (name !== 'content' || typeof value !== 'string' || !/^[[{]/.test(value)) return value;
-  try {
-    return JSON.parse(value) as Json;
-  } catch {
-    return value;
-  }
+  return name === 'content' && typeof value === 'string' && /^[[{]/.test(value) ? jsonOrText(value) : value;
 }

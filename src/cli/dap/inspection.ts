@@ -17,8 +17,7 @@ import { evaluate } from './variables/expression.ts';
 import { type InlineValue, inlineValuesAt, meaningOf } from './variables/inlineValues.ts';
 import { openedValue } from './variables/openedValue.ts';
 import { References } from './variables/references.ts';
-import type { Variable } from './variables/rows.ts';
-import { pageSize, type Rows, shownRows } from './variables/rows.ts';
+import { pageSize, type Rows, shownRows, type Variable } from './variables/rows.ts';
 import { scopesAt } from './variables/scopes.ts';
 import { jsonContents, messageValue, shortened } from './variables/variables.ts';
 

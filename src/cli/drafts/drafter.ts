@@ -1,16 +1,16 @@
 import type { Drafter } from '../../authoring/drafts/askedModel.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
-import { type GivenRollout, rateLimitOf } from '../options/rolloutOptions.ts';
+import { type GivenTimes, timesOf } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
-type Asked = Partial<Pick<GivenRollout, 'timeout' | 'rateLimitWait'>> & { readonly model?: string | undefined };
+type Asked = GivenTimes & { readonly model?: string | undefined };
 
 /**
  * Returns a model that writes, and how it is reached; null without one.
  * @param option the option that names the model
  */
 export function drafterOf(given: Asked, io: Io, option = 'model'): Drafter | null {
-  const { model: named, timeout } = given;
+  const { model: named } = given;
   if (named === undefined) return null;
   const seat = parseSeat(named, 'agent', 'person', io.environment);
   if (typeof seat === 'string' || seat.type !== 'openai')
@@ -18,7 +18,7 @@ export function drafterOf(given: Asked, io: Io, option = 'model'): Drafter | nul
   // Questions that are asked at once meet the same, which is reported once.
   const told = new Set<string>();
   return {
-    seat: { ...seat, ...(timeout === undefined ? {} : { timeoutMs: timeout }), ...rateLimitOf(given) },
+    seat: { ...seat, ...timesOf(given) },
     key: (seat.keyName && io.environment[seat.keyName]) || '',
     signal: io.signal,
     onRetry: ({ attempt, of, reason }) => {

@@ -9,7 +9,6 @@ import { freeFile } from './freeFile.ts';
 import { requireFree } from './freeId.ts';
 import { putDrafts } from './putDrafts.ts';
 
-/** Drafts a persona. */
 export async function draftPersona(options: DraftOptions, [folder]: readonly string[], io: Io): Promise<ExitCode> {
   const loaded = await describedDomain(openDomainAt(domainFolder(io, folder)));
   const drafter = drafterOf(options, io);

@@ -39,7 +39,6 @@ const priceOptions = {
   tools: 'toolsPrice',
 } as const satisfies Record<ModelRole, keyof Budget>;
 
-/** The prices that were given. */
 export const pricesOf = (given: Budget): Prices => byRole((role) => given[priceOptions[role]]);
 
 /** Keeps the budget that was given. Throws a `UsageError` where money is to be counted and a price is missing. */

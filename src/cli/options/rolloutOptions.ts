@@ -6,8 +6,7 @@ import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '..
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { fitnessOf, fitTasks, unfitFault } from '../../engine/shell/load/fitness.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../../engine/shell/models/modelSettings.ts';
@@ -222,16 +221,8 @@ type AskedSeat = {
 };
 
 function seat(asked: AskedSeat, given: GivenRollout, { file, folder }: LoadedDomain, io: Io): SeatSpec {
-  const { timeout: timeoutMs } = given;
   const spec = chosenSeat(asked.role, asked.chosen, asked.own, folder, io);
-  return withModel(spec, (model) =>
-    settledModel(
-      { ...model, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...rateLimitOf(given) },
-      asked,
-      file,
-      io.environment,
-    ),
-  );
+  return withModel(spec, (model) => settledModel({ ...model, ...timesOf(given) }, asked, file, io.environment));
 }
 
 /**
@@ -273,10 +264,18 @@ export function chosenSeat(
   return parsed;
 }
 
+/** The times that a person gives a model, in ms. */
+export type GivenTimes = Pick<GivenRollout, 'timeout' | 'rateLimitWait'>;
+
+/** Returns the settings of --timeout and --rate-limit-wait. */
+export function timesOf({ timeout: timeoutMs, ...given }: GivenTimes): Pick<ModelSeat, 'timeoutMs' | 'rateLimitMs'> {
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...rateLimitOf(given) };
+}
+
 /** Returns the setting of --rate-limit-wait. */
 export function rateLimitOf({
   rateLimitWait: rateLimitMs,
-}: Pick<GivenRollout, 'rateLimitWait'>): Pick<ModelSeat, 'rateLimitMs'> {
+}: Pick<GivenTimes, 'rateLimitWait'>): Pick<ModelSeat, 'rateLimitMs'> {
   return rateLimitMs === undefined ? {} : { rateLimitMs };
 }
 

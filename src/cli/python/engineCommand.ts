@@ -5,7 +5,6 @@ export function engineCommand(node: string, bundle: string): readonly string[] {
   return [node, bundle, 'serve', '--stdio'];
 }
 
-/** The engine of this process. */
 export function ownEngine(): readonly string[] {
   const [node = '', ...rest] = engineCommand(process.execPath, process.argv[1] ?? '');
   return [node, ...withoutInspector(), ...rest];

@@ -1,6 +1,8 @@
 import { passHatTasks, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
 import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import type { Speaker } from '../terminal/transcript.ts';
@@ -52,7 +54,7 @@ ${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
 ${isImported ? '' : failuresText(rollouts, domain)}
 ${sections.map((section) => sectionText(section, plots[section.id])).join('\n')}
 </main>
-<footer><p>${isImported ? sentence(withoutReward) : "Intervals are Wilson's, 95 %, by task. Rollouts that infrastructure failed have no reward and count apart."}</p></footer>
+<footer><p>${isImported ? `${capitalized(withoutReward)}.` : "Intervals are Wilson's, 95 %, by task. Rollouts that infrastructure failed have no reward and count apart."}</p></footer>
 </body>
 </html>
 `;
@@ -126,7 +128,7 @@ function stepText({ step, isFailing, lines }: SpokenStep, at: number): string {
   return `<li id="task-${at}-step-${step}"${isFailing ? ' class="failing"' : ''}>${mark}${said}</li>`;
 }
 
-const cut = (text: string) => (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text);
+const cut = (text: string) => excerpt(text, longestText, '…');
 
 const labels: Readonly<Record<Speaker, string>> = {
   user: 'User',
@@ -141,8 +143,6 @@ const labels: Readonly<Record<Speaker, string>> = {
   note: 'Note',
   reward: 'Reward',
 };
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 type Shown = readonly [name: string, value: string];
 

@@ -1,5 +1,6 @@
 import { type RunMetrics, shownPassHats } from '../../engine/core/evaluation/metrics.ts';
 import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Estimate, mean } from '../../engine/core/values/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { escaped } from './markup.ts';
@@ -126,7 +127,7 @@ function bar(at: number, name: string, value: number, most: number, shown: strin
 }
 
 function label(y: number, name: string): string {
-  return text(left - 10, y, name.length > 24 ? `${name.slice(0, 23)}…` : name, 'end');
+  return text(left - 10, y, excerpt(name, 24, '…'), 'end');
 }
 
 function axis(rows: number): readonly string[] {

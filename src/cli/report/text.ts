@@ -72,9 +72,3 @@ function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMet
 function failureLine(rollout: FinishedRollout): string {
   return `${rollout.task}: reward ${rollout.reward ?? 'none'}, ${failureText(rollout)}`;
 }
-
-/** Returns a text on one line, cut to at most this many characters. */
-export function excerpt(text: string, most: number): string {
-  const line = text.replace(/\s+/g, ' ');
-  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
-}

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type Json, jsonOf } from '../../engine/core/values/json.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
@@ -11,11 +11,6 @@ import { lastLineOf } from '../python/lastLine.ts';
 import { UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { noCheckpoint } from './targetFaults.ts';
-
-/** Returns how many bytes a file has; 0 for none. */
-export function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
 
 /** Folders of a run that people move to a larger disk and link there. */
 const movable: ReadonlySet<string> = new Set([runFiles.checkpoints, runFiles.serving]);

@@ -7,7 +7,9 @@ import {
   type RolloutEvent,
   verdictText,
 } from '../../engine/core/events/event.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
+import { impossible } from '../../engine/core/values/impossible.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 
@@ -121,7 +123,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
     default:
-      return unknown(event);
+      return impossible('event', event);
   }
 }
 
@@ -189,15 +191,8 @@ function argumentsOf(given: unknown): string {
     .join(', ');
 }
 
-function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-}
+const short = (value: unknown): string => excerpt(JSON.stringify(value) ?? 'nothing', 80);
 
 function line(speaker: Speaker, text: string): TranscriptLine {
   return { speaker, text };
-}
-
-function unknown(event: never): never {
-  throw new Error(`unknown event ${JSON.stringify(event)}`);
 }

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
-import { trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';

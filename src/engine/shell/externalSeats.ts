@@ -18,6 +18,7 @@ import type { OnRetry, Retry } from './models/endpointAttempts.ts';
 import type { AskLentModel } from './models/lentModel.ts';
 import type { ModelCall } from './models/modelCall.ts';
 import {
+  type ReadKey,
   settingsOfDomain,
   throwUnlessHeadersAllowed,
   withFilledHeaders,
@@ -66,8 +67,7 @@ export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools 
 /** A person's next turn of a seat, typed in a terminal or in the Debug Console. */
 export type AskPerson = (seat: 'agent' | 'user', view: RemoteView, signal: AbortSignal) => Promise<string>;
 
-/** Secrets by name; a supervisor reads them from its environment or asks the editor. */
-export type ReadKey = (name: string) => Promise<string | undefined> | string | undefined;
+export type { ReadKey };
 
 /** Reports the progress of a call to a model to people who wait for it. `call` is the number of the call. */
 export type ModelNotice = {

@@ -7,7 +7,7 @@ import { useNativeHash } from '../core/values/hash.ts';
 import { openDatabase } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { messageOf } from './files/fault.ts';
-import { type RecordingProblem, readRecording } from './records/recording.ts';
+import { noStart, type RecordingProblem, readRecording } from './records/recording.ts';
 import { remembered } from './source/source.ts';
 
 export type ReplayedStep = Recorded & { readonly after: RolloutState };
@@ -60,7 +60,6 @@ export function replayRecording(domain: LoadedDomain, path: string): Replayed {
 }
 
 /** The problem with an empty recording. */
-export const noStart = { line: 1, message: 'a recording begins with rolloutStarted' };
 
 /** Folds recorded lines one by one, and says what is wrong with each. It ends at an event that can't follow. */
 export function* replayed(

@@ -1,3 +1,4 @@
+import type { Price } from '../../engine/core/evaluation/metrics.ts';
 /** Tokens that models have used, as far as they say it. */
 export type Spent = { readonly tokens: number; readonly money: number | null };
 
@@ -13,9 +14,6 @@ export type Activity = {
 };
 
 export const nothingSpent: Spent = { tokens: 0, money: null };
-
-/** The price of a million tokens. */
-export type Price = { readonly input: number; readonly output: number };
 
 /** Parses a price written as IN/OUT; returns null if it is not valid. */
 export function priceIn(text: string): Price | null {

@@ -12,7 +12,6 @@ import { answered } from './running.ts';
 
 const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;
 
-/** The visual editor of personas. */
 export const personaEditor: VisualEditor = {
   view: 'personaEditor',
   title: 'Persona',

@@ -15,7 +15,6 @@ import { type KnownTool, toolsOf } from './toolDescriptions.ts';
 
 const kind = { kind: 'task', schema: 'task', item: taskSchema } as const;
 
-/** The visual editor of tasks. */
 export const taskEditor: VisualEditor = {
   view: 'taskEditor',
   title: 'Task',

@@ -1,3 +1,4 @@
+import { times } from '../../engine/core/text/counted.ts';
 import type { LastResults, RuleResult, TaskResult } from '../runs/lastResults.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
 
@@ -40,8 +41,6 @@ export function ruleText({ held, violated, unknown, sample }: RuleResult): strin
   const which = sample === null ? 'Last run' : `${sample} rollouts of the last run`;
   return `${violated > 0 ? '$(error)' : '$(pass)'} ${which}: ${counts.join(', ')}`;
 }
-
-const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 function ago(time: number): string {
   const minutes = Math.floor((Date.now() - time) / minuteMs);

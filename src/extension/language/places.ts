@@ -7,6 +7,7 @@ export function positionAt({ uri }: vscode.TextDocument, { line, character }: vs
   return { file: uri.fsPath, line: line + 1, column: character + 1 };
 }
 
+/** Lines and columns of the engine count from 1. */
 export function rangeOf({ line, column, endLine, endColumn }: Location): vscode.Range {
   return new vscode.Range(line - 1, column - 1, endLine - 1, endColumn - 1);
 }

@@ -1,6 +1,5 @@
 import type { ViewId } from '../../webview/messages/protocol.ts';
 
-/** The parts of a page. */
 export type PageParts = {
   readonly view: ViewId;
   readonly title: string;

@@ -1,6 +1,7 @@
 import { endReasonText } from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { callText } from '../../engine/core/events/message.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { readBoundedTextAsync } from '../../engine/shell/files/boundedFile.ts';
 import { parseRecording } from '../../engine/shell/records/recording.ts';
@@ -19,8 +20,7 @@ export function conversationText(events: readonly RolloutEvent[]): string {
   return events
     .map((event) => {
       const [speaker, said] = lineOf(event) ?? ['', ''];
-      const text = terminalText(said).replaceAll(/\s+/g, ' ');
-      return `${speaker.padEnd(10)}${text.length > most ? `${text.slice(0, most - 1)}…` : text}`.trimEnd();
+      return `${speaker.padEnd(10)}${lineExcerpt(terminalText(said), most)}`.trimEnd();
     })
     .join('\n');
 }

@@ -1,5 +1,6 @@
 import type { Rule } from '../../engine/core/domain/rule.ts';
 import type { Coverage } from '../../engine/core/evaluation/coverage.ts';
+import { times } from '../../engine/core/text/counted.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
 
@@ -29,5 +30,3 @@ export function coveredPlaces(
   });
   return Map.groupBy([...ofRules, ...ofTools], ({ at }) => at.file);
 }
-
-const times = (count: number) => (count === 1 ? 'once' : `${count} times`);

@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { namesIn } from '../../engine/shell/files/disk.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { debugType } from '../workspace/contributions.ts';
@@ -97,13 +97,5 @@ async function sessionOf(
     await over;
   } finally {
     for (const each of listeners) each.dispose();
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

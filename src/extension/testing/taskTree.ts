@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { DomainRow, Grouping, TaskRow } from '../../language/service/domainRow.ts';
 import { type Page, pageSize, pagesOf } from '../../language/symbols/pages.ts';
+import { rangeOf } from '../language/places.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
 
@@ -287,11 +288,6 @@ function idsOf(node: TestNode, listed: ReadonlyMap<string, Listed> = new Map()):
     default:
       return node satisfies never;
   }
-}
-
-/** Lines and columns of the engine count from 1. The icon is next to the task's first line. */
-function rangeOf({ line, column, endLine, endColumn }: NonNullable<TaskRow['at']>): vscode.Range {
-  return new vscode.Range(line - 1, column - 1, endLine - 1, endColumn - 1);
 }
 
 function isSameFile(item: vscode.TestItem, { at }: TaskRow): boolean {

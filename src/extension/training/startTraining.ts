@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { makeOnce, replaceFile } from '../../engine/shell/files/disk.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { makeNewRunFolder, runName } from '../../engine/shell/records/runName.ts';
@@ -143,7 +144,7 @@ async function confirmPlan(context: Context, title: string, command: readonly st
   if (end.isCancelled || end.isStopped) return false;
   const { lines } = end.answer as { readonly lines?: readonly (readonly [string, string])[] };
   if (!lines) return true;
-  const detail = lines.map(([name, text]) => `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${text}`).join('\n');
+  const detail = lines.map(([name, text]) => `${capitalized(name)}: ${text}`).join('\n');
   const start = 'Start';
   return (await vscode.window.showInformationMessage(`Start ${title}?`, { modal: true, detail }, start)) === start;
 }

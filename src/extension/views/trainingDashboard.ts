@@ -228,10 +228,8 @@ async function perform({ channel, show, folderOf }: Page, message: Request, show
     case 'openCompared':
     case 'editor':
       return;
-    default: {
-      const unknown: never = message;
-      return unknown;
-    }
+    default:
+      return message satisfies never;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Json, Path } from '../../engine/core/values/json.ts';
+import { type Json, type Path, textOrJson } from '../../engine/core/values/json.ts';
 import { tableOf } from '../../engine/shell/load/tables.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
 import { formsAt } from '../../engine/shell/source/schemas.ts';
@@ -173,7 +173,7 @@ function valuesOf(
 /** The value as it is written in YAML; within quotes the words alone. */
 function scalarOffer(value: Json, cursor: Cursor, detail: string, rank: number): Offer {
   const isQuoted = cursor.scalar.style !== 'plain';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = textOrJson(value);
   return {
     label: text,
     kind: 'value',

@@ -1,6 +1,5 @@
+import type { Span } from '../symbols/text.ts';
 import type { TextEdit } from '../symbols/textEdit.ts';
-
-type Span = { readonly from: number; readonly to: number };
 
 /** The text in brackets from an item, or the opening bracket, to the next item or the closing bracket. */
 type Gap = {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Diagnostic, Location } from '../../engine/shell/files/diagnostic.ts';
+import { type Diagnostic, type Location, placeAt } from '../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 
 /** The ways in which the Test Explorer groups tasks. */
@@ -49,7 +49,7 @@ export function domainRow({ folder, domain, tasks, locations, diagnostics }: Rea
   const rows = [...new Map(tasks.map((task) => [task.id, task])).values()].map((task): TaskRow => {
     const { id, split, persona, agent } = task;
     const at = locations.tasks.get(id);
-    return { id, split, persona, agent, at: at && placeIn(at), error: textOf(byTask.get(id) ?? []) };
+    return { id, split, persona, agent, at: at && placeAt(at), error: textOf(byTask.get(id) ?? []) };
   });
   return {
     folder,
@@ -60,11 +60,6 @@ export function domainRow({ folder, domain, tasks, locations, diagnostics }: Rea
       .sort((one, other) => one.name.localeCompare(other.name)),
     broken: [...files].map(([file, found]) => ({ file, line: found[0]?.line ?? 1, error: textOf(found) ?? '' })),
   };
-}
-
-/** The place of a task without those of its parts, which nothing here shows. */
-function placeIn({ file, line, column, endLine, endColumn }: Location): Location {
-  return { file, line, column, endLine, endColumn };
 }
 
 function textOf(errors: readonly Diagnostic[]): string | undefined {

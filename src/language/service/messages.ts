@@ -1,16 +1,13 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import type { AnswerTo, Question, QuestionType } from '../answer.ts';
-
+import type { TextEdit } from '../symbols/textEdit.ts';
 import type { DomainOutline, Grouping, TaskRow } from './domainRow.ts';
-
-/** A change of a text, at an offset of the text before it. Those of one message are made one after the other. */
-export type TextChange = { readonly offset: number; readonly length: number; readonly text: string };
 
 /** Messages from an editor to the language service; `folder` is that of a domain. */
 export type ToService =
   | { readonly type: 'text'; readonly folder: string; readonly file: string; readonly text: string | null }
-  | { readonly type: 'change'; readonly folder: string; readonly file: string; readonly changes: readonly TextChange[] }
+  | { readonly type: 'change'; readonly folder: string; readonly file: string; readonly changes: readonly TextEdit[] }
   /** Something of it on the disk has changed, or it is new. */
   | { readonly type: 'touch'; readonly folder: string }
   | { readonly type: 'forget'; readonly folder: string }

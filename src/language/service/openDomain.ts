@@ -9,9 +9,9 @@ import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/load
 import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../answer.ts';
 import { fixedTexts, type Texts } from '../fixAll.ts';
 import type { LanguageDomain } from '../symbols/languageDomain.ts';
+import type { TextEdit } from '../symbols/textEdit.ts';
 import { codeStamp } from './codeStamp.ts';
 import { type DomainOutline, domainRow, type Grouping, type TaskRow } from './domainRow.ts';
-import type { TextChange } from './messages.ts';
 
 type Described = { readonly stamp: string; readonly tools: readonly Tool[] };
 
@@ -42,7 +42,7 @@ export class OpenDomain {
   }
 
   /** Makes changes in an unsaved text. Returns false if the text is not known and must be sent as a whole. */
-  change(file: string, changes: readonly TextChange[]): boolean {
+  change(file: string, changes: readonly TextEdit[]): boolean {
     let text = this.#texts.get(file);
     if (text === undefined) return false;
     for (const { offset, length, text: own } of changes)

@@ -1,12 +1,13 @@
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
 import type { Rule } from '../../engine/core/domain/rule.ts';
+import { requiredIn } from '../../engine/core/domain/tool.ts';
 import { counted } from '../../engine/core/text/counted.ts';
-import type { Json } from '../../engine/core/values/json.ts';
+import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { type KnownTool, type LanguageDomain, parametersOf, shapesOf, toolsOf } from './languageDomain.ts';
 import { placeOfName, type Shape, walk } from './shape.ts';
 import type { SymbolReference } from './symbolReferences.ts';
 import { referencesByKind } from './symbols.ts';
-import { getAtPath } from './value.ts';
 
 /** Returns the description of something that a file names, in markdown; null where nothing is known of it. */
 export function documentationOf(
@@ -57,7 +58,7 @@ function ofTool(known: KnownTool): string {
   const head = `**${name}**${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
   if (!tool)
     return `${head}\n\nIts arguments are known once its code has run: **Rehearsal: Check Domain**, or save the file in a trusted workspace.`;
-  const required = (tool.parameters['required'] ?? []) as readonly Json[];
+  const required = requiredIn(tool.parameters);
   const lines = Object.entries(parametersOf(known) ?? {}).map(
     ([argument, schema]) => `- ${argumentLine(argument, schema, required.includes(argument))}`,
   );
@@ -103,7 +104,7 @@ function ofArgument(domain: LanguageDomain, name: string): string | null {
   const lines = [...toolsOf(domain).values()].flatMap((known) => {
     if (tool !== '*' && known.name !== tool) return [];
     const schema = parametersOf(known)?.[argument];
-    const required = (known.tool?.parameters['required'] ?? []) as readonly Json[];
+    const required = requiredIn(known.tool?.parameters ?? {});
     return schema === undefined
       ? []
       : [`${argumentLine(argument, schema, required.includes(argument))} (${known.name})`];
@@ -231,6 +232,15 @@ function ofRow({ loaded }: LanguageDomain, name: string): string | null {
   return row === undefined ? null : `**${segments.join('.')}**\n\n${dataBlock(row)}`;
 }
 
+/** Returns what is at a path of plain data; undefined where nothing does. A `*` is the first that there is. */
+function getAtPath(root: Json, path: readonly (string | number)[]): Json | undefined {
+  return path.reduce<Json | undefined>((value, part) => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (part === '*') return Object.values(value)[0] as Json | undefined;
+    return Object.hasOwn(value, part) ? (value as JsonObject)[part as string] : undefined;
+  }, root);
+}
+
 /** Data as a block of code, cut where it is long. */
 export function dataBlock(value: Json): string {
   const lines = JSON.stringify(value, null, 2).split('\n');
@@ -238,7 +248,4 @@ export function dataBlock(value: Json): string {
   return `\`\`\`json\n${shown.join('\n')}\n\`\`\``;
 }
 
-function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
-}
+const shortened = (text: string) => lineExcerpt(text.trim(), 120);

@@ -2,6 +2,7 @@ import { markPattern, ruleIds } from '../../engine/core/domain/policy.ts';
 import type { Path } from '../../engine/core/values/json.ts';
 import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
 import { blanked } from '../../engine/shell/source/scan.ts';
+import { exportedVerifier } from '../../engine/shell/source/scanVerifiers.ts';
 import { remembered, type Source } from '../../engine/shell/source/source.ts';
 import { type ExpressionPath, readExpression } from './expressionText.ts';
 import { isYaml, type Role, roleAt, type SymbolKind, type YamlKind } from './roles.ts';
@@ -282,9 +283,6 @@ function pythonWithoutTexts(text: string): string {
 function withoutTexts(text: string): string {
   return text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, (each) => ' '.repeat(each.length));
 }
-
-const exportedVerifier =
-  /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[\w$]+\s*\.\s*)?verifier\s*(?:<[^(]*>)?\(/gm;
 
 function inVerifiers({ text }: Source): readonly SymbolReference[] {
   return [...text.matchAll(exportedVerifier)].map(({ 0: whole, 1: name = '', index }): SymbolReference => {

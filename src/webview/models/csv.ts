@@ -1,5 +1,4 @@
-import type { DrawnRun } from './charts.ts';
-import { metricNames } from './charts.ts';
+import { type DrawnRun, metricNames } from './charts.ts';
 
 /** Everything that was measured of some runs, a line an optimizer step, as RFC 4180 has it. */
 export function csvOf(runs: readonly DrawnRun[]): string {

@@ -85,10 +85,8 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
     case 'trainingText':
     case 'editor':
       return dashboard;
-    default: {
-      const unknown: never = message;
-      return unknown;
-    }
+    default:
+      return message satisfies never;
   }
 }
 

@@ -8,7 +8,6 @@ import { Changes } from '../parts/changes.tsx';
 import { Code } from '../parts/code.tsx';
 import { Link } from '../parts/link.tsx';
 import type { Actions } from './actions.ts';
-import { Said } from './said.tsx';
 import { Verdicts } from './verdicts.tsx';
 
 export type EntryRowProps = {
@@ -255,5 +254,16 @@ function StepList({
         </li>
       ))}
     </ol>
+  );
+}
+
+/** Shows the text of a message. */
+function Said({ text, whole }: { readonly text: string; readonly whole: boolean }): JSX.Element {
+  const cut = whole || text.length <= 2000 ? text : text.slice(0, 2000);
+  return (
+    <p class="said">
+      {cut}
+      {cut.length < text.length && <span class="muted"> … (Enter shows all of it)</span>}
+    </p>
   );
 }

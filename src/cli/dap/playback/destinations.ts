@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { callsIn, type ToolCall } from '../../../engine/core/events/message.ts';
+import { callsIn, callText, type ToolCall } from '../../../engine/core/events/message.ts';
 import type { LoadedDomain } from '../../../engine/shell/load/loadedDomain.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../../terminal/io.ts';
@@ -98,10 +98,6 @@ export function callsAhead({ steps, cursor }: Debuggee): readonly Destination[] 
 function callsOf({ n, state }: Step): readonly ToolCall[] {
   const message = state.messages.findLast(({ step }) => step === n);
   return message ? callsIn(message) : [];
-}
-
-function callText({ name, arguments: given }: ToolCall): string {
-  return `${name}(${typeof given === 'string' ? given : JSON.stringify(given)})`;
 }
 
 const isReply = (type: Step['event']['type']) => type === 'agentReplied' || type === 'userReplied';

@@ -13,7 +13,14 @@ import { recordingEnding, recordingName, rolloutName } from '../../../engine/she
 import { makeNewRunFolder, removeUnbegunRun } from '../../../engine/shell/records/runName.ts';
 import { openRun } from '../../../engine/shell/runs/batch.ts';
 import { throwUnlessNamed } from '../../options/modelSettings.ts';
-import { chosenSeat, settledModel, taskNamed, unknownDomain } from '../../options/rolloutOptions.ts';
+import {
+  chosenSeat,
+  rateLimitOf,
+  settledModel,
+  taskNamed,
+  timesOf,
+  unknownDomain,
+} from '../../options/rolloutOptions.ts';
 import { UsageError } from '../../terminal/io.ts';
 import type { Configuration } from '../rollout/configuration.ts';
 import { Debuggee } from '../rollout/debuggee.ts';
@@ -154,15 +161,9 @@ function judgeOf({ judge }: Configuration, seatOf: ReturnType<typeof seatsOf>): 
 
 /** Gives a model the times of a configuration, and then its other settings. */
 function timed(spec: SeatSpec, configuration: Configuration, settle: (model: ModelSeat) => ModelSeat): SeatSpec {
-  const { timeout } = configuration;
-  const timeoutMs = timeout === undefined ? {} : { timeoutMs: timeout * 1000 };
-  return withModel(spec, (model) => settle({ ...model, ...timeoutMs, ...rateLimitIn(configuration) }));
+  return withModel(spec, (model) => settle({ ...model, ...timesOf(configuration) }));
 }
 
 function toolSettingsOf(configuration: Configuration): AskedSettings {
-  return { ...configuration.models?.tools, ...rateLimitIn(configuration) };
-}
-
-function rateLimitIn({ rateLimitWait }: Configuration): Pick<ModelSeat, 'rateLimitMs'> {
-  return rateLimitWait === undefined ? {} : { rateLimitMs: rateLimitWait * 1000 };
+  return { ...configuration.models?.tools, ...rateLimitOf(configuration) };
 }

@@ -3,6 +3,12 @@ import { seatSettingsSchema } from '../../../engine/core/domain/modelSettings.ts
 import { pricesSchema } from '../../../engine/shell/records/runFile.ts';
 import { UsageError } from '../../terminal/io.ts';
 
+/** A time that a person gives in seconds, as milliseconds. */
+const seconds = z
+  .number()
+  .positive()
+  .transform((given) => given * 1000);
+
 /** The schema of a launch or attach configuration. Editors add their own fields, which are ignored. */
 const configurationSchema = z.object({
   /** Folder of the domain. */
@@ -24,10 +30,10 @@ const configurationSchema = z.object({
   prices: pricesSchema.optional(),
   /** The model settings of the seats, which override those of the domain. */
   models: seatSettingsSchema.optional(),
-  /** Seconds that a model may take for one response. */
-  timeout: z.number().positive().optional(),
-  /** Seconds that one request may wait for an endpoint that limits the rate. */
-  rateLimitWait: z.number().positive().optional(),
+  /** The time that a model may take for one response. */
+  timeout: seconds.optional(),
+  /** The time that one request may wait for an endpoint that limits the rate. */
+  rateLimitWait: seconds.optional(),
   stopOnEntry: z.boolean().default(false),
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),

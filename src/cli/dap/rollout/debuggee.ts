@@ -18,6 +18,8 @@ import {
 } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import {
+  brokenRecording,
+  noStart,
   type RecordingProblem,
   readRecording,
   type SidecarLine,
@@ -215,10 +217,9 @@ export class Debuggee {
     const { lines, problems } = readRecording(recording);
     const [first] = lines;
     const [problem] = problems;
-    if (first?.event.type !== 'rolloutStarted')
-      throw brokenAt(recording, problem?.line ?? 1, problem?.message ?? 'a recording begins with rolloutStarted');
+    if (first?.event.type !== 'rolloutStarted') throw brokenRecording(recording, problem ?? noStart);
     const differs = differenceFrom(domain, setting, first.event);
-    if (differs) throw brokenAt(recording, 1, differs);
+    if (differs) throw brokenRecording(recording, { line: 1, message: differs });
     if (first.event.policyHash !== domain.domain.policy.hash)
       this.#options.log(
         'the policy has changed since this was recorded, so rules may be on other lines. /swap forks with the current policy',
@@ -470,14 +471,4 @@ function freeFork(parent: string): { readonly path: string; readonly number: num
     const path = join(dirname(parent), forkName(originName(parent), number));
     if (!existsSync(path)) return { path, number };
   }
-}
-
-function brokenAt(file: string, line: number, message: string): Fault {
-  return new Fault({
-    who: 'environment',
-    code: 'recording/broken',
-    message: `${file}:${line}: ${message}`,
-    file,
-    line,
-  });
 }

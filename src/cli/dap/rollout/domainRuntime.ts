@@ -5,11 +5,12 @@ import type { RolloutStarted } from '../../../engine/core/events/event.ts';
 import { withWrites } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
-import { type AskPerson, outsideOf } from '../../../engine/shell/externalSeats.ts';
+import { outsideOf } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import { hasSources } from '../../../engine/shell/load/loadedDomain.ts';
 import { settingOf } from '../../../engine/shell/replay.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import { nobody } from '../../../engine/shell/runs/regrade.ts';
 import type { Supervisor } from '../../../engine/shell/supervisor.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import { PresentPlaces } from './presentPlaces.ts';
@@ -20,8 +21,6 @@ type GroundOptions = {
   readonly inspectable?: boolean;
   readonly engine?: Engine;
 };
-
-const nobody: AskPerson = () => Promise.reject(new Error('a rollout that has ended asks no seat'));
 
 /** The domain that rollouts are played on, as its files were when it was read; its code starts when it is needed. */
 export class DomainRuntime {

@@ -1,8 +1,7 @@
 import type { Side } from '../../../engine/core/domain/tool.ts';
 import type { EventOf, RolloutEvent } from '../../../engine/core/events/event.ts';
 import { resumable } from '../../../engine/core/rollout/rollout.ts';
-import type { Json, Path } from '../../../engine/core/values/json.ts';
-import { showPath } from '../../../engine/core/values/json.ts';
+import { type Json, type Path, showPath } from '../../../engine/core/values/json.ts';
 import { getAt, type Patch } from '../../../engine/core/world/database.ts';
 import { Fault } from '../../../engine/shell/files/fault.ts';
 import type { Turn } from '../../../engine/shell/models/typedTurn.ts';

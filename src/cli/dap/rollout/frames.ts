@@ -7,6 +7,7 @@ import { endReasonText } from '../../../engine/core/events/displayText.ts';
 import { type Failure, verdictText } from '../../../engine/core/events/event.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { counted } from '../../../engine/core/text/counted.ts';
+import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 import type { Location } from '../../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain, TaskLocation } from '../../../engine/shell/load/loadedDomain.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
@@ -164,7 +165,4 @@ export function calledIn(messages: Step['state']['messages'], callId: string): s
   return messages.flatMap(callsIn).findLast(({ id }) => id === callId)?.name ?? '';
 }
 
-function clipped(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > 70 ? `${line.slice(0, 67)}...` : line;
-}
+const clipped = (text: string) => lineExcerpt(text, 70, '...');

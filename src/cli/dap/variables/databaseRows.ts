@@ -4,8 +4,7 @@ import { type Database, diffDatabases, getAt, keysAt } from '../../../engine/cor
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Edit } from '../rollout/edit.ts';
 import { type Marks, unmarked } from './marks.ts';
-import type { Variable } from './rows.ts';
-import { pageSize, type Rows, rowsOf } from './rows.ts';
+import { pageSize, type Rows, rowsOf, type Variable } from './rows.ts';
 import { changeText, edited, leaf, shortened, wholeOf } from './variables.ts';
 
 const changeMark = (count: number) => (count === 0 ? '' : `   (${count} ${count === 1 ? 'change' : 'changes'})`);

@@ -3,9 +3,9 @@ import { evaluate as evaluateNode, type Scope } from '../../../engine/core/expre
 import { evaluateExpression, parseExpression, pathsIn } from '../../../engine/core/expression/expression.ts';
 import type { Expression } from '../../../engine/core/expression/syntax.ts';
 import { callsOf } from '../../../engine/core/rules/calls.ts';
-import { timeZoneOf } from '../../../engine/core/text/calendar.ts';
+import { stateValue } from '../../../engine/core/rules/seen.ts';
 import type { Json } from '../../../engine/core/values/json.ts';
-import { getAt, readView } from '../../../engine/core/world/database.ts';
+import { getAt } from '../../../engine/core/world/database.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
@@ -79,23 +79,18 @@ function namedAt(name: string, step: Step): Json | undefined {
   const { state, event } = step;
   switch (name) {
     case 'db':
-      return readView(state.world.agent);
     case 'user':
-      return readView(state.world.user);
     case 'messages':
-      return state.messages as unknown as Json;
+    case 'now':
+    case 'timeZone':
+    case 'turn':
+      return stateValue(name, state);
     case 'calls':
       return callsOf(state.messages);
     case 'args':
       return callAt(step)?.arguments as Json | undefined;
     case 'tool':
       return callAt(step)?.name;
-    case 'now':
-      return state.started.now;
-    case 'timeZone':
-      return timeZoneOf(state.started);
-    case 'turn':
-      return state.turn;
     case 'reward':
       return (state.reward ?? undefined) as unknown as Json | undefined;
     case 'rules':

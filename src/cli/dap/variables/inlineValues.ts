@@ -3,8 +3,9 @@ import { decisiveVerdict } from '../../../engine/core/domain/decisiveVerdict.ts'
 import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { callsOf, type MadeCall } from '../../../engine/core/rules/calls.ts';
+import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
 import { contentHash } from '../../../engine/core/values/hash.ts';
-import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
+import { type Json, type JsonObject, textOrJson } from '../../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { inWordsOf, rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
@@ -57,9 +58,7 @@ function ofTools({ locations }: LoadedDomain, { event, state }: Step): readonly 
 }
 
 const madeText = ({ args, result, failed }: MadeCall) =>
-  `${JSON.stringify(args)} ${failed ? 'failed' : 'gave'} ${shown(result)}`;
-
-const shown = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
+  `${JSON.stringify(args)} ${failed ? 'failed' : 'gave'} ${textOrJson(result)}`;
 
 /** The task that is played: its turn or its reward, and which of its gold actions were made. */
 function ofTask(loaded: LoadedDomain, { state }: Step): readonly Note[] {
@@ -82,10 +81,7 @@ function ofTask(loaded: LoadedDomain, { state }: Step): readonly Note[] {
 
 const keyOf = (tool: string, args: JsonObject) => `${tool} ${contentHash(args as Json)}`;
 
-function clipped(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > most ? `${line.slice(0, most - 3)}...` : line;
-}
+const clipped = (text: string) => lineExcerpt(text, most, '...');
 
 /**
  * Returns what a word of a domain's file means at a step: a tool, a rule, an argument of the call that is under way, a

@@ -7,7 +7,7 @@ import { sentRequests } from '../../../engine/shell/records/sentRequests.ts';
 import { viewOf } from '../../../engine/shell/rollout/driver.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
-import type { Variable } from './rows.ts';
+import { row, type Variable } from './rows.ts';
 import { jsonChildren, shortened } from './variables.ts';
 
 const nextSeat = { agentAwaited: 'agent', userAwaited: 'user' } as const;
@@ -24,7 +24,6 @@ export function seatNext({ state }: Step): 'agent' | 'user' | null {
  */
 export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[] {
   const seat = seatNext(step);
-  const row = (name: string, value: string): Variable => ({ name, value });
   if (!seat) return [row('none', 'no seat speaks next: step to where the agent or the user is next')];
   if (step.n + 1 < debuggee.steps.length) {
     const sent = sentRequests(debuggee.recording).filter((each) => each.step === step.n + 1);

@@ -8,7 +8,7 @@ import { standingOf } from '../../../engine/core/simulator/direction.ts';
 import { viewOf } from '../../../engine/shell/rollout/driver.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
-import type { Variable } from './rows.ts';
+import { row, type Variable } from './rows.ts';
 
 /** Returns who the user is and how it behaves, and below `agenda` what it has still to say and to get. */
 export function personaVariables(debuggee: Debuggee, { state }: Step): readonly Variable[] {
@@ -153,5 +153,3 @@ function nextWords(move: AgendaStanding['next']): string {
       return move satisfies never;
   }
 }
-
-const row = (name: string, value: string): Variable => ({ name, value });

@@ -1,5 +1,4 @@
-import type { Variable } from './rows.ts';
-import { listed, type Rows } from './rows.ts';
+import { listed, type Rows, type Variable } from './rows.ts';
 
 /**
  * Numbers under which a client asks for children. A number is never used twice: a row of the Debug Console that is

@@ -106,3 +106,6 @@ function part(rows: Rows, from: number, total: number): Rows {
     mark: (start, count) => rows.mark?.(from + start, count) ?? '',
   };
 }
+
+/** Returns a variable that is only read. */
+export const row = (name: string, value: string): Variable => ({ name, value });

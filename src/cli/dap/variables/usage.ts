@@ -5,7 +5,7 @@ import { readSidecar, type SidecarLine, sidecarPath } from '../../../engine/shel
 import { readRunFile } from '../../../engine/shell/records/runFile.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
-import type { Variable } from './rows.ts';
+import { row, type Variable } from './rows.ts';
 
 /** Returns the usage of the models up to a step, by purpose, and its cost if the run has prices. */
 export function usageAt({ steps, recording, setting }: Debuggee, { n }: Step): readonly Variable[] {
@@ -41,5 +41,3 @@ function tokenText({ input, output }: { readonly input: number; readonly output:
   const total = (input + output).toLocaleString('en');
   return `${total} tokens: ${input.toLocaleString('en')} in, ${output.toLocaleString('en')} out`;
 }
-
-const row = (name: string, value: string): Variable => ({ name, value });

@@ -1,6 +1,7 @@
 import { callsIn, type Message, type ToolCall } from '../../../engine/core/events/message.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
-import type { Json, JsonObject, Path } from '../../../engine/core/values/json.ts';
+import { excerpt } from '../../../engine/core/text/excerpt.ts';
+import { type Json, type JsonObject, jsonOf, type Path } from '../../../engine/core/values/json.ts';
 import type { InWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import { parseTurn } from '../../../engine/shell/models/typedTurn.ts';
 import type { GuardNote } from '../../../engine/shell/records/stepNotes.ts';
@@ -108,7 +109,7 @@ export function wholeOf(name: string, value: Json, edit: (to: Json) => Edit): Wh
     text: () => JSON.stringify(value, null, 2),
     language: 'json',
     edit: (text) => {
-      const to = parsed(text);
+      const to = jsonOf(text) as Json | undefined;
       return to === undefined ? `${name} is not JSON: ${jsonProblem(text)}` : edit(to);
     },
   };
@@ -168,7 +169,7 @@ function isContainer(value: Json | undefined): value is JsonObject | readonly Js
 export function edited(name: string, text: string, was: Json | undefined, edit: (value: Json) => Edit): Edit | string {
   // The mark of a value that changed still is behind it in the edit box.
   const bare = text.replace(/ {3}\(was .*\)$/, '');
-  const value = typeof was === 'string' ? unquoted(bare) : parsed(bare);
+  const value = typeof was === 'string' ? unquoted(bare) : (jsonOf(bare) as Json | undefined);
   if (typeof was === 'number' && typeof value !== 'number') return `${name} is a number: type a number`;
   if (typeof was === 'boolean' && typeof value !== 'boolean') return `${name} is true or false: type one of them`;
   return value === undefined ? `${name} is null: type a value in JSON, a text in quotes` : edit(value);
@@ -181,16 +182,8 @@ function asCall(text: string): string {
 
 /** People type texts with or without quotes. */
 function unquoted(text: string): string {
-  const value = parsed(text);
+  const value = jsonOf(text);
   return typeof value === 'string' ? value : text;
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns what became of a value; undefined is one that is not there. */
@@ -204,8 +197,7 @@ const longestValue = 120;
 
 /** Returns a value as one line of JSON that fits next to its name. */
 export function shortened(value: Json | undefined): string {
-  const text = beginning(value) ?? 'missing';
-  return text.length > longestValue ? `${text.slice(0, longestValue - 3)}...` : text;
+  return excerpt(beginning(value) ?? 'missing', longestValue);
 }
 
 /** The JSON text of a value, at least as far as it is shown: a large one is not read through. */

@@ -2,13 +2,13 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } fro
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { fileLimits, readBoundedText } from '../../../engine/shell/files/boundedFile.ts';
-import { replaceFile } from '../../../engine/shell/files/disk.ts';
+import { replaceFile, sizeOf } from '../../../engine/shell/files/disk.ts';
 import type { Fault } from '../../../engine/shell/files/fault.ts';
 import { runFiles } from '../../../engine/shell/records/runFiles.ts';
 import { type Io, UsageError } from '../../terminal/io.ts';
 import { shellWord } from '../../terminal/shellWord.ts';
 import { digestOf, inside } from '../mirror.ts';
-import { readJson, sizeOf } from '../runFolder.ts';
+import { readJson } from '../runFolder.ts';
 import { environmentFault, noCheckpoint } from '../targetFaults.ts';
 import { askCluster } from './askCluster.ts';
 import { pieceIn, writePiece } from './follow.ts';

@@ -2,13 +2,12 @@ import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
-import { replaceFile } from '../../../engine/shell/files/disk.ts';
+import { replaceFile, sizeOf } from '../../../engine/shell/files/disk.ts';
 import { runFiles } from '../../../engine/shell/records/runFiles.ts';
 import { readKept } from '../../options/keptFile.ts';
 import type { Io } from '../../terminal/io.ts';
 import { followElsewhere, passStopOn } from '../follower.ts';
 import { inside } from '../mirror.ts';
-import { sizeOf } from '../runFolder.ts';
 import type { RayJobs } from './jobs.ts';
 
 /** Begins a line of a job's log that holds a piece of the run's folder; `mirror.py` writes it. */

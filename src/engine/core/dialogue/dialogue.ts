@@ -23,7 +23,6 @@ export { demandsIn, type Reply, replyTo, saysMore, withoutOtherMatters };
 export type Recogniser = {
   readonly agent: (text: string) => AgentActs;
   readonly user: (text: string) => UserActs;
-  /** Returns the label of a fact. */
   readonly labelOf: (fact: string) => string;
   readonly vocabulary: Vocabulary;
 };

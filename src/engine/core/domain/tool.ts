@@ -53,7 +53,6 @@ export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.tes
 /** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
 export const isLeftOut = ({ leftOut }: Pick<Tool, 'leftOut'>): boolean => leftOut !== undefined;
 
-/** Returns the name of a tool on its server. */
 export const nameOnServer = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
   (source.type === 'mcp' ? source.tool : undefined) ?? name;
 
@@ -131,3 +130,7 @@ export function declaredLimits(limits: CallLimits): Pick<Tool, 'rateLimit' | 'id
     ...(retries ? { retries } : {}),
   };
 }
+
+/** Returns the names of the arguments that every call of a tool has. */
+export const requiredIn = (parameters: Tool['parameters']): readonly string[] =>
+  (parameters['required'] ?? []) as readonly string[];

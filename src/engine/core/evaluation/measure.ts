@@ -6,7 +6,7 @@ import type { Flaw } from '../simulator/flaw.ts';
 import { leavesOf } from '../text/value.ts';
 import { type BrokenEnd, brokenEndOf, brokenEnds, unknownEndOf } from '../values/answerEnd.ts';
 import { contentHash } from '../values/hash.ts';
-import type { Json, JsonObject } from '../values/json.ts';
+import type { JsonObject } from '../values/json.ts';
 
 /** The properties of a tool that the measures need. */
 export type ToolKind = Pick<Tool, 'name' | 'effect' | 'generic' | 'handsOff'>;
@@ -249,8 +249,7 @@ function summaryQuality(calls: readonly MadeCall[], tools: readonly ToolKind[]):
     .join(' ');
   const values = calls
     .filter((call) => call !== handOff && !call.isError && !kindOf(call.name)?.generic)
-    .flatMap((call) => (typeof call.values === 'string' ? [] : Object.values(call.values)))
-    .flatMap((value) => leavesOf(value as Json));
+    .flatMap((call) => (typeof call.values === 'string' ? [] : leavesOf(call.values)));
   const distinct = [...new Set(values)];
   if (distinct.length === 0) return null;
   return distinct.filter((value) => namesValue(summary, value)).length / distinct.length;

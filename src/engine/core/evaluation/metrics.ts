@@ -191,7 +191,6 @@ function answersOf(measures: readonly Measure[], role: ModelRole): AnswerCounts 
   return { all: total('all'), ...broken, unknownEnds: addedUp(all.map(({ unknownEnds }) => unknownEnds)) };
 }
 
-/** Adds up counts by name. */
 function addedUp(all: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
   const counts = Map.groupBy(all.flatMap(Object.entries<number>), ([name]) => name);
   return Object.fromEntries([...counts].map(([name, each]) => [name, sum(each.map(([, count]) => count))]));

@@ -1,8 +1,8 @@
 import { type ChangedRows, changedRows } from '../events/changedRows.ts';
 import { endReasonText } from '../events/displayText.ts';
 import type { Failure, RolloutEvent, Verdict } from '../events/event.ts';
-import { excerpt } from '../rules/finding.ts';
 import { counted } from '../text/counted.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { type Coverage, coverageOf } from './coverage.ts';
 import { type Measure, measureOf } from './measure.ts';
 

@@ -1,7 +1,6 @@
 import type { ToolCall } from '../events/message.ts';
 import type { AgentReply } from '../seats/seat.ts';
-import type { Json } from '../values/json.ts';
-import { canonicalJson } from '../values/json.ts';
+import { canonicalJson, type Json } from '../values/json.ts';
 
 /** The ways in which a proposal relates to what was done in the same place. */
 export const shadowKinds = [

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import type { Offered, Side } from '../domain/tool.ts';
-import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { isObject, type Json, type JsonObject, textOrJson } from '../values/json.ts';
 import { jsonObjectSchema } from '../values/jsonObjectSchema.ts';
 import { keysOfPointer, pointerKey } from '../values/jsonPointer.ts';
 import { exactJson, largeIntegerPlaces } from '../values/largeIntegers.ts';
 import type { Attachments } from '../values/media.ts';
+import { memo } from '../values/memo.ts';
 import { isTooDeep } from '../values/nesting.ts';
 import type { ProvidedMessage } from '../values/providerFields.ts';
 import { isPythonCall } from '../values/pythonCall.ts';
@@ -93,6 +94,10 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
   });
 }
 
+/** Returns what one side said, each text by itself. */
+export const textsBy = (role: Utterance['role'], spoken: readonly Utterance[]): readonly string[] =>
+  spoken.flatMap((each) => (each.role === role ? [each.content] : []));
+
 /** Returns the arguments of a call as an object, or their raw text where that is not an object that can be recorded. */
 export function parsedArguments(text: string): JsonObject | string {
   try {
@@ -170,7 +175,6 @@ export function isUnreadable(message: Message | undefined, syntax: CallSyntax | 
   );
 }
 
-/** Returns the last response of the agent. */
 export function lastResponse(messages: readonly Message[]): Message | undefined {
   return messages.findLast(({ role }) => role === 'agent');
 }
@@ -187,20 +191,40 @@ export function resultsSoFar(messages: readonly Message[]): readonly ToolResult[
 
 export type ToolResult = { readonly content: string; readonly isError: boolean };
 
-/** The fields of a tool's result that is a JSON object; none of any other. */
-export function fieldsOf(content: string): JsonObject {
+/** The fields of a tool's result that is a JSON object; none of any other. Seats read a conversation again each turn. */
+export const fieldsOf: (content: string) => JsonObject = memo((content) => {
   const fields = parsedArguments(content);
   return typeof fields === 'string' ? {} : fields;
-}
+}, 200);
 
 /** A call as people read it: `get_order({"order_id":"W1"})`. */
 export function callText({ name, arguments: given }: Pick<ToolCall, 'name' | 'arguments'>): string {
-  return `${name}(${typeof given === 'string' ? given : JSON.stringify(given)})`;
+  return `${name}(${textOrJson(given)})`;
 }
 
 /** The calls that a message makes. */
 export function callsIn(message: Message): readonly ToolCall[] {
   return message.role === 'tool' ? [] : (message.toolCalls ?? []);
+}
+
+export type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+/** A result, and the call before it that it answers. */
+export type Answered = { readonly call: ToolCall | undefined; readonly result: ToolMessage };
+
+/** Returns the results of a conversation with their calls, in order. */
+export function answeredIn(messages: readonly Message[]): readonly Answered[] {
+  let open: readonly ToolCall[] = [];
+  return messages.flatMap((message): readonly Answered[] => {
+    if (message.role === 'tool') return [{ call: open.find(({ id }) => id === message.callId), result: message }];
+    open = callsIn(message);
+    return [];
+  });
+}
+
+/** Returns the arguments of a call; none where what the model wrote was not a JSON object. */
+export function readArguments(call: ToolCall | undefined): JsonObject {
+  return call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
 }
 
 /** Returns what a seat sees of a conversation: what was said, and its own calls with their results. */

@@ -1,7 +1,7 @@
 import type { GoldAction } from '../domain/task.ts';
-import { mapLeaves } from '../text/value.ts';
+import { leavesOf, mapLeaves } from '../text/value.ts';
 import { canonicalJson, type Json, type JsonObject, valueAt } from '../values/json.ts';
-import { callsIn, fieldsOf, type Message, type ToolCall } from './message.ts';
+import { answeredIn, fieldsOf, type Message } from './message.ts';
 
 const quote = /^\{(result(?:\.\w+)+)\}$/;
 
@@ -16,17 +16,12 @@ type Arguments = Pick<GoldAction, 'arguments'>;
 export function quotes({ arguments: given }: { readonly arguments: object }): boolean {
   const known = quoting.get(given);
   if (known !== undefined) return known;
-  const found = hasQuote(given as JsonObject);
+  const found = leavesOf(given).some((leaf) => quotedIn(leaf) !== null);
   quoting.set(given, found);
   return found;
 }
 
 const quoting = new WeakMap<object, boolean>();
-
-function hasQuote(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return quotedIn(value) !== null;
-  return Object.values(value as JsonObject).some(hasQuote);
-}
 
 /**
  * Returns a gold action with values in place of what it quotes: of several results that have the field, the last. A quote
@@ -63,16 +58,9 @@ type Made = { readonly tool: string; readonly arguments: unknown; readonly conte
 
 /** The calls of a conversation that succeeded. */
 export function succeededIn(messages: readonly Message[]): readonly Made[] {
-  let open: readonly ToolCall[] = [];
-  return messages.flatMap((message): readonly Made[] => {
-    if (message.role !== 'tool') {
-      open = callsIn(message);
-      return [];
-    }
-    const call = open.find(({ id }) => id === message.callId);
-    if (!call || message.isError) return [];
-    return [{ tool: call.name, arguments: call.arguments, content: message.content }];
-  });
+  return answeredIn(messages).flatMap(({ call, result }): readonly Made[] =>
+    call && !result.isError ? [{ tool: call.name, arguments: call.arguments, content: result.content }] : [],
+  );
 }
 
 /** Returns gold actions as a rollout made them, with the values that its results have in place of what they quote. */

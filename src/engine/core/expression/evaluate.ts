@@ -1,8 +1,10 @@
 import { isProposal, namesValue } from '../dialogue/dialogue.ts';
 import { calendarDay, isTimeZone } from '../text/calendar.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { amountsIn, durationsIn, keysNamed, numbersIn, saysAny, textClauses, textSentences } from '../text/phrase.ts';
 import { wordsOf } from '../text/text.ts';
-import type { Json, JsonObject } from '../values/json.ts';
+import { impossible } from '../values/impossible.ts';
+import { type Json, type JsonObject, textOrJson } from '../values/json.ts';
 import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
@@ -92,7 +94,7 @@ function computed(expression: Expression, scope: Scope, run: Run): Json {
     case 'call':
       return called(expression.name as FunctionName, expression.inputs, scope, run);
     default:
-      return unknownExpression(expression);
+      return impossible('expression', expression);
   }
 }
 
@@ -223,7 +225,7 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
     case 'clauses':
       return textClauses(text(0));
     case 'names':
-      return namesValue(text(0), shownText(input(1)));
+      return namesValue(text(0), textOrJson(input(1)));
     case 'says': {
       const said = text(0);
       return inputs.slice(1).some((_, index) => saysAny(said, phrasesOf(input(index + 1))));
@@ -246,7 +248,7 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
         inputs.map((_, index) => text(index)),
       );
     default:
-      return unknownFunction(name);
+      return impossible('function', name);
   }
 }
 
@@ -286,7 +288,7 @@ function lastResult(scope: Scope, tools: readonly string[]): Json {
 
 function phrasesOf(value: Json): readonly string[] {
   if (value === null) throw new Stuck('says needs phrases, not nothing');
-  return (Array.isArray(value) ? value : [value]).map(shownText);
+  return (Array.isArray(value) ? value : [value]).map(textOrJson);
 }
 
 function numberOf(value: Json, name: string): number {
@@ -308,17 +310,4 @@ function dayOf(value: Json, scope: Scope): number {
   return found.day;
 }
 
-const shownText = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
-
-function shown(value: Json): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 40 ? `${text.slice(0, 37)}...` : text;
-}
-
-function unknownExpression(expression: never): never {
-  throw new Error(`unknown expression ${JSON.stringify(expression)}`);
-}
-
-function unknownFunction(name: never): never {
-  throw new Error(`unknown function ${String(name)}`);
-}
+const shown = (value: Json): string => excerpt(JSON.stringify(value) ?? 'nothing', 40);

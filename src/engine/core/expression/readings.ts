@@ -1,3 +1,4 @@
+import { excerpt } from '../text/excerpt.ts';
 import type { Json } from '../values/json.ts';
 import { evaluate, holds, type Scope } from './evaluate.ts';
 import { arityOf } from './signature.ts';
@@ -78,7 +79,4 @@ function textOf(expression: Expression): string {
   }
 }
 
-function shown(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > longest ? `${text.slice(0, longest - 3)}...` : text;
-}
+const shown = (value: Json): string => excerpt(JSON.stringify(value), longest);

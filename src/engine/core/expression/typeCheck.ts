@@ -1,4 +1,5 @@
 import { calendarDay } from '../text/calendar.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
 import { arityOf, type FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
@@ -100,7 +101,7 @@ function typeOf(expression: Expression, run: Run): Type {
     case 'call':
       return call(expression, run);
     default:
-      return unknownExpression(expression);
+      return impossible('expression', expression);
   }
 }
 
@@ -186,7 +187,7 @@ function binary({ operator, left, right }: Extract<Expression, { type: 'binary' 
       for (const side of [left, right]) mustBe(side, types[side === left ? 0 : 1], operator, ['number'], run);
       return numberType;
     default:
-      return unknownOperator(operator);
+      return impossible('operator', operator);
   }
 }
 
@@ -371,12 +372,4 @@ function startOf(expression: Expression): number {
     default:
       return expression.at;
   }
-}
-
-function unknownExpression(expression: never): never {
-  throw new Error(`unknown expression ${JSON.stringify(expression)}`);
-}
-
-function unknownOperator(operator: never): never {
-  throw new Error(`unknown operator ${String(operator)}`);
 }

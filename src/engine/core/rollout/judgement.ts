@@ -6,7 +6,7 @@ import type { RolloutState } from '../events/state.ts';
 import { seenIn, taskOf } from '../rules/seen.ts';
 import { doubtAbout, hasKey } from '../values/answerDoubt.ts';
 import { endsWithObject } from '../values/answerEnd.ts';
-import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, textOrJson } from '../values/json.ts';
 import { answerAmong, endsInsideObject, objectsInText, placedObjects } from '../values/jsonInText.ts';
 
 /** A question to a judge about a rollout that has ended, with everything that it needs to answer. */
@@ -75,8 +75,7 @@ function transcriptOf(messages: readonly Message[]): string {
         return [`result of ${message.name}${message.by ? ', for the customer alone' : ''}: ${message.content}`];
       const speaker = message.role === 'user' ? 'customer' : 'agent';
       const calls = callsIn(message).map(
-        ({ name, arguments: given }) =>
-          `${speaker} calls ${name}: ${typeof given === 'string' ? given : JSON.stringify(given)}`,
+        ({ name, arguments: given }) => `${speaker} calls ${name}: ${textOrJson(given)}`,
       );
       return [...(message.content && calls.length === 0 ? [`${speaker}: ${message.content}`] : []), ...calls];
     })
@@ -99,20 +98,22 @@ export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
     .filter(({ value }) => !said.has(canonicalJson(value)));
   const isAnswer = ({ value }: (typeof placed)[number]) => typeof value['holds'] === 'boolean';
   const found = placed.filter(isAnswer);
-  const [answers, lastFound] = [found.map(({ value }) => value), found.at(-1)];
-  const reasoned = answers.filter(({ reason }) => typeof reason === 'string' && reason !== '');
+  const lastFound = found.at(-1);
+  const reasoned = found.filter(({ value: { reason } }) => typeof reason === 'string' && reason !== '');
   const isSame = (one: JsonObject, other: JsonObject) => one['holds'] === other['holds'];
-  const last = answerAmong(reasoned.length > 0 ? reasoned : answers, isSame);
+  const last = answerAmong(reasoned.length > 0 ? reasoned : found, isSame);
   if (last === undefined || lastFound === undefined) return unclear('the judge gave no clear answer');
-  if (last === 'differing' || !isSame(last, lastFound.value)) return unclear('the judge gave answers that disagree');
+  if (last === 'differing' || !isSame(last.value, lastFound.value))
+    return unclear('the judge gave answers that disagree');
   const doubt = doubtAbout(text, lastFound.span, ['holds']);
   if (doubt) return unclear(`the judge gave no clear answer: it ${doubt}`);
   if (placed.some((each) => !isAnswer(each) && hasKey(each.written, ['holds'])))
     return unclear('the judge gave no clear answer: it has an object whose "holds" is not true or false');
-  const reason = typeof last['reason'] === 'string' ? last['reason'] : '';
+  const { holds, reason: written } = last.value;
+  const reason = typeof written === 'string' ? written : '';
   const isAtEdge = endsWithObject(text.replace(/[.\s]+$/, '')) || /^\s*(?:```\w*\s*)?\{/.test(text);
   if (!isAtEdge && (reason === '' || hasJudgement.test(transcript))) return unclear('the judge gave no clear answer');
-  return { holds: last['holds'] === true, reason: reason || 'the judge gave no reason' };
+  return { holds: holds === true, reason: reason || 'the judge gave no reason' };
 }
 
 /** Matches the beginning of an object that answers a judge's question, also with its quotes escaped. */

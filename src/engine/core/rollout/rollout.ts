@@ -16,6 +16,7 @@ import { withWrites } from '../events/world.ts';
 import { isUnscorable } from '../reward/reward.ts';
 import { checkRules, type Moment } from '../rules/rules.ts';
 import { contentHash } from '../values/hash.ts';
+import { impossible } from '../values/impossible.ts';
 import { attachmentsOf } from '../values/media.ts';
 import { providedBy } from '../values/providerFields.ts';
 import { hashOf } from '../world/database.ts';
@@ -97,7 +98,7 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
     case 'rewarded':
       return [{ ...state, phase: { type: 'closed' }, reward: { value: event.reward, reason: event.reason } }, []];
     default:
-      return unknownEvent(event);
+      return impossible('event', event);
   }
 }
 
@@ -428,8 +429,4 @@ function callIn(phase: Phase): ToolCall {
 
 function failureOf<F>(from: { readonly failure?: F | undefined }): { readonly failure?: F } {
   return from.failure === undefined ? {} : { failure: from.failure };
-}
-
-function unknownEvent(event: never): never {
-  throw new Error(`unknown event ${JSON.stringify(event)}`);
 }

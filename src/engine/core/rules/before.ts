@@ -1,6 +1,7 @@
 import type { RuleOf } from '../domain/rule.ts';
+import { readArguments } from '../events/message.ts';
 import { equalJson } from '../expression/expression.ts';
-import type { Json, JsonObject } from '../values/json.ts';
+import { type JsonObject, textOrJson } from '../values/json.ts';
 import { type Finding, held, type Moment, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
 
@@ -8,7 +9,7 @@ import { binds, type Seen } from './seen.ts';
 export function before(rule: RuleOf<'before'>, moment: Moment, { domain, calls }: Seen): readonly Finding[] {
   if (moment.type !== 'call' || !binds(rule.tools, moment.call.name, domain.tools, rule.require)) return [];
   const { name } = moment.call;
-  const args: JsonObject = typeof moment.call.arguments === 'string' ? {} : moment.call.arguments;
+  const args = readArguments(moment.call);
   const shared = (rule.same ?? []).filter((key) => args[key] !== undefined);
   const isAboutSame = (earlier: JsonObject) => shared.every((key) => equalJson(earlier[key], args[key]));
   const earlier = calls().filter(({ tool, failed }) => !failed && rule.require.includes(tool));
@@ -16,7 +17,7 @@ export function before(rule: RuleOf<'before'>, moment: Moment, { domain, calls }
   if (found) return [held(`${found.tool} succeeded before ${name}`, [found.step])];
   const required = rule.require.join(' or ');
   if (shared.length === 0) return [violated(`${name} was called before any successful ${required}`)];
-  const what = shared.map((key) => `${key} ${text(args[key])}`).join(', ');
+  const what = shared.map((key) => `${key} ${textOrJson(args[key])}`).join(', ');
   return [
     violated(
       `${name} was called before a successful ${required} with ${what}`,
@@ -24,5 +25,3 @@ export function before(rule: RuleOf<'before'>, moment: Moment, { domain, calls }
     ),
   ];
 }
-
-const text = (value: Json | undefined) => (typeof value === 'string' ? value : JSON.stringify(value));

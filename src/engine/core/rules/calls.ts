@@ -1,6 +1,6 @@
 import type { Side } from '../domain/tool.ts';
-import { callsIn, type Message, type ToolCall } from '../events/message.ts';
-import type { Json, JsonObject } from '../values/json.ts';
+import { answeredIn, type Message, readArguments, type ToolMessage } from '../events/message.ts';
+import { type Json, type JsonObject, jsonOrText } from '../values/json.ts';
 
 /** A call with its result, as expressions see it. */
 export type MadeCall = {
@@ -15,22 +15,11 @@ export type MadeCall = {
   readonly step: number;
 };
 
-type ToolMessage = Extract<Message, { role: 'tool' }>;
-
 const results = new WeakMap<ToolMessage, Json>();
 
 /** The calls of a conversation that have a result, in their order. */
 export function callsOf(messages: readonly Message[]): readonly MadeCall[] {
-  let open: readonly ToolCall[] = [];
-  return messages.flatMap((message): MadeCall[] => {
-    if (message.role !== 'tool') {
-      open = callsIn(message);
-      return [];
-    }
-    const call = open.find(({ id }) => id === message.callId);
-    const args = call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
-    return [madeCall(message, args)];
-  });
+  return answeredIn(messages).map(({ call, result }) => madeCall(result, readArguments(call)));
 }
 
 /** The result is read when somebody looks at it: most calls of most conversations are only counted. */
@@ -51,17 +40,9 @@ function madeCall(message: ToolMessage, args: JsonObject): MadeCall {
 function resultOf(message: ToolMessage): Json {
   const known = results.get(message);
   if (known !== undefined) return known;
-  const result = parsed(message.content);
+  const result = jsonOrText(message.content);
   results.set(message, result);
   return result;
-}
-
-function parsed(content: string): Json {
-  try {
-    return JSON.parse(content) as Json;
-  } catch {
-    return content;
-  }
 }
 
 /** Whether an error reads as one that may pass: an outage, a time-out, a limit of the rate. */

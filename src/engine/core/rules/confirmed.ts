@@ -13,8 +13,10 @@ import {
 import type { RuleOf } from '../domain/rule.ts';
 import { type ToolCall, utterancesOf } from '../events/message.ts';
 import { parseExpression, pathsIn } from '../expression/expression.ts';
+import { excerpt } from '../text/excerpt.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
-import { excerpt, type Finding, held, type Moment, unknown, violated } from './finding.ts';
+import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
 import { isReferredTo, nounsFor } from './reference.ts';
 import { namesOfRow } from './rowNames.ts';
@@ -229,10 +231,6 @@ function because(reply: Reply): string {
     case 'unclear':
       return "the user's last message is not a yes";
     default:
-      return unknownReply(reply);
+      return impossible('reply', reply);
   }
-}
-
-function unknownReply(reply: never): never {
-  throw new Error(`unknown reply ${String(reply)}`);
 }

@@ -20,5 +20,3 @@ export const violated: Make = (reason, evidence = []) => ({
   evidence,
 });
 export const unknown: Make = (reason, evidence = []) => ({ verdict: 'unknown', reason, evidence });
-
-export const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text);

@@ -1,6 +1,7 @@
 import type { RuleOf } from '../domain/rule.ts';
 import { utterancesOf } from '../events/message.ts';
 import { saysPhrase } from '../text/phrase.ts';
+import type { MadeCall } from './calls.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
 
@@ -12,11 +13,21 @@ export function mustSay(rule: RuleOf<'mustSay'>, moment: Moment, seen: Seen): re
   if (rule.before !== undefined) return beforeCall(rule, rule.before, moment, seen);
   if (moment.type !== 'end') return [];
   if (rule.after !== undefined) return afterCalls(rule, rule.after, seen);
-  const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
+  return whereDue(rule, moment, seen, () => {
+    return saidSince(rule, seen, -1) ?? violated(`the agent never said ${wording(rule)}`);
+  });
+}
+
+/** Returns a finding where the text had to be said. */
+function whereDue(
+  { when }: RuleOf<'mustSay'>,
+  moment: Moment | MadeCall,
+  seen: Seen,
+  finding: () => Finding,
+): readonly Finding[] {
+  const applies = when === undefined ? true : seen.holds(when, moment);
   if (typeof applies === 'object') return [unknown(`it is unknown whether this had to be said: ${applies.problem}`)];
-  if (!applies) return [];
-  const said = saidSince(rule, seen, -1);
-  return [said ?? violated(`the agent never said ${wording(rule)}`)];
+  return applies ? [finding()] : [];
 }
 
 function beforeCall(
@@ -26,12 +37,10 @@ function beforeCall(
   seen: Seen,
 ): readonly Finding[] {
   if (moment.type !== 'call' || !binds(tools, moment.call.name, seen.domain.tools)) return [];
-  const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
-  if (typeof applies === 'object') return [unknown(`it is unknown whether this had to be said: ${applies.problem}`)];
-  if (!applies) return [];
-  return [
-    saidSince(rule, seen, -1) ?? violated(`${moment.call.name} was called before the agent said ${wording(rule)}`),
-  ];
+  const { name } = moment.call;
+  return whereDue(rule, moment, seen, () => {
+    return saidSince(rule, seen, -1) ?? violated(`${name} was called before the agent said ${wording(rule)}`);
+  });
 }
 
 function afterCalls(
@@ -40,15 +49,12 @@ function afterCalls(
   seen: Seen,
 ): readonly Finding[] {
   const calls = seen.calls().filter(({ tool, failed }) => !failed && binds(tools, tool, seen.domain.tools));
-  return calls.flatMap((call): readonly Finding[] => {
-    const applies = rule.when === undefined ? true : seen.holds(rule.when, call);
-    if (typeof applies === 'object') return [unknown(`it is unknown whether this had to be said: ${applies.problem}`)];
-    if (!applies) return [];
-    return [
-      saidSince(rule, seen, call.step) ??
-        violated(`after ${call.tool} the agent never said ${wording(rule)}`, [call.step]),
-    ];
-  });
+  return calls.flatMap((call) =>
+    whereDue(rule, call, seen, () => {
+      const reason = `after ${call.tool} the agent never said ${wording(rule)}`;
+      return saidSince(rule, seen, call.step) ?? violated(reason, [call.step]);
+    }),
+  );
 }
 
 function saidSince(rule: RuleOf<'mustSay'>, { state }: Seen, step: number): Finding | null {

@@ -1,6 +1,7 @@
 import type { RuleOf } from '../domain/rule.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { saysPhrase } from '../text/phrase.ts';
-import { excerpt, type Finding, held, type Moment, unknown, violated } from './finding.ts';
+import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
 
 /**

@@ -1,6 +1,7 @@
 import type { Domain } from '../domain/domain.ts';
 import type { Rule, RuleVerdict } from '../domain/rule.ts';
 import type { RolloutState } from '../events/state.ts';
+import { impossible } from '../values/impossible.ts';
 import { before } from './before.ts';
 import { confirmed } from './confirmed.ts';
 import { type Finding, type Moment, unknown } from './finding.ts';
@@ -70,10 +71,6 @@ function findings(rule: Rule, moment: Moment, seen: Seen): readonly Finding[] {
     case 'judge':
       return judge(rule, moment, seen);
     default:
-      return unknownCheck(rule);
+      return impossible('check', rule);
   }
-}
-
-function unknownCheck(rule: never): never {
-  throw new Error(`unknown check ${JSON.stringify(rule)}`);
 }

@@ -2,14 +2,14 @@ import type { Domain } from '../domain/domain.ts';
 import type { Rule, RuleOf } from '../domain/rule.ts';
 import type { Task } from '../domain/task.ts';
 import { taskIn } from '../domain/taskVariant.ts';
-import type { Tool } from '../domain/tool.ts';
-import { isWrite } from '../domain/tool.ts';
+import { isWrite, type Tool } from '../domain/tool.ts';
 import { factsOf, isChangeSaid } from '../events/facts.ts';
-import { messagesOf } from '../events/message.ts';
+import { messagesOf, readArguments } from '../events/message.ts';
 import { filledActions, succeededIn } from '../events/quotedResults.ts';
 import type { RolloutState } from '../events/state.ts';
 import { conditionHolds, type Evaluated, evaluateExpression, type Scope } from '../expression/expression.ts';
 import { timeZoneOf } from '../text/calendar.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
 import { readView } from '../world/database.ts';
 import { callsOf, type MadeCall } from './calls.ts';
@@ -92,20 +92,8 @@ function namedValue(
   moment: Moment | MadeCall,
 ): Json | undefined {
   switch (name) {
-    case 'db':
-      return readView(state.world.agent);
-    case 'user':
-      return readView(state.world.user);
     case 'calls':
       return calls();
-    case 'messages':
-      return state.messages as unknown as Json;
-    case 'now':
-      return state.started.now;
-    case 'timeZone':
-      return timeZoneOf(state.started);
-    case 'turn':
-      return state.turn;
     case 'facts':
       return factsAt(domain, state);
     case 'expected':
@@ -125,7 +113,29 @@ function namedValue(
     case 'message':
       return 'type' in moment && moment.type === 'utterance' ? moment.text : undefined;
     default:
-      return unknownName(name);
+      return stateValue(name, state);
+  }
+}
+
+type StateName = 'db' | 'user' | 'messages' | 'now' | 'timeZone' | 'turn';
+
+/** Returns the value of a name that is that of the state alone. */
+export function stateValue(name: StateName, { world, messages, started, turn }: RolloutState): Json {
+  switch (name) {
+    case 'db':
+      return readView(world.agent);
+    case 'user':
+      return readView(world.user);
+    case 'messages':
+      return messages as unknown as Json;
+    case 'now':
+      return started.now;
+    case 'timeZone':
+      return timeZoneOf(started);
+    case 'turn':
+      return turn;
+    default:
+      return impossible('name', name);
   }
 }
 
@@ -138,7 +148,7 @@ function sourcedTexts(domain: Domain, { messages }: RolloutState): readonly stri
 function argumentsAt(moment: Moment | MadeCall): Json | undefined {
   if (!('type' in moment)) return moment.args;
   if (moment.type !== 'call') return undefined;
-  return typeof moment.call.arguments === 'string' ? {} : moment.call.arguments;
+  return readArguments(moment.call);
 }
 
 function toolAt(moment: Moment | MadeCall): string | undefined {
@@ -164,8 +174,4 @@ export function binds(tools: Tools, name: string, known: readonly Tool[], requir
   const tool = known.find((each) => each.name === name);
   if (!tool || tool.owner === 'user' || required.includes(name)) return false;
   return tools === 'writes' ? isWrite(tool) : !tool.generic && !tool.handsOff;
-}
-
-function unknownName(name: never): never {
-  throw new Error(`unknown name ${String(name)}`);
 }

@@ -1,4 +1,5 @@
 import { factsOf, recogniserOf } from '../events/facts.ts';
+import { impossible } from '../values/impossible.ts';
 import type { Progress } from './agendaProgress.ts';
 import { speech } from './agendaSpeech.ts';
 import type { Instruction } from './instruction.ts';
@@ -98,7 +99,7 @@ function worded(view: SeatView, progress: Progress, move: Move): UserReply {
     case 'stop':
       return { content: lastWords(view, progress, move.stop), stop: move.stop };
     default:
-      return unknownMove(move);
+      return impossible('move', move);
   }
 }
 
@@ -111,8 +112,4 @@ function lastWords(view: SeatView, progress: Progress, stop: 'done' | 'transferr
   if (acts.refuses && !acts.reportsDone && progress.reports.length === 0)
     return `${speak.givesIn()} ${speak.leaving()}`;
   return speak.thanks(acts.offersMore);
-}
-
-function unknownMove(move: never): never {
-  throw new Error(`unknown move ${JSON.stringify(move)}`);
 }

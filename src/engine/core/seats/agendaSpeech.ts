@@ -1,6 +1,7 @@
 import type { Lexicon } from '../dialogue/lexicon.ts';
 import type { Persona } from '../domain/persona.ts';
 import { fieldsOf } from '../events/message.ts';
+import { capitalized } from '../text/capitalized.ts';
 import { leavesOf } from '../text/value.ts';
 import type { Json } from '../values/json.ts';
 import type { Random } from '../values/random.ts';
@@ -184,6 +185,5 @@ export function joined(parts: readonly string[], word = 'and'): string {
 }
 
 const ended = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
-export const upperFirst = (text: string) =>
-  /^[a-z]+(?:[ ,]|\.?$)/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+export const upperFirst = (text: string) => (/^[a-z]+(?:[ ,]|\.?$)/.test(text) ? capitalized(text) : text);
 const lowerFirst = (text: string) => (/^I\b/.test(text) ? text : `${text.charAt(0).toLowerCase()}${text.slice(1)}`);

@@ -1,5 +1,6 @@
 import { isConfirmation, isProposal, namesValue } from '../dialogue/dialogue.ts';
 import type { GoldAction } from '../domain/task.ts';
+import { requiredIn } from '../domain/tool.ts';
 import { factsBehind, recogniserOf } from '../events/facts.ts';
 import { numberFormsOf, utterancesOf } from '../events/message.ts';
 import { leavesOf } from '../text/value.ts';
@@ -142,7 +143,7 @@ function handOffArguments(parameters: JsonObject, plan: Plan): Record<string, Js
     string,
     { readonly type?: string; readonly enum?: readonly Json[] }
   >;
-  const required = (parameters['required'] ?? []) as readonly string[];
+  const required = requiredIn(parameters);
   const values = Object.entries(properties).flatMap(([name, schema]): [string, Json][] => {
     const known = plan.valueSeen(name);
     if (known !== undefined) return [[name, known]];

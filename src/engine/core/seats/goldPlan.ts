@@ -1,14 +1,14 @@
 import { isProposal, namesValue } from '../dialogue/dialogue.ts';
 import { factOf, type GoldAction, type Task } from '../domain/task.ts';
 import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
-import { type Message, utterancesOf } from '../events/message.ts';
+import { answeredIn, fieldsOf, textsBy, utterancesOf } from '../events/message.ts';
 import { filledActions } from '../events/quotedResults.ts';
+import { isTransient } from '../rules/calls.ts';
 import { isExpression } from '../rules/confirmed.ts';
 import { binds } from '../rules/seen.ts';
 import { wordsOf } from '../text/text.ts';
 import { mapLeaves } from '../text/value.ts';
-import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from '../values/json.ts';
-import { memo } from '../values/memo.ts';
+import { canonicalJson, type Json, type JsonObject, jsonOf } from '../values/json.ts';
 import { onceMore } from './agendaSpeech.ts';
 import { instructedIn } from './ownTools.ts';
 import type { SeatView } from './seat.ts';
@@ -27,7 +27,12 @@ function madeIn(view: SeatView): readonly Made[] {
     const action: GoldAction = { tool, by: 'user', arguments: values as GoldAction['arguments'] };
     return { action, step, isError, content: answer };
   });
-  return [...callsIn(view.messages), ...instructed].toSorted((one, other) => one.step - other.step);
+  const own = answeredIn(view.messages).flatMap(({ call, result: { step, isError, content } }): readonly Made[] => {
+    if (call === undefined || typeof call.arguments === 'string') return [];
+    const action: GoldAction = { tool: call.name, by: 'agent', arguments: call.arguments as GoldAction['arguments'] };
+    return [{ action, step, isError, content }];
+  });
+  return [...own, ...instructed].toSorted((one, other) => one.step - other.step);
 }
 
 /** The progress of the gold seat in its task, derived from the conversation. */
@@ -65,7 +70,8 @@ export type Plan = {
   readonly summary: string;
 };
 
-const transient = /\b(?:time[d]? ?out|temporar\w*|try again|unavailable|rate limit|busy|overloaded|later|retry)\b/i;
+/** Whether another try makes sense after an error. */
+const mayPass = (content: string) => isTransient(content) || /\blater\b/i.test(content);
 
 /** Times that the gold seat makes a call at most, if it fails for a cause that may pass. */
 export const mostTries = 3;
@@ -112,9 +118,7 @@ export function planOf(view: SeatView): Plan {
     unreported: written.filter(({ step }) => step > lastSpoken),
     isRefusalDue: isRefusalDue(view, isWrite),
     get spoken() {
-      return utterancesOf(messages)
-        .flatMap(({ role, content }) => (role === 'agent' ? [content] : []))
-        .join('\n');
+      return textsBy('agent', utterancesOf(messages)).join('\n');
     },
     hasInstructed: made.some(({ action, isError }) => !isError && action.by === 'user'),
     hasClosed: utterancesOf(messages).some(
@@ -141,20 +145,6 @@ export function planOf(view: SeatView): Plan {
       return `The customer's request: ${userGoalOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`;
     },
   };
-}
-
-function callsIn(messages: readonly Message[]): readonly Made[] {
-  return messages.flatMap((message): Made[] => {
-    if (message.role !== 'agent') return [];
-    return message.toolCalls.flatMap((call): Made[] => {
-      const result = messages.find(
-        (each) => each.role === 'tool' && each.callId === call.id && each.step > message.step,
-      );
-      if (result?.role !== 'tool' || typeof call.arguments === 'string') return [];
-      const action: GoldAction = { tool: call.name, by: 'agent', arguments: call.arguments as GoldAction['arguments'] };
-      return [{ action, step: result.step, isError: result.isError, content: result.content }];
-    });
-  });
 }
 
 /** The gold actions of both seats that nothing has done yet, in order. */
@@ -254,7 +244,7 @@ function withFound(given: GoldAction['arguments'], found: readonly Json[], task:
 function isHopeless(made: readonly Made[], action: GoldAction): boolean {
   const failures = made.filter((each) => each.isError && keyOf(each.action) === keyOf(action));
   const last = failures.at(-1);
-  return last !== undefined && (failures.length >= mostTries || !transient.test(last.content));
+  return last !== undefined && (failures.length >= mostTries || !mayPass(last.content));
 }
 
 function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): number {
@@ -337,16 +327,6 @@ function findingsOf(content: string | undefined): readonly (readonly [string, st
     .slice(0, 3)
     .map(([name, value]) => [name, String(value)] as const);
 }
-
-/** Returns the fields of a result in JSON. Memoized because a conversation is read again each turn. */
-const fieldsOf = memo((content): JsonObject => {
-  try {
-    const parsed: Json = JSON.parse(content);
-    return isObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
-}, 200);
 
 function keyOf({ tool, arguments: values }: GoldAction): string {
   const known = texts.get(values);

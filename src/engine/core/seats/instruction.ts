@@ -1,5 +1,5 @@
 import type { Lexicon } from '../dialogue/lexicon.ts';
-import type { Tool } from '../domain/tool.ts';
+import { requiredIn, type Tool } from '../domain/tool.ts';
 import { literal } from '../text/literal.ts';
 import { saysInOrder } from '../text/phrase.ts';
 import { clausesOf, plain, sentencesOf, wordsOf } from '../text/text.ts';
@@ -90,7 +90,7 @@ function longestPhrase(text: string, { name }: Tool, lexicon: Lexicon): number {
 
 /** The arguments that a text names, or null when it leaves out one that is required. */
 function argumentsIn(text: string, tool: Tool): JsonObject | null {
-  const required = (tool.parameters['required'] ?? []) as readonly string[];
+  const required = requiredIn(tool.parameters);
   const found = Object.entries(parametersOf(tool)).map(([name, schema]) => [name, valueIn(text, schema)] as const);
   if (found.some(([name, value]) => value === undefined && required.includes(name))) return null;
   return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as JsonObject;

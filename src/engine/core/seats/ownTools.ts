@@ -1,5 +1,5 @@
-import { callsIn, type Message, type ToolCall } from '../events/message.ts';
-import { canonicalJson, type JsonObject } from '../values/json.ts';
+import { answeredIn, callsIn, type Message, readArguments } from '../events/message.ts';
+import { canonicalJson } from '../values/json.ts';
 import { type Instruction, instructionsIn } from './instruction.ts';
 import type { SeatView } from './seat.ts';
 
@@ -29,17 +29,10 @@ export function doingOf({ domain, messages }: Pick<SeatView, 'domain' | 'message
 const keyOf = ({ tool, arguments: values }: Instruction) => `${tool} ${canonicalJson(values)}`;
 
 function deedsIn(messages: readonly Message[]): readonly Deed[] {
-  const calls = messages.flatMap(callsIn);
-  return messages.flatMap((message): Deed[] => {
-    if (message.role !== 'tool') return [];
-    const call = calls.find(({ id }) => id === message.callId);
-    const { name: tool, content, isError } = message;
-    return [{ tool, arguments: argumentsOf(call), content, isError }];
+  return answeredIn(messages).map(({ call, result: { name: tool, content, isError } }) => {
+    return { tool, arguments: readArguments(call), content, isError };
   });
 }
-
-const argumentsOf = (call: ToolCall | undefined): JsonObject =>
-  call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
 
 /** An instruction that the agent gave the user, with the user's answer. */
 export type Instructed = Instruction & { readonly step: number; readonly answer: string; readonly isError: boolean };

@@ -1,6 +1,7 @@
 import type { AgentActs } from '../dialogue/dialogue.ts';
 import { type OccasionalBehaviour, occasionalBehaviours, type Persona } from '../domain/persona.ts';
 import type { RolloutStarted } from '../events/event.ts';
+import { impossible } from '../values/impossible.ts';
 import { randomStream, rolloutKey } from '../values/random.ts';
 
 /** Something that the user does at a reply which the seed has drawn. */
@@ -79,10 +80,6 @@ function isFitting(cue: Cue, { acts, hasTold }: { readonly acts: AgentActs; read
     case 'getsUpset':
       return true;
     default:
-      return unknownBehaviour(cue.behaviour);
+      return impossible('behaviour', cue.behaviour);
   }
-}
-
-function unknownBehaviour(behaviour: never): never {
-  throw new Error(`unknown behaviour ${String(behaviour)}`);
 }

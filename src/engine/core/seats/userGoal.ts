@@ -1,5 +1,6 @@
 import type { Task } from '../domain/task.ts';
 import { type Facts, factsOf, tells } from '../events/facts.ts';
+import { capitalized } from '../text/capitalized.ts';
 import { wordsOf } from '../text/text.ts';
 import { memo } from '../values/memo.ts';
 import { speech } from './agendaSpeech.ts';
@@ -21,7 +22,7 @@ export function openingOf(view: SeatView): string {
 /** Returns what the user wants, to be said again: its last word on it, without greetings. */
 export function userGoalOf(task: Task, isChanged: boolean): string {
   const said = isChanged ? task.user.change?.say : task.user.opening;
-  return upper(withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal))));
+  return capitalized(withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal))));
 }
 
 function withoutGreeting(text: string): string {
@@ -44,7 +45,7 @@ function inFirstPerson(text: string): string {
     yourself: 'myself',
     your: 'my',
   };
-  return upper(
+  return capitalized(
     text
       .replace(/\byou are\b/gi, 'I am')
       .replace(/\byou were\b/gi, 'I was')
@@ -93,5 +94,3 @@ function silentClauses(sentence: string, isSilent: (part: string) => boolean): s
     .replace(/[\s,;:-]+$/, '');
   return kept === '' || /[.!?]$/.test(kept) ? kept : `${kept}.`;
 }
-
-const upper = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

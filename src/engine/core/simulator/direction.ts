@@ -1,8 +1,7 @@
 import type { AgentActs } from '../dialogue/dialogue.ts';
 import { factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
 import { type Insistence, isTimeToChange, isTimeToInsist } from '../seats/hardBehaviour.ts';
-import type { Cue } from '../seats/schedule.ts';
-import { dueAt, scheduleOf } from '../seats/schedule.ts';
+import { type Cue, dueAt, scheduleOf } from '../seats/schedule.ts';
 import type { UserView } from '../seats/seat.ts';
 import { turnsOf } from './turns.ts';
 

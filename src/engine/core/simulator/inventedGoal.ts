@@ -6,7 +6,7 @@ import { disagreementWith } from '../seats/disagreement.ts';
 import type { UserView } from '../seats/seat.ts';
 import { plain } from '../text/text.ts';
 import { standingOf } from './direction.ts';
-import { excerpt } from './roleFlip.ts';
+import { quoted } from './roleFlip.ts';
 import { turnsOf } from './turns.ts';
 
 /** Matches identifiers of one thing of the world: a code, an address, a long number. */
@@ -26,7 +26,7 @@ export function inventedGoal(view: UserView, content: string): string | null {
   const { domain, task } = view;
   const wrong = disagreementWith(content, { domain, task }, facts, given);
   return wrong?.type === 'wrongValue' && !isNegated(content)
-    ? `it says another ${wrong.fact} than it knows: "${excerpt(content)}"`
+    ? `it says another ${wrong.fact} than it knows: "${quoted(content)}"`
     : null;
 }
 

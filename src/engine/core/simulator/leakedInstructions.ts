@@ -4,7 +4,7 @@ import { containsWords } from '../text/value.ts';
 import { standingOf } from './direction.ts';
 import { givenTo } from './inventedGoal.ts';
 import { behaviourLines, fixedLines } from './prompt.ts';
-import { excerpt } from './roleFlip.ts';
+import { quoted } from './roleFlip.ts';
 import { spokenThoughts } from './spokenThoughts.ts';
 
 /** So many words in a row are not a coincidence. */
@@ -15,20 +15,20 @@ const runs = [...fixedLines, ...Object.values(behaviourLines)].map((line) => wor
 /** Whether the user tells what only its instructions say: their words, or its goal as they put it. */
 export function leakedInstructions(view: UserView, reply: UserReply): string | null {
   const { content } = reply;
-  if (/#{2,}/.test(content)) return `it shows a stop word or a mark of its instructions: "${excerpt(content)}"`;
+  if (/#{2,}/.test(content)) return `it shows a stop word or a mark of its instructions: "${quoted(content)}"`;
   const own = wordsOf(content);
   const line = runs.find((words) => sharesRun(own, words, shared.instructions));
-  if (line) return `it tells its instructions: "${excerpt(content)}"`;
+  if (line) return `it tells its instructions: "${quoted(content)}"`;
   // An attack may speak of instructions, of roles and of the agent.
   const isAttacker = view.persona.attacks.length > 0;
   const confession = isAttacker ? null : spokenThoughts(reply, givenTo(view));
-  if (confession) return `it speaks about its instructions: "${excerpt(confession)}"`;
+  if (confession) return `it speaks about its instructions: "${quoted(confession)}"`;
   if (!isAttacker && speaksOfGoal(view.task.user.goal, content))
-    return `it speaks about its goal: "${excerpt(content)}"`;
+    return `it speaks about its goal: "${quoted(content)}"`;
   const told = [view.task.user.goal, view.persona.description, ...aims(view)].some((text) =>
     isToldAsWritten(text, content),
   );
-  return told ? `it tells its goal as its instructions put it: "${excerpt(content)}"` : null;
+  return told ? `it tells its goal as its instructions put it: "${quoted(content)}"` : null;
 }
 
 const namedGoal =

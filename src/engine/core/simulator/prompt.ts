@@ -3,6 +3,7 @@ import type { OccasionalBehaviour } from '../domain/persona.ts';
 import { factsOf, recogniserOf } from '../events/facts.ts';
 import { callsIn, messagesOf, type ToolCall } from '../events/message.ts';
 import type { UserView } from '../seats/seat.ts';
+import { impossible } from '../values/impossible.ts';
 import { type ProvidedMessage, providedBy } from '../values/providerFields.ts';
 import { type Direction, standingOf } from './direction.ts';
 import { silence } from './turns.ts';
@@ -149,10 +150,6 @@ function wording({ task, persona }: UserView, direction: Direction): string {
     case 'behaviour':
       return behaviourLines[direction.behaviour];
     default:
-      return unknownDirection(direction);
+      return impossible('direction', direction);
   }
-}
-
-function unknownDirection(direction: never): never {
-  throw new Error(`unknown direction ${JSON.stringify(direction)}`);
 }

@@ -1,5 +1,6 @@
 import { recogniserOf } from '../events/facts.ts';
 import type { UserView } from '../seats/seat.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { plain, wordsOf } from '../text/text.ts';
 import { containsWords } from '../text/value.ts';
 import { turnsOf } from './turns.ts';
@@ -69,12 +70,12 @@ const labels = /^\s*(?:agent|assistant|support|support agent|representative|syst
 /** Whether the user's text is the agent's: its words, its deeds, or what it just said. */
 export function roleFlip(view: UserView, content: string): string | null {
   const label = labels.exec(content);
-  if (label && view.persona.attacks.length === 0) return `it speaks for the agent: "${excerpt(label[0])}"`;
-  if (markup.test(content)) return `it makes a call of a tool, which only the agent does: "${excerpt(content)}"`;
+  if (label && view.persona.attacks.length === 0) return `it speaks for the agent: "${quoted(label[0])}"`;
+  if (markup.test(content)) return `it makes a call of a tool, which only the agent does: "${quoted(content)}"`;
   const text = plain(content);
   const found = [...service, ...asksFor(view)].map((pattern) => pattern.exec(text)).find((each) => each !== null);
-  if (found) return `it speaks as the agent: "${excerpt(found[0])}"`;
-  if (view.persona.attacks.length === 0 && staff.test(text)) return `it speaks as the agent: "${excerpt(content)}"`;
+  if (found) return `it speaks as the agent: "${quoted(found[0])}"`;
+  if (view.persona.attacks.length === 0 && staff.test(text)) return `it speaks as the agent: "${quoted(content)}"`;
   return echo(view, content);
 }
 
@@ -101,4 +102,5 @@ function echo(view: UserView, content: string): string | null {
   return isSame || isWithin ? 'it says again what the agent said' : null;
 }
 
-export const excerpt = (text: string) => (text.length > 80 ? `${text.slice(0, 77)}...` : text).trim();
+/** Returns an excerpt of what a user says, to quote it. */
+export const quoted = (text: string) => excerpt(text, 80).trim();

@@ -3,6 +3,9 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Returns how often something was: `once`, `2 times`. */
+export const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+
 /** Names that a message shows of a list. */
 const shownNames = 3;
 

@@ -13,7 +13,6 @@ export function saysPhrase(text: string, phrase: string): boolean {
   return saysAny(text, [phrase]);
 }
 
-/** Whether a text says one of the phrases. */
 export function saysAny(text: string, phrases: readonly string[]): boolean {
   const said = wordsOf(plain(text));
   return phrases.some((phrase) => {

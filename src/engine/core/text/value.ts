@@ -97,6 +97,13 @@ export function leavesOf(value: unknown): readonly string[] {
   return [String(value)];
 }
 
+/** The keys of the objects within a JSON value, outer ones first. */
+export function keysIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? [] : Object.keys(value);
+  return [...own, ...Object.values(value).flatMap(keysIn)];
+}
+
 /** Returns a JSON value with others in place of its scalar values; null stays. */
 export function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Json): Json {
   if (value === null) return null;
@@ -105,3 +112,7 @@ export function mapLeaves(value: Json, change: (leaf: string | number | boolean)
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapLeaves(each, change)]));
   return change(value as string | number | boolean);
 }
+
+/** Returns a value of a database as a verdict shows it. */
+export const shownValue = (value: Json | undefined, most = Number.POSITIVE_INFINITY): string =>
+  value === undefined ? 'missing' : JSON.stringify(value).slice(0, most);

@@ -7,6 +7,9 @@ export type Json = JsonScalar | readonly Json[] | JsonObject;
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Returns a value as an object; an empty one if it is not an object. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
 /** Returns the value of a JSON text; undefined for a text that is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
@@ -14,6 +17,15 @@ export function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Returns a text as it is, and any other value as JSON. */
+export const textOrJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Returns the value of a JSON text; the text itself where it is not JSON. */
+export function jsonOrText(text: string): Json {
+  const value = jsonOf(text);
+  return value === undefined ? text : (value as Json);
 }
 
 /** Returns a text with null in place of NaN and Infinity, which Python writes and JSON does not have. */

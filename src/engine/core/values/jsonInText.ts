@@ -40,13 +40,13 @@ export function endsInsideObject(text: string): boolean {
   return begins.some(({ index }) => endOfObject(rest, index) < 0);
 }
 
-/** Returns the last object that can be an answer. Returns undefined if no object can, or if two of them differ. */
-export function answerAmong(
-  objects: readonly JsonObject[],
+/** Returns the last object that can be an answer; undefined if no object can, and `differing` if two of them differ. */
+export function answerAmong<Answer extends { readonly value: JsonObject }>(
+  objects: readonly Answer[],
   isSame: (one: JsonObject, other: JsonObject) => boolean,
-): JsonObject | 'differing' | undefined {
+): Answer | 'differing' | undefined {
   const last = objects.at(-1);
-  return last && objects.some((each) => !isSame(each, last)) ? 'differing' : last;
+  return last && objects.some(({ value }) => !isSame(value, last.value)) ? 'differing' : last;
 }
 
 type Scanned = { readonly placed: readonly PlacedObject[]; readonly spans: readonly Span[]; readonly rest: string };

@@ -14,8 +14,9 @@ import {
 } from '../expression/expression.ts';
 import { readings } from '../expression/readings.ts';
 import { callsOf } from '../rules/calls.ts';
-import { timeZoneOf } from '../text/calendar.ts';
+import { stateValue } from '../rules/seen.ts';
 import { counted } from '../text/counted.ts';
+import { shownValue } from '../text/value.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
 import { readView } from '../world/database.ts';
 import { comparable, firstDifference } from './volatile.ts';
@@ -128,7 +129,7 @@ function goldProblem(
   const found = firstDifference(own, expected, compare);
   if (!found) return null;
   const where = [source, ...(path === undefined ? [] : [path]), ...found.path.slice(keys.length)].join(' › ');
-  return `${where} is ${show(found.before)}; after the gold actions it is ${show(found.after)}`;
+  return `${where} is ${shownValue(found.before)}; after the gold actions it is ${shownValue(found.after)}`;
 }
 
 /** Returns the keys and indices of a path such as `entities[name=Ann].observations[0]`. */
@@ -162,15 +163,12 @@ function scopeIn(state: RolloutState, world: World, root: Json | undefined): Sco
       case 'state':
         return root;
       case 'db':
-        return readView(world.agent);
       case 'user':
-        return readView(world.user);
+      case 'now':
+      case 'timeZone':
+        return stateValue(name, { ...state, world });
       case 'calls':
         return callsOf(state.messages);
-      case 'now':
-        return state.started.now;
-      case 'timeZone':
-        return timeZoneOf(state.started);
       default:
         return undefined;
     }
@@ -194,13 +192,13 @@ function pathProblem(assertion: Assertion, prefix: string, root: Json): string |
   const where = `${prefix}${assertion.path ?? ''}`;
   const found = assertion.path === undefined ? root : at(root, assertion.path);
   if (assertion.exists !== undefined && (found !== undefined) !== assertion.exists) {
-    return `${where} ${assertion.exists ? 'is missing' : `is ${show(found)}, expected nothing there`}`;
+    return `${where} ${assertion.exists ? 'is missing' : `is ${shownValue(found)}, expected nothing there`}`;
   }
   if (assertion.equals !== undefined && !equalJson(found, assertion.equals as Json)) {
-    return `${where} is ${show(found)}, expected ${show(assertion.equals as Json)}`;
+    return `${where} is ${shownValue(found)}, expected ${shownValue(assertion.equals as Json)}`;
   }
   if (assertion.contains !== undefined && !contains(found, assertion.contains as Json)) {
-    return `${where} is ${show(found)}, which does not contain ${show(assertion.contains as Json)}`;
+    return `${where} is ${shownValue(found)}, which does not contain ${shownValue(assertion.contains as Json)}`;
   }
   return null;
 }
@@ -236,5 +234,3 @@ function contains(found: Json | undefined, part: Json): boolean {
   if (!isObject(found) || !isObject(part)) return false;
   return Object.entries(part).every(([key, value]) => equalJson(found[key], value));
 }
-
-const show = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value));

@@ -2,6 +2,7 @@ import type { Task } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import { utterancesOf } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
+import { impossible } from '../values/impossible.ts';
 import { saysPhrase } from './spokenPhrase.ts';
 
 type Said = { readonly content: string; readonly step: number };
@@ -43,7 +44,7 @@ function saidOf(by: Task['communicateBy'], state: RolloutState): readonly Said[]
     case 'tau1':
       return heardOf(state);
     default:
-      return unknownEvaluator(by);
+      return impossible('evaluator', by);
   }
 }
 
@@ -62,8 +63,4 @@ function textsOf(state: RolloutState): readonly Said[] {
     message.role === 'agent' && message.content?.trim() ? [{ content: message.content, step: message.step }] : [],
   );
   return [...greetingOf(state), ...texts];
-}
-
-function unknownEvaluator(by: never): never {
-  throw new Error(`unknown evaluator ${String(by)}`);
 }

@@ -4,8 +4,9 @@ import type { Task } from '../domain/task.ts';
 import type { Deviation, Verdict } from '../events/event.ts';
 import { callsIn } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
+import { shownValue } from '../text/value.ts';
 import { createdIdsIn } from '../values/createdIds.ts';
-import { type Json, showPath } from '../values/json.ts';
+import { showPath } from '../values/json.ts';
 import { type Change, type Database, diffDatabases, sameDatabase } from '../world/database.ts';
 import { type Renamed, type Renaming, renamedLike } from './renaming.ts';
 
@@ -73,7 +74,7 @@ export function databaseVerdict(compared: Compared, start: World, made: World): 
   );
   const shown = changes
     .slice(0, 3)
-    .map(({ path, before, after }) => `${path.join('.')} is ${show(after)}, expected ${show(before)}`);
+    .map(({ path, before, after }) => `${path.join('.')} is ${shownValue(after)}, expected ${shownValue(before)}`);
   const more = changes.length > 3 ? ` (and ${changes.length - 3} more)` : '';
   const wrong = changes.map(({ side, path }) => pathKey(side, path));
   return {
@@ -116,4 +117,3 @@ function shareOf(expected: readonly string[], wrong: readonly string[]): { reado
 }
 
 const pathKey = (side: string, path: readonly (string | number)[]) => `${side}:${showPath(path)}`;
-const show = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value));

@@ -2,6 +2,7 @@ import type { EndState, Task } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import { callsIn, isUnreadable } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
+import { shownValue } from '../text/value.ts';
 import { isObject, type Json } from '../values/json.ts';
 import { getAt } from '../world/database.ts';
 import { plainJson } from './objectRows.ts';
@@ -107,4 +108,4 @@ function hasBegun({ messages, started }: RolloutState, { since }: EndState): boo
   });
 }
 
-const shown = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value).slice(0, 200));
+const shown = (value: Json | undefined) => shownValue(value, 200);

@@ -3,6 +3,7 @@ import type { Task } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import { callsIn, isUnreadable, type Message } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
+import { shownValue } from '../text/value.ts';
 import type { Json } from '../values/json.ts';
 import { diffDatabases, getAt } from '../world/database.ts';
 import { sameValue } from './pythonEquality.ts';
@@ -100,4 +101,4 @@ function withoutEach(list: readonly string[], others: readonly string[]): readon
   });
 }
 
-const shown = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value).slice(0, 200));
+const shown = (value: Json | undefined) => shownValue(value, 200);

@@ -3,6 +3,7 @@ import { exactly, type FieldComparison } from '../domain/fieldComparison.ts';
 import type { Task, VerifierName } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import type { RolloutState } from '../events/state.ts';
+import { impossible } from '../values/impossible.ts';
 import { actionsVerdict } from './actions.ts';
 import { assertionsVerdict, stateOutside, type VolatileOf } from './assertions.ts';
 import { communicateVerdict } from './communicate.ts';
@@ -80,7 +81,7 @@ function verdicts(
     case 'judge':
       return [judgeVerdict(task.judge ?? [], state)];
     default:
-      return unknownVerifier(verifier);
+      return impossible('verifier', verifier);
   }
 }
 
@@ -99,8 +100,4 @@ function diagnosticsOf({ communicate, receipts, assertions, milestones }: Task):
     ...((receipts?.length ?? 0) > 0 ? (['receipts'] as const) : []),
     ...((milestones?.length ?? 0) > 0 ? (['milestones'] as const) : []),
   ];
-}
-
-function unknownVerifier(verifier: never): never {
-  throw new Error(`unknown verifier ${String(verifier)}`);
 }

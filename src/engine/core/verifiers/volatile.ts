@@ -7,7 +7,7 @@ import {
   isExact,
   placeOf,
 } from '../domain/fieldComparison.ts';
-import { excerpt } from '../rules/finding.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { createdIdsIn, prefixOf } from '../values/createdIds.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from '../values/json.ts';
 import { exactJson } from '../values/largeIntegers.ts';

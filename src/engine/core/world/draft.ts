@@ -5,6 +5,7 @@ import {
   checkPlain,
   childOf,
   enter,
+  inspect,
   isContainer,
   jsonOf,
   keysOf,
@@ -27,8 +28,6 @@ export const draftKey = Symbol('draft');
 function draftBehind(value: object): Draft | undefined {
   return (value as { readonly [draftKey]?: Draft })[draftKey];
 }
-
-const inspect = Symbol.for('nodejs.util.inspect.custom');
 
 /** One tool call's drafts. Closing it makes all of them read-only. */
 export class DraftSession {

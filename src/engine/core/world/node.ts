@@ -10,7 +10,7 @@ export type NodeObject = { readonly [key: string]: Node };
 
 export const narrowKeys = 64;
 
-const inspect = Symbol.for('nodejs.util.inspect.custom');
+export const inspect = Symbol.for('nodejs.util.inspect.custom');
 
 /** A wide object; code of a domain only ever sees its views. */
 export class Wide {
@@ -159,7 +159,6 @@ export function keysOf(node: Node): readonly string[] {
   return isContainer(node) ? Object.keys(node) : [];
 }
 
-/** The number of keys. */
 export function countOf(node: Node): number {
   return node instanceof Wide ? sizeOf(node.table.root) : keysOf(node).length;
 }
@@ -224,6 +223,6 @@ class WideView implements ProxyHandler<object> {
   }
 }
 
-function refuseWrite(key: string | symbol): never {
+export function refuseWrite(key: string | symbol): never {
   throw new TypeError(`a read tool may not write: it tried to change ${JSON.stringify(String(key))}`);
 }

@@ -37,7 +37,6 @@ export function tableOf<V>(entries: readonly (readonly [string, V])[]): Table<V>
   return { root: build(entries, 0), order: { list, size: list.length } };
 }
 
-/** Keys in their order. */
 export function tableKeys(table: Table<unknown>): readonly string[] {
   const { list, size } = table.order;
   return list.length === size ? list : list.slice(0, size);

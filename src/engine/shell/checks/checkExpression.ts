@@ -1,6 +1,8 @@
 import { parseExpression } from '../../core/expression/expression.ts';
 import type { ObjectType, Texts, Type } from '../../core/expression/type.ts';
 import { type Readable, type TypeProblem, typeProblems } from '../../core/expression/typeCheck.ts';
+import { capitalized } from '../../core/text/capitalized.ts';
+import { impossible } from '../../core/values/impossible.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import { replacing } from '../source/edit.ts';
@@ -83,7 +85,7 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
       );
       return;
     default:
-      unknownProblem(problem);
+      impossible('problem', problem);
   }
 }
 
@@ -123,11 +125,11 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
       const isUnsure = of.others !== undefined || (of.place !== undefined && types.isOpen);
       if (isUnsure && of.others === undefined && meant === undefined) return;
       const all = own.length === 0 ? 'No row, tool or schema has it.' : `It has ${own.join(', ')}.`;
-      say(isUnsure ? 'warning' : 'error', 'unknown-field', `${sentence(of.what)} has no field ${name}.`, all);
+      say(isUnsure ? 'warning' : 'error', 'unknown-field', `${capitalized(of.what)} has no field ${name}.`, all);
       return;
     }
     default:
-      unknownKind(of.kind);
+      impossible('kind', of.kind);
   }
 }
 
@@ -138,7 +140,7 @@ function noteRow(key: string, { rows, what }: ObjectType, at: Location, { kind, 
   if (kind === 'task' && meant === undefined) return;
   const some = `It has ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', ...' : ''}.`;
   const hint = meant === undefined ? some : `Did you mean ${meant}?`;
-  note(at, 'warning', `${kind}/unknown-row`, `${sentence(what)} has no row ${key}.`, hint, fixFor(at, key, keys));
+  note(at, 'warning', `${kind}/unknown-row`, `${capitalized(what)} has no row ${key}.`, hint, fixFor(at, key, keys));
 }
 
 /** Letters below which a word is too short to be taken for a misspelt one. */
@@ -181,7 +183,7 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
       note(at, 'warning', `${kind}/unknown-value`, `No task, row or tool has the value "${value}".`, hint, fix);
       return;
     default:
-      unknownSource(from);
+      impossible('source', from);
   }
 }
 
@@ -190,18 +192,4 @@ function fixFor(at: Location, word: string, candidates: Iterable<string>) {
   const meant = nearest(word, candidates);
   const isExact = at.line === at.endLine && at.endColumn - at.column === word.length;
   return meant === undefined || !isExact ? undefined : replacing(at, word, meant);
-}
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-function unknownProblem(problem: never): never {
-  throw new Error(`unknown problem ${JSON.stringify(problem)}`);
-}
-
-function unknownKind(kind: never): never {
-  throw new Error(`unknown kind ${String(kind)}`);
-}
-
-function unknownSource(from: never): never {
-  throw new Error(`unknown source ${String(from)}`);
 }

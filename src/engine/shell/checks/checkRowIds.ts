@@ -1,7 +1,7 @@
 import { namesValue } from '../../core/dialogue/dialogue.ts';
 import { factOf, type Task } from '../../core/domain/task.ts';
 import { isPerson } from '../../core/rules/rowNames.ts';
-import { leavesOf } from '../../core/text/value.ts';
+import { keysIn, leavesOf } from '../../core/text/value.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import {
   hasIdForm,
@@ -188,12 +188,6 @@ function demandsOf({
     ]),
     ...communicate.map((text, index) => [text, ['communicate', index]] as const),
   ];
-}
-
-function keysIn(value: unknown): readonly string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own = Array.isArray(value) ? [] : Object.keys(value);
-  return [...own, ...Object.values(value).flatMap(keysIn)];
 }
 
 /** The gold actions are about rows of the person or thing that the facts describe, or the task names another one. */

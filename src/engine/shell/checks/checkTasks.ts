@@ -12,6 +12,7 @@ import { argumentProblems } from '../load/arguments.ts';
 import { acceptedFirst } from '../load/drafts.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
+import { quotingLeavesIn } from '../load/taskWorld.ts';
 import { respelt } from '../source/edit.ts';
 import { keyOf, type Placed, placeOf, textIn } from '../source/items.ts';
 import { didYouMean, nearest } from '../source/nearest.ts';
@@ -231,31 +232,25 @@ function checkCalls(placed: Placed<Task>, types: DomainTypes, known: KnownTools,
 function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, known: KnownTools, note: Note): void {
   const { actions } = placed.value;
   const own = known.tools.get(actions[index]?.tool ?? '');
-  const quoted = (value: Json, path: readonly PropertyKey[]): void => {
-    if (typeof value === 'object' && value !== null)
-      for (const [key, each] of Object.entries(value as JsonObject))
-        quoted(each, [...path, Array.isArray(value) ? Number(key) : key]);
-    const text = quotedIn(value);
-    if (text === null) return;
-    const before = actions.slice(0, index);
-    const quotable = before.filter((action) => isQuotable(action, own, placed.value, known));
+  const quotable = actions.slice(0, index).filter((action) => isQuotable(action, own, placed.value, known));
+  for (const { leaf, path: within } of quotingLeavesIn(actions[index]?.arguments)) {
+    const path = ['actions', index, 'arguments', ...within];
     if (quotable.length === 0) {
       const message =
         index === 0
-          ? `${String(value)} quotes the result of an earlier gold action, and this is the first one.`
-          : `${String(value)} quotes a result that ${own?.name} does not have where the gold actions are played for comparison: only tools with the same state are called there.`;
+          ? `${leaf} quotes the result of an earlier gold action, and this is the first one.`
+          : `${leaf} quotes a result that ${own?.name} does not have where the gold actions are played for comparison: only tools with the same state are called there.`;
       const hint =
         index === 0
           ? 'Write the value, or an action that returns it.'
           : 'Write the value, or compare what the rollout leaves with that: or path: in the assertions of the task.';
       note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, hint);
-      return;
+      continue;
     }
     const earlier = quotable.map(({ tool }) => types.resultOf(known.tools.get(tool)));
     const context = { kind: 'task', names: { result: eitherOf(earlier) }, types, note } as const;
-    checkPath({ ...textIn(placed, String(value), ...path), text }, -1, context);
-  };
-  quoted(actions[index]?.arguments as JsonObject, ['actions', index, 'arguments']);
+    checkPath({ ...textIn(placed, leaf, ...path), text: quotedIn(leaf) ?? '' }, -1, context);
+  }
 }
 
 /** Whether a tool has the result of an earlier gold action also where the gold actions are played for comparison. */

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import type { Tool } from '../../core/domain/tool.ts';
+import { capitalized } from '../../core/text/capitalized.ts';
 import { type Approval, approvalFor } from '../approvals/approvals.ts';
 import { effectsOfDomain, isOfCode } from '../approvals/effects.ts';
 import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from '../files/diagnostic.ts';
@@ -92,11 +93,9 @@ function withoutPlace(message: string, file: string): { readonly text: string; r
     : [];
   const rest = place === '' ? message : message.slice(file.length + place.length);
   // Other sentences begin with a name of the code, which stays as it is.
-  const text = rest.replace(/^(?:an? [\w ]+ is not erasable|can't import)/, upperFirst);
+  const text = rest.replace(/^(?:an? [\w ]+ is not erasable|can't import)/, capitalized);
   return { text: /[.!?]$/.test(text) ? text : `${text}.`, column: Number(column ?? 1) };
 }
-
-const upperFirst = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 type Failing = { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
 

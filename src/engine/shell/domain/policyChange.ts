@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readBoundedText } from '../files/boundedFile.ts';
+import { namesIn } from '../files/disk.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { isRecording } from '../records/recordingName.ts';
 import { type PolicyChange, type RunFile, readRunFile } from '../records/runFile.ts';
@@ -39,14 +40,6 @@ function writtenAt(file: string): number | null {
     return statSync(file).mtimeMs;
   } catch {
     return null;
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -1,4 +1,14 @@
-import { existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { RefusedFile } from './boundedFile.ts';
 import { Fault } from './fault.ts';
@@ -134,4 +144,18 @@ export function makeRunFolder(path: string): void {
       return;
     }
   });
+}
+
+/** Returns how many bytes a file has; 0 for none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Returns the names in a folder, in order; none where there is no such folder. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
 }

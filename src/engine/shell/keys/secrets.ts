@@ -37,7 +37,6 @@ export function keptSecret(name: string, value: string): string {
   return value;
 }
 
-/** Returns the names of the secrets that are known. */
 export const secretNames = (): readonly string[] => [...known.values()].map(({ name }) => name);
 
 const inJson = (form: string) => JSON.stringify(form).slice(1, -1);

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Tool } from '../../core/domain/tool.ts';
-import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
+import { type Json, type JsonObject, textOrJson, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { didYouMean } from '../source/nearest.ts';
 import { argumentsOf } from '../source/note.ts';
@@ -35,7 +35,7 @@ export function argumentProblems(
   const errors = exactErrors(schema, checked);
   // The server checks what cannot be checked here.
   if (tool.source?.type === 'mcp' && errors.some(isUnchecked)) return [];
-  return errors.flatMap((error) => problemOf(tool, error, given));
+  return errors.map((error) => problemOf(tool, error, given));
 }
 
 /** Returns what a call is refused with whose arguments do not fit, or null where they do. */
@@ -91,78 +91,51 @@ function typeHint(value: Json | undefined, wanted: string): string {
   return `It is ${JSON.stringify(value)?.slice(0, 80) ?? 'missing'}.`;
 }
 
-function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): readonly ArgumentProblem[] {
+function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): ArgumentProblem {
   const path = keysOfPointer(error.instancePath);
   const name = path.join('.');
   const params = error.params as Record<string, unknown>;
+  const atValue = { path, isKey: false, hint: `See the description of ${tool.name}.` };
   switch (error.keyword) {
     case 'required': {
       const missing = String(params.missingProperty);
-      return [
-        {
-          path,
-          isKey: true,
-          missing,
-          message: `the argument ${[...path, missing].join('.')} is missing.`,
-          hint: `Write ${missing}: and its value.`,
-        },
-      ];
+      return {
+        path,
+        isKey: true,
+        missing,
+        message: `the argument ${[...path, missing].join('.')} is missing.`,
+        hint: `Write ${missing}: and its value.`,
+      };
     }
     case 'additionalProperties': {
       const extra = String(params.additionalProperty);
       const names = path.length === 0 ? argumentsOf(tool) : [];
       const all = path.length === 0 ? `Its arguments are ${names.join(', ') || 'none'}.` : 'Take it out.';
-      return [
-        {
-          path: [...path, extra],
-          isKey: true,
-          message: `there is no argument ${[...path, extra].join('.')}.`,
-          hint: didYouMean(extra, names, all),
-          candidates: names,
-        },
-      ];
+      return {
+        path: [...path, extra],
+        isKey: true,
+        message: `there is no argument ${[...path, extra].join('.')}.`,
+        hint: didYouMean(extra, names, all),
+        candidates: names,
+      };
     }
     case 'enum': {
-      const allowed = (params.allowedValues as readonly unknown[]).map((value) =>
-        typeof value === 'string' ? value : JSON.stringify(value),
-      );
-      return [
-        {
-          path,
-          isKey: false,
-          message: `${name} must be one of ${allowed.join(', ')}.`,
-          hint: 'Choose one of them.',
-          candidates: allowed,
-        },
-      ];
+      const candidates = (params.allowedValues as readonly unknown[]).map(textOrJson);
+      const message = `${name} must be one of ${candidates.join(', ')}.`;
+      return { ...atValue, message, hint: 'Choose one of them.', candidates };
     }
-    case 'type':
-      return [
-        {
-          path,
-          isKey: false,
-          message: `${name || 'the arguments'} must be of type ${String(params.type)}.`,
-          hint: typeHint(valueAt(given, path), String(params.type)),
-        },
-      ];
+    case 'type': {
+      const wanted = String(params.type);
+      const message = `${name || 'the arguments'} must be of type ${wanted}.`;
+      return { ...atValue, message, hint: typeHint(valueAt(given, path), wanted) };
+    }
     case 'anyOf':
     case 'oneOf':
-      return [
-        {
-          path,
-          isKey: false,
-          message: name === '' ? 'they fit none of their forms.' : `${name} fits none of the forms that it may have.`,
-          hint: `See the description of ${tool.name}.`,
-        },
-      ];
+      return {
+        ...atValue,
+        message: name === '' ? 'they fit none of their forms.' : `${name} fits none of the forms that it may have.`,
+      };
     default:
-      return [
-        {
-          path,
-          isKey: false,
-          message: `${name || 'the arguments'} ${error.message ?? 'must fit the schema'}.`,
-          hint: `See the description of ${tool.name}.`,
-        },
-      ];
+      return { ...atValue, message: `${name || 'the arguments'} ${error.message ?? 'must fit the schema'}.` };
   }
 }

@@ -65,11 +65,20 @@ export type NamedLeaf = { readonly name: string; readonly leaf: string; readonly
  * The arguments of a call as texts, each with the key that it is under: `flight_number` in a list of flights. What an
  * argument quotes of a result is not known.
  */
-export function namedLeavesIn(value: unknown, name = '', path: readonly PropertyKey[] = []): readonly NamedLeaf[] {
-  if (value === null || value === undefined || quotedIn(value) !== null) return [];
+export function namedLeavesIn(value: unknown): readonly NamedLeaf[] {
+  return namedLeaves(value).filter(({ leaf }) => quotedIn(leaf) === null);
+}
+
+/** The arguments of a gold action that quote a result. */
+export function quotingLeavesIn(value: unknown): readonly NamedLeaf[] {
+  return namedLeaves(value).filter(({ leaf }) => quotedIn(leaf) !== null);
+}
+
+function namedLeaves(value: unknown, name = '', path: readonly PropertyKey[] = []): readonly NamedLeaf[] {
+  if (value === null || value === undefined) return [];
   if (typeof value !== 'object') return [{ name, leaf: String(value), path }];
   const isList = Array.isArray(value);
   return Object.entries(value).flatMap(([key, each]) =>
-    namedLeavesIn(each, isList ? name : key, [...path, isList ? Number(key) : key]),
+    namedLeaves(each, isList ? name : key, [...path, isList ? Number(key) : key]),
   );
 }

@@ -23,21 +23,18 @@ import {
 } from './errors.ts';
 import { ForwardingTransport, type Received, type Sent } from './forwardingTransport.ts';
 import { isResultOfCall, meaningOfStatus } from './httpStatus.ts';
+import { requestNumber } from './numericId.ts';
+import { Sessions } from './sessions.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
 
 const anyResult = z.looseObject({});
 
-/** The number of connections of this process to each session, by server and id. */
-const holders = new Map<string, number>();
-/** Connections whose handshake is in progress. */
-const opening = new Set<McpConnection>();
-
 type CallOptions = {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Whether an earlier call of the rollout had a result. */
-  readonly isKnown: boolean;
+  readonly hasResult: boolean;
   /**
    * The longest time of a call whose progress notifications restart the time limit; by default they do not restart it.
    */
@@ -55,17 +52,7 @@ export class McpConnection {
   /** The last answer to another request than those under way. */
   #other: OtherAnswer | undefined;
   #transport: Transport | null = null;
-  #server = '';
-  /** Every session that the server has named to this connection. The last one is in use. */
-  readonly sessions = new Set<string>();
-  /** Ends a session on the server. It may reject. */
-  endSession: (id: string) => Promise<void> = async () => undefined;
-  /** The key in `holders` under which this connection is counted. */
-  #session: string | null = null;
-  /** Sessions that ended during the handshake, of which the server may have given one to this connection. */
-  readonly #endedSessions = new Set<string>();
-  /** Whether another connection of this process had the session first. */
-  sharesSession = false;
+  readonly sessions = new Sessions();
 
   constructor() {
     this.client.fallbackRequestHandler = ({ method }) => Promise.reject(refusalOf(method));
@@ -83,8 +70,7 @@ export class McpConnection {
    */
   async open(transport: Transport, server: string, timeoutMs: number): Promise<void> {
     this.#transport = transport;
-    this.#server = server;
-    opening.add(this);
+    this.sessions.open(server);
     // The client has a limit for the first message of the handshake, and none for the one after it.
     const timer = setTimeout(() => this.cut(new TimeLimitExceeded()), timeoutMs);
     try {
@@ -93,54 +79,11 @@ export class McpConnection {
       });
       await this.unlessCut(this.client.connect(marking, { timeout: timeoutMs }));
     } catch (error) {
-      this.#holdSession();
       throw answerOf(error);
     } finally {
       clearTimeout(timer);
-      opening.delete(this);
+      this.sessions.hold(transport.sessionId);
     }
-    this.#holdSession();
-  }
-
-  #holdSession(): void {
-    const id = this.#transport?.sessionId;
-    if (id === undefined) return;
-    const session = this.#nameOf(id);
-    const others = holders.get(session) ?? 0;
-    this.sharesSession = others > 0 || this.#endedSessions.has(session);
-    holders.set(session, others + 1);
-    this.#session = session;
-  }
-
-  #nameOf(id: string): string {
-    return JSON.stringify([this.#server, id]);
-  }
-
-  /** Leaves its sessions. The last connection that has one ends it on the server. */
-  async #leaveSessions(): Promise<void> {
-    const held = this.#session;
-    this.#session = null;
-    const hasOthers = this.#otherHolders(held) > 0;
-    if (hasOthers) this.#letGo(held);
-    const left = [...this.sessions].filter(
-      (id) => (holders.get(this.#nameOf(id)) ?? 0) === (!hasOthers && this.#nameOf(id) === held ? 1 : 0),
-    );
-    this.sessions.clear();
-    await Promise.all(left.map((id) => this.endSession(id).catch(() => undefined)));
-    for (const id of left) for (const other of opening) other.#endedSessions.add(this.#nameOf(id));
-    // Until the session has ended, a connection that the server gives it to shares it.
-    if (!hasOthers) this.#letGo(held);
-  }
-
-  #otherHolders(session: string | null): number {
-    return session === null ? 0 : (holders.get(session) ?? 1) - 1;
-  }
-
-  #letGo(session: string | null): void {
-    if (session === null) return;
-    const others = this.#otherHolders(session);
-    if (others > 0) holders.set(session, others);
-    else holders.delete(session);
   }
 
   /**
@@ -148,7 +91,7 @@ export class McpConnection {
    * answered with, with an `UnreadableAnswer` for what is not a message, and with `TimeLimitExceeded`, `Disconnected` or
    * `SessionLost` where there is no answer.
    */
-  async callTool(params: object, { timeoutMs, signal, isKnown, maxTotalTimeoutMs }: CallOptions): Promise<object> {
+  async callTool(params: object, { timeoutMs, signal, hasResult, maxTotalTimeoutMs }: CallOptions): Promise<object> {
     // The client keeps listening to the signal of a request, and cancels on the server what it has long answered.
     const own = new AbortController();
     const abort = () => own.abort(signal?.reason);
@@ -161,7 +104,7 @@ export class McpConnection {
     const progress = timer ? { resetTimeoutOnProgress: true, onprogress: () => undefined } : {};
     const options = { timeout: timeoutMs, signal: own.signal };
     try {
-      return await this.#request({ method: 'tools/call', params: { ...params } }, options, { isKnown, ...progress });
+      return await this.#request({ method: 'tools/call', params: { ...params } }, options, { hasResult, ...progress });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
@@ -176,12 +119,12 @@ export class McpConnection {
   async #request(
     request: Parameters<Client['request']>[0],
     options: RequestOptions,
-    { isKnown = false, ...progress }: RequestOptions & { readonly isKnown?: boolean } = {},
+    { hasResult = false, ...progress }: RequestOptions & { readonly hasResult?: boolean } = {},
   ): Promise<object> {
     try {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
-      const answer = answerOf(error, isKnown);
+      const answer = answerOf(error, hasResult);
       if (this.#transport?.sessionId === undefined || !namesSession(error)) throw answer;
       throw (await this.#knowsSession(options)) ? answer : new SessionLost(messageOf(answer));
     }
@@ -230,19 +173,19 @@ export class McpConnection {
 
   /** Ends the session on the server, then the connection. Never rejects. */
   async close(): Promise<void> {
-    await this.#leaveSessions();
+    await this.sessions.leave();
     await this.client.close().catch(() => undefined);
   }
 }
 
 /**
  * Returns a refusal as the answer to its request, or as an error of HTTP where it is not one, and any other error as it is.
- * @param isKnown whether an earlier call had a result
+ * @param hasResult whether an earlier call had a result
  */
-function answerOf(error: unknown, isKnown = false): unknown {
+function answerOf(error: unknown, hasResult = false): unknown {
   if (!(error instanceof UnaddressedRefusal)) return error;
   const { answer, status, other } = error;
-  if (!isResultOfCall(status, isKnown)) return new StreamableHTTPError(status, answer.message);
+  if (!isResultOfCall(status, hasResult)) return new StreamableHTTPError(status, answer.message);
   if (meaningOfStatus(status) === 'busy') return new ServerBusy(answer.code, answer.message, answer.data);
   return other ?? answer;
 }
@@ -270,7 +213,7 @@ class MarkingTransport extends ForwardingTransport {
   readonly #client: TolerantClient;
   readonly #onOther: (other: OtherAnswer) => void;
   /** The requests without an answer. A late answer to one that was cancelled is not that of another request. */
-  readonly #open = new Set<RequestId>();
+  readonly #open = new Set<number>();
   #last: RequestId | undefined;
 
   /** @param onOther called for an answer to no open request */
@@ -283,20 +226,15 @@ class MarkingTransport extends ForwardingTransport {
   override send(...[message, options]: Sent): Promise<void> {
     if ('method' in message && 'id' in message) {
       this.#last = message.id;
-      this.#open.add(message.id);
+      this.#open.add(requestNumber(message.id));
     }
     return super.send(message, options);
   }
 
   protected override received(...[message, extra]: Received): void {
-    if (!('method' in message) && message.id !== undefined && !this.#settle(message.id))
+    if (!('method' in message) && message.id !== undefined && !this.#open.delete(requestNumber(message.id)))
       this.#onOther(new OtherAnswer(message.id, this.#last));
     super.received(withServerError(message), extra);
-  }
-
-  /** Returns whether an id is that of an open request. */
-  #settle(id: RequestId): boolean {
-    return this.#open.delete(id) || this.#open.delete(Number(id));
   }
 
   override setProtocolVersion(known: string): void {

@@ -1,5 +1,6 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError, type RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { textOrJson } from '../../core/values/json.ts';
 import { concernsRequest } from './httpStatus.ts';
 
 /** An error in a server's response to a request. The connection still works. */
@@ -17,7 +18,7 @@ export class ServerError extends Error {
 
   /** Returns what the agent reads: the server's code, message and data. */
   get text(): string {
-    const data = this.data === undefined || this.data === null ? '' : `\n${dataText(this.data)}`;
+    const data = this.data === undefined || this.data === null ? '' : `\n${textOrJson(this.data)}`;
     return `MCP error ${this.code}: ${this.message}${data}`;
   }
 }
@@ -130,10 +131,6 @@ export const failedAnswer = (id: RequestId, error: Error) => ({
   error: { code: ErrorCode.InternalError, message: error.message, data: error },
 });
 
-/** Returns whether an id is that of a request. Some servers write it as a text, and the SDK takes that. */
-export const isSameId = (id: unknown, request: RequestId | undefined): boolean =>
-  id !== null && id !== '' && Number(id) === Number(request);
-
 /** Returns what an error of the SDK's client means: the server's own error, or one of this process. */
 export function meaningOf(error: unknown): unknown {
   if (!(error instanceof McpError)) return error;
@@ -149,5 +146,3 @@ export const isRefused = (error: unknown): boolean =>
 
 /** Returns whether a server answers with what is neither JSON nor an event stream. */
 export const isUnexpectedBody = (error: unknown): boolean => error instanceof StreamableHTTPError && error.code === -1;
-
-const dataText = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));

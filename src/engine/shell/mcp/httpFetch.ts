@@ -9,17 +9,10 @@ import { Fault } from '../files/fault.ts';
 import { isPage, withoutPage } from '../files/htmlPage.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { redactedPart } from '../keys/secrets.ts';
-import {
-  Disconnected,
-  isSameId,
-  OtherAnswer,
-  PageAnswer,
-  ServerError,
-  UnaddressedRefusal,
-  UnreadableAnswer,
-} from './errors.ts';
+import { Disconnected, OtherAnswer, PageAnswer, ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
 import { concernsRequest, isAboutRights, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
+import { requestNumber } from './numericId.ts';
 import { markedEventId, OpenStreams, resumedStream } from './resumption.ts';
 
 type FetchEvents = {
@@ -75,7 +68,7 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
       const isAnswer = isAccepted || type.includes('application/json') || isMessage(text);
       const messages = isAnswer ? answersIn(text, posted.id) : null;
       const ids = messages?.flatMap(idOfAnswer) ?? [];
-      if (messages && !ids.some((id) => isSameId(id, posted.id))) throw new OtherAnswer(ids[0], posted.id);
+      if (messages && !ids.some((id) => requestNumber(id) === posted.id)) throw new OtherAnswer(ids[0], posted.id);
       if (messages) return responseOf(messages, response);
       if (isCall && breaksOff(text)) throw new Disconnected('the answer broke off');
       if (isCall && isPage(text)) throw new PageAnswer(quoteOf(text));
@@ -121,12 +114,12 @@ async function readRefusal(response: Response, { id, method }: Posted): Promise<
   const text = finiteText(await response.text());
   const isCall = method === 'tools/call';
   const refusal = refusalIn(text);
-  const isAddressed = refusal !== null && id !== undefined && isSameId(refusal.id, id);
+  const isAddressed = refusal !== null && requestNumber(refusal.id) === id;
   // A person has to change something about rights, so only an answer to the call itself is for the agent.
   if (isAddressed && (isCall || !isAboutRights(status))) return responseOf([refusal], response);
   const error = refusal && serverErrorIn(refusal);
   // Some servers write a word such as server-error in place of the id of a request.
-  const isOther = refusal !== null && !isAddressed && Number.isFinite(Number(refusal.id));
+  const isOther = refusal !== null && !isAddressed && Number.isFinite(requestNumber(refusal.id));
   const other = isOther ? new OtherAnswer(refusal.id, id) : undefined;
   if (isCall && meaningOfStatus(status) !== 'redirect') {
     const words = quoteOf(text) || (STATUS_CODES[status] ?? '');
@@ -219,7 +212,7 @@ function readStream(
     if (!messages && hasEnded) return '';
     if (eventId) isResumable = true;
     const ids = (messages ?? []).flatMap(idOfAnswer);
-    if (ids.some((id) => request === undefined || isSameId(id, request))) {
+    if (ids.some((id) => request === undefined || requestNumber(id) === request)) {
       isAnswered = true;
       onAnswer();
     } else if (ids.length > 0) other = new OtherAnswer(ids[0], request);

@@ -37,7 +37,7 @@ export function httpTransport(
   const fetch = mcpFetch({ onSession, onCut }, maxMessageSize);
   const options = { requestInit: { headers }, fetch, reconnectionOptions: resumption };
   const transport = new StreamableHTTPClientTransport(url, options);
-  connection.endSession = async (id) => {
+  connection.sessions.end = async (id) => {
     const version = transport.protocolVersion;
     const named = { 'mcp-session-id': id, ...(version === undefined ? {} : { 'mcp-protocol-version': version }) };
     const response = await fetch(url, { method: 'DELETE', headers: { ...named, ...headers }, redirect: 'manual' });

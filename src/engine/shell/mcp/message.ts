@@ -1,13 +1,13 @@
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../core/values/json.ts';
 import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
-import { withMarkedIds } from './numericId.ts';
+import { requestNumber, withMarkedIds } from './numericId.ts';
 
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
 const errorSchema = z.looseObject({
-  code: z.number().int().catch(-32603),
+  code: z.number().int().catch(ErrorCode.InternalError),
   message: z.preprocess(
     (message) => (isObject(message as Json) ? JSON.stringify(message) : message),
     z.string().catch(''),
@@ -144,12 +144,12 @@ const unversionedSchema = z.union([
  * Returns whether a text is a message of MCP without its version: what a server sends on its own, or the answer to an open
  * request. It has no other keys, as a program may log JSON with an id and a result.
  */
-export function isUnversioned(text: string, open: ReadonlySet<unknown>): boolean {
+export function isUnversioned(text: string, open: ReadonlySet<number>): boolean {
   const { data } = unversionedSchema.safeParse(jsonOf(text));
-  return data !== undefined && ('method' in data || open.has(data.id) || open.has(Number(data.id)));
+  return data !== undefined && ('method' in data || open.has(requestNumber(data.id)));
 }
 
 function errorOf(error: unknown): z.infer<typeof errorSchema> {
   const read = errorSchema.safeParse(error);
-  return read.success ? read.data : { code: -32603, message: JSON.stringify(error), data: undefined };
+  return read.success ? read.data : { code: ErrorCode.InternalError, message: JSON.stringify(error), data: undefined };
 }

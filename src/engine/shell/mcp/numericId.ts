@@ -7,6 +7,9 @@ import { exactJson, largeIntegerPlaces, rawJson } from '../../core/values/largeI
 const mark = 'rehearsal/number:';
 const markedId = new RegExp(`^${mark}(-?\\d+)$`);
 
+/** Returns the number of the request that an id names. Some servers write it as a text, and the SDK takes that. */
+export const requestNumber = (id: unknown): number => (id === null || id === '' ? Number.NaN : Number(id));
+
 /**
  * Returns a request or a notification with a marked text in place of each id that is too large for a JavaScript number.
  * @param text the JSON text of the message

@@ -24,18 +24,22 @@ export type Problem = readonly [code: string, what: string];
 /** Milliseconds for a first start that downloads the server. */
 const downloadMs = 120_000;
 
-/** Problems of the way to the server: the same command runs such a rollout again. */
-const lostTransport: readonly string[] = [
-  'mcp/died',
-  'mcp/other-answer',
-  'mcp/unreachable',
-  'mcp/unavailable',
-  'mcp/session',
-  'mcp/shared-session',
-];
+/** Problems that may pass: of the way to the server, for which the same command runs a rollout again, and of one call. */
+const passing: Readonly<Record<string, { readonly isOfTransport: boolean; readonly isOfCall: boolean }>> = {
+  'mcp/died': { isOfTransport: true, isOfCall: true },
+  'mcp/other-answer': { isOfTransport: true, isOfCall: true },
+  'mcp/session': { isOfTransport: true, isOfCall: false },
+  'mcp/shared-session': { isOfTransport: true, isOfCall: false },
+  'mcp/timeout': { isOfTransport: false, isOfCall: true },
+  'mcp/unavailable': { isOfTransport: true, isOfCall: true },
+  'mcp/unreachable': { isOfTransport: true, isOfCall: true },
+};
 
 /** Returns who is the cause of a problem with this code. */
-export const culpritOf = (code: string) => (lostTransport.includes(code) ? 'infrastructure' : 'environment');
+export const culpritOf = (code: string) => (passing[code]?.isOfTransport ? 'infrastructure' : 'environment');
+
+/** Returns whether the same call may work after a failure with this code. */
+export const maySucceedLater = (code: string): boolean => passing[code]?.isOfCall ?? false;
 
 const again = 'Run the task again. If it fails again, look at the log of the server';
 

@@ -1,4 +1,4 @@
-import { canonicalJson, finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { canonicalJson, finiteText, isObject, type Json, type JsonObject, textOrJson } from '../../core/values/json.ts';
 import { isExactNumber, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import {
   type Attachments,
@@ -275,7 +275,7 @@ function textOf(part: Json): string | undefined {
   if (typeof part === 'string') return part;
   if (!isObject(part) || part['type'] !== 'text') return undefined;
   const text = part['text'] ?? '';
-  return typeof text === 'string' ? text : JSON.stringify(text);
+  return textOrJson(text);
 }
 
 /** Returns the text of a file that a part embeds; undefined for a part of another kind. */

@@ -1,6 +1,14 @@
 import { argumentOf } from '../../core/domain/listRestored.ts';
 import type { Tool } from '../../core/domain/tool.ts';
-import { canonicalJson, isObject, type Json, type JsonObject, jsonOf, valueAt } from '../../core/values/json.ts';
+import {
+  canonicalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  jsonOf,
+  textOrJson,
+  valueAt,
+} from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { hasExactNumber, withDigits, writtenJson } from '../../core/values/largeIntegers.ts';
 import { linearPattern } from '../../core/values/linearPattern.ts';
@@ -146,8 +154,7 @@ function ownText(result: Data, exact: Json): string | undefined {
 
 /** Returns a snapshot as the argument of a tool that takes it back. */
 export function snapshotArgument(saved: Json, tool: Tool | undefined, argument: string): Json {
-  if (isOfText(argumentOf(tool, argument), (tool?.parameters ?? {}) as JsonObject))
-    return typeof saved === 'string' ? saved : JSON.stringify(saved);
+  if (isOfText(argumentOf(tool, argument), (tool?.parameters ?? {}) as JsonObject)) return textOrJson(saved);
   return typeof saved === 'string' ? asWritten(saved) : saved;
 }
 

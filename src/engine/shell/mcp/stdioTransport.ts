@@ -6,6 +6,7 @@ import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { type ProcessGroup, startGroup } from '../processes/processGroup.ts';
 import { failedAnswer, NotSent } from './errors.ts';
 import { batchOf, isMessage, isUnversioned, readMessage } from './message.ts';
+import { requestNumber } from './numericId.ts';
 
 type Message = Parameters<Transport['send']>[0];
 export type Program = Parameters<typeof startGroup>[0];
@@ -28,7 +29,7 @@ export class StdioTransport implements Transport {
   readonly #maxMessageSize: number;
   #group: ProcessGroup | null = null;
   /** The ids of requests that have no answer yet. */
-  readonly #open = new Set<unknown>();
+  readonly #open = new Set<number>();
   /** Notifications sent after the last answer: some servers answer them with an error without an id. */
   #notifications = 0;
   #closed: Promise<void> | null = null;
@@ -87,9 +88,9 @@ export class StdioTransport implements Transport {
 
   /** Notes which requests have no answer yet, as they are sent and cancelled. */
   #note(sent: Extract<Message, { method: string }>): void {
-    if ('id' in sent) this.#open.add(sent.id);
+    if ('id' in sent) this.#open.add(requestNumber(sent.id));
     else this.#notifications += 1;
-    if (sent.method === 'notifications/cancelled') this.#open.delete(sent.params?.['requestId']);
+    if (sent.method === 'notifications/cancelled') this.#open.delete(requestNumber(sent.params?.['requestId']));
   }
 
   /** Answers the one open request with an error in place of an answer that is too long. Returns whether it could. */
@@ -97,20 +98,14 @@ export class StdioTransport implements Transport {
     const [id, ...others] = this.#open;
     if (!start.startsWith('{') || id === undefined || others.length > 0) return false;
     this.#open.clear();
-    this.onmessage?.(failedAnswer(id as number | string, new AnswerTooLong('the server', this.#maxMessageSize)));
+    this.onmessage?.(failedAnswer(id, new AnswerTooLong('the server', this.#maxMessageSize)));
     return true;
   }
 
-  /** Some servers write the id of a request as a text. */
-  #settle(id: unknown): void {
-    this.#notifications = 0;
-    if (!this.#open.delete(id)) this.#open.delete(Number(id));
-  }
-
   /** Returns the id of the request that an error without an id answers; undefined where it may answer something else. */
-  #idOfError(): number | string | undefined {
+  #idOfError(): number | undefined {
     const [id, ...others] = this.#open;
-    if (this.#notifications === 0) return others.length > 0 ? undefined : (id as number | string | undefined);
+    if (this.#notifications === 0) return others.length > 0 ? undefined : id;
     this.#notifications -= 1;
     return undefined;
   }
@@ -132,7 +127,8 @@ export class StdioTransport implements Transport {
       }
       const id = message.id ?? this.#idOfError();
       if (id === undefined) return;
-      this.#settle(id);
+      this.#notifications = 0;
+      this.#open.delete(requestNumber(id));
       this.onmessage?.({ ...message, id });
     } catch {
       this.#events.onNoise();

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
+import { textOrJson } from '../../core/values/json.ts';
 import { redacted } from '../keys/secrets.ts';
 import { meaningOf, ServerError } from './errors.ts';
 
@@ -52,7 +53,7 @@ export class TolerantClient extends Client {
 const longest = 40;
 
 const textOf = (version: unknown) =>
-  redacted(typeof version === 'string' ? version : JSON.stringify(version))
+  redacted(textOrJson(version))
     .replace(/\p{Cc}/gu, ' ')
     .slice(0, longest);
 

@@ -3,9 +3,10 @@ import { callArguments, offeredNow, type ToolCall } from '../../core/events/mess
 import { withoutThoughts } from '../../core/events/thoughts.ts';
 import type { AgentReply } from '../../core/seats/seat.ts';
 import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
-import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
+import { attachmentsOf } from '../../core/values/media.ts';
 import { providedBy } from '../../core/values/providerFields.ts';
 import { cancelled, Fault } from '../files/fault.ts';
+import type { Returned } from '../rollout/effectEvents.ts';
 import type { RemoteView } from '../workers/workerMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
@@ -19,8 +20,6 @@ import { replyOf } from './openai.ts';
 /** The agent's reply, and the requests to its model that led to it. */
 export type AgentAnswer = { readonly reply: AgentReply; readonly call?: ModelCall };
 
-type Result = Attachments & { readonly content: string; readonly isError: boolean };
-
 /** A message of the lent model, and the calls in it that the agent has not made so far. */
 type Announced = { readonly reply: AgentReply; open: readonly ToolCall[] };
 
@@ -28,7 +27,7 @@ type Announced = { readonly reply: AgentReply; open: readonly ToolCall[] };
 type Arrived = {
   readonly call: ToolCall;
   readonly message: Announced | null;
-  readonly resolve: (result: Result) => void;
+  readonly resolve: (result: Returned) => void;
 };
 
 /** The time to wait for calls that the model announced together with the one that arrived, in ms. */
@@ -59,7 +58,7 @@ export class AgentSession {
   #turn: { text: string | null } | null = null;
   #announced: Announced[] = [];
   #arrived: Arrived[] = [];
-  #made = new Map<string, (result: Result) => void>();
+  #made = new Map<string, (result: Returned) => void>();
   #modelCalls: ModelCall[] = [];
   /** Since when the lent model is at work, and for how long it was since the seat was asked. */
   #model = { since: [] as number[], ms: 0 };
@@ -187,9 +186,9 @@ export class AgentSession {
     ];
   }
 
-  #called(name: string, args: JsonObject): Promise<Result> {
+  #called(name: string, args: JsonObject): Promise<Returned> {
     if (this.#failure || !this.#turn) return Promise.resolve({ content: notNow, isError: true });
-    const { promise, resolve } = Promise.withResolvers<Result>();
+    const { promise, resolve } = Promise.withResolvers<Returned>();
     const given = callArguments(JSON.stringify(args));
     const wanted = canonicalJson(given.arguments);
     const isIt = (call: ToolCall) => call.name === name && canonicalJson(call.arguments) === wanted;

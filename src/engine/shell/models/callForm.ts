@@ -7,7 +7,7 @@ export const argumentNames: readonly string[] = ['arguments', 'input', 'paramete
 /** The types of parts of a content that are calls. */
 const callPart = /^(?:tool_use|tool_call|function_call)$/;
 
-const isGiven = (value: unknown) => value !== undefined && value !== null;
+export const isGiven = (value: unknown) => value !== undefined && value !== null;
 
 /** Whether a call says more than its place and its type. */
 function isCall(call: unknown): boolean {

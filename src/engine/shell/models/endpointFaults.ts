@@ -35,7 +35,6 @@ export function faultOf(
   isFirst = false,
 ): Fault {
   const missingKey = hasKey ? null : seat.keyName;
-  const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   switch (failure.type) {
     case 'cancelled':
       return cancelled();
@@ -65,7 +64,6 @@ function refusalFault(
   missingKey: string | null,
   isFirst: boolean,
 ): Fault {
-  const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   const { status, code, message, isInAnswer, waited } = refused;
   const words = quote(message);
   const answered = isInAnswer ? '200 with an error' : (status ?? 'with an error');
@@ -106,6 +104,8 @@ function refusalFault(
     `${seat.baseUrl} answered ${answered}${isLong(waited) ? waitText(waited) : ''}: ${words}${isLong(waited) ? `. To wait, ${waitAdvice(waited)}` : ''}`,
   );
 }
+
+const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
 
 const seconds = (ms: number) => Math.ceil(ms / 1000);
 

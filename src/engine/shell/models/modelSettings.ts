@@ -49,8 +49,8 @@ export function throwUnlessHeadersAllowed(model: ModelSeat, environment: NodeJS.
 /** Whether the value of a header is a secret, also where it is written out. */
 export const isSecretHeader = (name: string) => /authorization|cookie|key|secret|token/i.test(name);
 
-/** Reads secrets by name. */
-type ReadKey = (name: string) => Promise<string | undefined> | string | undefined;
+/** Secrets by name; a supervisor reads them from its environment or asks the editor. */
+export type ReadKey = (name: string) => Promise<string | undefined> | string | undefined;
 
 /** Returns a model whose headers have the values of their variables. Throws a `Fault` where one is not set. */
 export async function withFilledHeaders(model: ModelSeat, readKey: ReadKey): Promise<ModelSeat> {

@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/values/json.ts';
 import { bodyJson } from './bodyJson.ts';
-import { callsInForm } from './callForm.ts';
+import { callsInForm, isGiven } from './callForm.ts';
 import { idSchema } from './chatAnswer.ts';
 import { errorIn, errorOf, fieldsOf, isBlank } from './providerError.ts';
 
@@ -168,8 +168,6 @@ function indexOfEarlier(parts: readonly unknown[], part: Fields): number {
   const at = parts.slice(from).findLastIndex((each) => continues(fieldsOf(each), part));
   return at < 0 ? -1 : from + at;
 }
-
-const isGiven = (value: unknown) => value !== undefined && value !== null;
 
 /** Whether a part of a text or a thought may be a further piece of another one. */
 function continues(earlier: Fields | undefined, { type, index, id, data }: Fields): boolean {

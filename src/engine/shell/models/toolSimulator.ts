@@ -3,7 +3,7 @@ import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { doubtAbout } from '../../core/values/answerDoubt.ts';
 import { exactSchema } from '../../core/values/exactSchema.ts';
-import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
+import { canonicalJson, type Json, type JsonObject, textOrJson } from '../../core/values/json.ts';
 import { answerAmong, endsInsideObject, placedObjects } from '../../core/values/jsonInText.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { rawJson, withDigits } from '../../core/values/largeIntegers.ts';
@@ -11,6 +11,7 @@ import type { Patch } from '../../core/world/database.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { exactDataErrors, sentArguments } from '../load/exactErrors.ts';
+import { failedOutcome } from '../rollout/effectEvents.ts';
 import type { CheckedQuestion } from '../workers/checkedRollout.ts';
 import type { SimulatedAnswer } from '../workers/workerMessage.ts';
 import type { OnRetry } from './endpointAttempts.ts';
@@ -60,8 +61,7 @@ export async function askToolModel(
   onRetry?: OnRetry,
 ): Promise<Answered<SimulatedAnswer>> {
   const misfit = misfitOf(tool, asked.arguments, asked.integers);
-  if (misfit)
-    return { reply: { content: `Error: ${misfit}`, isError: true, writes: [] }, call: { ms: 0, request: null } };
+  if (misfit) return { reply: failedOutcome(misfit), call: { ms: 0, request: null } };
   const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };
   const messages = [
     { role: 'system' as const, content: simulatorInstructions(tool) },
@@ -121,23 +121,25 @@ function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   if (last === undefined) return { problem: `it is not JSON: ${redactedPart(text, 0, 200)}` };
   if (endsInsideObject(text)) return { problem: 'it breaks off' };
   const isSame = (one: JsonObject, other: JsonObject) => canonicalJson(one) === canonicalJson(other);
-  const fitting = objects.filter((each) => !misfitIn(each.value, tool));
-  const value = answerAmong(
-    fitting.map((each) => each.value),
+  const given = answerAmong(
+    objects.filter(({ value }) => !misfitIn(value, tool)),
     isSame,
   );
-  const lastFitting = fitting.at(-1);
-  if (value === 'differing') return { problem: 'it has several answers that differ' };
-  if (value === undefined || lastFitting === undefined) {
+  if (given === 'differing') return { problem: 'it has several answers that differ' };
+  if (given === undefined) {
     const { instancePath = '', message = 'does not fit' } = misfitIn(last.value, tool) ?? {};
     return { problem: `${instancePath || 'the answer'} ${message}` };
   }
-  const doubt = doubtAbout(text, lastFitting.span, ['result', 'error', 'writes']);
+  const doubt = doubtAbout(text, given.span, ['result', 'error', 'writes']);
   if (doubt) return { problem: `it ${doubt}` };
-  const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
-  if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
+  const answer = given.value as {
+    readonly result?: Json;
+    readonly error?: string;
+    readonly writes?: readonly Written[];
+  };
+  if (answer.error !== undefined) return failedOutcome(answer.error);
   const { result } = answer;
-  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  const content = textOrJson(result);
   return { content, isError: false, writes: (answer.writes ?? []).map(patchOf) };
 }
 

@@ -35,3 +35,8 @@ export function childEnvironment(environment: NodeJS.ProcessEnv = process.env): 
     passedOn.flatMap((key) => (environment[key] === undefined ? [] : [[key, environment[key]]])),
   ) as Record<string, string>;
 }
+
+/** The variables with which the program of this process runs a script as Node does, also where it is an editor. */
+export const asNode: Readonly<Record<string, string>> = process.versions['electron']
+  ? { ELECTRON_RUN_AS_NODE: '1' }
+  : {};

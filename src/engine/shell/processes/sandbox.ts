@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, realpathSyn
 import { constants, devNull, release, userInfo } from 'node:os';
 import { basename, delimiter, dirname, join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
+import { asNode } from './childEnvironment.ts';
 import { processFilter } from './processFilter.ts';
 
 /** The operating system's part in confining a domain's code, or why it has none and what would give it one. */
@@ -181,7 +182,7 @@ function probe(): Sandbox {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
     timeout: probeMs,
-    env: process.versions['electron'] ? { ELECTRON_RUN_AS_NODE: '1' } : {},
+    env: asNode,
   });
   if (status === 0 && stdout.trim() === process.version) return { name };
   const said = error?.message ?? stderr.trim().split('\n')[0] ?? '';

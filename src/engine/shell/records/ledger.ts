@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { fileLimits, readBounded, readBoundedText, readBoundedTextAsync } from '../files/boundedFile.ts';
 import { breaks } from '../files/breaks.ts';
-import { fromDisk, makeFolder, makeOnce, onDisk, requireWritable } from '../files/disk.ts';
+import { fromDisk, makeFolder, makeOnce, onDisk, requireWritable, sizeOf } from '../files/disk.ts';
 import { Fault, messageOf } from '../files/fault.ts';
 import { wholeLines } from './recording.ts';
 import { rolloutName } from './recordingName.ts';
@@ -199,10 +199,6 @@ function nameOf(line: Content): string {
 
 function vouchedRun(lines: readonly LedgerLine[]): RunVoucher | null {
   return lines.flatMap((line) => ('run' in line ? line.run : [])).at(-1) ?? null;
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function mendLedger(path: string): void {

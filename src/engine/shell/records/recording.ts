@@ -8,6 +8,7 @@ import { jsonOf } from '../../core/values/json.ts';
 import { losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
 import { readBoundedText } from '../files/boundedFile.ts';
 import { deletedMeanwhile, fromDisk, onDisk, requireWritable } from '../files/disk.ts';
+import { Fault } from '../files/fault.ts';
 import type { SideNote } from '../files/sideNote.ts';
 
 /** Chain head before the first line. */
@@ -226,6 +227,23 @@ export function wholeLines(text: string): {
     return { whole: lines.slice(0, empty), problem: { line: empty + 1, message: 'is empty: lines were changed' } };
   if (rest === '') return { whole: lines, problem: null };
   return { whole: lines, problem: { line: lines.length + 1, message: 'has no end: the file was cut short here' } };
+}
+
+/** The problem of a recording whose start is missing. */
+export const noStart = { line: 1, message: 'a recording begins with rolloutStarted' };
+
+/** Returns the fault of a recording that cannot be used. */
+export function brokenRecording(
+  file: string,
+  { line, message }: { readonly line: number; readonly message: string },
+): Fault {
+  return new Fault({
+    who: 'environment',
+    code: 'recording/broken',
+    message: `${file}:${line}: ${message}`,
+    file,
+    line,
+  });
 }
 
 /** Whether a line is, byte for byte, what was written after this head. */

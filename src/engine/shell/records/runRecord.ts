@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { type Measure, measureOf, modelRoles } from '../../core/evaluation/measure.ts';
 import type { Recorded, RolloutEvent } from '../../core/events/event.ts';
 import { canonicalJson } from '../../core/values/json.ts';
-import { fromDisk } from '../files/disk.ts';
+import { fromDisk, namesIn } from '../files/disk.ts';
 import { Fault } from '../files/fault.ts';
 import { finishedRollouts, newestReceipts, type Receipt, strangeLine } from './ledger.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
@@ -127,15 +127,6 @@ const restore = 'Choose another --out, or put that file back as it was';
 
 function refusal(code: string, message: string): Fault {
   return new Fault({ who: 'infrastructure', code, message });
-}
-
-/** The names in a folder; none where there is no such folder. */
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
 }
 
 function differencesFrom(

@@ -19,6 +19,7 @@ import {
   agentReplied,
   decidedEvent,
   ended,
+  failedOutcome,
   toolReturned,
   toolsBrought,
   unverified,
@@ -174,7 +175,7 @@ function outcomeUnderFaults(
 function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
   const tool = calledTool(rollout.setting.domain, call.name, by);
   const refusal = refusalOf(call, tool, by, state);
-  if (!tool || refusal !== null) return failed(refusal ?? '');
+  if (!tool || refusal !== null) return failedOutcome(refusal ?? '');
   const random = randomStream(...rolloutKey(state.started), `tool:${call.name}`, state.next);
   const { world, started, next: step, messages } = state;
   const earlier = rollout.setting.domain.hosted ? { earlier: resultsSoFar(messages) } : {};
@@ -300,8 +301,4 @@ export function viewOf(
 /** Returns what names the streams of a seat that answers again, from its first new answer on. */
 function sampleOf({ parent }: RolloutStarted, next: number): readonly (string | number)[] {
   return parent?.sample !== undefined && next > parent.event ? ['sample', parent.sample] : [];
-}
-
-function failed(message: string): ToolOutcome {
-  return { content: `Error: ${message}`, isError: true, writes: [] };
 }

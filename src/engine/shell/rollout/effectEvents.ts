@@ -31,7 +31,14 @@ export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
   return by === 'user' ? { by } : {};
 }
 
-type Returned = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
+/** Returns the outcome of a call that failed, or that was refused. */
+export const failedOutcome = (message: string) => ({
+  content: `Error: ${message}`,
+  isError: true,
+  writes: [],
+});
+
+export type Returned = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 
 /** The result of a call. */
 export function toolReturned(callId: string, by: Side, returned: Returned): EventOf<'toolReturned'> {

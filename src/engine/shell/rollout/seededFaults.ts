@@ -1,8 +1,9 @@
 import { renamed, type SeededFault } from '../../core/domain/seededFault.ts';
 import { numberFormsOf, type ToolCall } from '../../core/events/message.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
+import { type Json, type JsonObject, textOrJson } from '../../core/values/json.ts';
 import { keysOfPointer, pointerKey } from '../../core/values/jsonPointer.ts';
 import type { Attachments } from '../../core/values/media.ts';
+import { failedOutcome } from './effectEvents.ts';
 import type { ToolOutcome } from './ports.ts';
 
 type Time = {
@@ -60,11 +61,13 @@ type Result = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 function before(fault: SeededFault, call: ToolCall, timeoutMs: number): ToolCall | ToolOutcome {
   switch (fault.type) {
     case 'latency':
-      return fault.ms < timeoutMs ? call : failed(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
+      return fault.ms < timeoutMs
+        ? call
+        : failedOutcome(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
     case 'outage':
-      return failed(fault.message ?? `${call.name} is not available at the moment; try again later`);
+      return failedOutcome(fault.message ?? `${call.name} is not available at the moment; try again later`);
     case 'permissionDenied':
-      return failed(fault.message ?? `permission denied: ${call.name} may not be called now`);
+      return failedOutcome(fault.message ?? `permission denied: ${call.name} may not be called now`);
     case 'changedSchema':
       return withNewNames(call, fault.arguments);
     case 'undocumentedResult':
@@ -77,7 +80,7 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
   if (typeof call.arguments === 'string') return call;
   const old = Object.keys(names).find((name) => Object.hasOwn(call.arguments as JsonObject, name));
   if (old !== undefined)
-    return failed(
+    return failedOutcome(
       `the arguments of ${call.name} do not fit: there is no argument ${old}; it is called ${names[old]} now`,
     );
   const back = Object.fromEntries(Object.entries(names).map(([from, to]) => [to, from]));
@@ -97,18 +100,18 @@ const ofText = { textParts: undefined, structured: undefined };
 function after<T extends Result>(outcome: T, fault: SeededFault): T {
   if (outcome.isError) return outcome;
   if (fault.type === 'undocumentedResult')
-    return { ...outcome, ...ofText, media: undefined, resourceLines: undefined, content: shown(fault.result as Json) };
+    return {
+      ...outcome,
+      ...ofText,
+      media: undefined,
+      resourceLines: undefined,
+      content: textOrJson(fault.result as Json),
+    };
   if (fault.type !== 'changedSchema' || Object.keys(fault.result).length === 0) return outcome;
   try {
-    return { ...outcome, ...ofText, content: shown(renamed(JSON.parse(outcome.content) as Json, fault.result)) };
+    return { ...outcome, ...ofText, content: textOrJson(renamed(JSON.parse(outcome.content) as Json, fault.result)) };
   } catch {
     // A text has no keys.
     return outcome;
   }
-}
-
-const shown = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
-
-function failed(message: string): ToolOutcome {
-  return { content: `Error: ${message}`, isError: true, writes: [] };
 }

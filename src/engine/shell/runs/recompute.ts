@@ -22,7 +22,7 @@ import { settingOf } from '../replay.ts';
 import { decidedEvent } from '../rollout/effectEvents.ts';
 import { openSource } from '../rollout/verification.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { isSameStart } from './regrade.ts';
+import { isSameStart, nobody } from './regrade.ts';
 
 export type Difference = { readonly event: number; readonly message: string };
 
@@ -140,7 +140,7 @@ async function differenceAtEnd(
     task,
     from: events.slice(0, from),
     seats: { agent: 'gold', user: 'agenda' },
-    outside: { agent: askNobody, user: askNobody, simulate: askNobody },
+    outside: { agent: nobody, user: nobody, simulate: nobody },
     recording: null,
     recordedSources: sources,
   });
@@ -240,8 +240,4 @@ function shown(value: Json | undefined): string {
   if (value === undefined) return 'absent';
   const text = JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
-}
-
-function askNobody(): Promise<never> {
-  return Promise.reject(new Error('a rollout that has ended asks no seat'));
 }

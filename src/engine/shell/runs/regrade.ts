@@ -146,6 +146,7 @@ function runFileFor(supervisor: Supervisor, { file, folder }: RunRecord, { key }
   };
 }
 
-function nobody(): Promise<never> {
+/** Answers for the seats of a rollout that has ended. */
+export function nobody(): Promise<never> {
   return Promise.reject(new Error('a rollout that has ended asks no seat'));
 }

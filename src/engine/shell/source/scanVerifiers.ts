@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Diagnostic } from '../files/diagnostic.ts';
 import { type Overlay, readSource, type Source } from './source.ts';
 
-const exportedVerifier =
+/** The export of a verifier in verifiers.ts; its group is the name. */
+export const exportedVerifier =
   /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[A-Za-z_$][\w$]*\s*\.\s*)?verifier\s*(?:<[^(]*>)?\(/gm;
 
 /** Names of the verifiers that verifiers.ts exports, without running it; none where the file is not there. */

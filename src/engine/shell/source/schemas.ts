@@ -7,7 +7,7 @@ import { ruleSchema } from '../../core/domain/rule.ts';
 import { simulatedToolSchema } from '../../core/domain/simulatedTool.ts';
 import { taskSchema } from '../../core/domain/task.ts';
 import { experimentFileSchema } from '../../core/evaluation/experiment.ts';
-import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { isObject, type Json, type JsonObject, objectOf } from '../../core/values/json.ts';
 
 /** The files of a domain that have a JSON Schema, by the name of the schema. */
 export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'phrases' | 'tool' | 'agent' | 'experiment';
@@ -60,11 +60,7 @@ export function keysAt(
   path: readonly PropertyKey[],
   choices: readonly Choice[] = [],
 ): readonly string[] {
-  return [
-    ...new Set(
-      schemasAt(name, path, choices).flatMap(({ properties }) => Object.keys(isObject(properties) ? properties : {})),
-    ),
-  ];
+  return [...new Set(schemasAt(name, path, choices).flatMap(({ properties }) => Object.keys(objectOf(properties))))];
 }
 
 /** Returns the form of a map that takes all its keys but those that are unknown, where it has several forms. */
@@ -76,7 +72,7 @@ export function formWith(
 ): number | undefined {
   const known = written.filter((key) => !unknown.includes(key));
   const takes = (form: Json) => {
-    const { properties, required } = isObject(form) ? form : {};
+    const { properties, required } = objectOf(form);
     const isTaken = (key: string) => isObject(properties) && Object.hasOwn(properties, key);
     const isThere = (key: Json) => known.includes(String(key));
     return known.every(isTaken) && !unknown.some(isTaken) && (!Array.isArray(required) || required.every(isThere));
@@ -107,7 +103,7 @@ export function descriptionAt(
 export function formsAt(name: SchemaName, path: readonly PropertyKey[], root: unknown): readonly JsonObject[] {
   const values = [root];
   for (const part of path) values.push((values.at(-1) as Record<PropertyKey, unknown> | null | undefined)?.[part]);
-  const propertiesOf = ({ properties }: JsonObject) => Object.entries(isObject(properties) ? properties : {});
+  const propertiesOf = ({ properties }: JsonObject) => Object.entries(objectOf(properties));
   const isConstant = ([, each]: readonly [string, Json]) => isObject(each) && each.const !== undefined;
   const fits = (schema: JsonObject, value: unknown, constants: ReadonlySet<string>) =>
     propertiesOf(schema).every(([key, each]) => {

@@ -129,7 +129,7 @@ class McpInstance implements ToolSource {
   /** Whether the server may keep what a fresh one lacks: after a write, a setup, or a restored snapshot. */
   #hasChanged = false;
   /** Whether the server has given a result for a call, so that it knows the client. */
-  #isKnown = false;
+  #hasResult = false;
   #address: Address | null = null;
 
   constructor(
@@ -222,12 +222,12 @@ class McpInstance implements ToolSource {
       signal.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#instance.mask(text)));
-      if (connection.sharesSession && this.#keepsState) throw this.#fault(...sharedSession);
+      if (connection.sessions.isShared && this.#keepsState) throw this.#fault(...sharedSession);
       this.#connection = connection;
     } catch (error) {
       await connection.close();
       // The other rollout has ended the session; a third one may have started it again.
-      if (connection.sharesSession && (error instanceof SessionLost || namesSession(error)))
+      if (connection.sessions.isShared && (error instanceof SessionLost || namesSession(error)))
         throw this.#fault(...sharedSession);
       const { unknownVersion } = connection.client;
       if (unknownVersion === undefined || !isMisunderstood(error)) throw error;
@@ -379,15 +379,15 @@ class McpInstance implements ToolSource {
       const { resetTimeoutOnProgress, maxTotalTimeoutMs = Math.min(mostExtensions * timeoutMs, longestMs) } =
         this.#server;
       const total = resetTimeoutOnProgress ? { maxTotalTimeoutMs } : {};
-      const isKnown = this.#isKnown;
+      const hasResult = this.#hasResult;
       const sent = await this.#connection
-        .callTool(request, { timeoutMs, signal, isKnown, ...total })
+        .callTool(request, { timeoutMs, signal, hasResult, ...total })
         .catch((error: unknown) => {
           // An error is a result, too.
-          if (error instanceof ServerError) this.#isKnown = true;
+          if (error instanceof ServerError) this.#hasResult = true;
           throw error;
         });
-      this.#isKnown = true;
+      this.#hasResult = true;
       const refusal = taskRefusal(request.name, sent);
       return refusal === null ? readResult(sent, maxLength) : { content: refusal, isError: true };
     };

@@ -1,5 +1,4 @@
-import type { CallLimits, Tool, ToolOrigin } from '../../core/domain/tool.ts';
-import { declaredLimits } from '../../core/domain/tool.ts';
+import { type CallLimits, declaredLimits, type Tool, type ToolOrigin } from '../../core/domain/tool.ts';
 import type { BridgeTool } from './bridgeProcess.ts';
 
 /** Returns what the engine knows of a tool that a Python process described; what domain.yaml says about it wins. */

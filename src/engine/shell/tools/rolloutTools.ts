@@ -7,7 +7,7 @@ import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import type { EventOf, RolloutEvent } from '../../core/events/event.ts';
 import { type NumberForms, numberFormsOf } from '../../core/events/message.ts';
 import { withResults } from '../../core/events/quotedResults.ts';
-import { excerpt } from '../../core/rules/finding.ts';
+import { excerpt } from '../../core/text/excerpt.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactJsonOf } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';

@@ -1,10 +1,8 @@
 import type { Tool } from '../../core/domain/tool.ts';
 import { Fault } from '../files/fault.ts';
+import { maySucceedLater } from '../mcp/problems.ts';
 import { type Clock, pauseAfter, systemClock } from '../processes/clock.ts';
 import type { SourceResult } from './toolSource.ts';
-
-/** Failures of a call that has no result of its tool, after which the same call may work. */
-const passing = ['mcp/timeout', 'mcp/died', 'mcp/unavailable', 'mcp/unreachable', 'mcp/other-answer'];
 
 const isTemporary = (result: unknown) => (result as Pick<SourceResult, 'isTemporary'> | null)?.isTemporary === true;
 
@@ -30,7 +28,7 @@ export class ToolCalls {
         const result = await attempt();
         if (!isTemporary(result) || isLast()) return { result, attempts };
       } catch (error) {
-        const isPassing = error instanceof Fault && passing.includes(error.failure.code);
+        const isPassing = error instanceof Fault && maySucceedLater(error.failure.code);
         if (!isPassing || isLast()) throw error;
       }
       await this.#clock.sleep(pauseAfter(attempts, pausesMs), signal);

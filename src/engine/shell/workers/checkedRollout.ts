@@ -23,14 +23,14 @@ import {
   agentReplied,
   decidedEvent,
   ended,
+  type Returned,
   toolReturned,
   toolsBrought,
   unverified,
   userReplied,
 } from '../rollout/effectEvents.ts';
 import { callUnderFaults, resultByFaults, resultUnderFaults } from '../rollout/seededFaults.ts';
-import type { Gold } from '../rollout/verification.ts';
-import { conclude, needsGold, openSource } from '../rollout/verification.ts';
+import { conclude, type Gold, needsGold, openSource } from '../rollout/verification.ts';
 import { simulatedOutcome } from './outsideCalls.ts';
 import { acceptedEvent, claimOf, claimText } from './workerChannel.ts';
 import type {
@@ -117,11 +117,11 @@ export class CheckedRollout {
   #asking: CheckedQuestion | null = null;
   #answer: { readonly about: Question; readonly value: Answer } | null = null;
   /** The answer of a tool outside the worker to the call in progress. */
-  #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Result) | null = null;
+  #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Returned) | null = null;
   /** The problem with the last answer of a model that simulates the tool of the call in progress. */
   #problem: { readonly step: number; readonly text: string } | null = null;
   /** Answers to reads that a worker may keep until something is written, by call. */
-  readonly #reads = new Map<string, Result>();
+  readonly #reads = new Map<string, Returned>();
 
   constructor(options: CheckedOptions) {
     this.#options = options;
@@ -396,7 +396,7 @@ export class CheckedRollout {
   }
 
   /** The call as it reaches its tool, or its result where seeded faults or its arguments keep it from that. */
-  #reached(call: ToolCall, tool: Tool | undefined, by: Side): ToolCall | Result {
+  #reached(call: ToolCall, tool: Tool | undefined, by: Side): ToolCall | Returned {
     const faults = this.#faultsOf(call.name).faults.map(({ fault }) => fault);
     const given = callUnderFaults(faults, call, tool?.timeoutMs ?? 0);
     if ('content' in given) return given;
@@ -405,7 +405,7 @@ export class CheckedRollout {
   }
 
   /** Returns what a tool outside the worker answered: to the call under way, or to the same read before it. */
-  #answerTo(call: ToolCall, tool: Tool | undefined): Result | undefined {
+  #answerTo(call: ToolCall, tool: Tool | undefined): Returned | undefined {
     if (this.#result?.step === this.#callStep) return this.#result;
     return tool?.cache === true && tool.effect === 'read' ? this.#reads.get(callKey(call)) : undefined;
   }
@@ -613,13 +613,11 @@ function only<Type extends EventType>(arrived: ClaimedEvent, type: Type): EventO
   return arrived.event as EventOf<Type>;
 }
 
-type Result = Attachments & { readonly content: string; readonly isError: boolean };
-
 const isSame = (one: unknown, other: unknown) =>
   one !== undefined && canonicalJson(one as Json) === canonicalJson(other as Json);
 
 /** Returns what a tool outside the worker is known to have said. */
-function resultOf(value: Answer): Result | null {
+function resultOf(value: Answer): Returned | null {
   if ('refusal' in value) return { content: value.refusal, isError: true };
   if ('rows' in value) return { content: value.content ?? '', isError: value.isError ?? false };
   if (!('isError' in value) || !('content' in value)) return null;
@@ -627,7 +625,7 @@ function resultOf(value: Answer): Result | null {
   return { content, isError, ...attachmentsOf(value as Attachments) };
 }
 
-const resultKey = ({ content, isError, ...attached }: Result) =>
+const resultKey = ({ content, isError, ...attached }: Returned) =>
   contentHash([content, isError, attachmentsOf(attached) as Json]);
 
 /** The state that the last answer gave, of a source or of what an environment says. */

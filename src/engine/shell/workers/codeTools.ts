@@ -14,6 +14,7 @@ import {
   tracedView,
 } from '../../core/world/database.ts';
 import { Fault } from '../files/fault.ts';
+import { failedOutcome } from '../rollout/effectEvents.ts';
 import type { ToolContext, ToolOutcome } from '../rollout/ports.ts';
 import { deniedAdvice, placeOf } from './domainModules.ts';
 import type { ReadObserver } from './readObserver.ts';
@@ -42,7 +43,7 @@ export function callCodeTool(call: CodeCall): ToolOutcome | Promise<ToolOutcome>
     const issues = parsed.error.issues.map(
       ({ path, message }) => `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`,
     );
-    return failed(`the arguments of ${call.name} do not fit: ${issues.join('; ')}`);
+    return failedOutcome(`the arguments of ${call.name} do not fit: ${issues.join('; ')}`);
   }
   const sides = openSides(call, readView, call.observer);
   try {
@@ -144,7 +145,7 @@ function refused(call: CodeCall, sides: Sides, parsed: unknown, error: unknown):
   const cause = isFrozenWrite(error) ? explained(call, parsed, error) : error;
   const message = messageOf(cause);
   if (!isToolError(cause)) call.log(`${call.name}: ${message}${placeText(error, call.folder)}`);
-  return failed(message);
+  return failedOutcome(message);
 }
 
 /** A write to a frozen view says neither what nor why: the same call with a view that explains it does. */
@@ -184,10 +185,6 @@ function messageOf(error: unknown): string {
 function placeText(error: unknown, folder: string): string {
   const place = placeOf(error, folder);
   return place ? ` (${place.file}:${place.line}:${place.column})` : '';
-}
-
-function failed(message: string): ToolOutcome {
-  return { content: `Error: ${message}`, isError: true, writes: [] };
 }
 
 export type SyncCall = Pick<CodeCall, 'folder' | 'guard'> &

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
+import { asNode } from '../processes/childEnvironment.ts';
 import { programPath } from '../processes/sandbox.ts';
 
 /** A port on this machine's loopback that leads to one inside a sandbox. */
@@ -24,7 +25,7 @@ export async function relayInspector(pid: number, inside: string): Promise<Relay
   const server = createServer((socket) => {
     const child = spawn(nsenter, [...entering, '-e', program, port], {
       stdio: ['pipe', 'pipe', 'ignore'],
-      env: process.versions['electron'] ? { ELECTRON_RUN_AS_NODE: '1' } : {},
+      env: asNode,
     });
     child.stdin.on('error', () => undefined);
     child.on('error', () => socket.destroy()).on('exit', () => socket.end());

@@ -16,6 +16,7 @@ import type {
   PythonAnswer,
   Question,
   SimulatedAnswer,
+  Stale,
 } from './workerMessage.ts';
 
 /** The number of answers that a model may give for a simulated tool before the rollout ends. */
@@ -80,17 +81,23 @@ export class OutsideCalls {
       const question = { type: 'python', isFresh, changes, step, ...(filled ? { filled } : {}) } as const;
       return this.#ask(question) as Promise<PythonAnswer>;
     };
+    const answer = await this.#unlessStale(ask);
+    if ('refusal' in answer) return { content: answer.refusal, isError: true, writes: [] };
+    const { content, isError, rows } = answer;
+    const after = withRows(world, tool.owner, rows);
+    this.#known = after.world;
+    return { content, isError, writes: after.writes };
+  }
+
+  /** Returns the answer of a session in Python. It is begun again where the process no longer knows it. */
+  async #unlessStale<Answer extends object>(ask: () => Promise<Answer>): Promise<Exclude<Answer, Stale>> {
     let answer = await ask();
     if ('isStale' in answer) {
       this.#known = null;
       answer = await ask();
     }
     if ('isStale' in answer) throw new Error('a session in Python that was begun is known');
-    if ('refusal' in answer) return { content: answer.refusal, isError: true, writes: [] };
-    const { content, isError, rows } = answer;
-    const after = withRows(world, tool.owner, rows);
-    this.#known = after.world;
-    return { content, isError, writes: after.writes };
+    return answer as Exclude<Answer, Stale>;
   }
 
   async #callHosted(
@@ -139,7 +146,7 @@ export class OutsideCalls {
     params: JsonObject,
     world: World,
     timeoutMs?: number,
-  ): Promise<{ readonly answer: Exclude<HostedAnswer, { readonly isStale: true }>; readonly writes: Writes }> {
+  ): Promise<{ readonly answer: Exclude<HostedAnswer, Stale>; readonly writes: Writes }> {
     const ask = () =>
       this.#ask({
         type: 'hosted',
@@ -151,12 +158,7 @@ export class OutsideCalls {
         changes: changedRows(this.#known ?? this.#base, world),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       }) as Promise<HostedAnswer>;
-    let answer = await ask();
-    if ('isStale' in answer) {
-      this.#known = null;
-      answer = await ask();
-    }
-    if ('isStale' in answer) throw new Error('a session in Python that was begun is known');
+    const answer = await this.#unlessStale(ask);
     const after = withSidedRows(world, answer.rows);
     this.#known = after.world;
     this.#synced = null;

@@ -3,6 +3,7 @@ import type { Side } from '../../core/domain/tool.ts';
 import { mergedReads, type Reads, type ReadTree } from '../../core/events/reads.ts';
 import type { JsonObject, Path } from '../../core/values/json.ts';
 import { draftKey } from '../../core/world/draft.ts';
+import { refuseWrite } from '../../core/world/node.ts';
 
 /** Keys of one call that are looked at one by one, so that a scan stays fast; what is got after that counts as read whole. */
 const mostKeys = 4000;
@@ -86,9 +87,7 @@ export class ReadObserver {
 
   /** A table that is still as it was loaded: anyone who asks for one row must not pay for all of them. */
   #wide(value: object, seen: Seen): object {
-    const refuse = (_: object, key: string | symbol): never => {
-      throw new TypeError(`a read tool may not write: it tried to change ${JSON.stringify(String(key))}`);
-    };
+    const refuse = (_: object, key: string | symbol): never => refuseWrite(key);
     const isOwn = (key: string | symbol): key is string => typeof key === 'string' && Object.hasOwn(value, key);
     return new Proxy(
       {},

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../files/fault.ts';
+import { asNode } from '../processes/childEnvironment.ts';
 import { knowsFlag, rolloutFlags, withoutInspector } from '../processes/runtimeFlags.ts';
 import { type ConfinedProcess, findSandbox, spawnConfined } from '../processes/sandbox.ts';
 import { guardWorker } from '../processes/workerGuard.ts';
@@ -114,7 +115,7 @@ function spawnWorker(options: ChildOptions, isEarly: boolean): WorkerChild {
       TZ: 'UTC',
       // One heap of glibc's for all threads: V8's helpers otherwise open their own heaps, 8 MB a worker.
       MALLOC_ARENA_MAX: '1',
-      ...(process.versions['electron'] ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
+      ...asNode,
       ...(process.env['SystemRoot'] ? { SystemRoot: process.env['SystemRoot'] } : {}),
     },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', marker],

@@ -11,6 +11,7 @@ import type { RolloutState } from '../../core/events/state.ts';
 import type { JudgeAnswer } from '../../core/rollout/judgement.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
+import { impossible } from '../../core/values/impossible.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { randomStream } from '../../core/values/random.ts';
 import { openDatabase } from '../../core/world/database.ts';
@@ -127,7 +128,7 @@ export class WorkerHost {
         this.#settle(message.question)?.reject(new Fault(message.failure, { reason: message.reason }));
         return;
       default:
-        unknownMessage(message);
+        impossible('message', message);
     }
   }
 
@@ -468,8 +469,4 @@ async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: Place):
   } finally {
     clearTimeout(timer);
   }
-}
-
-function unknownMessage(message: never): never {
-  throw new Error(`unknown message ${JSON.stringify(message)}`);
 }

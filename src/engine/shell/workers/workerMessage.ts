@@ -86,16 +86,19 @@ export type Answer =
 /** Of a tool whose state lies outside; with the snapshot of its source when the call may have changed it. */
 export type CallAnswer = Pick<ToolOutcome, 'content' | 'isError' | keyof Attachments | 'saved'>;
 
-/** Of a tool in Python; `isStale` when its process is a new one that does not know this rollout. */
+/** The process is a new one that does not know this rollout. */
+export type Stale = { readonly isStale: true };
+
+/** Of a tool in Python. */
 export type PythonAnswer =
-  | { readonly isStale: true }
+  | Stale
   /** The arguments do not fit, so the call never reached the process. */
   | { readonly refusal: string }
   | { readonly content: string; readonly isError: boolean; readonly rows: readonly RowChange[] };
 
 /** Of an environment that works on the domain's database: what it wrote on both sides. */
 export type HostedAnswer =
-  | { readonly isStale: true }
+  | Stale
   | {
       readonly rows: readonly SidedChange[];
       /** Of a call: its result, and what the `sync` after it wrote. */

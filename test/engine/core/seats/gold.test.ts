@@ -245,6 +245,17 @@ describe('the gold seat', () => {
     expect(toolCalls).toMatchObject([{ name: 'look', arguments: action.arguments, floats: ['/legs'] }]);
   });
 
+  it('tells a large number of a look-up with all digits', () => {
+    const [call, serial] = [{ id: 'c1', name: 'look', arguments: { chair: 'A1' } }, '12345678901234567891'];
+    const messages: readonly Message[] = [
+      { role: 'user', step: 1, content: 'Please look at A1.' },
+      { role: 'agent', step: 2, content: null, toolCalls: [call] },
+      { role: 'tool', step: 3, callId: 'c1', name: 'look', content: `{"serial":${serial}}`, isError: false },
+    ];
+    const task = taskWith({ actions: [{ tool: 'look', arguments: call.arguments }] });
+    expect(goldAgent(viewOf(task, messages, 'agent', '1')).content).toContain(serial);
+  });
+
   it('gives the same reply for the same view', () => {
     const lines = fc.array(
       fc.record({
