@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noFilter } from '../../src/webview/models/filter.ts';
 import type { Numbered } from '../../src/webview/messages/protocol.ts';
+import { noFilter } from '../../src/webview/models/filter.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { failed, numbered } from '../webview/models/recorded.ts';
 import { openRecordingPage } from './support/recordingPage.ts';
