@@ -66,7 +66,7 @@ test('debug says which recordings the folder of a run has', async () => {
 test.each([
   [['run', 'domains/order-desk', 'lamp-varient'], /there is no task "lamp-varient"; .*Did you mean lamp-variant\?/],
   [['run', 'domains/order-desk', 'lamp-variant', '--agent', 'goldd'], /"goldd" is not a seat .*Did you mean gold\?/],
-  [['explain'], /name a recording, a file that ends in/],
+  [['explain'], /name a run's folder, or a recording/],
 ])('%j has a message that helps', async (argv, message) => {
   expect((await rehearsal(...argv)).err).toMatch(message);
 });
