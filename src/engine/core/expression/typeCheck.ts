@@ -179,6 +179,7 @@ function binary({ operator, left, right }: Extract<Expression, { type: 'binary' 
       ordered(left, types, operator, run);
       return booleanType;
     case '+':
+      added(left, types, run);
       return types.every(({ any, text }) => !any && text) ? textType : eitherOf([numberType, anyType]);
     case '-':
     case '*':
@@ -227,6 +228,15 @@ function ordered(left: Expression, [first, second]: readonly [Type, Type], opera
   run.note({ kind: 'type', word: '', at: startOf(left), message });
 }
 
+/** Notes a sum of a text and a number. Whole numbers that JSON would round are texts that can be added. */
+function added(left: Expression, types: readonly [Type, Type], run: Run): void {
+  const kinds = types.map(kindOf);
+  const text = types[kinds.indexOf('a text')]?.text;
+  if (!text || !kinds.includes('a number') || [...text.known].some((each) => /^-?\d+$/.test(each))) return;
+  const message = '+ adds two numbers or joins two texts, not a text and a number';
+  run.note({ kind: 'type', word: '', at: startOf(left), message });
+}
+
 type Literal = Extract<Expression, { type: 'literal' }>;
 
 const literals = (expression: Expression): readonly Literal[] => (expression.type === 'literal' ? [expression] : []);
@@ -242,6 +252,21 @@ function checkDate({ value, at }: Literal, run: Run): void {
   const found = calendarDay(value, 'UTC');
   if ('problem' in found)
     run.note({ kind: 'type', word: '', at, message: `days needs two dates, and "${value}" ${found.problem}` });
+}
+
+/** The number of values of a column that are read as dates. */
+const readDates = 200;
+
+/** Notes an operand none of whose known values is a date, such as a column. */
+function checkDates(input: Expression, { any, text }: Type, run: Run): void {
+  if (any || !text || input.type === 'literal') return;
+  const values = [...text.known].filter((value) => value !== '').slice(0, readDates);
+  const problems = values.flatMap((value) => {
+    const found = calendarDay(value, 'UTC');
+    return 'problem' in found ? [`"${value}" ${found.problem}`] : [];
+  });
+  if (problems.length === 0 || problems.length < values.length) return;
+  run.note({ kind: 'type', word: '', at: startOf(input), message: `days needs two dates, and ${problems[0]}` });
 }
 
 /** Narrows the types of names by an earlier condition on the calls that they refer to: `c.tool == "get_order"`. */
@@ -281,6 +306,7 @@ function call({ name, inputs }: Extract<Expression, { type: 'call' }>, run: Run)
       must(0, 'text');
       must(1, 'text');
       for (const literal of inputs.flatMap(literals)) checkDate(literal, run);
+      for (const [index, input] of inputs.entries()) checkDates(input, types[index] ?? anyType, run);
       return numberType;
     case 'lower':
       must(0, 'text');

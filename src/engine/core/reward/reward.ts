@@ -16,10 +16,10 @@ export function rewardOf(state: RolloutState, credit: Credit = 'product'): Rewar
   const { ended, ruleVerdicts } = state;
   if (ended === null) throw new Error('a reward needs a rollout that has ended');
   if (isUnscorable(ended)) return { value: null, reason: `not scored: ${ended.failure?.message ?? ended.reason}` };
-  if (!isProperEnd(ended.reason))
-    return { value: 0, reason: `the rollout did not end properly: ${describe(ended.reason)}` };
   const broken = ruleVerdicts.find(({ gate, verdict }) => gate && verdict === 'violated');
   if (broken) return { value: 0, reason: `rule ${broken.rule} was violated at step ${broken.step}: ${broken.reason}` };
+  if (!isProperEnd(ended.reason))
+    return { value: 0, reason: `the rollout did not end properly: ${describe(ended.reason)}` };
   const reward = rewardFrom(
     state.verdicts.filter(({ diagnostic }) => !diagnostic),
     credit,

@@ -201,7 +201,8 @@ const verdictsIn = (replayed: readonly Replayed[]) =>
   );
 
 /**
- * Gated rules that were never evaluated: nothing shows that they can hold or be violated.
+ * Rules that were never evaluated: nothing shows that they can hold or be violated. Of those without a gate, only the ones
+ * that a gold rollout tried.
  * @param isWhole whether every gold rollout says something, so that a rule without a verdict was not tried
  */
 export function noteNeverEvaluated(parts: Parts, replayed: readonly Replayed[], isWhole: boolean, note: Note): void {
@@ -213,23 +214,24 @@ export function noteNeverEvaluated(parts: Parts, replayed: readonly Replayed[], 
     const isReached = isTried(placed.value, called, parts.scan);
     const own = isReached ? verdicts.filter((each) => each.rule === rule && each.check === check) : [];
     const [open] = own;
-    if (!gate || check === 'judge' || own.some(({ verdict }) => verdict !== 'unknown') || !(open || isWhole)) continue;
+    const isKnown = check === 'judge' || own.some(({ verdict }) => verdict !== 'unknown');
+    if (isKnown || !(open || (gate && isWhole))) continue;
     const reason = open?.reason ?? 'no gold actions reach what it checks';
-    const message = `The gated rule ${rule} was not evaluated in any gold rollout: ${reason}.`;
+    const message = `The ${gate ? 'gated rule' : 'rule'} ${rule} was not evaluated in any gold rollout: ${reason}.`;
     const hint = open
       ? 'Correct its condition.'
       : 'Write a task whose gold actions make the call that the rule is about. A task in which the call must be refused does not reach the rule.';
-    note(placeOf(placed, 'rule'), 'error', 'rule/never-evaluated', message, hint);
+    note(placeOf(placed, 'rule'), gate ? 'error' : 'warning', 'rule/never-evaluated', message, hint);
   }
 }
 
 /** Rules with checks of which no gold rollout says anything, although one was played for every task. */
 export function noteUntried(parts: Parts, replayed: readonly Replayed[], known: ReadonlySet<string>, note: Note): void {
-  const decided = verdictsIn(replayed).filter(({ verdict }) => verdict !== 'unknown');
+  const verdicts = verdictsIn(replayed);
   for (const { id } of parts.policy.policy.rules) {
     const checks = parts.rules.filter(({ value }) => value.rule === id);
     if (checks.length === 0 || checks.some(({ value }) => value.check === 'judge' || value.gate)) continue;
-    if (decided.some(({ rule }) => rule === id) || known.has(id)) continue;
+    if (verdicts.some(({ rule }) => rule === id) || known.has(id)) continue;
     noteUncovered(parts, id, 'its checks had nothing to check in any gold rollout', note);
   }
 }

@@ -7,16 +7,19 @@ type Ambient = { readonly pattern: RegExp; readonly instead: string };
 
 const inTypeScript: readonly Ambient[] = [
   { pattern: /\bDate\.now\s*\(\s*\)|\bnew\s+Date\s*\(\s*\)|\bperformance\.now\s*\(/g, instead: 'now' },
-  { pattern: /\bMath\.random\s*\(|\bcrypto\.getRandomValues\s*\(/g, instead: 'random' },
-  { pattern: /\b(?:crypto\.)?randomUUID\s*\(/g, instead: 'id()' },
+  {
+    pattern: /\bMath\.random\s*\(|\bcrypto\.getRandomValues\s*\(/g,
+    instead: "random.integer(10), or id('A') for an id,",
+  },
+  { pattern: /\b(?:crypto\.)?randomUUID\s*\(/g, instead: "id('A')" },
 ];
 const inPython: readonly Ambient[] = [
   { pattern: /\b(?:datetime|date)\.(?:now|utcnow|today)\s*\(|\btime\.time(?:_ns)?\s*\(/g, instead: 'now' },
   {
     pattern: /(?<![\w.])(?:random\.(?:random|randint|choice|shuffle|sample|uniform|randrange)|secrets\.\w+)\s*\(/g,
-    instead: 'random',
+    instead: "random, or id('A') for an id,",
   },
-  { pattern: /\buuid\.uuid[14]\s*\(/g, instead: 'id()' },
+  { pattern: /\buuid\.uuid[14]\s*\(/g, instead: "id('A')" },
 ];
 
 /** Tools that read the machine's clock or random numbers answer differently in every rollout, and none can be replayed. */

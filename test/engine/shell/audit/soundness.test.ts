@@ -428,10 +428,20 @@ it('a gated rule that no gold rollout could evaluate is an error', async () => {
   const rule =
     '{ rule: not-reserved, check: onlyIf, tools: [renew_loan], condition: "not db.loans[args.loan].reserved" }';
   const gated =
-    '{ rule: not-reserved, check: onlyIf, tools: [renew_loan], gate: true, condition: "days(db.loans[args.loan].day, now) < 30" }';
+    '{ rule: not-reserved, check: onlyIf, tools: [renew_loan], gate: true, condition: "days(lower(db.loans[args.loan].day), now) < 30" }';
   const { all, lines } = await findings(changed('rules.yaml', rule, gated));
   expect(lines).toEqual(['undefined rules.yaml:3 rule/never-evaluated']);
   expect(all[0]?.message).toMatch(/^The gated rule not-reserved was not evaluated in any gold rollout: .*two dates/);
+});
+
+it('a rule without a gate that no gold rollout could evaluate is a warning', async () => {
+  const rule =
+    '{ rule: not-reserved, check: onlyIf, tools: [renew_loan], condition: "not db.loans[args.loan].reserved" }';
+  const { lines, all } = await findings(
+    changed('rules.yaml', rule, rule.replace('not db.loans[args.loan].reserved', 'days(lower(args.day), now) < 30')),
+  );
+  expect(lines).toEqual(['undefined rules.yaml:3 rule/never-evaluated']);
+  expect(all[0]?.message).toMatch(/^The rule not-reserved was not evaluated in any gold rollout: .*two dates/);
 });
 
 it('a second check of a gated rule that no gold rollout reaches is an error', async () => {

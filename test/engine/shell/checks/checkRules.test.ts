@@ -18,6 +18,20 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Here days needs two dates, and "2025-02-30" does not exist.',
   ],
   [
+    'a column without dates',
+    rules(
+      '- { rule: confirm, check: onlyIf, tools: writes, condition: "days(db.orders[args.order].status, now) < 3" }',
+    ),
+    ['rules.yaml:1:61 warning rule/type-mismatch'],
+    'Here days needs two dates, and "pending" is not a date.',
+  ],
+  [
+    'a sum of a date and a number',
+    rules('- { rule: confirm, check: onlyIf, tools: writes, condition: "now + 2 > db.orders[args.order].status" }'),
+    ['rules.yaml:1:61 warning rule/type-mismatch'],
+    'Here + adds two numbers or joins two texts, not a text and a number.',
+  ],
+  [
     'a name that is not known',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: dp.orders != null\n'),
     ['rules.yaml:4:14 error rule/unknown-name'],

@@ -59,7 +59,8 @@ export const processes: readonly FaultRow[] = [
     obstacle: onLinux,
     inject: async () => {
       const folder = slow(1);
-      const playing = play(folder);
+      // A rollout that another one's end took along is played again, so the kill must not meet the other one.
+      const playing = play(folder, { order: 'spared first' });
       const waiting = `waits in ${folder}`;
       await until('the tool', () => processesWith(waiting).length > 0);
       // In a sandbox, the first process is bubblewrap and ends the others.
