@@ -2,7 +2,7 @@ import { memo } from '../values/memo.ts';
 import { type AgentActs, recogniseAgent } from './agentActs.ts';
 import { demandsIn, saysMore } from './echo.ts';
 import type { Lexicon } from './lexicon.ts';
-import { type Vocabulary, vocabularyOf } from './mention.ts';
+import { labelOf, type Vocabulary, vocabularyOf } from './mention.ts';
 import { withoutOtherMatters } from './otherMatter.ts';
 import { proposesIn } from './proposal.ts';
 import { type Reply, replyTo } from './reply.ts';
@@ -33,7 +33,7 @@ export function recogniser(lexicon: Lexicon, facts: readonly string[]): Recognis
   return {
     agent: memo((text) => recogniseAgent(text, vocabulary), 200),
     user: recogniseUser,
-    labelOf: (fact) => vocabulary.labels[fact] ?? fact,
+    labelOf: (fact) => labelOf(lexicon, fact),
     vocabulary,
   };
 }

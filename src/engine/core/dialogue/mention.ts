@@ -18,7 +18,6 @@ export type Vocabulary = {
   /** Keyed by the first letter of their first word. */
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
   readonly questions: readonly Phrase[];
-  readonly labels: Readonly<Record<string, string>>;
   /** The domain's own wordings of a refusal, to find in plain text. */
   readonly refusals: readonly Pattern[];
   /** The domain's own wordings of a handover to a person, to find in plain text. */
@@ -70,7 +69,7 @@ const commonNames: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** Returns the vocabulary for these facts. The seats without a model use its `labels`. */
+/** Returns the vocabulary for these facts. */
 export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabulary {
   const strong = facts.flatMap((fact) => strongPhrases(lexicon, fact));
   const weak = facts
@@ -86,7 +85,6 @@ export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabu
   return {
     phrases: byFirstLetter(phrases),
     questions,
-    labels: Object.fromEntries(facts.map((fact) => [fact, labelOf(lexicon, fact)])),
     refusals: lexicon.refusals.map(phrasePattern),
     handOffs: lexicon.handOffs.map(phrasePattern),
     words: new Set(phrases.flatMap(({ words }) => words).filter((word) => word.length > 2)),

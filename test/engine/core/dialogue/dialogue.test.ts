@@ -345,3 +345,7 @@ it('words and facts may be what every object has', () => {
   }
   expect(heard.agent('What is your constructor, please?').asks).toEqual(['constructor']);
 });
+
+it('an argument that is not a fact has a name in words', () => {
+  expect(recogniser(lexicon, []).labelOf('appointment_id')).toBe('appointment number');
+});
