@@ -61,8 +61,8 @@ test('an error of the tool is its answer, and exit code 1', async () => {
 test.each([
   [['get_order'], /the arguments of get_order do not fit: the argument order_id is missing/],
   [['get_order', '--arguments', '{"order_id":1}'], /order_id must be of type string/],
-  [['get_order', '--arguments', '{"order_id":'], /--arguments is JSON, but /],
-  [['get_order', '--arguments', '[1]'], /--arguments is an object/],
+  [['get_order', '--arguments', '{"order_id":'], /--arguments is not JSON: .*Write it as '\{"name": "value"\}'/],
+  [['get_order', '--arguments', '[1]'], /--arguments is not an object/],
   [
     ['get_order', '--arguments', `${'{"a":'.repeat(5000)}9007199254740993${'}'.repeat(5000)}`],
     /--arguments is nested deeper than 200 levels/,

@@ -64,9 +64,9 @@ function argumentsIn(given: string): JsonObject {
   try {
     value = exactJson(given);
   } catch (error) {
-    throw new UsageError(`--arguments is JSON, but ${(error as Error).message}`);
+    throw new UsageError(`--arguments is not JSON: ${(error as Error).message}. Write it as '{"name": "value"}'`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UsageError('--arguments is an object: {"name": value}');
+    throw new UsageError(`--arguments is not an object. Write it as '{"name": "value"}'`);
   return rawJson(given) as JsonObject;
 }
