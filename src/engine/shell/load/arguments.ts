@@ -114,7 +114,7 @@ function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): ArgumentP
       return {
         path: [...path, extra],
         isKey: true,
-        message: `there is no argument ${[...path, extra].join('.')}.`,
+        message: `the argument ${[...path, extra].join('.')} is unknown.`,
         hint: didYouMean(extra, names, all),
         candidates: names,
       };

@@ -81,7 +81,7 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
   const old = Object.keys(names).find((name) => Object.hasOwn(call.arguments as JsonObject, name));
   if (old !== undefined)
     return failedOutcome(
-      `the arguments of ${call.name} do not fit: there is no argument ${old}; it is called ${names[old]} now`,
+      `the arguments of ${call.name} do not fit: the argument ${old} is unknown; it is called ${names[old]} now`,
     );
   const back = Object.fromEntries(Object.entries(names).map(([from, to]) => [to, from]));
   const oldName = (name: string) => (Object.hasOwn(back, name) ? (back[name] as string) : name);

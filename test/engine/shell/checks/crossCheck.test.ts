@@ -282,7 +282,7 @@ describe('with the tools described', () => {
       'an unknown argument',
       call('tool: cancel_order, arguments: { order: W1, ordr: 1 }'),
       ['tasks/first.task.yaml:8:51 error task/bad-arguments'],
-      'there is no argument ordr. Did you mean order?',
+      'the argument ordr is unknown. Did you mean order?',
     ],
     [
       'an argument of another type',

@@ -71,7 +71,7 @@ const cases: readonly {
     name: 'an argument with another name',
     fault: { type: 'changedSchema', tool: 'look', arguments: { chair: 'seat' } },
     lines: [look, { look: { seat: 'A1' } }],
-    results: ['Error: the arguments of look do not fit: there is no argument chair; it is called seat now', seen],
+    results: ['Error: the arguments of look do not fit: the argument chair is unknown; it is called seat now', seen],
   },
 ];
 
