@@ -67,8 +67,6 @@ export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools 
 /** A person's next turn of a seat, typed in a terminal or in the Debug Console. */
 export type AskPerson = (seat: 'agent' | 'user', view: RemoteView, signal: AbortSignal) => Promise<string>;
 
-export type { ReadKey };
-
 /** Reports the progress of a call to a model to people who wait for it. `call` is the number of the call. */
 export type ModelNotice = {
   readonly call: number;

@@ -9,14 +9,9 @@ import type { Reads } from '../../../engine/core/events/reads.ts';
 import { baseHash } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
-import {
-  type AskPerson,
-  type OnModel,
-  outsideOf,
-  type ReadKey,
-  workerSeats,
-} from '../../../engine/shell/externalSeats.ts';
+import { type AskPerson, type OnModel, outsideOf, workerSeats } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
+import type { ReadKey } from '../../../engine/shell/models/modelSettings.ts';
 import {
   brokenRecording,
   noStart,

@@ -231,7 +231,8 @@ function checkUntold(
     task.user.insist?.say,
     parts.policy.policy.text,
   ];
-  const facts = [factsOf(task, false), factsOf(task, true)].flatMap((each) => Object.values(each));
+  const changed = factsOf(task, true);
+  const facts = [factsOf(task, false), changed].flatMap((each) => Object.values(each));
   for (const { leaf: value, path } of namedLeavesIn(action.arguments)) {
     const name = String(path[0]);
     if (!isNeeded(known.tools.get(action.tool), name, value)) continue;
@@ -244,7 +245,7 @@ function checkUntold(
     if (tableWithout(context, action, index, name, value) !== null) continue;
     untold.push(name);
     const at = placeOf(placed, 'actions', index, 'arguments', name);
-    const other = factsOf(task, true)[name]?.value;
+    const other = changed[name]?.value;
     note(
       at,
       'warning',

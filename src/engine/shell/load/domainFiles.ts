@@ -6,7 +6,7 @@ import { type SimulatedTool, simulatedToolSchema } from '../../core/domain/simul
 import { type Task, taskSchema } from '../../core/domain/task.ts';
 import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
 import { partsOf } from '../source/fileParts.ts';
-import { type Items, namesIn, type Placed, parseFolder, parseItems } from '../source/items.ts';
+import { type Items, ignoredFile, namesIn, type Placed, parseFolder, parseItems } from '../source/items.ts';
 import { nearest } from '../source/nearest.ts';
 import { salvage } from '../source/salvage.ts';
 import { type FileKind, inside, type Overlay, readSource, type Source } from '../source/source.ts';
@@ -122,9 +122,8 @@ function noteOtherEnding({ diagnostics, file }: Reader, key: Named, kind: FileKi
   const other = target.replace(/\.yaml$/, '.yml');
   if (other === target || !existsSync(other)) return;
   const path = file.value[key] ?? '';
-  const message = `This file is not read: the domain reads ${path}.`;
   const hint = `Rename it to ${path}, or write ${key}: ${basename(other)} in domain.yaml.`;
-  diagnostics.push({ ...startOf(other), code: `${kind}/ignored-file`, severity: 'warning', message, hint });
+  diagnostics.push(ignoredFile(other, kind, `the domain reads ${path}`, hint));
 }
 
 function noteOutside(

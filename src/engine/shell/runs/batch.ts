@@ -9,17 +9,11 @@ import type { Prices } from '../../core/evaluation/metrics.ts';
 import type { EventType } from '../../core/events/event.ts';
 import type { LoadedDomain } from '../domain/loadDomain.ts';
 import { policyChangeSince } from '../domain/policyChange.ts';
-import {
-  type AskPerson,
-  type ExternalSeats,
-  type OnModel,
-  outsideOf,
-  type ReadKey,
-  workerSeats,
-} from '../externalSeats.ts';
+import { type AskPerson, type ExternalSeats, type OnModel, outsideOf, workerSeats } from '../externalSeats.ts';
 import { makeRunFolder } from '../files/disk.ts';
 import { Fault, messageOf } from '../files/fault.ts';
 import { forEach } from '../files/forEach.ts';
+import type { ReadKey } from '../models/modelSettings.ts';
 import { parseSeat } from '../models/parseSeat.ts';
 import { isLost, newestReceipts, openLedger, type Receipt, type SigningKey } from '../records/ledger.ts';
 import { recordingName, rolloutName } from '../records/recordingName.ts';

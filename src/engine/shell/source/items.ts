@@ -218,7 +218,10 @@ export function parseFolder<T>(
   for (const name of names) {
     const file = join(folder, name);
     if (!name.endsWith(suffix)) {
-      if (/\.ya?ml$/.test(name)) all.diagnostics.push(ignored(file, of.kind, suffix));
+      if (/\.ya?ml$/.test(name))
+        all.diagnostics.push(
+          ignoredFile(file, of.kind, `its name does not end with ${suffix}`, 'Rename it, or move it elsewhere.'),
+        );
       continue;
     }
     const read = readSource(file, of.kind, overlay, undefined, within);
@@ -249,15 +252,10 @@ function unsavedIn(folder: string, overlay?: Overlay): readonly string[] {
   return [...(overlay?.keys() ?? [])].flatMap((file) => (file.startsWith(prefix) ? [file.slice(prefix.length)] : []));
 }
 
-function ignored(file: string, kind: FileKind, suffix: string): Diagnostic {
-  const message = `This file is not read: its name does not end with ${suffix}.`;
-  return {
-    ...startOf(file),
-    code: `${kind}/ignored-file`,
-    severity: 'warning',
-    message,
-    hint: 'Rename it, or move it elsewhere.',
-  };
+/** Returns the finding about a file of a domain that nothing reads. */
+export function ignoredFile(file: string, kind: FileKind, reason: string, hint: string): Diagnostic {
+  const message = `This file is not read: ${reason}.`;
+  return { ...startOf(file), code: `${kind}/ignored-file`, severity: 'warning', message, hint };
 }
 
 function describe(value: unknown): string {
