@@ -106,10 +106,11 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   },
   {
     argv: ['check', join(parcels, 'tasks/test.task.yaml')],
-    message: /there is no domain here .* Name the folder of the domain: .*parcel-desk\n$/,
+    message: /there is no domain here .* Name the folder of the domain first: ".*parcel-desk"\n$/,
   },
   { argv: ['run'], message: /name the folder of a domain/ },
-  { argv: ['run', broken], message: /domain\.yaml/ },
+  { argv: ['run', broken], message: /there is no domain here/ },
+  { argv: ['eval', `${parcels.slice(0, -1)}c`], message: /there is no domain here .* Did you mean .*parcel-desk\?\n$/ },
   { argv: ['run', parcels], message: /name a task; .* has / },
   { argv: ['run', parcels, 'no-such-task'], message: /there is no task "no-such-task"/ },
   { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'\. Run `npx rehearsal help run`/ },

@@ -54,6 +54,12 @@ export function ruleChecked(rule: string, verdict: 'held' | 'violated', gate = f
   return { type: 'rulesChecked', callId: 'c', verdicts: [{ rule, check, gate, verdict, reason: '', evidence: [] }] };
 }
 
+const outcomeLayer = (verdict: 'held' | 'violated') => ({
+  layer: 'outcome' as const,
+  verdict,
+  items: [{ name: 'end', verdict, reason: '', evidence: [0] }],
+});
+
 /** Returns the end, the verdicts by verifier, and the reward with its completion and card. */
 export function ended(
   end: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'],
@@ -75,7 +81,10 @@ export function ended(
       reward,
       reason: 'because',
       completion: { met: verdicts.filter(([, holds]) => holds).length, of: verdicts.length },
-      card: [{ layer: 'outcome', verdict: reward === 1 ? 'held' : 'violated', items: [] }],
+      card: [
+        outcomeLayer(reward === 1 ? 'held' : 'violated'),
+        { layer: 'communication', verdict: 'unknown', items: [] },
+      ],
     },
   ];
 }

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
 import type { SeatSettings } from '../../engine/core/domain/modelSettings.ts';
 import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../../engine/core/domain/seatSpec.ts';
@@ -74,11 +74,9 @@ export type RolloutOptions = {
   readonly toolSettings: AskedSettings;
 };
 
-/** Reads the domain in the folder that a person named. Throws a `UsageError` for errors that concern every task. */
-export function openDomain(io: Io, given: string | undefined): LoadedDomain {
-  if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
-  return openDomainAt(resolve(io.cwd, given));
-}
+/** Reads the domain in the folder that the user named. Throws a `UsageError` for errors that concern every task. */
+export const openDomain = (io: Pick<Io, 'cwd'>, given: string | undefined): LoadedDomain =>
+  openDomainAt(domainFolder(io, given));
 
 /**
  * Returns the folder of the domain that the user named, without reading it. Throws a `UsageError` if it is not a
@@ -87,12 +85,27 @@ export function openDomain(io: Io, given: string | undefined): LoadedDomain {
 export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
   if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   const folder = resolve(cwd, given);
-  if (!existsSync(join(folder, 'domain.yaml'))) {
-    const above = domainFolderOf(folder);
-    const advice = above === undefined ? '' : `. Name the folder of the domain: ${above}`;
-    throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)${advice}`);
-  }
+  if (!existsSync(join(folder, 'domain.yaml')))
+    throw new UsageError(`${given}: there is no domain here (a folder with domain.yaml)${meantDomain(folder, cwd)}`);
   return folder;
+}
+
+/** Returns the domain that a folder without one was probably meant to name, as the end of a sentence. */
+function meantDomain(folder: string, cwd: string): string {
+  const path = (domain: string) => relative(cwd, domain) || '.';
+  const meant = nearest(basename(folder), domainsIn(dirname(folder)));
+  if (meant !== undefined) return `. Did you mean ${path(join(dirname(folder), meant))}?`;
+  const above = domainFolderOf(folder);
+  return above === undefined ? '' : `. Name the folder of the domain first: "${path(above)}"`;
+}
+
+/** Returns the names of the domains in a folder; none if it cannot be read. */
+function domainsIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => existsSync(join(folder, name, 'domain.yaml')));
+  } catch {
+    return [];
+  }
 }
 
 /** Reads the domain in a folder. Throws a `UsageError` for errors that concern every task; `fitnessOf` finds the others. */

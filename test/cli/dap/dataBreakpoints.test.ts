@@ -77,7 +77,13 @@ describe('a data breakpoint', () => {
     await watch(run, 'db.orders.W1138', 'read', { condition: 'turn < 4' });
     expect(await walk(run, 'reverseContinue')).toEqual(['orders.W1138 is read by get_order']);
     await run.client.request('setDataBreakpoints', { breakpoints: [] });
-    const named = ['write:orders.W1138.payments', 'read:db.customers.C119', 'read:turn', 'write:1 +'];
+    const named = [
+      'write:orders.W1138.payments',
+      'read:db.customers.C119',
+      'read:turn',
+      'write:1 +',
+      'write:orders.W113',
+    ];
     const { body } = await run.client.request<Placed>('setFunctionBreakpoints', {
       breakpoints: named.map((name) => ({ name })),
     });
@@ -86,6 +92,7 @@ describe('a data breakpoint', () => {
       undefined,
       'turn is not a value of the database',
       expect.stringMatching(/^"1 \+" is not an expression/),
+      expect.stringMatching(/^the database has no orders\.W113, so it stops when that is added\. Did you mean W\d+\?$/),
     ]);
     expect(await walk(run)).toContain('orders.W1138.payments is written');
     const broken = { breakpoints: [{ dataId: 'nonsense' }, { dataId: '["nobody","orders"]' }] };

@@ -8,7 +8,17 @@ import type { Variable } from '../variables/rows.ts';
 import { type Breakpoint, Breakpoints } from './breakpoints.ts';
 import { filters } from './exceptionFilters.ts';
 import { type Asked, parseStopCondition } from './stopCondition.ts';
-import { accesses, dataIdOf, lines, parseDataId, parseTarget, place, placeAgain, type Target } from './target.ts';
+import {
+  accesses,
+  dataIdOf,
+  lines,
+  missingValueNote,
+  parseDataId,
+  parseTarget,
+  place,
+  placeAgain,
+  type Target,
+} from './target.ts';
 import { isInsideCode } from './toolBody.ts';
 import type { UnseenReads } from './unseenReads.ts';
 
@@ -167,13 +177,15 @@ export class BreakpointRequests {
   }
 
   /**
-   * Returns what a breakpoint on reads can't see. One that can see nothing so far is set all the same: a fork may tell.
+   * Returns what a breakpoint on a value can't see, or that the value is not there yet. One that can see nothing so far
+   * is set all the same: a fork may tell.
    */
   #missed(target: Target): Partial<DebugProtocol.Breakpoint> {
-    const unseen = target.type === 'data' && target.access !== 'write' ? this.unseenReads() : null;
-    if (!unseen) return {};
-    const isBlind = target.type === 'data' && target.access === 'read' && unseen.isAll;
-    return { message: unseen.message, ...(isBlind ? { verified: false } : {}) };
+    if (target.type !== 'data') return {};
+    const unseen = target.access === 'write' ? null : this.unseenReads();
+    const notes = [this.#domain && missingValueNote(this.#domain, target), unseen?.message].filter(Boolean);
+    const isBlind = target.access === 'read' && unseen?.isAll === true;
+    return { ...(notes.length > 0 ? { message: notes.join('; ') } : {}), ...(isBlind ? { verified: false } : {}) };
   }
 
   /**

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { baseTask, variantId } from '../../../engine/core/domain/taskVariant.ts';
 import type { Side } from '../../../engine/core/domain/tool.ts';
 import { isRead } from '../../../engine/core/events/reads.ts';
-import { type Path, showPath } from '../../../engine/core/values/json.ts';
+import { isObject, type Json, type Path, showPath } from '../../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import type { InWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { ReadsAt } from '../../../engine/shell/records/stepNotes.ts';
@@ -170,6 +170,25 @@ export function parseTarget(domain: LoadedDomain | null, text: string): Target |
     return typeof named === 'string' ? named : { type: 'data', access: kind, ...named };
   }
   return `"${text}" is not a breakpoint: expected tool:NAME, rule:ID, task:ID, persona:ID, role:user, role:agent, turn:N, write:PATH, read:PATH or verifier:NAME`;
+}
+
+/**
+ * Returns a note on a value that the base database lacks in a table that it has: it may be misspelt, or come later. Null
+ * for other values.
+ */
+export function missingValueNote({ world }: LoadedDomain, { side, path }: Target & { type: 'data' }): string | null {
+  const [table = '', ...keys] = path;
+  let value: Json | undefined = world[side][table];
+  for (const [at, key] of keys.entries()) {
+    if (!Array.isArray(value) && !isObject(value)) return null;
+    const known: readonly string[] = Object.keys(value);
+    if (!known.includes(String(key))) {
+      const missing = showPath(path.slice(0, at + 2));
+      return `the database has no ${missing}, so it stops when that is added${suggestion(String(key), known)}`;
+    }
+    value = Array.isArray(value) ? value[Number(key)] : value[key];
+  }
+  return null;
 }
 
 /** A data breakpoint's identity, which a client keeps and sends back. */

@@ -73,7 +73,7 @@ export type Measure = {
   readonly failedBy: Failure['who'] | null;
   /** Of the task's declared checks: how many were met, and how many there are. */
   readonly checks: { readonly met: number; readonly declared: number };
-  /** The report card by layer; empty where the rollout got none. */
+  /** The report card, by each layer in which something was checked. */
   readonly card: Readonly<Partial<Record<LayerName, ReportCard[number]['verdict']>>>;
   readonly turns: number;
   /** Characters of each text the agent said to the user. */
@@ -148,7 +148,9 @@ export function measureOf(
     failure,
     failedBy: reward === 1 || ended === undefined || started.imported ? null : blamed,
     checks: { met: rewarded?.completion?.met ?? 0, declared: rewarded?.completion?.of ?? 0 },
-    card: Object.fromEntries((rewarded?.card ?? []).map(({ layer, verdict }) => [layer, verdict])),
+    card: Object.fromEntries(
+      (rewarded?.card ?? []).flatMap(({ layer, verdict, items }) => (items.length === 0 ? [] : [[layer, verdict]])),
+    ),
     turns: events.filter(({ type }) => type === 'agentReplied').length,
     said: spokenBy(events).map((text) => text.length),
     calls: countsOf(calls, tools),

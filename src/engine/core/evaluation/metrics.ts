@@ -45,7 +45,10 @@ export type RunMetrics = {
   /** Of the tasks with a reward: those of which every planned trial has the reward 1, or another reward. */
   readonly allCorrect: number | null;
   readonly allWrong: number | null;
-  /** Layers of the report card: how many rollouts held, violated, or leave each unknown. */
+  /**
+   * Layers of the report card: how many rollouts held, violated, or leave each unknown. A rollout in which nothing of a
+   * layer was checked counts in none of them.
+   */
   readonly card: readonly {
     readonly layer: LayerName;
     readonly held: number;

@@ -92,6 +92,8 @@ function checkNeed(placed: Placed<Task>, known: KnownTools, stands: Stands, note
     'warning',
     'task/nothing-to-do',
     'An agent that does nothing gets reward 1 on this task.',
-    'Add actions: that change something, assertions: or communicate:.',
+    actions.length === 0
+      ? 'Add actions: that change something, assertions: or communicate:.'
+      : `Its actions call only tools with effect: read (${[...new Set(actions.map(({ tool }) => tool))].join(', ')}). If one of them changes the database, declare effect: write. Otherwise add assertions: or communicate:.`,
   );
 }

@@ -98,7 +98,7 @@ function checkPath(at: Location, path: string, what: 'file' | 'folder', folder: 
       at,
       'error',
       'domain/file-missing',
-      `The ${what} ${target} does not exist.`,
+      `The ${what} ${path} does not exist.`,
       `Create it, or name another ${what}.`,
     );
 }

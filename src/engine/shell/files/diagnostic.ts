@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -56,6 +56,10 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Di
 
 /** The first character of a file, for findings about the file as a whole. */
 export const startOf = (file: string): Location => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 });
+
+/** Returns a file's path as the text at a place would name it: from the folder of that file. */
+export const pathFrom = (at: Pick<Location, 'file'>, file: string): string =>
+  relative(dirname(at.file), file) || basename(file);
 
 /** The place alone, of something that says more of itself. */
 export function placeAt({ file, line, column, endLine, endColumn }: Location): Location {

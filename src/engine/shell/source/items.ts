@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
-import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
+import { type Diagnostic, type Location, pathFrom, startOf } from '../files/diagnostic.ts';
 import { type FilePart, findingInFile, partsOf, placeInFile } from './fileParts.ts';
 import { describeIssues } from './issue.ts';
 import { type Salvaged, salvage } from './salvage.ts';
@@ -205,7 +205,7 @@ export function parseFolder<T>(
     return { ...all, diagnostics: [unreadable(startOf(folder), of.kind, folder, error)], found: true };
   }
   if (names === null) {
-    const message = `${folder} is a file, but a folder is expected here.`;
+    const message = `${pathFrom(startOf(folder), folder)} is a file, but a folder is expected here.`;
     const problem: Diagnostic = {
       ...startOf(folder),
       code: `${of.kind}/not-a-folder`,

@@ -1,7 +1,7 @@
 import type { Tool } from '../../core/domain/tool.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { schemaParts } from '../../core/values/largeIntegers.ts';
-import { type Diagnostic, type Fix, type Location, placeAt, type Severity } from '../files/diagnostic.ts';
+import { type Diagnostic, type Fix, type Location, pathFrom, placeAt, type Severity } from '../files/diagnostic.ts';
 import { replacing } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import { didYouMean, nearest } from './nearest.ts';
@@ -84,21 +84,22 @@ export function checkDuplicates(
       first.set(id.toLowerCase(), item);
       continue;
     }
-    const { file, line } = placeOf(earlier);
+    const at = placeOf(item, 'id');
+    const taken = `${pathFrom(at, earlier.file)}:${placeOf(earlier).line}`;
     if (earlier.value.id !== id) {
       note(
-        placeOf(item, 'id'),
+        at,
         'warning',
         `${kind}/same-file`,
-        `The ${kind} id ${id} differs from ${earlier.value.id} (${file}:${line}) only in case: on many disks both would be recorded in one file.`,
+        `The ${kind} id ${id} differs from ${earlier.value.id} (${taken}) only in case: on many disks both would be recorded in one file.`,
         'Give one of the two another id.',
       );
     } else {
       note(
-        placeOf(item, 'id'),
+        at,
         'error',
         `${kind}/duplicate-id`,
-        `The ${kind} id ${id} is taken by ${file}:${line}.`,
+        `The ${kind} id ${id} is taken by ${taken}.`,
         'Give one of the two another id.',
       );
     }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { fileLimits, RefusedFile, readBounded } from '../files/boundedFile.ts';
-import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
+import { type Diagnostic, type Location, pathFrom, startOf } from '../files/diagnostic.ts';
 import { messageOf } from '../files/fault.ts';
 
 /** Text of a file as every reader gets it: without byte order mark, with `\n` at line ends. */
@@ -49,14 +49,14 @@ export function readSource(file: string, kind: FileKind, overlay?: Overlay, aske
     return { missing: false, problem: unreadable(at, kind, file, error) };
   }
   if (stamp === 'missing') {
-    const message = `The file ${file} does not exist.`;
+    const message = `The file ${pathFrom(at, file)} does not exist.`;
     return {
       missing: true,
       problem: { ...at, code: `${kind}/file-missing`, severity: 'error', message, hint: hints[kind] },
     };
   }
   if (stamp === 'folder') {
-    const message = `${file} is a folder, but a file is expected here.`;
+    const message = `${pathFrom(at, file)} is a folder, but a file is expected here.`;
     return {
       missing: false,
       problem: { ...at, code: `${kind}/not-a-file`, severity: 'error', message, hint: 'Name a file.' },
@@ -128,12 +128,14 @@ const hints: Readonly<Record<FileKind, string>> = {
 /** Returns what is there and can't be read: no permission, a link to itself, no text. */
 export function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {
   if (error instanceof RefusedFile) {
-    const message = `${file} ${error.message}.`;
+    const message = `${pathFrom(at, file)} ${error.message}.`;
     return { ...at, code: `${kind}/refused-file`, severity: 'error', message, hint: error.hint };
   }
   const isText = !(error instanceof TypeError);
   const reason = messageOf(error);
-  const message = isText ? `${file} cannot be read: ${reason}.` : `${file} is not a text in UTF-8.`;
+  const message = isText
+    ? `${pathFrom(at, file)} cannot be read: ${reason}.`
+    : `${pathFrom(at, file)} is not a text in UTF-8.`;
   const isLoop = (error as NodeJS.ErrnoException).code === 'ELOOP';
   const advice = isLoop ? 'It is a link that points to itself: replace it with the file that it should name.' : null;
   const hint = advice ?? (isText ? 'Check its permissions.' : 'Save it with the encoding UTF-8.');

@@ -345,7 +345,7 @@ result: { type: object, properties: { sky: { type: string } } }
         'tasks/first.task.yaml:1:5 warning task/nothing-to-do',
         'tools.ts:5:14 info tool/unused',
       ],
-      '',
+      'only tools with effect: read (find_order). If one of them changes the database, declare effect: write',
     ],
   ];
   it.each([
