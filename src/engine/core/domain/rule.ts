@@ -41,6 +41,13 @@ export const ruleSchema = z.discriminatedUnion('check', [
       .describe(
         'Arguments whose values the proposal must name, or expressions for what it must name instead, such as db.books[args.book_id].title.',
       ),
+    asks: phrases
+      .optional()
+      .describe(
+        'Phrases by which the agent asks for a yes, for example in another language; those of English count as well.',
+      ),
+    yes: phrases.optional().describe('Phrases that are a yes of the user; those of English count as well.'),
+    no: phrases.optional().describe('Phrases with which an answer is not a yes, whatever else it says.'),
   }),
   z.strictObject({
     ...common,

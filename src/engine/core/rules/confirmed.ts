@@ -14,6 +14,7 @@ import type { RuleOf } from '../domain/rule.ts';
 import { type ToolCall, utterancesOf } from '../events/message.ts';
 import { parseExpression, pathsIn } from '../expression/expression.ts';
 import { excerpt } from '../text/excerpt.ts';
+import { saysAny } from '../text/phrase.ts';
 import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
@@ -23,6 +24,8 @@ import { namesOfRow } from './rowNames.ts';
 import { binds, type Seen } from './seen.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
+/** The phrases of a rule beside the English wordings. */
+type Wordings = Pick<RuleOf<'confirmed'>, 'asks' | 'yes' | 'no'>;
 /** A way to name a value, and what the same way names otherwise. */
 type Form = { readonly value: string; readonly rivals: Rivals };
 /** A value that a call has. */
@@ -60,11 +63,11 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
     ...valuesIn(rule.names, call, seen),
     ...open.flatMap((each) => ('value' in each ? expressed(each.text, each.value, call, seen, moment) : [])),
   ];
-  const { chain, missing } = standing(spoken, named);
+  const { chain, missing } = standing(spoken, named, rule);
   const text = chain.map(({ content }) => content).join('\n');
   const evidence = [...chain.map(({ step }) => step), answer.step];
-  const reply = replyTo(text, answer.content);
-  const invitation = chain.map((each) => invitationOf(each.content, named)).find((each) => each !== null) ?? null;
+  const reply = replyIn(rule, text, answer.content);
+  const invitation = chain.map((each) => invitationOf(each.content, named, rule)).find((each) => each !== null) ?? null;
   if (invitation === null) {
     return [violated(`the agent's last message did not ask for a yes before ${call.name}`, [last.step])];
   }
@@ -139,7 +142,7 @@ type Standing = { readonly chain: readonly Spoken[]; readonly missing: readonly 
  * last one, and, while it leaves out a value and names no other in its place, the proposal before it to which the
  * user only asked back or asked for time.
  */
-function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing {
+function standing(spoken: readonly Spoken[], named: readonly Named[], rule: Wordings): Standing {
   const chain: Spoken[] = [];
   let missing = named;
   const isMissing = (named: Named, text: string, at: number) => {
@@ -150,34 +153,44 @@ function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing 
   for (let at = spoken.length - 2; at >= 0 && chain.length < 3; at -= 2) {
     const [message, answer] = [spoken[at], spoken[at + 1]];
     if (message?.role !== 'agent') break;
-    if (chain.length > 0 && !(answer?.role === 'user' && isAskedBack(message, answer, named))) break;
+    if (chain.length > 0 && !(answer?.role === 'user' && isAskedBack(message, answer, named, rule))) break;
     chain.push(message);
     const text = chain.map(({ content }) => content).join('\n');
     missing = missing.filter((each) => isMissing(each, text, at));
-    const isComplete = missing.length === 0 && chain.some(({ content }) => invitationOf(content, named) !== null);
+    const isComplete = missing.length === 0 && chain.some(({ content }) => invitationOf(content, named, rule) !== null);
     if (isComplete || missing.some((each) => namesOther(message.content, each))) break;
   }
   return { chain, missing };
 }
 
-function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[]): boolean {
-  if (invitationOf(proposal.content, named) === null) return false;
-  const reply = replyTo(proposal.content, answer.content);
+function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[], rule: Wordings): boolean {
+  if (invitationOf(proposal.content, named, rule) === null) return false;
+  const reply = replyIn(rule, proposal.content, answer.content);
   return (reply === 'question' || reply === 'delay') && departureIn(proposal.content, answer.content, named) === null;
 }
 
 /**
  * Returns how a message invites an answer: it asks for a yes, in words for that or in a closed question that names a
  * value of the call or comes with what will be done; or it says what will be done and leaves it at that, which only a
- * yes in as many words answers.
+ * yes in as many words answers. Wordings of the rule ask, too.
  */
-function invitationOf(content: string, named: readonly Named[]): 'asked' | 'announced' | null {
+function invitationOf(content: string, named: readonly Named[], { asks }: Wordings): 'asked' | 'announced' | null {
+  if (asks !== undefined && saysAny(content, listOf(asks))) return 'asked';
   if (isProposal(content)) return 'asked';
   const question = closedQuestionOf(content);
   const isOfThis = question !== null && named.some((each) => isNamed(question, each));
   if (question !== null && (isOfThis || announces(content))) return 'asked';
   return announces(content) && !content.includes('?') ? 'announced' : null;
 }
+
+/** Returns what an answer is: by the wordings of the rule, or else by those of English. */
+function replyIn({ yes, no }: Wordings, proposal: string, answer: string): Reply {
+  if (no !== undefined && saysAny(answer, listOf(no))) return 'no';
+  if (yes !== undefined && saysAny(answer, listOf(yes))) return 'yes';
+  return replyTo(proposal, answer);
+}
+
+const listOf = (phrases: string | readonly string[]) => (typeof phrases === 'string' ? [phrases] : phrases);
 
 /** Why the answer is to something other than the call: it names a rival of a value, and not the value. */
 function departureIn(proposal: string, said: string, named: readonly Named[]): string | null {

@@ -46,9 +46,18 @@ type Said = {
   readonly agent: string;
   readonly user?: string;
   readonly list?: Json;
+  /** Phrases of the rule beside the English wordings. */
+  readonly wordings?: Readonly<Record<'asks' | 'yes' | 'no', string | readonly string[]>>;
 };
 
-function verdictOn({ names = ['loan_id'], loan, agent, user = 'Yes, please.', list = listed('L1', 'L2') }: Said) {
+function verdictOn({
+  names = ['loan_id'],
+  loan,
+  agent,
+  user = 'Yes, please.',
+  list = listed('L1', 'L2'),
+  wordings,
+}: Said) {
   const messages: readonly Message[] = [
     { role: 'user', step: 1, content: 'I want to keep a book longer.' },
     { role: 'agent', step: 2, content: null, toolCalls: [{ id: '1', name: 'list_loans', arguments: {} }] },
@@ -63,7 +72,7 @@ function verdictOn({ names = ['loan_id'], loan, agent, user = 'Yes, please.', li
     started: { now: '2026-03-02T09:00:00Z', task: { id: 'none' } },
     turn: 2,
   } as unknown as RolloutState;
-  const rule = ruleSchema.parse({ rule: 'ask', check: 'confirmed', names }) as RuleOf<'confirmed'>;
+  const rule = ruleSchema.parse({ rule: 'ask', check: 'confirmed', names, ...wordings }) as RuleOf<'confirmed'>;
   const call = { id: '2', name: 'renew', arguments: { loan_id: loan } };
   return confirmed(rule, { type: 'call', call, isFirst: true }, seenIn(domain, state))[0];
 }
@@ -120,4 +129,23 @@ it('an expression that cannot be evaluated leaves the verdict open', () => {
     agent: 'Shall I renew The Winter Harbour?',
   };
   expect(verdictOn(said)).toMatchObject({ verdict: 'unknown', reason: expect.stringMatching(/a number, not "B1"/) });
+});
+
+const wordings = { asks: ['soll ich', 'einverstanden'], yes: ['ja', 'gerne'], no: ['nicht', 'nein', 'erst'] };
+
+it.each<[agent: string, user: string, verdict: string, reason: RegExp]>([
+  ['Soll ich The Winter Harbour verlängern?', 'Ja, bitte.', 'held', /said yes/],
+  ['Ich verlängere The Winter Harbour. Einverstanden?', 'Sehr gerne!', 'held', /said yes/],
+  ['Soll ich The Winter Harbour verlängern?', 'Ja, aber nicht heute.', 'violated', /says no/],
+  ['Soll ich The Winter Harbour verlängern?', 'Yes.', 'held', /said yes/],
+  ['Soll ich The Winter Harbour verlängern?', 'Was kostet das?', 'violated', /Was kostet das/],
+  ['Soll ich The Winter Harbour verlängern?', 'Ja, und Salt.', 'violated', /named another loan_id/],
+  ['Soll ich das Buch verlängern?', 'Ja.', 'violated', /did not name loan_id/],
+  ['Shall I renew The Winter Harbour?', 'Ja.', 'held', /said yes/],
+  ['The Winter Harbour ist bis Montag geliehen.', 'Ja.', 'violated', /did not ask for a yes/],
+])("with the rule's own wordings: %s %s", (agent, user, verdict, reason) => {
+  expect(verdictOn({ loan: 'L1', agent, user, wordings })).toMatchObject({
+    verdict,
+    reason: expect.stringMatching(reason),
+  });
 });

@@ -29,3 +29,19 @@ test.each([
   expect(others).toEqual([]);
   expect([found?.line, found?.column, found?.severity, found?.hint]).toEqual([line, column, 'error', hint]);
 });
+
+test('the wordings of a confirmation', () => {
+  const { domain: loaded, diagnostics } = load(
+    {
+      ...desk,
+      'rules.yaml':
+        '- { rule: look-up, check: confirmed, asks: phrases.asks, yes: [phrases.yes, gerne], no: phrases.none }\n',
+      'phrases.yaml': 'asks: [soll ich]\nyes: [ja, jawohl]\n',
+    },
+    deskTools,
+  );
+  expect(loaded.rules).toEqual([expect.objectContaining({ asks: ['soll ich'], yes: ['ja', 'jawohl', 'gerne'] })]);
+  expect(diagnostics.filter(({ code }) => code === 'rule/unknown-phrases')).toMatchObject([
+    { message: 'phrases.yaml has no list none.' },
+  ]);
+});
