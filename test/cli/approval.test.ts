@@ -24,6 +24,7 @@ import { findSandbox } from '../../src/engine/shell/processes/sandbox.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { RolloutTools } from '../../src/engine/shell/tools/rolloutTools.ts';
 import { SharedTools } from '../../src/engine/shell/tools/sharedTools.ts';
+import { folderOf } from '../engine/shell/load/domainFolder.ts';
 import { hashOf } from '../support/approval.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -324,6 +325,25 @@ describe('a program that an approved command names', () => {
     rememberApproval(asked() as Approval, process.env);
     expect(asked()).toBeNull();
     writeFileSync(path, 'two');
+    expect(asked() !== null).toBe(isAsked);
+  });
+
+  test.each([
+    ['a script without an ending', '{ command: sh, args: [serve] }', 'serve', true],
+    ['the file of a package runner', '{ command: npm, args: [run, -s, mcp] }', 'package.json', true],
+    [
+      'a text for a shell',
+      `{ command: sh, args: [-c, "cd \${domainFolder} && exec node server.mjs"] }`,
+      'server.mjs',
+      true,
+    ],
+    ['a folder in a text for a shell', '{ command: sh, args: [-c, "cd sub; node server"] }', 'sub/server.mjs', true],
+    ['data with an ending', '{ command: sh, args: [serve, notes.txt] }', 'notes.txt', false],
+  ])('is asked about again also if the file is not executable: %s', (_what, server, file, isAsked) => {
+    const folder = folderOf({ 'domain.yaml': command(server), [file]: 'one' });
+    const asked = () => approvalFor(effectsIn(folder) as Effects);
+    rememberApproval(asked() as Approval, process.env);
+    writeFileSync(join(folder, file), 'two');
     expect(asked() !== null).toBe(isAsked);
   });
 

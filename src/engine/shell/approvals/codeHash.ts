@@ -23,7 +23,8 @@ const mostFiles = 1000;
 /**
  * Returns the hash of every file in a folder except data, runs and the folders `.rehearsal` and `.git`; null where there
  * is a link, a file that cannot be read, or more than 1,000 such files.
- * @param texts what the domain starts: a file or a folder that is named in them is never left out
+ * @param texts what the domain starts: a file or a folder that is named in them is never left out, and nothing is if a
+ * pattern such as `run*` could name anything
  * @param absent names of files and folders that a copy of the folder does not have, where its hash is meant
  */
 export function codeHashOf(
@@ -33,10 +34,11 @@ export function codeHashOf(
 ): string | null {
   const named = texts.map((text) => text.toLowerCase());
   const words = new Set(named.flatMap((text) => text.split(/[^\w.@+-]+/)));
+  const isAnyNamed = texts.some((text) => !text.includes('://') && /[*?`]|\[[^\]]*\]|\$\(/.test(text));
   const isNamed = (name: string) =>
     words.has(name) || (/[^\w.@+-]/.test(name) && named.some((text) => text.includes(name)));
   try {
-    const code = codeIn(folder, isNamed, absent)?.map((file) => [
+    const code = codeIn(folder, isNamed, isAnyNamed ? () => false : isData, absent)?.map((file) => [
       relative(folder, file).split(sep).join('/'),
       digestOfBounded(file, fileLimits.data),
     ]);
@@ -51,6 +53,7 @@ const isData = (name: string) => data.test(name) || recorded.test(name) || lockF
 function codeIn(
   folder: string,
   isNamed: (name: string) => boolean,
+  isData: (name: string) => boolean,
   absent: ReadonlySet<string>,
 ): readonly string[] | null {
   const found: string[] = [];

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, extname, relative, resolve, sep } from 'node:path';
 import { contentHash } from '../../core/values/hash.ts';
 import { digestOfBounded, fileLimits, isWithin } from '../files/boundedFile.ts';
 import type { Effects } from './effects.ts';
@@ -10,6 +10,21 @@ const endings = ['', '.js', '.mjs', '.cjs', '.ts', '.py', '/index.js', '/__main_
 /** Names of files that programs are written in. Another file is one if it is executable: data changes with every run. */
 const program =
   /(?:\.(?:[cm]?[jt]sx?|pyw?|sh|bash|zsh|fish|rb|pl|php|lua|ps1|bat|cmd|exe|jar|wasm|so|dll)|\/package\.json)$/i;
+
+/** Programs that run the file that an argument names, whatever its name and mode. */
+const interpreter =
+  /^(?:(?:ba|z|da|k|fi)?sh|node|deno|bun|tsx|ts-node|python[\d.]*|pypy\d?|ruby|perl|php|lua[\d.]*|pwsh|powershell)(?:\.exe)?$/i;
+
+/** Programs that read what they start from a file in their working folder. */
+const runners: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^(?:npm|pnpm|yarn|bun)(?:\.cmd)?$/i, ['package.json']],
+  [/^deno(?:\.exe)?$/i, ['deno.json', 'deno.jsonc', 'package.json']],
+  [/^(?:uv|uvx|poetry|hatch|pdm)(?:\.exe)?$/i, ['pyproject.toml']],
+  [/^g?make(?:\.exe)?$/i, ['Makefile', 'makefile', 'GNUmakefile']],
+  [/^just(?:\.exe)?$/i, ['justfile', 'Justfile', '.justfile']],
+  [/^task(?:\.exe)?$/i, ['Taskfile.yml', 'Taskfile.yaml']],
+  [/^rake$/i, ['Rakefile', 'rakefile']],
+];
 
 type Named = Pick<Effects, 'path' | 'effects'>;
 
@@ -50,11 +65,21 @@ function programsOf(named: Named): readonly string[] {
 function programsIn([command = '', ...args]: readonly string[], root: string, cwd: string): readonly string[] {
   // A command without a folder is looked for on the PATH.
   const own = /[\\/]/.test(command) ? [inFolder(command, cwd, root)].filter(isFile) : [];
-  // `--config=server.js` names a file, too.
-  const words = args.flatMap((arg) => [arg, arg.slice(arg.indexOf('=') + 1)]).filter((word) => !word.startsWith('-'));
+  // `--config=server.js` names a file, too, and a text for a shell has several words.
+  const words = args
+    .flatMap((arg) => [arg, arg.slice(arg.indexOf('=') + 1), ...(/\s/.test(arg) ? arg.split(/[\s;&|()<>"'`]+/) : [])])
+    .filter((word) => word !== '' && !word.startsWith('-'));
+  const folders = [cwd, ...words.map((word) => inFolder(word, cwd, root)).filter(isFolder)];
+  const paths = (names: readonly string[]) =>
+    folders.flatMap((folder) => names.map((name) => inFolder(name, folder, root)));
+  const started = [command, ...words].map((word) => basename(word));
+  const isScript = started.some((word) => interpreter.test(word))
+    ? (path: string) => isProgram(path) || (extname(path) === '' && isFile(path))
+    : isProgram;
+  const read = runners.flatMap(([runner, files]) => (started.some((word) => runner.test(word)) ? files : []));
   const names = [...new Set(words.flatMap((word) => [word, word.replaceAll('.', '/')]))];
-  const named = names.flatMap((name) => endings.map((ending) => inFolder(`${name}${ending}`, cwd, root)));
-  return [...new Set([...own, ...named.filter(isProgram)])];
+  const named = names.flatMap((name) => endings.map((ending) => `${name}${ending}`));
+  return [...new Set([...own, ...paths(named).filter(isScript), ...paths(read).filter(isFile)])];
 }
 
 function inFolder(name: string, folder: string, root: string): string {

@@ -49,6 +49,8 @@ test.each([
   ['policy.md', ['sh -c "cat policy.md|sh"']],
   ['tasks/a.task.yaml', ['sh', 'tasks/*']],
   ['my file.task.yaml', ["sh 'my file.task.yaml'"]],
+  ['policy.md', ['sh', '-c', 'sh pol*']],
+  ['policy.md', ['sh', '-c', 'sh $(ls | head -1)']],
   ['.rehearsal/x.mjs', ['.rehearsal/x.mjs']],
   ['run/run.json', ['node', 'run/run.json']],
   ['.git/hooks/post', ['./.git/hooks/post']],
