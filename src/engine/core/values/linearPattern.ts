@@ -8,7 +8,12 @@ export type CompiledPattern = Pattern & {
   /** The texts of the named groups of the first match; null where nothing matches. */
   readonly groups: (text: string) => Readonly<Record<string, string>> | null;
   readonly groupNames: readonly string[];
+  /** Returns the most steps that a search in a text takes: the instructions of the pattern for each character. */
+  readonly stepsFor: (text: string) => number;
 };
+
+/** The limit of the steps for one value, which take a few seconds: linear time is still long for a long pattern. */
+export const mostSteps = 50_000_000;
 
 /** A construct of JavaScript's regular expressions that does not run in linear time. */
 export class UnsupportedPattern extends Error {}
@@ -28,7 +33,9 @@ export function linearPattern(source: string): CompiledPattern {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
     const groupNames = Object.keys(compiled.namedGroups());
+    const size = compiled.programSize();
     return {
+      stepsFor: (text) => size * text.length,
       test: (text) => compiled.matcher(text).find(),
       groups: (text) => {
         const matcher = compiled.matcher(text);

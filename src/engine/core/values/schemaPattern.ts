@@ -1,6 +1,6 @@
-import { linearPattern, type Pattern, UnsupportedPattern } from './linearPattern.ts';
+import { type CompiledPattern, linearPattern, mostSteps, UnsupportedPattern } from './linearPattern.ts';
 
-type SchemaPattern = { readonly pattern?: Pattern; readonly reason: string; readonly isInvalid: boolean };
+type SchemaPattern = { readonly pattern?: CompiledPattern; readonly reason: string; readonly isInvalid: boolean };
 
 /** Escapes and counts that Python and others read differently from JavaScript, such as `\Z` and `{,3}`. */
 const ambiguous = /(?<!\\)(?:\\\\)*(?:\\[aCeFgGhHiIjJKlLmMNoOqRTUVXyYZ]|\{,\d+\})/;
@@ -18,9 +18,15 @@ export function schemaPattern(source: string): SchemaPattern {
   }
 }
 
-/** Compiles a pattern of a schema. One that cannot be checked fits every text. */
-export function patternOf(source: string): Pattern & { readonly toString: () => string } {
-  const { pattern = { test: () => true } } = schemaPattern(source);
-  // Ajv tells two patterns apart by their text.
-  return { ...pattern, toString: () => source };
+type FittingPattern = Pick<CompiledPattern, 'test' | 'stepsFor'> & { readonly toString: () => string };
+
+/** Compiles a pattern of a schema. One that cannot be checked, or takes too many steps on a text, fits the text. */
+export function patternOf(source: string): FittingPattern {
+  const { pattern } = schemaPattern(source);
+  return {
+    test: (text) => !pattern || pattern.stepsFor(text) > mostSteps || pattern.test(text),
+    stepsFor: (text) => pattern?.stepsFor(text) ?? 0,
+    // Ajv tells two patterns apart by their text.
+    toString: () => source,
+  };
 }

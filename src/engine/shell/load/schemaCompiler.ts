@@ -3,11 +3,12 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { default as AjvDraft04Module } from 'ajv-draft-04';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { mostSteps } from '../../core/values/linearPattern.ts';
 import { messageOf } from '../files/fault.ts';
 import { endlessReference } from './endlessReference.ts';
 import { checkExactly, exactKeyword, withExactLimits } from './exactKeyword.ts';
 import { addExactLimits } from './exactLimits.ts';
-import { isMapOfSchemas, isSchemaData, schemaSettings } from './schemaPatterns.ts';
+import { countStepsAnew, isMapOfSchemas, isSchemaData, schemaSettings, TooManySteps } from './schemaPatterns.ts';
 
 /** A JSON Schema that is ready to check values, or the words of the compiler that cannot use it. */
 export type CompiledSchema =
@@ -141,14 +142,16 @@ export const isUnchecked = ({ keyword }: ErrorObject): boolean => keyword === co
 
 function errorsWithin(check: ValidateFunction, value: Json, exact: Json = value): readonly ErrorObject[] {
   references = 0;
+  countStepsAnew();
   checkExactly(exact);
   try {
     return check(value) ? [] : (check.errors ?? []);
   } catch (error) {
     // A reference that leads back to itself without a step into the value has no end, so the value is not checked.
     if (error instanceof RangeError) return [];
-    if (!(error instanceof TooManyReferences)) throw error;
-    const message = `cannot be checked: the schema takes more than ${mostReferences} references for one value`;
+    if (!(error instanceof TooManyReferences || error instanceof TooManySteps)) throw error;
+    const limit = error instanceof TooManySteps ? `${mostSteps} steps of its patterns` : `${mostReferences} references`;
+    const message = `cannot be checked: the schema takes more than ${limit} for one value`;
     return [{ keyword: counted, instancePath: '', schemaPath: '#', params: {}, message }];
   }
 }

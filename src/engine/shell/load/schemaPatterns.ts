@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mostSteps } from '../../core/values/linearPattern.ts';
 import { patternOf, schemaPattern } from '../../core/values/schemaPattern.ts';
 
 /** A pattern in a JSON Schema that is not checked, with the keys that lead to it. */
@@ -10,6 +11,26 @@ export type UnsupportedSchemaPattern = {
   readonly isInvalid: boolean;
 };
 
+/** Thrown where the patterns of a schema take too many steps for one value. */
+export class TooManySteps extends Error {}
+
+let steps = 0;
+
+/** Begins to count the steps of patterns for another value. */
+export function countStepsAnew(): void {
+  steps = 0;
+}
+
+function countedPatternOf(source: string): ReturnType<typeof patternOf> {
+  const pattern = patternOf(source);
+  const test = (text: string) => {
+    steps += pattern.stepsFor(text);
+    if (steps > mostSteps) throw new TooManySteps();
+    return pattern.test(text);
+  };
+  return { ...pattern, test };
+}
+
 /** The settings of every compiler for a domain's or a server's JSON Schemas. */
 export const schemaSettings = {
   strict: false,
@@ -17,7 +38,7 @@ export const schemaSettings = {
   ownProperties: true,
   validateFormats: false,
   logger: false,
-  code: { regExp: Object.assign(patternOf, { code: 'linearPattern' }) },
+  code: { regExp: Object.assign(countedPatternOf, { code: 'linearPattern' }) },
 } as const;
 
 /** The keyword of this program for what a JavaScript number cannot hold. It is random, so no schema of a server has it. */

@@ -1,5 +1,6 @@
 import { argumentOf } from '../../core/domain/listRestored.ts';
 import type { Tool } from '../../core/domain/tool.ts';
+import { excerpt } from '../../core/text/excerpt.ts';
 import {
   canonicalJson,
   isObject,
@@ -11,9 +12,10 @@ import {
 } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { hasExactNumber, withDigits, writtenJson } from '../../core/values/largeIntegers.ts';
-import { linearPattern } from '../../core/values/linearPattern.ts';
+import { linearPattern, mostSteps } from '../../core/values/linearPattern.ts';
 import { type Media, mediaText, partsOf } from '../../core/values/media.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
+import { Fault } from '../files/fault.ts';
 import { mediaHash } from './mediaHash.ts';
 import { type Data, dataOf, exactDataOf, isCollection, withoutBytes } from './result.ts';
 
@@ -91,6 +93,12 @@ function listOf(rows: readonly Json[]): readonly Json[] {
 /** Returns the named groups of each line that a pattern matches. */
 function matchesIn(text: string, lines: string): Json {
   const pattern = linearPattern(lines);
+  if (pattern.stepsFor(text) > mostSteps)
+    throw new Fault({
+      who: 'environment',
+      code: 'mcp/slow-pattern',
+      message: `the pattern ${excerpt(lines)} takes too long for a result of ${text.length} characters. Let the tool of the reader return less, or shorten \`lines\` in domain.yaml`,
+    });
   return text.split(/\r?\n/).flatMap((line) => {
     const row = pattern.groups(line);
     return row ? [row] : [];

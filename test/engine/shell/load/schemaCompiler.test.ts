@@ -249,6 +249,16 @@ it('100 nested objects are checked where one of several forms fits each', () => 
   expect(problemsOf(schema, nested(100, 'x'))).not.toEqual([]);
 });
 
+it('what takes too many steps of a pattern is left to the server of a tool, and refused otherwise', () => {
+  const slow = { type: 'string', pattern: '^(?:a|b)*a(?:a|b){900}[cd]' };
+  const tool = { name: 'look', description: '', parameters: ofA(slow) } as const;
+  const of = (type: string, text: string) => misfitOf({ ...tool, source: { type } } as unknown as Tool, { a: text });
+  const long = 'ab'.repeat(50_000);
+  expect(of('mcp', long)).toBeNull();
+  expect(of('code', long)).toMatch(/cannot be checked: the schema takes more than 50000000 steps of its patterns/);
+  expect(of('mcp', 'ab')).toMatch(/must match pattern/);
+});
+
 it('what takes too many references is left to the server of a tool, and refused otherwise', () => {
   const tool = { name: 'look', description: '', parameters: node(inside, { ...inside, not: inside }) } as const;
   const of = (type: string) => misfitOf({ ...tool, source: { type } } as unknown as Tool, nested(100));

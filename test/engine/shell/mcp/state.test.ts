@@ -126,3 +126,9 @@ test.each<[sent: object, asText: string, asJson: string]>([
   expect(sentBack(snapshot, { type: 'string' })).toBe(asText);
   expect(JSON.stringify(sentBack(snapshot, {}))).toBe(asJson);
 });
+
+test('a text that takes too many steps of the pattern of a reader is refused', () => {
+  const lines = '^(?<a>(?:a|b)*a(?:a|b){900})';
+  expect(stateOf({ content: 'ab' }, { lines })).toEqual([]);
+  expect(() => stateOf({ content: 'ab'.repeat(50_000) }, { lines })).toThrow(/takes too long for a result of 100000/);
+});
