@@ -5,6 +5,8 @@ import { isWrite } from '../domain/tool.ts';
 import { type Facts, factsBehind } from '../events/facts.ts';
 import { clockTimesIn, isClockTime } from '../text/clockTime.ts';
 import { wordsOf } from '../text/text.ts';
+import { isObject } from '../values/json.ts';
+import { type Database, readView } from '../world/database.ts';
 import { kindsOf, namedOf } from './knownValues.ts';
 import type { SeatView } from './seat.ts';
 
@@ -40,7 +42,12 @@ function hasOtherValue(
   const value = String(facts[name]?.value);
   if (namesValue(proposal, value) || namesValue(proposal, facts[name]?.say ?? value)) return false;
   const code = /^#?([a-z]{1,4})-?\d+$/i.exec(value);
-  if (code) return others(proposal, new RegExp(`#?\\b${code[1]}-?\\d+\\b`, 'gi'), spared);
+  if (code)
+    return (
+      others(proposal, new RegExp(`#?\\b${code[1]}-?\\d+\\b`, 'gi'), spared) ||
+      // After a change of another wish, what was done last may be about another code.
+      hasOtherCode(value, proposal, `${spared} ${JSON.stringify(task.actions)}`, database)
+    );
   if (isClockTime(value)) return clockTimesIn(proposal).some((time) => !clockTimesIn(spared).includes(time));
   if (value.includes('@')) return others(proposal, /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, spared);
   const words = wordsOf(value);
@@ -49,6 +56,16 @@ function hasOtherValue(
   const own = `${spared} ${task.user.goal} ${task.user.opening ?? ''}`;
   return kindsOf(domain, database, name, value).some(({ values, from }) =>
     namedOf(values, said).some((each) => !namesValue(from === 'tasks' ? spared : own, each)),
+  );
+}
+
+/** Reports whether a proposal has a code of the same form: A1 in place of C7, but not the id of something else. */
+function hasOtherCode(value: string, proposal: string, spared: string, database: Database | undefined): boolean {
+  const shape = value.replace(/[a-z]/gi, '[a-z]').replace(/\d+/, (digits) => `\\d{${digits.length}}`);
+  const tables = database ? Object.values(readView(database)).filter(isObject) : [];
+  const isOther = (found: string) => tables.some((rows) => Object.hasOwn(rows, found) && !Object.hasOwn(rows, value));
+  return [...proposal.matchAll(new RegExp(`#?\\b${shape.replace('#', '')}\\b`, 'gi'))].some(
+    ([found]) => !isOther(found) && !isOther(found.toUpperCase()) && !namesValue(spared, found),
   );
 }
 

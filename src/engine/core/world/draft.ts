@@ -61,6 +61,14 @@ export class DraftSession {
   }
 }
 
+/** Throws a `TypeError` for a key that a list has not in JSON, so a write to it would be lost. */
+function throwUnlessOfList(key: string | symbol): void {
+  if (key === 'length' || (typeof key === 'string' && /^\d+$/.test(key))) return;
+  throw new TypeError(
+    `${String(key)} was written to a list, which has no such key; write a table as an object with the ids as its keys`,
+  );
+}
+
 /** A copy of the node's first level is the proxy's target; deeper levels become drafts when they are looked at. */
 class PlainDraft implements ProxyHandler<Record<string, unknown>> {
   readonly view: object;
@@ -87,6 +95,7 @@ class PlainDraft implements ProxyHandler<Record<string, unknown>> {
 
   set(target: Record<string, unknown>, key: string | symbol, value: unknown): boolean {
     this.#session.refuseClosed();
+    if (Array.isArray(target)) throwUnlessOfList(key);
     if (key === '__proto__') put(target, key, value);
     else Reflect.set(target, key, value);
     return true;

@@ -11,9 +11,12 @@ import { type Note, notebook } from '../source/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
 import { noteOrder, playOrder, type Reordered, reorderedGold } from './goldOrder.ts';
 import {
+  evaluatedChecks,
+  failsFirst,
   madeIn,
   noteFailures,
   noteNeverEvaluated,
+  noteUnscored,
   noteUntried,
   noteViolations,
   type Replayed,
@@ -227,8 +230,9 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
   const bad = noteTools(loaded, tried, isAmbient, note);
+  const evaluated = evaluatedChecks(replayed);
   const sound = replayed
-    .filter((each) => !isFaulty(each, { loaded, bad, isOfDomain, logged }, note))
+    .filter((each) => !isFaulty(each, { loaded, bad, evaluated, isOfDomain, logged }, note))
     .map(({ placed }) => placed);
   const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
@@ -246,7 +250,12 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
 }
 
 type Known = Pick<Opening, 'loaded'> &
-  Pick<Played, 'logged'> & { readonly bad: ReadonlySet<string>; readonly isOfDomain: boolean };
+  Pick<Played, 'logged'> & {
+    readonly bad: ReadonlySet<string>;
+    /** Checks of rules that some gold rollout evaluated. */
+    readonly evaluated: ReadonlySet<string>;
+    readonly isOfDomain: boolean;
+  };
 
 /**
  * Whether the gold path of a task is wrong. It is reported once: a tool that is wrong, or a task, explains what
@@ -254,16 +263,19 @@ type Known = Pick<Opening, 'loaded'> &
  */
 function isFaulty(
   replayed: Replayed,
-  { loaded: { diagnostics, file: domain }, bad, isOfDomain, logged }: Known,
+  { loaded: { diagnostics, file: domain }, bad, evaluated, isOfDomain, logged }: Known,
   note: Note,
 ): boolean {
   const { placed, first } = replayed;
-  if (undecided(first) !== null) return false;
+  const open = undecided(first);
+  // A draft says so where it is accepted.
+  if (open !== null) return isOfDomain && noteUnscored(replayed, open, evaluated, note);
   if (madeIn(first.arrived).some(({ call }) => bad.has(call.name))) return true;
   const at = placeOf(placed);
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
-  if (noteViolations(replayed, isKnown, note)) return true;
+  // What a rule says at the end often follows from an action that failed.
+  if (!failsFirst(replayed) && noteViolations(replayed, isKnown, note)) return true;
   const isExplained = own.some(({ code }) => explaining.includes(code));
   return noteFailures(replayed, domain, { isDraft: !isOfDomain, isExplained, logged }, note);
 }

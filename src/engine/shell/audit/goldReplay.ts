@@ -61,6 +61,51 @@ function isLeftToJudge(arrived: readonly WorkerEvent[]): boolean {
   return open.length > 0 && open.every((each) => each === 'judge');
 }
 
+const checkOf = ({ rule, check }: RuleVerdict) => `${rule} ${check}`;
+
+/** Returns the checks of rules that some gold rollout evaluated. */
+export const evaluatedChecks = (replayed: readonly Replayed[]): ReadonlySet<string> =>
+  new Set(verdictsIn(replayed).flatMap((each) => (each.verdict === 'unknown' ? [] : [checkOf(each)])));
+
+/**
+ * Notes a gold rollout without a reward that no model would give one: a value is missing or wrong. Says whether it is so.
+ * A check that no gold rollout evaluated is reported at its rule.
+ */
+export function noteUnscored(
+  replayed: Replayed,
+  { reason, needsModel }: Undecided,
+  evaluated: ReadonlySet<string>,
+  note: Note,
+): boolean {
+  const { placed, first } = replayed;
+  if (needsModel || first.failure || !lastOf(first.arrived, 'rewarded')) return false;
+  const open = verdictsIn([replayed]).filter(({ gate, verdict }) => gate && verdict === 'unknown');
+  if (open.some((each) => !evaluated.has(checkOf(each)))) return false;
+  note(
+    placeOf(placed, 'id'),
+    'error',
+    'task/gold-fails',
+    `The gold rollout cannot be scored: ${reason}.`,
+    'Correct the row, or the `when:` of the rule.',
+  );
+  return true;
+}
+
+/** Whether a gold action failed before the gold path broke a rule. */
+export function failsFirst({ placed, first }: Replayed): boolean {
+  const failed = failedAction(placed.value, madeIn(first.arrived));
+  if (failed === null) return false;
+  const violation = first.arrived.findIndex(
+    ({ event }) =>
+      event.type === 'rulesChecked' &&
+      (event.verdicts as readonly RuleVerdict[]).some(({ verdict }) => verdict === 'violated'),
+  );
+  const failure = first.arrived.findIndex(
+    ({ event }) => event.type === 'toolReturned' && event.isError && event.content === failed.content,
+  );
+  return violation < 0 || (failure >= 0 && failure < violation);
+}
+
 /**
  * Rules that the gold path breaks. Says whether there are any: its reward is then no second finding.
  * @param isKnown whether the same was found without running anything

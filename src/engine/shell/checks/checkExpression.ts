@@ -5,7 +5,7 @@ import { capitalized } from '../../core/text/capitalized.ts';
 import { impossible } from '../../core/values/impossible.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
-import { replacing } from '../source/edit.ts';
+import { respelt } from '../source/edit.ts';
 import type { PlacedText } from '../source/items.ts';
 import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
 import type { Note } from '../source/note.ts';
@@ -189,7 +189,6 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
 
 /** The edit that respells a word, where the place is exactly that of the word. */
 function fixFor(at: Location, word: string, candidates: Iterable<string>) {
-  const meant = nearest(word, candidates);
   const isExact = at.line === at.endLine && at.endColumn - at.column === word.length;
-  return meant === undefined || !isExact ? undefined : replacing(at, word, meant);
+  return isExact ? respelt(at, word, candidates) : undefined;
 }

@@ -202,10 +202,11 @@ function checkOwners(context: Context): void {
     const described = facts.filter(({ value }) => values.get(value.toLowerCase()) === own).map(({ name }) => name);
     const owned = ownedIn(context, to, references);
     const isOfPeople = isPerson(to.rows[own] as JsonObject);
-    for (const { tool, name, value, at, owner, field } of owned) {
+    for (const { tool, action, name, value, at, owner, field } of owned) {
       if (owner === own) continue;
       // Who wants a second book may name it in other words. The wrong one is found where nothing is done with the first.
-      if (!isOfPeople && owned.some((each) => each.name === name && each.owner === own)) continue;
+      const isBesideOwn = owned.some((each) => each.owner === own && (each.name === name || each.action === action));
+      if (!isOfPeople && isBesideOwn) continue;
       // The user may ask for a row of somebody else; only for a person that the task names is it changed.
       const isRead = known.declared.get(tool)?.effect === 'read';
       if (isNamed(placed.value, facts, to, owner, isRead ? [owner, value] : [owner])) continue;
@@ -233,7 +234,7 @@ function ownedIn({ placed, world, known }: Context, to: Table, references: Retur
       const owner = isOwn ? value : field === undefined ? undefined : row[field];
       if (typeof owner !== 'string' || !Object.hasOwn(to.rows, owner)) return [];
       const at = placeOf(placed, 'actions', index, 'arguments', ...path);
-      return [{ tool, name, value, at, owner, field: isOwn ? null : (field ?? null) }];
+      return [{ tool, action: index, name, value, at, owner, field: isOwn ? null : (field ?? null) }];
     });
   });
 }

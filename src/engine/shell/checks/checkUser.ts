@@ -13,6 +13,9 @@ const exit =
 const ending = /###[A-Z]|\b(?:stop|end|ends|ending|finish|close|leave|quit|hang up|say (?:good)?bye|goodbye)\b/i;
 const confirming =
   /\b(?:when(?:ever)?|once|after|as soon as|if|upon|on|the moment|immediately after|right after)\b[^.!?]*?\b(?:you(?: have| had|'ve)? (?:confirm|agree|approve|accept|said yes|say yes)\w*|your (?:confirmation|yes|approval|agreement)|confirming|agreeing|saying yes|asks? (?:you )?(?:to confirm|for (?:your |a )?(?:confirmation|yes|approval))|(?:agent|desk) proposes)/i;
+/** Matches a sentence about another end: only later, or when the agent refuses. */
+const notYet =
+  /\b(?:not|never|only when|until|cannot|can't|impossible|refus\w*|reject\w*|declin\w*|den(?:y|ies|ied))\b/i;
 
 const leave = ' If the agent refuses, accept that and end the conversation.';
 const finish = 'End the conversation only when the agent has said that it is done.';
@@ -55,8 +58,7 @@ function isRefused({ actions, assertions, receipts = [], endState, user }: Task,
 /** A user that stops on saying yes leaves before the change is made, and the agent fails without its own fault. */
 function checkEnding(text: string, at: Location, kind: 'task' | 'persona', note: Note): void {
   for (const sentence of text.split(/(?<=[.!?])\s+/)) {
-    if (!ending.test(sentence) || !confirming.test(sentence) || /\b(?:not|never|only when|until)\b/i.test(sentence))
-      continue;
+    if (!ending.test(sentence) || !confirming.test(sentence) || notYet.test(sentence)) continue;
     note(
       at,
       'warning',

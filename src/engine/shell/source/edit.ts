@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { type Edit, type Fix, type Location, placeAt } from '../files/diagnostic.ts';
-import { nearest } from './nearest.ts';
+import { closeEnough, nearest } from './nearest.ts';
 
 /** The fix that puts another word where one is, in the same quotes; undefined where more is there. */
 export function replacing(at: Location, old: string, text: string): Fix | undefined {
@@ -17,9 +17,12 @@ export function fixOf(title: string, edit: Edit | null): Fix | undefined {
   return edit === null ? undefined : { title, edits: [edit] };
 }
 
-/** The fix that puts the word which was most likely meant where a misspelt one is; undefined where none is close. */
+/**
+ * The fix that puts the word which was meant where a misspelt one is; undefined where none is so close that nobody has to
+ * think about it.
+ */
 export function respelt(at: Location, word: string, candidates: Iterable<string>): Fix | undefined {
-  const meant = nearest(word, candidates);
+  const meant = nearest(word, candidates, closeEnough(word));
   return meant === undefined ? undefined : replacing(at, word, meant);
 }
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Diagnostic, Fix, Location } from '../files/diagnostic.ts';
-import { fixOf, quoted, respelt } from './edit.ts';
+import { fixOf, quoted, respelt, yamlScalar } from './edit.ts';
 import { nearest } from './nearest.ts';
 import { type Choice, descriptionAt, formWith, keysAt, type SchemaName } from './schemas.ts';
 import type { FileKind } from './source.ts';
@@ -186,12 +186,35 @@ function union(issue: Issue & { code: 'invalid_union' }, path: Path, context: Is
   const meant = forms
     .filter(({ isOtherType }) => !isOtherType)
     .toSorted((a, b) => Number(a.isOtherKind) - Number(b.isOtherKind) || a.errors.length - b.errors.length)[0];
+  const [only] = meant?.errors ?? [];
+  if (
+    only?.code === 'invalid_value' &&
+    meant?.errors.length === 1 &&
+    takesList(issue) &&
+    typeof issue.input === 'string'
+  )
+    return [listedValue(issue.input, only.values.map(String), path, context)];
   if (meant) {
     const choices = [...(context.choices ?? []), { path, form: meant.form }];
     return meant.errors.flatMap((each) => findings(each, [...path, ...each.path], { ...context, choices }));
   }
   const expected = issue.errors.flat().flatMap((each) => (each.code === 'invalid_type' ? [expectations(each)] : []));
   return [issue.input === undefined ? missingKey(path, context) : wrongType(issue.input, expected, path, context)];
+}
+
+const takesList = (issue: Issue & { code: 'invalid_union' }) =>
+  issue.errors.some((errors) =>
+    errors.some(({ path, ...each }) => path.length === 0 && each.code === 'invalid_type' && each.expected === 'array'),
+  );
+
+/** A text in place of a list of texts, or of one of a few words. */
+function listedValue(input: string, values: readonly string[], path: Path, context: IssueContext): Finding {
+  const found = wrongValue(input, `a list, or one of ${values.join(', ')}`, values, path, context);
+  if (found.fix) return found;
+  const at = context.places.value(path);
+  const text = `[${yamlScalar(input)}]`;
+  const fix = at.line === at.endLine ? fixOf(`Write ${text}`, { ...at, text }) : undefined;
+  return { ...found, hint: `Write ${text}.`, fix };
 }
 
 function wrongDiscriminator(issue: Issue & { code: 'invalid_union' }, path: Path, context: IssueContext): Finding {

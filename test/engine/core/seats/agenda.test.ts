@@ -262,6 +262,16 @@ describe('the agenda user', () => {
     expect(isConfirmation(reply, proposal), reply).toBe(isYes);
   });
 
+  it.each([
+    ['Shall I paint chair A1 red?', true],
+    ['Shall I paint chair C3 red?', false],
+    ['Shall I paint it red, order 4711?', true],
+  ])('agrees only to the code that it knows, whatever its letters: %s', (proposal, isYes) => {
+    const user = { goal: 'You want your chair A1 painted red.', known: { chair: 'A1', colour: 'red' } };
+    const reply = heardBy(taskWith({ user }), [proposal]).at(-1)?.content ?? '';
+    expect(isConfirmation(reply, proposal), reply).toBe(isYes);
+  });
+
   it('says a clear yes in every style, without a correction', () => {
     for (const { id } of personas.filter(({ behaviours }) => !behaviours.changes)) {
       for (const seed of seeds) {

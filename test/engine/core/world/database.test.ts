@@ -229,6 +229,16 @@ describe('a value that JSON cannot represent is refused with its path', () => {
     }
   });
 
+  test('a key that a list does not have', () => {
+    const open = draft(openDatabase({ vouchers: [{ id: 'V1' }] }));
+    const vouchers = open.view['vouchers'] as unknown as Record<string, unknown>;
+    expect(() => {
+      vouchers['V2'] = { id: 'V2' };
+    }).toThrow(/^V2 was written to a list, which has no such key; write a table as an object/);
+    vouchers[1] = { id: 'V2' };
+    expect(open.finish().patches).toHaveLength(1);
+  });
+
   test('a draft inside itself', () => {
     for (const count of [3, 100]) {
       const open = draft(openDatabase(shop(count)));

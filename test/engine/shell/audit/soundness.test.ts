@@ -528,3 +528,37 @@ inFullSuite(
     ]);
   },
 );
+
+it('an action that fails is named, and not the rule that is broken because of it', async () => {
+  const { lines, all } = await findings({
+    ...changed(
+      'rules.yaml',
+      '- { rule: not-reserved',
+      '- { rule: look-up, check: handOff, onlyWhen: "false" }\n- { rule: not-reserved',
+    ),
+    'tools.ts': String(lendingDesk['tools.ts'])
+      .replace('row(db.loans, loan).day = day;', '(db as any).loan[loan].day = day;')
+      .replace(
+        'export const find_loan',
+        `export const hand_over = tool({ description: 'Hand over.', effect: 'write', handsOff: true, input: z.object({}), run: () => 'ok' });\n\nexport const find_loan`,
+      ),
+  });
+  expect(lines.join()).toMatch(/loans\.task\.yaml:\d+ task\/gold-fails/);
+  expect(lines.filter((line) => line.endsWith('task/gold-violates'))).toEqual([]);
+  expect(all.find(({ code }) => code === 'task/gold-fails')?.message).toMatch(
+    /^The gold action renew_loan crashes: .*tools\.ts/,
+  );
+});
+
+it('a task whose gold rollout cannot be scored is an error', async () => {
+  const rule = 'tools: [renew_loan], condition: "not db.loans[args.loan].reserved"';
+  const gated = 'tools: [renew_loan, return_loan], gate: true, condition: "days(db.loans[args.loan].due, now) < 9"';
+  const { lines, all } = await findings({
+    ...changed('rules.yaml', rule, gated),
+    'database.json': String(lendingDesk['database.json'])
+      .replace('"title": "atlas"', '"title": "atlas", "due": "2026-03-05"')
+      .replace('"title": "drill"', '"title": "drill", "due": "2026-05-32"'),
+  });
+  expect(lines.join()).toMatch(/loans\.task\.yaml:\d+ task\/gold-fails/);
+  expect(all.map(({ message }) => message).join()).toMatch(/The gold rollout cannot be scored: .*2026-05-32/);
+});

@@ -170,6 +170,12 @@ it.each<[string, readonly string[], readonly string[]]>([
   expect(found.map(({ code }) => code)).toEqual(codes);
 });
 
+it('a call with the row that the user describes may name another one beside it', () => {
+  const exchange = renewal('L11').replace('order: L11', 'order: L12, loan: L11');
+  const files = { 'database.json': JSON.stringify(books), 'tasks/first.task.yaml': exchange };
+  expect(load(files, deskTools).diagnostics.filter(({ code }) => code === 'task/other-owner')).toEqual([]);
+});
+
 type Site = {
   readonly folder: string;
   readonly file: string;
