@@ -5,10 +5,13 @@ import { kindsAskedIn } from './kind.ts';
 import type { Vocabulary } from './mention.ts';
 import { isMisunderstanding } from './misunderstanding.ts';
 import { isOffer } from './offer.ts';
+import { patterns, words } from './patterns.ts';
 import { isProposalSentence } from './proposal.ts';
 import { isReport } from './report.ts';
 import { chosenFrom, exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
 import { isEnglish, isSenseless } from './sense.ts';
+
+const { wishForDeed, addressesUser } = patterns.agentActs;
 
 /** The dialogue acts of an agent's utterance: what the agent does by saying it. */
 export type AgentActs = {
@@ -36,27 +39,7 @@ export type AgentActs = {
   readonly nonsense: boolean;
 };
 
-const patterns = {
-  asksWish:
-    /\b(?:(?:how|what) (?:can|may|could|should) (?:i|we) (?:help|assist|do)|how (?:may|can) i be of (?:help|service|assistance)|what (?:would|do|can) (?:you|i) (?:like|want|need)(?: me)?(?: to do| help with| today)?$|what (?:is|seems to be) (?:the (?:problem|issue|matter)|your (?:request|question|concern|issue|problem))|what brings you|how can i help|what do you need|what would you like (?:me )?to (?:do|change)|in what way can i help)\b/,
-  waits:
-    /\b(?:one|just a|a|give me a) (?:moment|minute|second|sec)|(?:please )?(?:hold on|wait|bear with me|hang on|stand by)\b|let me (?:just |quickly |first )?(?:check|look|see|find|pull|verify|search|review|get|take|confirm)|(?:i will|i am going to|i am) (?:just |now |quickly |first )?(?:check(?:ing)?|look(?:ing)? (?:it|that|this|into|up|for|your)|search(?:ing)?|pull(?:ing)? up|verify(?:ing)?)\b/,
-  greets: /^(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|welcome|greetings|dear)\b/,
-  saysGoodbye:
-    /\b(?:good ?bye|bye|have a (?:nice|good|great|lovely|wonderful|pleasant) \w+|take care|see you|(?:thanks|thank you) for (?:contacting|calling|choosing|reaching|shopping|your (?:patience|time)))\b/,
-  acknowledges:
-    /\b(?:sure|of course|certainly|absolutely|happy to|glad to|i can help|i will help|let me help|help you with|thanks|thank you|great|okay|ok|understood|got it|i see|i understand|sorry|apologi[sz]e|no problem|welcome|noted|perfect|right away|my pleasure|alright|all right)\b/,
-} as const;
-
-/**
- * Words of customer service. A sentence with one of them is about the user's matter, even if none of its words is from
- * the domain.
- */
-const serviceWords = new Set(
-  'order account item product package parcel delivery shipping shipment payment refund return exchange cancellation reservation booking flight ticket request customer detail policy price cost fee status address card receipt invoice appointment subscription service support help assist information option available pending shipped delivered processed cancelled confirm change update'.split(
-    ' ',
-  ),
-);
+const serviceWords = new Set(words.agentActs.serviceWords);
 /** Recognises the dialogue acts of an agent's utterance. `vocabulary` has the facts that the agent can ask for. */
 export function recogniseAgent(text: string, vocabulary: Vocabulary): AgentActs {
   const all = plain(text);
@@ -125,10 +108,10 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
   const words = wordsOf(text);
   const offersMore = isOffer(text, question);
   const notUnderstood = isMisunderstanding(text);
-  const asksWish = !offersMore && patterns.asksWish.test(text);
+  const asksWish = !offersMore && patterns.agentActs.asksWish.test(text);
   const proposes = isProposalSentence(sentence);
   const asks =
-    offersMore || notUnderstood || /\bwhat (?:would|do|can) you (?:like|want|need)(?: (?:me|us))? to do\b/.test(text)
+    offersMore || notUnderstood || wishForDeed.test(text)
       ? []
       : [
           ...factsAskedIn(withoutNeedless(sentence), vocabulary, proposes),
@@ -138,11 +121,11 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
   const handsOff = says(vocabulary.handOffs) || (!question && !proposes && handsOver(text));
   const refuses = says(vocabulary.refusals) || (!question && !notUnderstood && isDeclined(text));
   const reportsDone = !question && !proposes && !refuses && !asks.length && isReport(text);
-  const waits = !question && patterns.waits.test(text);
+  const waits = !question && patterns.agentActs.waits.test(text);
   const topical = words.some((word) => vocabulary.words.has(word) || serviceWords.has(word) || /\d/.test(word));
   const isPlain =
     !question && !offersMore && !proposes && !handsOff && !refuses && !reportsDone && !waits && !notUnderstood;
-  const answersWell = /\b(?:would you (?:like|prefer)|do you (?:want|need|prefer|wish)|your)\b/.test(text);
+  const answersWell = addressesUser.test(text);
   return {
     asks,
     asksWish,
@@ -151,8 +134,8 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
     reportsDone,
     refuses,
     handsOff,
-    greets: patterns.greets.test(text),
-    saysGoodbye: patterns.saysGoodbye.test(text),
+    greets: patterns.agentActs.greets.test(text),
+    saysGoodbye: patterns.agentActs.saysGoodbye.test(text),
     notUnderstood,
     waits,
     informs:
@@ -160,7 +143,7 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
       topical &&
       asks.length === 0 &&
       words.length >= 3 &&
-      !patterns.acknowledges.test(text.split(/[ ,]/).slice(0, 2).join(' ')),
+      !patterns.agentActs.acknowledges.test(text.split(/[ ,]/).slice(0, 2).join(' ')),
     asksOther:
       question &&
       !offersMore &&
@@ -169,6 +152,6 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
       !notUnderstood &&
       asks.length === 0 &&
       (topical || answersWell),
-    acknowledges: patterns.acknowledges.test(text),
+    acknowledges: patterns.agentActs.acknowledges.test(text),
   };
 }

@@ -9,8 +9,7 @@ import { type Reply, replyTo } from './reply.ts';
 import { recogniseUser, type UserActs } from './userActs.ts';
 
 export { namesValue } from '../text/value.ts';
-export { hasAlternative } from './alternative.ts';
-export { withoutContrast } from './contrast.ts';
+export { hasAlternative, withoutContrast } from './contrast.ts';
 export { announces, closedQuestionOf } from './verdict.ts';
 export type { AgentActs, UserActs };
 export { demandsIn, type Reply, replyTo, saysMore, withoutOtherMatters };

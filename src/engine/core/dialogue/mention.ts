@@ -1,7 +1,10 @@
 import { wordsOf } from '../text/text.ts';
 import type { Pattern } from '../values/linearPattern.ts';
 import type { Lexicon } from './lexicon.ts';
+import { patterns, words as wordLists } from './patterns.ts';
 import { phrasePattern } from './phrase.ts';
+
+const { beforeIdentifier, otherAddress, otherName, otherDate, otherMethod, otherMail } = patterns.mention;
 
 /** A mention of a fact in a text, with the positions of its words counted from 0. */
 export type Mention = { readonly fact: string; readonly start: number; readonly end: number };
@@ -26,26 +29,8 @@ export type Vocabulary = {
   readonly words: ReadonlySet<string>;
 };
 
-/** Words for an identifier, at the end of a fact's name: "order number". */
-const identifiers = ['id', 'number', 'code', 'no', 'identifier', 'reference', 'ref', 'nr'];
-/** Words that do not identify a fact if nothing else of its name is left. */
-const pointless = new Set([
-  'new',
-  'other',
-  'old',
-  'the',
-  'a',
-  'of',
-  'my',
-  'your',
-  'full',
-  'first',
-  'second',
-  'last',
-  'current',
-  'to',
-  'and',
-]);
+const { identifiers } = wordLists.mention;
+const pointless = new Set(wordLists.mention.pointless);
 
 /** Words for kinds of facts that most domains share, keyed by the last word of a fact's name. */
 const commonNames: ReadonlyMap<string, readonly string[]> = new Map(
@@ -122,22 +107,16 @@ export function mentionsIn(words: readonly string[], vocabulary: Vocabulary): re
 }
 
 /**
- * Matches a word before a bare "number" or "code" that leaves the fact its meaning: "your number". After any other noun
- * it is the number of something else: "flight number".
- */
-const beforeIdentifier =
-  /^(?:the|a|an|your|my|our|this|that|its|his|her|their|which|what|whose|any|some|each|every|and|or|of|with|for|by|to|as|is|are|was|it|me|u|please|valid|right|correct|wrong|exact|full|complete|same|other|another|new|old|first|second|whole|unique|actual|specific|relevant|following|missing|long|short|digit|\d+|have|need|know|enter|give|tell|send|provide|share|check|type|read|quote|get|see|find|state|confirm|verify|repeat)$/;
-/**
  * For a word that names a fact, the words before it that make it the name of something else: "email" before "address".
  */
 const otherThings: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
-    address: /^(?:email|mail|e|ip|web|internet|mac)$/,
-    name: /^(?:user|product|item|brand|company|business|street|town|city|file|domain|locker|shop)$/,
-    date: /^(?:expiry|expiration|birth|due|best|order|purchase|invoice)$/,
-    method: /^(?:delivery|shipping|contact|verification)$/,
-    mail: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
-    email: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
+    address: otherAddress,
+    name: otherName,
+    date: otherDate,
+    method: otherMethod,
+    mail: otherMail,
+    email: otherMail,
   }),
 );
 

@@ -1,19 +1,11 @@
 import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { marksChange } from './change.ts';
+import { patterns } from './patterns.ts';
+
+const { otherThing, beside, nextMatter } = patterns.otherMatter;
 
 /** Matches a name with letters and digits, such as the number of an order: "w1163". */
 const code = /\b(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{4,}\b/g;
-/** Matches another thing of the user without a number: "my other order". */
-const otherThing = /\b(?:my|the|any) other (?:orders?|items?|parcels?|bookings?|reservations?|tickets?|things?)\b/;
-/**
- * Matches a request in addition to an answer ("and take back the stove as well"), or something that should stay as it
- * is ("keep the stove").
- */
-const beside =
-  /^(?:and|also|then|next|plus|besides|after that|afterwards|one more thing|another thing|second|secondly|ps)\b|\b(?:also|as well|too|next|another|later|while (?:you are|we are) at it|in addition|leave|keep|not)\b/;
-/** Matches the start of the next item in a list: "on to number 2". */
-const nextMatter =
-  /^(?:(?:and|so|then|now|ok|okay) )*(?:on ?to|over to|next (?:is|up|comes|one|thing)|(?:let us )?(?:move|go) on to|now (?:for|to)) (?!(?:it|that|this)$)/;
 /** Matches an idiom that must not count as a change. */
 const idioms = /\bwhile (?:you are|we are) at it\b/g;
 

@@ -1,53 +1,27 @@
 import { type Sentence, sentencesOf, wordsOf } from '../text/text.ts';
 import { kindsListedIn } from './kind.ts';
 import { type Mention, mentionsIn, type Vocabulary } from './mention.ts';
+import { patterns } from './patterns.ts';
 
-/** Verbs for what the user should do with a fact: "provide", "tell". */
-const giving =
-  'provide|give|tell|share|send|enter|specify|state|supply|type|write|let me know|remind|confirm|verify|say|name|choose|select|pick|indicate|clarify|spell|read|repeat|list|mention|describe|forward|pass|quote|post|key|dictate|drop|text|message|submit|include|reply|resend|re-enter|retype|check|look up|find|explain';
-/** Words between "could you" and such a verb: "please", "also". */
-const giver = '(?:please |also |kindly |just |maybe |possibly |perhaps |quickly |first |then |briefly )*';
-/** Matches the start of a request for a fact: "please provide", "I need", "what". */
-const requestPhrase = new RegExp(
-  [
-    `(?:please|kindly) (?:\\w+ ){0,2}?(?:${giving}|add|also|fill|have)`,
-    `^(?:and |so |then |ok |okay |just |now |simply |first )*(?:tell|give|send|provide|type|enter|state|specify|share|quote|spell|name|pick|choose)`,
-    `(?:could|can|may|might) (?:i|we) ${giver}(?:have|get|ask|know|take|see|trouble|request|grab|note)`,
-    `(?:could|can|would|will|might) you ${giver}(?:be so kind (?:as )?to |be able to )?(?:${giving})`,
-    '(?:would you|do you)? ?mind (?:\\w+ )?\\w+ing',
-    '(?:i|we)(?: will| would| do| also| just| still| first| only| shall| am going to| have to| then)* (?:need(?! to (?:look|check|find|search|think|call|see|speak|talk|ask (?!you))\\b(?! (?:up )?your))|require|want to know|like to know|love to know|like to have|like to ask|must know|must ask|must have|am missing|am after|miss|ask you for|ask for)',
-    '(?:give|tell|send) (?:me|us)',
-    '(?:i|we) (?:\\w+ )?(?:have|need) to know',
-    '(?:double.?check|re.?check|check again)',
-    'is there (?:a|an|any|another|some)(?: other)? (?!thing)',
-    '(?:just|only) your',
-    'let us (?:\\w+ )?(?:start|begin|go)(?: off| on)? with (?:your|the)',
-    'same(?= (?:\\w+ ){1,3}or (?:a |an )?(?:different|another|other))',
-    '(?:just|only|still|also) need(?:ing)?(?: to (?:know|have|get))? (?:your|the|a|an)',
-    '(?<!\\b(?:consent|permission|approval|okay|ok|me|us|i|we) to )(?:provide|share|enter|specify|state|supply|quote) (?:me |us )?(?:with )?(?:your|the|a|an)',
-    'let me (?:have|know) (?:your|the|which|what|where|when|who|how|why)',
-    '(?:missing|looking for|waiting (?:for|on)|asking for|left|lacks?|lacking|remaining)(?: is| are| to know is)? (?:your|the|a|an|which|what|when|why|where)',
-    'do you (?:happen to |still |also |by any chance )?(?:have|know|remember|recall)',
-    '(?:can|could|will|would)(?: also| then| still| instead| be able to)* (?:find|locate|identify|verify|authenticate|look up|look (?:you|it|that|this) up|pull (?:you|it|that|this) up)(?: \\w+){0,4}? (?:with|by|using|through|via|from) (?:your|the|its|a|an)',
-    'have you got|are you able to (?:give|provide|tell)',
-    '(?:without|as soon as (?:i|we) (?:have|know|get)|once (?:i|we) (?:have|know|get)|until (?:i|we) (?:have|know|get)|unless (?:i|we) (?:have|know|get)|when (?:i|we) (?:have|know))(?! (?:\\w+ed|been|done|made|sent|found|seen|put|set|gone|got|taken|spoken|heard)\\b)',
-    '(?:if|once|as soon as|unless|until) you (?:could |can |would )?(?:give|tell|send|share|provide|let me know|type|enter|supply)',
-    '(?:it )?(?:would|will) (?:really )?help(?: me| us)?(?: a lot)?(?: if you| to know| to have)',
-    'all (?:that )?(?:i|we) (?:still )?need(?: now)? is|the (?:next|last|only) thing (?:i|we) need is',
-    'what(?! an? )|which|where|when|why|who|whose|how',
-  ].join('|'),
-);
-const anyRequest = new RegExp(`(?:^|[^\\w])(?:${requestPhrase.source})\\b`);
-const request = new RegExp(anyRequest.source, 'g');
-/** Matches an open question, even without a question mark: "and what is". */
-const whPlain =
-  /(?:(?:^|[ ,.:-])what|(?:^|[.:-] ?|\b(?:and|so|ok|okay|but|then|please|know|me|help|sure) )(?:which|where|who|whose|when)) (?:is|are|was|were|would|should|do|does|did|\w+ (?:is|are|would|do|does|did|should|shall|can)) /;
-/** Matches the purpose at the end of a request, in which facts are not asked for: "so that I can find your order". */
-const purpose =
-  /\b(?:so that|so i|so we|in order to|before (?:i|we)|then (?:i|we)|and (?:then )?(?:i|we) (?:will|can)|because|since|(?<!like |want |wish |prefer |going |able |need |you |have )to (?!know|have|be|get|provide|me|the|your)[a-z]+ (?:your|the|this|that|it|you|a|an|up)\b|for your (?:request|account)|for (?:the|your) (?:return|refund|exchange|cancellation|change|lookup))/;
-/** Matches the start of a question for a yes or no: "is it". */
-const yesNoStart =
-  /^(?:(?:ok(?:ay)?|so|and|but|then|well|alright|great|sure|thanks|thank you|sorry|also|just)[ ,.-]+)*(?:is|are|was|were|do|does|did|have|has|had|would|will|should|shall|can|could|may)\b/;
+const {
+  anyRequest,
+  request,
+  whPlain,
+  purpose,
+  yesNoStart,
+  finite,
+  needless,
+  answerWord,
+  asking,
+  auxiliary,
+  reference,
+  whichOne,
+  startInProposal,
+  factAndYes,
+  requirement,
+  whStart,
+  referring,
+} = patterns.request;
 
 /**
  * Returns the facts that a sentence asks for. In a proposal, only those count that it asks for in addition to the yes.
@@ -62,18 +36,8 @@ export function factsAskedIn(
   const choices = question && !proposes ? givenChoices(words, vocabulary) : [];
   if (mentions.length === 0) return choices;
   const starts = requestStarts(text, question);
-  if (
-    proposes &&
-    !starts.some(
-      (start) =>
-        !/^\W*(?:what|which|where|when|why|who|whose|how|(?:please |kindly |could you |can you |would you |will you )*(?:confirm|verify|let me know))/.test(
-          text.slice(start),
-        ),
-    )
-  ) {
-    return /\b(?:your|the) \w+(?: \w+)? (?:and|,) (?:confirm|shall|should|is that)/.test(text)
-      ? distinctFacts(mentions)
-      : [];
+  if (proposes && !starts.some((start) => !startInProposal.test(text.slice(start)))) {
+    return factAndYes.test(text) ? distinctFacts(mentions) : [];
   }
   if (starts.length > 0) return afterRequest(text, mentions, Math.min(...starts));
   if (proposes) return [];
@@ -82,11 +46,7 @@ export function factsAskedIn(
   if (isShort && /\bplease$|^please\b|:$/.test(text)) return distinctFacts(mentions);
   if (words.length <= 14 && /\bplease(?:,? and (?:your|the)\b[\w ]*)?$/.test(text) && !finite.test(text))
     return distinctFacts(mentions);
-  return /\b(?:is|are|will be|would be) (?:still |also )?(?:required|needed|missing|necessary|enough|sufficient|essential|all (?:i|we) need)\b|\b(?:will|would)(?: \w+)? help\b|^(?:i|we) still (?:do not|have not) (?:have|got|see|received) (?:your|the|a|an|any)\b|^(?:i|we) (?:do not|did not|have not)(?: yet| still)? (?:have|got|see|find) (?:your|the|a|an|any) .*(?:yet|on file|so far)$|\b(?:will|would)(?: also)? (?:do|work|suffice|be (?:enough|fine|sufficient|ideal|great|best|perfect|good|nice|useful|helpful|handy|appreciated|needed))\b/.test(
-    text,
-  )
-    ? distinctFacts(mentions)
-    : [];
+  return requirement.test(text) ? distinctFacts(mentions) : [];
 }
 
 /** Returns the facts of which a question offers two values: "locker L2 or locker L4?" */
@@ -102,21 +62,6 @@ function givenChoices(words: readonly string[], vocabulary: Vocabulary): readonl
 }
 
 /**
- * Matches a word that makes a short text a statement or another order, and not the bare name of a fact: "Your order
- * number, please."
- */
-const finite =
-  /\b(?:i|we|he|she|they|it|is|are|was|were|am|will|would|can|cannot|could|has|have|had|do|does|did|not|hold|wait|stay|check|look|note|remember|keep|bear|allow|let)\b/;
-
-/** Matches what a sentence says is not needed: "I do not need your phone number". */
-const needless =
-  /\b(?:(?:do not|no longer|will not|would not|need not|not) (?:need(?! (?:it|them|this|that)\b)|require|have to|necessary)|no need (?:to|for)|(?:never|not) ask|(?:do not|never) (?:\w+ )?(?:share|send|give|tell|post|type|enter|provide|write|include)|forget(?: about)?|ignore|skip|never mind|without needing|regardless of|not interested in|rather than|instead of(?= your| the))\b[^,;]*/g;
-
-/** Matches the word that the user should answer as a yes: "type CONFIRM to cancel the order". */
-const answerWord =
-  /\b(?:please |kindly |just |simply )*(?:say|reply|answer|respond|type|write|enter|send)(?: with| back)? ["'(]?(?:yes|confirm|ok|okay|agree|go ahead|proceed|accept)\b["')]?(?: to [^.,;]*)?/g;
-
-/**
  * Returns a sentence without the parts that ask for nothing: "I do not need your phone number", "type CONFIRM to cancel
  * the order".
  */
@@ -126,12 +71,7 @@ export function withoutNeedless({ text, question }: Sentence): Sentence {
 
 /** Returns where requests begin, in characters. Question words count only where the sentence asks something. */
 function requestStarts(text: string, question: boolean): readonly number[] {
-  const asksPlainly =
-    question ||
-    whPlain.test(text) ||
-    /^(?:and |so |ok |okay |then |sure )*(?:what|which|where|when(?= (?:is|are|do|does|did|would|will|can|could|should|shall|may|was|were)\b)|why|who|whose|how)\b/.test(
-      text,
-    );
+  const asksPlainly = question || whPlain.test(text) || whStart.test(text);
   return [...text.matchAll(request)]
     .filter(({ 0: found }) => asksPlainly || !/\W?(?:what|which|where|when|why|who|whose|how)$/.test(found))
     .map(({ index }) => index);
@@ -155,13 +95,6 @@ function afterRequest(text: string, mentions: readonly Mention[], start: number)
 /** Words before a noun that make it the name of a thing: "the order". */
 const bare = new Set(['the', 'your', 'this', 'that', 'a', 'an', 'my', 'another']);
 const identifying = /^(?:id|number|code|no|identifier|reference|ref|nr)$/;
-/** Matches a word before a question word that makes it ask: "tell me when". */
-const asking =
-  /^(?:know|tell|me|us|say|and|or|about|specify|exactly|until|for|from|by|since|on|is|confirm|so|also|please|ok|okay|but|then|explain|ask|with|to)$/;
-/** Matches a word after a question word that makes it ask: "when is". */
-const auxiliary =
-  /^(?:is|are|was|were|do|doe|does|did|would|will|should|shall|can|could|may|might|have|has|had|suit|work|exactly|else|to|in|on|not)$/;
-
 /**
  * Returns the mentions that a request can be for. Left out are facts whose value is given, things that another fact
  * belongs to ("the postcode of the order"), and question words that do not ask.
@@ -234,14 +167,6 @@ export function referredTo(
   return /\b(?:them|those|these|they|both|all)\b/.test(text) ? facts : facts.slice(0, 1);
 }
 
-/** Matches a request that refers to a fact by a pronoun: "Please send it to me". */
-const reference =
-  /\b(?:please|kindly|could you|can you|would you|will you|mind|just)\b.*\b(?:read|send|give|tell|type|share|spell|copy|provide|paste|quote|giving|sending|reading|sharing|typing|telling|enter|repeat|check|recheck|double.?check|correct)\b(?: \w+)? (?:it|them|that one|those|both|all (?:of (?:them|these|those)|two|three)|that (?:to|in|for|out|here)|that$)\b|\bwhat (?:does|do) (?:it|that|they|those) (?:say|read)\b|\b(?:is there|do you have|have you got|could (?:there|it) be|did you (?:maybe |perhaps )?use) (?:maybe |perhaps )?(?:another|a different|any other) one\b|\b(?:please|could you|can you|would you|mind)\b.*\b(?:(?:have|having|take|taking) (?:another|a second|a closer) look|try(?:ing)?(?: it| that| them)? again)\b/;
-
-/** Matches a question for a choice among things that were named before: "Which one?", "Any preference?" */
-const whichOne =
-  /(?:^|[ ,:-])which(?: ones?\b| of (?:these|those|them|the (?:\d+|two|three|four))\b|(?= (?:is|are|was|were|would|will|should|shall|do|does|did|can|could|may|might|suits?|works?|fits?|appl(?:y|ies)|sounds?|looks?)\b|,|$))|\bwhat (?:is|would be|will be|shall be) (?:your|the one) (?:choice|preference|pick|favou?rite)\b|\b(?:any|your|a) preference\b|\btake your pick\b|\bthe (?:first|former|\w+ one)(?: one)?,? or (?:is it |the |rather )*(?:second|latter|other|\w+ one)\b|\b(?:all|both) of them,? or (?:just |only )*(?:one|some|part)\b/;
-
 /**
  * Returns the facts that a "which one?" chooses from: those that were named in the plural, or as a list of values, just
  * before.
@@ -300,9 +225,7 @@ export function listedAbove(all: string, vocabulary: Vocabulary): readonly strin
   const refers = sentences.some(
     ({ text }) =>
       // The cheap pattern first: few sentences refer to anything, and the other one is large.
-      /\b(?:these|those|following|the above|this information|(?:all|both) of (?:them|these|those))\b/.test(text) &&
-      anyRequest.test(text) &&
-      mentionsIn(wordsOf(text), vocabulary).length === 0,
+      referring.test(text) && anyRequest.test(text) && mentionsIn(wordsOf(text), vocabulary).length === 0,
   );
   if (!refers) return [];
   return distinctFacts(
