@@ -1,13 +1,9 @@
 import { plain, type Sentence, sentencesOf, wordsOf } from '../text/text.ts';
-import { isDeclined } from './decline.ts';
-import { handsOver } from './handOff.ts';
+import { handsOver, isDeclined, isMisunderstanding, isOffer, isReport } from './agentSentence.ts';
 import { kindsAskedIn } from './kind.ts';
 import type { Vocabulary } from './mention.ts';
-import { isMisunderstanding } from './misunderstanding.ts';
-import { isOffer } from './offer.ts';
 import { patterns, words } from './patterns.ts';
 import { isProposalSentence } from './proposal.ts';
-import { isReport } from './report.ts';
 import { chosenFrom, exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
 import { isEnglish, isSenseless } from './sense.ts';
 

@@ -1,8 +1,6 @@
 import { plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { memo } from '../values/memo.ts';
-import { isConfirmRequest } from './confirmRequest.ts';
-import { isMisunderstanding } from './misunderstanding.ts';
-import { isOffer } from './offer.ts';
+import { isMisunderstanding, isOffer } from './agentSentence.ts';
 import { lists, patterns } from './patterns.ts';
 import { isSenseless } from './sense.ts';
 import { invitesVerdict } from './verdict.ts';
@@ -10,6 +8,10 @@ import { invitesVerdict } from './verdict.ts';
 const { openQuestion } = patterns.proposal;
 const { isDeed } = patterns.consent;
 const { proposals, askedProposals } = lists.proposal;
+const { confirmSubject, confirmStatement, confirmDeeds, ownConfirmation, userConfirms, factToConfirm } =
+  patterns.confirmRequest;
+
+const confirmVerb = /\b(?:confirm|verify)\b/;
 
 /** Reports whether an utterance asks for a yes to what the agent is about to do. */
 export const proposesIn: (text: string) => boolean = memo(asksForAYes);
@@ -32,4 +34,21 @@ export function isProposalSentence({ text, question }: Sentence): boolean {
 function asksForYes(match: RegExpExecArray | null): boolean {
   if (!match) return false;
   return !openQuestion.test(match.input.slice(0, match.index)) || /^how does/.test(match[0]);
+}
+
+/**
+ * Reports whether a sentence asks the user to confirm what the agent is about to do: "Please confirm." It does not if
+ * it asks for a fact without naming its value: "Please confirm your postcode."
+ */
+function isConfirmRequest(whole: string, question: boolean): boolean {
+  const text = whole.replace(/^(?:.*\b)?to (?:confirm|verify) (?:your|who) [^,:]*, ?/, '').replace(ownConfirmation, '');
+  if (!confirmVerb.test(text)) return false;
+  if (confirmStatement.test(text) && !/\byou\b.*\b(?:confirm|verify)\b/.test(text))
+    return /^(?:\w+ )?(?:just )?(?:i )?.*\b(?:confirm|verify)[,:]/.test(text) && question;
+  if (!confirmSubject.test(text)) return false;
+  if (/\bto (?:confirm|verify)\b[,:]?/.test(text) && !userConfirms.test(text)) return question;
+  if (confirmDeeds.test(text)) return true;
+  const object = text.replace(/^.*\b(?:confirm|verify)\b/, '');
+  if (factToConfirm.test(object)) return /[:"]|\bis\b .*\w|\d/.test(object) && /\b(?:is|are|as)\b|:/.test(object);
+  return true;
 }

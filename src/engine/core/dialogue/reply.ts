@@ -7,7 +7,6 @@ import { departsFrom, echoes, isDeedOf, isTold, ordersOther } from './echo.ts';
 import { withoutOtherMatters } from './otherMatter.ts';
 import { patterns } from './patterns.ts';
 import { isDenial } from './refusal.ts';
-import { soundsAgreed } from './tone.ts';
 import { recogniseUser } from './userActs.ts';
 import { isQuestion, isTag, isWeighing } from './userQuestion.ts';
 import { isInverted } from './verdict.ts';
@@ -44,6 +43,7 @@ const {
 } = patterns.reply;
 const { approval, assents, elliptic, nods, thumbs } = patterns.assent;
 const { reported } = patterns.userActs;
+const { agreeing, holding, litotes } = patterns.tone;
 
 /**
  * The meaning of an answer to a proposal. `yes` is explicit. `assent` only goes along ("fine", "lovely"), which counts
@@ -259,4 +259,13 @@ function isChanged(proposal: string, statements: readonly string[]): boolean {
  */
 function isGoingAlong(statements: readonly string[]): boolean {
   return !statements.some((text) => concluding.test(text));
+}
+
+/**
+ * Reports whether an answer of at most 16 words agrees by its words alone, in a wording that no pattern has: it has a
+ * word of agreement and none that can hold something back.
+ */
+function soundsAgreed(plainText: string): boolean {
+  const rest = plainText.replace(litotes, ' fine ');
+  return rest.split(/\s+/).length <= 16 && agreeing.test(rest) && !holding.test(rest);
 }

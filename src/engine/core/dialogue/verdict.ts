@@ -1,7 +1,7 @@
 import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
+import { isReport } from './agentSentence.ts';
 import { hasAlternative } from './contrast.ts';
 import { lists, patterns, words } from './patterns.ts';
-import { isReport } from './report.ts';
 
 const { openVerdict, openWord, awaited, movement, factQuestion, willed, inverted } = patterns.verdict;
 const { announcements } = lists.verdict;
