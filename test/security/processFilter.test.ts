@@ -13,6 +13,9 @@ async function inside(expression: string): Promise<string> {
   const code = `import ctypes, mmap, os, resource, socket
 def call(*args):
     if ctypes.CDLL(None, use_errno=True).syscall(*args) < 0: raise OSError(ctypes.get_errno(), '')
+def refusal(act, *args):
+    try: act(*args)
+    except OSError as error: return error.strerror
 def used(block):
     for at in range(0, len(block), 4096): block[at] = 1
 try: print(${expression})
@@ -81,4 +84,12 @@ test.runIf(findSandbox().name === 'bubblewrap' && python).each([
   ['its share of memory', 'len(bytearray(64 << 20))', String(64 << 20)],
 ])('the sandbox lets a program have %s', async (_, expression, answer) => {
   expect(await inside(expression)).toBe(answer);
+});
+
+// The kernel lets root write to its settings without any capability.
+test.runIf(findSandbox().name === 'bubblewrap' && python)('no file of /proc can be opened for writing', async () => {
+  const opens = '(lambda path: os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK)))';
+  const files =
+    '(path for folder, _, names in os.walk("/proc") for path in (folder + "/" + each for each in names) if not os.path.islink(path))';
+  expect(await inside(`[path for path in ${files} if not refusal(${opens}, path)]`)).toBe('[]');
 });

@@ -264,8 +264,10 @@ function inBubblewrap(
       ]),
       ...bind(prlimit),
       ...[...paths].filter((path) => !inScratch.includes(path)).flatMap(bind),
+      // The kernel lets root write to /proc/sys without any capability.
+      ...['--proc', '/proc', '--remount-ro', '/proc'],
       // A mapping of /dev/zero is shared memory. A device behind a bind without "dev" cannot be opened.
-      ...['--proc', '/proc', '--dev', '/dev', '--ro-bind', devNull, '/dev/zero', '--remount-ro', '/dev'],
+      ...['--dev', '/dev', '--ro-bind', devNull, '/dev/zero', '--remount-ro', '/dev'],
       ...['--size', String(scratchBytes), '--tmpfs', scratch],
       ...inScratch.flatMap(bind),
       ...['--remount-ro', '/'],
