@@ -5,6 +5,7 @@ import { jsonOf } from '../../engine/core/values/json.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
+import { neutralFolder } from '../../engine/shell/processes/machineProgram.ts';
 import type { Span } from '../masking/valueIndex.ts';
 import { stopped } from './refusal.ts';
 
@@ -75,7 +76,9 @@ type Output = { readonly out: string; readonly err: string };
 
 function outputOf([program = '', ...args]: readonly string[], input: string, signal: AbortSignal): Promise<Output> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, ['-B', ...args], { env: withoutKeys(), signal });
+    // A name of the PATH may be a shim, which would choose its version by the working folder.
+    const place = /[\\/]/.test(program) ? {} : { cwd: neutralFolder };
+    const child = spawn(program, ['-B', ...args], { ...place, env: withoutKeys(), signal });
     const parts: { out: string; err: string } = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       parts.out += text;

@@ -8,6 +8,7 @@ import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
+import { neutralFolder } from '../../engine/shell/processes/machineProgram.ts';
 import { findSandbox } from '../../engine/shell/processes/sandbox.ts';
 import { ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { pythonNames } from '../../engine/shell/tools/bridgeProcess.ts';
@@ -172,6 +173,7 @@ const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'an
 function pythonVersion(command: string): string | null {
   const script = 'import sys; print(".".join(map(str, sys.version_info[:3])))';
   const { status, stdout } = spawnSync(command, ['-c', script], {
+    cwd: neutralFolder,
     encoding: 'utf8',
     timeout: quickMs,
     env: withoutKeys(),
@@ -195,6 +197,7 @@ function trainerCondition(): Condition {
   if (!existsSync(script)) return broken('trainer', `${script} is missing`, 'Install Rehearsal again.');
   for (const command of pythonNames) {
     const { status, stdout } = spawnSync(command, [script, '--check'], {
+      cwd: neutralFolder,
       encoding: 'utf8',
       timeout: quickMs,
       env: withoutKeys(),
@@ -210,6 +213,7 @@ function trainerCondition(): Condition {
 function editorCondition(): Condition {
   for (const command of ['code', 'code-insiders', 'codium', 'code-server']) {
     const { status, stdout } = spawnSync(command, ['--version'], {
+      cwd: neutralFolder,
       encoding: 'utf8',
       timeout: quickMs,
       env: withoutKeys(),

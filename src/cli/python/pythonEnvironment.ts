@@ -7,6 +7,7 @@ import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
+import { neutralFolder } from '../../engine/shell/processes/machineProgram.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { lastLineOf } from './lastLine.ts';
@@ -27,6 +28,8 @@ export function trainerEnvironment(keys: readonly string[]): NodeJS.ProcessEnv {
 
 /** The keys that a model's hub asks for, where a person has them. */
 export const hubKeys = ['HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN'];
+
+const pythonNames: readonly string[] = ['python3', 'python'];
 
 /** The argument list that starts Python: a program, or a program such as `docker` with its arguments. */
 export type Interpreter = readonly [string, ...string[]];
@@ -63,7 +66,7 @@ export async function preparePython(
   given: Interpreter | undefined,
   paths: readonly string[] = [],
 ): Promise<ReadyPython> {
-  const found = ['python3', 'python'].find((name) => isPython([name]));
+  const found = pythonNames.find((name) => isPython([name]));
   const python: Interpreter | undefined = given ?? (found === undefined ? undefined : [found]);
   if (!python || (given && !isPython(given))) throw noPython(given ?? ['python3']);
   const script = join(trainerFolder(), 'setup_environment.py');
@@ -94,7 +97,7 @@ export async function preparePython(
 
 /** Returns about how many bytes `preparePython` would download for the trainer's own environment; nothing is installed. */
 export async function environmentDownload(io: Pick<Io, 'err' | 'signal'>): Promise<number> {
-  const found = ['python3', 'python'].find((name) => isPython([name]));
+  const found = pythonNames.find((name) => isPython([name]));
   if (found === undefined) throw noPython(['python3']);
   const script = join(trainerFolder(), 'setup_environment.py');
   const { said } = await runSetup(io, [found], [script, '--check'], false);
@@ -114,7 +117,11 @@ async function runSetup(
   args: readonly string[],
   isShown: boolean,
 ): Promise<{ readonly said: string; readonly words: string; readonly code: number | null }> {
-  const child = spawn(program, [...rest, ...args], { env: trainerEnvironment([]), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, [...rest, ...args], {
+    ...placeOf(program),
+    env: trainerEnvironment([]),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let said = '';
   let words = '';
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -142,8 +149,12 @@ function noPython(command: Interpreter): Fault {
 
 function isPython([program, ...rest]: Interpreter): boolean {
   const { status } = spawnSync(program, [...rest, '-c', 'import sys; sys.exit(sys.version_info < (3, 11))'], {
+    ...placeOf(program),
     stdio: 'ignore',
     env: withoutKeys(),
   });
   return status === 0;
 }
+
+/** Returns where a Python of the PATH is started, so that no file of the working folder chooses its version. */
+const placeOf = (program: string) => (pythonNames.includes(program) ? { cwd: neutralFolder } : {});

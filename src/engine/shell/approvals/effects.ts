@@ -8,6 +8,7 @@ import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
 import { withTexts } from '../../core/values/texts.ts';
 import { variablesIn } from '../keys/placeholders.ts';
 import { readDomainFile, readTasks } from '../load/domainFiles.ts';
+import { behindShim } from '../processes/machineProgram.ts';
 import { findSandbox } from '../processes/sandbox.ts';
 import { codeHashOf } from './codeHash.ts';
 
@@ -197,7 +198,8 @@ function deedOf(effect: Effect): string {
     case 'command': {
       const { command, args, cwd, env } = effect;
       const set = Object.entries(env).map(([name, value]) => `${word(name)}=${word(value)}`);
-      return `starts ${[...set, ...[command, ...args].map(word)].join(' ')}${cwd === null ? '' : ` in ${word(cwd)}`}`;
+      const place = cwd === null ? '' : ` in ${word(cwd)}`;
+      return `starts ${[...set, ...[command, ...args].map(word)].join(' ')}${place}${shimOf(command, env)}`;
     }
     case 'address': {
       const headers = Object.entries(effect.headers).map(([name, value]) => `${name}: ${value}`);
@@ -206,7 +208,7 @@ function deedOf(effect: Effect): string {
     case 'call':
       return `is called ${effect.most === 1 ? 'at most once' : `up to ${effect.most} times`}: ${word(effect.tool)} ${visible(canonicalJson(effect.arguments))}`;
     case 'interpreter':
-      return `runs with the Python interpreter ${word(effect.command)}`;
+      return `runs with the Python interpreter ${word(effect.command)}${shimOf(effect.command)}`;
     case 'settings': {
       const settings = Object.entries(effect.settings).map(([name, value]) => `${word(name)}=${word(value)}`);
       return `reads what the adapter ${effect.adapter} is given: ${settings.join(' ')}`;
@@ -218,6 +220,13 @@ function deedOf(effect: Effect): string {
     default:
       return effect satisfies never;
   }
+}
+
+/** Describes which program a command starts that the PATH leads to by a version manager. */
+function shimOf(command: string, env: Readonly<Record<string, string>> = {}): string {
+  // A command with its own PATH is looked up there.
+  const program = 'PATH' in env ? null : behindShim(command);
+  return program === null ? '' : `, where ${word(command)} is ${word(program)}`;
 }
 
 /** Returns what starts MCP servers or reaches them. */

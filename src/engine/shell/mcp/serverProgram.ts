@@ -4,6 +4,7 @@ import type { StdioServer } from '../../core/domain/domain.ts';
 import { RefusedFile } from '../files/boundedFile.ts';
 import { messageOf } from '../files/fault.ts';
 import { childEnvironment } from '../processes/childEnvironment.ts';
+import { machineProgram } from '../processes/machineProgram.ts';
 import { inside } from '../source/source.ts';
 import type { Declared } from './declared.ts';
 import type { InstanceFolder } from './instanceFolder.ts';
@@ -37,9 +38,8 @@ export function stdioTransport(
   if (server.files !== undefined) copyStartState(server.files);
   const declared = Object.entries(server.env).map(([key, value]) => [key, fill(value)]);
   const program = {
-    command: fill(server.command),
+    ...machineProgram(fill(server.command), { ...childEnvironment(), ...Object.fromEntries(declared) }),
     args: server.args.map((arg) => fill(arg)),
-    env: { ...childEnvironment(), ...Object.fromEntries(declared) },
     cwd: startFolder(server.cwd && fill(server.cwd)),
   };
   return new StdioTransport(program, output, server.maxMessageSize);

@@ -10,6 +10,7 @@ import { type Filled, fillPlaceholders, type PlaceholderProblem } from '../keys/
 import { redacted, redactedPart } from '../keys/secrets.ts';
 import { childEnvironment } from '../processes/childEnvironment.ts';
 import { withLastOutput } from '../processes/lastOutput.ts';
+import { machineProgram } from '../processes/machineProgram.ts';
 import { guardWorker } from '../processes/workerGuard.ts';
 
 /** The input of an agent at each of its turns: one JSON object, a line for a process and a body for a service. */
@@ -109,11 +110,11 @@ class RunningProcess implements AgentProgram {
   #start({ base_url, api_key, mcp_url }: AgentTurn): ChildProcess {
     const { command, args, cwd, env } = this.#program;
     const declared = Object.entries(env).map(([key, value]) => [key, this.#filled.fill(value)]);
-    const child = spawn(command, [...args], {
+    const program = machineProgram(command, { ...childEnvironment(), ...Object.fromEntries(declared) });
+    const child = spawn(program.command, [...args], {
       cwd,
       env: {
-        ...childEnvironment(),
-        ...Object.fromEntries(declared),
+        ...program.env,
         OPENAI_BASE_URL: base_url,
         OPENAI_API_KEY: api_key,
         REHEARSAL_MCP_URL: mcp_url,

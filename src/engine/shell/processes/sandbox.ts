@@ -1,5 +1,15 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  existsSync,
+  constants as fsConstants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { constants, devNull, release, userInfo } from 'node:os';
 import { basename, delimiter, dirname, join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -157,15 +167,27 @@ export function signalOf(code: number | null): NodeJS.Signals | null {
   return (known?.[0] as NodeJS.Signals | undefined) ?? null;
 }
 
-/** Returns the absolute path of a program on the PATH, or null. */
-export function programPath(name: string): string | null {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/bin'];
+/**
+ * Returns the absolute path of a program on the PATH, or null. Neither a relative folder nor one of an npm package's
+ * programs counts: `npx` puts the latter of the working folder on the PATH, and that may be a cloned repository.
+ */
+export function programPath(name: string, path: string | undefined = process.env['PATH']): string | null {
+  const folders = [...(path ?? '').split(delimiter), '/usr/bin', '/bin'];
   return (
     folders
-      .filter((folder) => folder.startsWith('/'))
+      .filter((folder) => folder.startsWith('/') && !/\/node_modules\/\.bin\/?$/.test(folder))
       .map((folder) => join(folder, name))
-      .find(existsSync) ?? null
+      .find(isExecutable) ?? null
   );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, fsConstants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Returns bubblewrap as `REHEARSAL_BUBBLEWRAP` names it, else the one on the PATH, or null. */

@@ -153,9 +153,9 @@ export class BridgeProcess {
     const candidates = python ? [python] : pythonNames;
     for (const command of candidates) {
       this.#interpreter = command;
-      const asked = findSandbox().name === null ? command : await askInterpreter(command, folder, ownEnvironment());
+      const asked = await askInterpreter(command, folder, ownEnvironment());
       if (asked === null) continue;
-      if (typeof asked === 'object' && 'problem' in asked) throw this.#noPython(asked.problem);
+      if ('problem' in asked) throw this.#noPython(asked.problem);
       const child = await started(asked, this.settings);
       if (child) return this.#connected(child);
     }
@@ -277,21 +277,20 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   return { ...childEnvironment(), ...(version ? { PYENV_VERSION: version } : {}) };
 }
 
-/** Starts the bridge with an interpreter, confined where it was asked for its folders; null where it does not start. */
-async function started(interpreter: Interpreter | string, settings: BridgeSettings): Promise<ConfinedProcess | null> {
+/** Starts the bridge with an interpreter; null where it does not start. */
+async function started(interpreter: Interpreter, settings: BridgeSettings): Promise<ConfinedProcess | null> {
   const { folder, network } = settings;
   const bridge = shippedFolder('bridge');
   const args = ['-u', '-B', join(bridge, 'serve.py')];
-  const isAsked = typeof interpreter !== 'string';
-  const readable = [...(isAsked ? interpreter.readable : []), folder, bridge, ...pathsOf(settings)];
+  const readable = [...interpreter.readable, folder, bridge, ...pathsOf(settings)];
   const started = spawnConfined(
-    isAsked ? interpreter.program : interpreter,
+    interpreter.program,
     args,
     { readable, memoryMb, network },
     {
       cwd: folder,
       env: {
-        ...(isAsked ? confinedEnvironment(interpreter) : ownEnvironment()),
+        ...(findSandbox().name === null ? ownEnvironment() : confinedEnvironment(interpreter)),
         TZ: 'UTC',
         PYTHONHASHSEED: '0',
         PYTHONUTF8: '1',
