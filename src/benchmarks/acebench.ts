@@ -17,7 +17,7 @@ import { commitOf } from './checkout.ts';
 import { importEach, type Made } from './importedDomains.ts';
 import { absentParts, chosenParts, type ImportOptions, type ImportReport, unimportable } from './importReport.ts';
 import { NotCarriedList } from './notCarriedList.ts';
-import { askAdapter, copyFolder, entriesIn, interpreterBeside, namesIn } from './userCopy.ts';
+import { askAdapter, copyFolder, entriesIn, interpreterFor, namesIn } from './userCopy.ts';
 
 const howToGet = 'Get one with "git clone https://github.com/chenchen0103/ACEBench" (then --from its folder)';
 
@@ -63,7 +63,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
       'layout',
       `${folder} is not a checkout of ACEBench: expected data_all/ and model_inference/; found ${namesIn(folder)}. ${howToGet}`,
     );
-  return { folder, python: python ?? interpreterBeside(folder) };
+  return { folder, python: interpreterFor(folder, { from, python }) };
 }
 
 const dataOf = ({ kind, language }: Part) => `data_all/data_${language}/data_agent_${kind}.json`;

@@ -15,7 +15,7 @@ import {
 import { importEach, type Made } from './importedDomains.ts';
 import { absentParts, chosenParts, type ImportOptions, type ImportReport, unimportable } from './importReport.ts';
 import { NotCarriedList } from './notCarriedList.ts';
-import { askAdapter, copyFolder, entriesIn, interpreterBeside, namesIn, versionOf } from './userCopy.ts';
+import { askAdapter, copyFolder, entriesIn, interpreterFor, namesIn, versionOf } from './userCopy.ts';
 
 const howToGet =
   'Get one with "pip install --no-deps bfcl-eval" and "pip install mpmath" (then --from bfcl-eval --python PYTHON), or with "git clone https://github.com/ShishirPatil/gorilla" (then --from its folder)';
@@ -71,7 +71,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
       'layout',
       `expected BFCL_v4_multi_turn_base.json and the like in ${data}; found ${namesIn(data)}. This version is laid out otherwise`,
     );
-  return { package: found, python: python ?? interpreterBeside(found), files };
+  return { package: found, python: interpreterFor(found, { from, python }), files };
 }
 
 function categoriesOf({ files, package: folder }: Copy, asked: readonly string[] | undefined): readonly Category[] {

@@ -14,7 +14,7 @@ import {
 } from './importReport.ts';
 import { NotCarriedList } from './notCarriedList.ts';
 import { benchmark, notCarriedIn, obstacleOf, taskFrom, tau1TaskSchema } from './tau1Task.ts';
-import { askAdapter, copyFolder, interpreterBeside, namesIn, problemsOf, textIn, versionOf } from './userCopy.ts';
+import { askAdapter, copyFolder, interpreterFor, namesIn, problemsOf, textIn, versionOf } from './userCopy.ts';
 
 const howToGet =
   'Get one with "git clone https://github.com/sierra-research/tau-bench" (then --from its folder): no package of it is published';
@@ -68,7 +68,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
       'layout',
       `${folder} is not a copy of tau-bench: expected tau_bench/envs with ${knownDomains.join(' and ')}; found ${namesIn(folder)}. ${howToGet}`,
     );
-  return { package: found, python: python ?? interpreterBeside(found) };
+  return { package: found, python: interpreterFor(found, { from, python }) };
 }
 
 function domainsOf({ package: folder }: Copy, asked: readonly string[] | undefined): readonly string[] {

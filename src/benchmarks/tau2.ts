@@ -27,7 +27,7 @@ import {
 import {
   askAdapter,
   copyFolder,
-  interpreterBeside,
+  interpreterFor,
   jsonIn,
   namesIn,
   partialCheckout,
@@ -95,7 +95,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
       `${found} is the code of tau2, but its data is missing: expected ${datas.join(' or ')}${partial === undefined ? '' : `. ${partial}`}`,
     );
   }
-  return { package: found, data, python: python ?? interpreterBeside(found) };
+  return { package: found, data, python: interpreterFor(found, { from, python }) };
 }
 
 function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readonly string[] {

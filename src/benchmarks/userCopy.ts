@@ -1,13 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type * as z from 'zod';
 import type { Benchmark } from '../engine/core/domain/benchmark.ts';
 import { parsedCalls } from '../engine/core/events/message.ts';
+import { throwUnlessApproved } from '../engine/shell/approvals/approvals.ts';
 import { readBoundedText } from '../engine/shell/files/boundedFile.ts';
 import { messageOf } from '../engine/shell/files/fault.ts';
 import { withoutPage } from '../engine/shell/files/htmlPage.ts';
 import { withoutKeys } from '../engine/shell/processes/childEnvironment.ts';
+import { neutralFolder } from '../engine/shell/processes/machineProgram.ts';
 import { BridgeProcess } from '../engine/shell/tools/bridgeProcess.ts';
 import { unimportable } from './importReport.ts';
 import type { NotCarriedList } from './notCarriedList.ts';
@@ -31,6 +33,7 @@ function packageFolder(name: string, { module, howToGet }: PackageName, python =
   let found: string;
   try {
     found = execFileSync(python, ['-c', program], {
+      cwd: neutralFolder,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       env: withoutKeys(),
@@ -55,8 +58,25 @@ const isNoProgram = (error: unknown) =>
 
 const pythonHint = 'Install it, or name one with the option --python';
 
-/** The interpreter of the virtual environment that a copy lies in. */
-export function interpreterBeside(folder: string): string | undefined {
+/**
+ * Returns the interpreter for a copy: the one that is named, else that of the virtual environment that the copy is in.
+ * Throws an `ApprovalQuestion` unless the latter is approved: it came with the folder.
+ */
+export function interpreterFor(
+  folder: string,
+  { from, python }: { readonly from: string; readonly python: string | undefined },
+): string | undefined {
+  const beside = python ?? interpreterBeside(folder);
+  // The folder of a package by its name was found by an interpreter of this machine.
+  if (python === undefined && beside !== undefined && isPath(from)) {
+    const effect = { type: 'interpreter', by: 'the import', command: beside } as const;
+    const without = 'name an interpreter with --python';
+    throwUnlessApproved({ name: basename(folder), path: folder, effects: [effect], without });
+  }
+  return beside;
+}
+
+function interpreterBeside(folder: string): string | undefined {
   for (let at = folder; at !== dirname(at); at = dirname(at))
     for (const place of [join(at, 'pyvenv.cfg'), join(at, '.venv', 'pyvenv.cfg')]) {
       const programs = ['bin/python', 'Scripts/python.exe'].map((each) => join(dirname(place), each));
@@ -93,7 +113,7 @@ export function partialCheckout(file: string): string | null {
   try {
     // Git would otherwise start the program that the configuration of the checkout names.
     const question = ['-C', folder, '-c', 'core.fsmonitor=false', 'ls-files', '--error-unmatch', '--', file];
-    execFileSync('git', question, { stdio: 'ignore', env: withoutKeys() });
+    execFileSync('git', question, { cwd: neutralFolder, stdio: 'ignore', env: withoutKeys() });
   } catch {
     return null;
   }

@@ -205,6 +205,22 @@ test('an interpreter that a domain names does not run before it is approved', as
   expect(existsSync(mark)).toBe(true);
 });
 
+test('the Python in the folder of a benchmark does not run before it is approved', async () => {
+  const folder = temporaryFolder('benchmark');
+  cpSync(inRoot('test', 'fixtures', 'tau1'), folder, { recursive: true });
+  const [mark, program] = [join(folder, 'mark'), join(folder, '.venv', 'bin', 'python')];
+  mkdirSync(dirname(program), { recursive: true });
+  writeFileSync(join(folder, '.venv', 'pyvenv.cfg'), '');
+  writeFileSync(program, `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
+  const argv = ['import', 'tau1', '--from', folder, '--out', temporaryFolder('imported')];
+  const { code, err } = await rehearsal(argv);
+  expect([code, existsSync(mark)]).toEqual([2, false]);
+  expect(err).toContain(`the import runs with the Python interpreter ${program}`);
+  expect(err).toContain('or name an interpreter with --python:');
+  await rehearsal([...argv, '--approve', /--approve (\w+)/.exec(err)?.[1] ?? '']);
+  expect(existsSync(mark)).toBe(true);
+});
+
 test("an agent's program does not start before its file is approved", async () => {
   const folder = temporaryFolder('agent');
   const mark = join(folder, 'started.md');

