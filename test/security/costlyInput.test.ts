@@ -1,9 +1,13 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../src/engine/core/domain/policy.ts';
 import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
 import { compileOutputSchema, compileSchema } from '../../src/engine/shell/load/schemaCompiler.ts';
 import { WorkerReader } from '../../src/engine/shell/workers/workerChannel.ts';
+import { smallDomain } from '../support/smallDomain.ts';
+import { rehearsal } from '../support/terminal.ts';
 
 // Small inputs that would take hours, or exhaust the stack.
 
@@ -71,4 +75,28 @@ test('a line of a worker in 100 times as many parts takes about as long to read'
   };
   took(10, 1 << 16);
   expect(took(64_000, 512)).toBeLessThan(20 * took(500, 1 << 16) + 500);
+});
+
+test.each([
+  ['to itself', { 'tasks/a': '.' }],
+  ['to itself twice', { 'tasks/a': '.', 'tasks/b': '.' }],
+  ['to the folder above', { 'personas/a': '..', 'tasks/b': '..' }],
+])('a folder of a domain with links that lead %s is read once', async (_, links) => {
+  const folder = smallDomain({}, 'id: one\npersona: plain\nuser: { goal: Go. }\n');
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(folder, name));
+  const { out } = await rehearsal('check', folder, '--static');
+  expect(out).not.toMatch(/duplicate|not-a-file|unreadable/);
+  expect(out).toMatch(/1 task/);
+});
+
+test('a folder of a domain that is a link to the root folder is refused, and one below it is not read', async () => {
+  const folder = smallDomain({}, 'id: one\npersona: plain\nuser: { goal: Go. }\n');
+  symlinkSync('/', join(folder, 'tasks', 'root'));
+  symlinkSync('/', join(folder, 'tools'));
+  const { code, out } = await rehearsal('check', folder, '--static');
+  expect(out).toContain(
+    'tasks/root:1:1 warning task/ignored-file This folder is not read: it is a link that leads out',
+  );
+  expect(out).toContain('tools:1:1 error tool/refused-file tools is a link to /, outside of');
+  expect(code).toBe(1);
 });

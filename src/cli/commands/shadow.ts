@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { logsInFolder } from '../../authoring/conversations/logFolder.ts';
 import { shadow } from '../../authoring/conversations/shadow.ts';
@@ -19,6 +19,8 @@ import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/externalSeats.ts';
+import { fromDisk } from '../../engine/shell/files/disk.ts';
+import { entriesBelow } from '../../engine/shell/files/entriesBelow.ts';
 import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
@@ -154,7 +156,7 @@ function trafficFiles(io: Io, named: readonly string[]): readonly string[] {
     const path = resolve(io.cwd, given);
     if (!existsSync(path)) throw new UsageError(`${given}: there is no such traffic`);
     if (!statSync(path).isDirectory()) return [path];
-    const inside = readdirSync(path, { recursive: true, encoding: 'utf8' });
+    const inside = fromDisk(path, () => entriesBelow(path).names);
     const found = inside.filter((name) => isRecording(name) && !isForkName(name)).sort();
     if (found.length > 0) return found.map((name) => join(path, name));
     const logs = logsInFolder(path).files;

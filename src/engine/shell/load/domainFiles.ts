@@ -6,7 +6,7 @@ import { type SimulatedTool, simulatedToolSchema } from '../../core/domain/simul
 import { type Task, taskSchema } from '../../core/domain/task.ts';
 import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
 import { partsOf } from '../source/fileParts.ts';
-import { type Items, ignoredFile, namesIn, type Placed, parseFolder, parseItems } from '../source/items.ts';
+import { entriesIn, type Items, ignoredFile, type Placed, parseFolder, parseItems } from '../source/items.ts';
 import { nearest } from '../source/nearest.ts';
 import { salvage } from '../source/salvage.ts';
 import { type FileKind, inside, type Overlay, readSource, type Source } from '../source/source.ts';
@@ -188,7 +188,7 @@ export function* readTasksAhead(folder: string, overlay?: Overlay): Generator<re
   const root = resolve(folder);
   const { file, source } = readDomainFile(root, overlay, []);
   const target = source && inside(root, file.value.tasks);
-  for (const name of (target && namesIfReadable(target, overlay)) ?? []) {
+  for (const name of (target && namesIfReadable(target, root, overlay)) ?? []) {
     if (target === null || !name.endsWith(taskSuffix)) continue;
     const read = readSource(join(target, name), 'task', overlay, undefined, root);
     if (!('source' in read)) continue;
@@ -204,9 +204,9 @@ export function* readTasksAhead(folder: string, overlay?: Overlay): Generator<re
 /** Working out where the parts of this many tasks are takes a few milliseconds. */
 const placedAtOnce = 100;
 
-function namesIfReadable(folder: string, overlay?: Overlay): readonly string[] | null | undefined {
+function namesIfReadable(folder: string, root: string, overlay?: Overlay): readonly string[] | null | undefined {
   try {
-    return namesIn(folder, overlay);
+    return entriesIn(folder, overlay, root)?.names;
   } catch {
     return null;
   }

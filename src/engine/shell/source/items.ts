@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { type Diagnostic, type Location, pathFrom, startOf } from '../files/diagnostic.ts';
+import { type EntriesBelow, entriesBelow } from '../files/entriesBelow.ts';
 import { type FilePart, findingInFile, partsOf, placeInFile } from './fileParts.ts';
 import { describeIssues } from './issue.ts';
 import { type Salvaged, salvage } from './salvage.ts';
@@ -197,14 +198,14 @@ export function parseFolder<T>(
     diagnostics: [],
     sources: [],
   };
-  let names: readonly string[] | null | undefined;
+  let entries: EntriesBelow | null | undefined;
   try {
-    names = namesIn(folder, overlay);
-    if (names === undefined) return { ...all, found: false };
+    entries = entriesIn(folder, overlay, within);
+    if (entries === undefined) return { ...all, found: false };
   } catch (error) {
     return { ...all, diagnostics: [unreadable(startOf(folder), of.kind, folder, error)], found: true };
   }
-  if (names === null) {
+  if (entries === null) {
     const message = `${pathFrom(startOf(folder), folder)} is a file, but a folder is expected here.`;
     const problem: Diagnostic = {
       ...startOf(folder),
@@ -215,7 +216,17 @@ export function parseFolder<T>(
     };
     return { ...all, diagnostics: [problem], found: true };
   }
-  for (const name of names) {
+  for (const name of entries.outside)
+    all.diagnostics.push(
+      ignoredFile(
+        join(folder, name),
+        of.kind,
+        'it is a link that leads out of the domain',
+        'Copy the folder to its place, or remove the link.',
+        'folder',
+      ),
+    );
+  for (const name of entries.names) {
     const file = join(folder, name);
     if (!name.endsWith(suffix)) {
       if (/\.ya?ml$/.test(name))
@@ -237,13 +248,14 @@ export function parseFolder<T>(
   return { ...all, found: true };
 }
 
-/** Returns the paths of the files in a folder, in order; undefined without the folder, null where a file is in its place. */
-export function namesIn(folder: string, overlay?: Overlay): readonly string[] | null | undefined {
+/** Returns what is in a folder, its names in order; undefined without the folder, null where a file is in its place. */
+export function entriesIn(folder: string, overlay?: Overlay, within?: string): EntriesBelow | null | undefined {
   const stat = statSync(folder, { throwIfNoEntry: false });
   const unsaved = unsavedIn(folder, overlay);
   if (!stat && unsaved.length === 0) return undefined;
-  const onDisk = stat?.isDirectory() ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
-  return stat?.isDirectory() === false ? null : [...new Set([...onDisk, ...unsaved])].toSorted();
+  if (stat?.isDirectory() === false) return null;
+  const { names, outside } = stat ? entriesBelow(folder, within) : { names: [], outside: [] };
+  return { names: [...new Set([...names, ...unsaved])].toSorted(), outside };
 }
 
 /** Names of files in a folder that are only in an editor yet. */
@@ -252,9 +264,9 @@ function unsavedIn(folder: string, overlay?: Overlay): readonly string[] {
   return [...(overlay?.keys() ?? [])].flatMap((file) => (file.startsWith(prefix) ? [file.slice(prefix.length)] : []));
 }
 
-/** Returns the finding about a file of a domain that nothing reads. */
-export function ignoredFile(file: string, kind: FileKind, reason: string, hint: string): Diagnostic {
-  const message = `This file is not read: ${reason}.`;
+/** Returns the finding about a file, or a folder, of a domain that nothing reads. */
+export function ignoredFile(file: string, kind: FileKind, reason: string, hint: string, what = 'file'): Diagnostic {
+  const message = `This ${what} is not read: ${reason}.`;
   return { ...startOf(file), code: `${kind}/ignored-file`, severity: 'warning', message, hint };
 }
 
