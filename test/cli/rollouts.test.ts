@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fileOf, linesOf, rechained } from '../support/recordLines.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -66,7 +67,8 @@ test('replay reproduces every state, and verify finds one changed byte', async (
     code: 0,
     out: expect.stringMatching(/^\d+ steps replayed, every state, verdict and reward as recorded/),
   });
-  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '1 recording verified\n' });
+  for (const named of [run, path])
+    expect(await rehearsal('verify', named)).toMatchObject({ code: 0, out: '1 recording verified\n' });
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replace('Could it be white', 'Could it be green'));
   expect(await rehearsal('verify', run)).toMatchObject({
@@ -75,6 +77,23 @@ test('replay reproduces every state, and verify finds one changed byte', async (
   });
   writeFileSync(path, text.replace('"variant":"white"}', '"variant":"green"}'));
   expect((await rehearsal('replay', path, '--quiet')).code).toBe(1);
+});
+
+test('verify finds a forged reward of a single recording, and says where nothing vouches for it', async () => {
+  const run = folder();
+  await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', run);
+  const path = join(run, 'lamp-variant.0.traj.jsonl');
+  const lines = linesOf(readFileSync(path)).map((line) => line.replace(/"reward":[01]/, '"reward":0.5'));
+  writeFileSync(path, fileOf(rechained(lines)));
+  expect(await rehearsal('verify', path)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/rewarded says reward 0\.5, its receipt \(ledger\.jsonl:\d\) says [01]/),
+  });
+  rmSync(join(run, 'ledger.jsonl'));
+  expect(await rehearsal('verify', path)).toMatchObject({
+    code: 0,
+    out: 'no ledger.jsonl is next to this recording: only its own chains were checked, not its receipt\n1 recording verified\n',
+  });
 });
 
 test.each(sampled(['sidecar', 'ledger'], 2))('verify finds a changed %s', async (kind) => {

@@ -4,7 +4,12 @@ import * as z from 'zod';
 import { counted } from '../../engine/core/text/counted.ts';
 import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { type PolicyChange, readRunFile } from '../../engine/shell/records/runFile.ts';
-import { type Verified, type VerifiedRun, verifyRecording, verifyRun } from '../../engine/shell/records/verifyRun.ts';
+import {
+  type VerifiedRecording,
+  type VerifiedRun,
+  verifyRun,
+  verifySingle,
+} from '../../engine/shell/records/verifyRun.ts';
 import { type Command, defineCommand, refuseStray } from '../options/command.ts';
 import { json, option, text } from '../options/option.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -23,8 +28,9 @@ export const verify: Command = defineCommand({
   usage: 'RUN_FOLDER|RECORDING [--key PUBLIC_KEY]',
   about: `
 Checks run.json, every chain, every sidecar, every receipt and its signature. Also checks that every
-rollout that run.json promises is there, and lists links and files that are not of the run. Exit code 1 when
-anything was changed or is missing.
+rollout that run.json promises is there, and lists links and files that are not of the run. A single recording
+is checked against its receipt in the ledger.jsonl next to it; without one, only its own chains are checked.
+Exit code 1 when anything was changed or is missing.
 `,
   options: {
     key: option(
@@ -40,10 +46,9 @@ anything was changed or is missing.
     if (!named || !existsSync(path))
       throw new UsageError(`${named ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
     const isRun = statSync(path).isDirectory();
-    if (!isRun) refuseStray(options, [], 'a single recording');
-    const verified: Verified | VerifiedRun = isRun
-      ? verifyRun(path, options.key ?? trustedKey(), options.run)
-      : verifyRecording(path);
+    if (!isRun) refuseStray(options, ['key'], 'a single recording');
+    const key = () => options.key ?? trustedKey();
+    const verified = isRun ? verifyRun(path, key(), options.run) : verifySingle(path, key);
     const { checked, problems } = verified;
     const run = isRunResult(verified) ? verified : null;
     const missing = run?.missing ?? [];
@@ -55,13 +60,16 @@ anything was changed or is missing.
       if (policyChange) io.out(policyText(policyChange));
       if (problems.length > 0) io.out(`${counted(problems.length, 'problem')} in ${counted(checked, 'recording')}\n`);
       if (run) io.out(completenessText(run));
+      else if ('hasLedger' in verified && !verified.hasLedger) io.out(noLedgerText);
       if (problems.length === 0 && missing.length === 0) io.out(`${counted(checked, 'recording')} verified\n`);
     }
     return problems.length > 0 || missing.length > 0 ? 1 : 0;
   },
 });
 
-const isRunResult = (verified: Verified | VerifiedRun): verified is VerifiedRun => 'missing' in verified;
+const isRunResult = (verified: VerifiedRecording | VerifiedRun): verified is VerifiedRun => 'missing' in verified;
+
+const noLedgerText = 'no ledger.jsonl is next to this recording: only its own chains were checked, not its receipt\n';
 
 /** The number of missing rollouts that are named; `--json` names all. */
 const namedMissing = 20;

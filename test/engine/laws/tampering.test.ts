@@ -20,7 +20,7 @@ import type { Task } from '../../../src/engine/core/domain/task.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { openLedger, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { runIdIn } from '../../../src/engine/shell/records/runFile.ts';
-import { type RunProblem, verifyRun } from '../../../src/engine/shell/records/verifyRun.ts';
+import { type RunProblem, verifyRun, verifySingle } from '../../../src/engine/shell/records/verifyRun.ts';
 import { receiptOf, runBatch } from '../../../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../../../src/engine/shell/supervisor.ts';
 import { markdownTable, withGenerated } from '../../support/markdownTable.ts';
@@ -259,6 +259,31 @@ inFullSuite('a fork cannot change what it shares with its parent, even with a re
     }),
     { numRuns: runs(10) },
   );
+});
+
+test('a single recording is checked against its receipt in the ledger next to it', () => {
+  const recordings = files.filter((name) => name.endsWith('.traj.jsonl'));
+  for (const name of recordings)
+    expect(verifySingle(join(whole, name), () => key.publicKey)).toEqual({ checked: 1, problems: [], hasLedger: true });
+  const folder = mkdtempSync(join(root, 'single-'));
+  cpSync(whole, folder, { recursive: true });
+  const path = join(folder, 'lamp-variant.0.traj.jsonl');
+  const forged = linesOf(readFileSync(path)).map((line) => line.replace(/"reward":[01]/, '"reward":0.5'));
+  writeFileSync(path, fileOf(rechained(forged)));
+  const verified = () => verifySingle(path, () => key.publicKey);
+  expect(shown(verified().problems)).toMatch(/rewarded says reward 0\.5, its receipt \(ledger\.jsonl:\d\) says [01]/);
+  writeFileSync(path, readFileSync(join(whole, basename(path))));
+  expect(verified().problems).toEqual([]);
+  const ledger = join(folder, 'ledger.jsonl');
+  writeFileSync(ledger, readFileSync(ledger, 'utf8').replaceAll(/"reward":[01]/g, '"reward":0.5'));
+  expect(shown(verified().problems)).toMatch(/was changed, or signed with another key/);
+  writeFileSync(ledger, '');
+  expect(shown(verified().problems)).toMatch(/has no receipt although it is finished/);
+  rmSync(ledger);
+  symlinkSync(join(whole, 'ledger.jsonl'), ledger);
+  expect(shown(verified().problems)).toBe('ledger.jsonl:1: is a symbolic link. Put a copy of its target in its place');
+  rmSync(ledger);
+  expect(verified()).toEqual({ checked: 1, problems: [], hasLedger: false });
 });
 
 test('every missing file is named', () => {

@@ -40,6 +40,60 @@ export function verifyRecording(path: string, links = noLinks): Verified {
   return { checked: 1, problems: [...found, ...verifyParent(recording, links)] };
 }
 
+/** The result of verifying one recording. */
+export type VerifiedRecording = Verified & {
+  /** Whether a ledger is next to it; otherwise nothing vouches for it. */
+  readonly hasLedger: boolean;
+};
+
+/**
+ * Checks one recording like `verifyRun`, against its receipt in the ledger next to it, with each line of that ledger.
+ * Without a ledger only the chains are checked.
+ * @param trustedKey is asked for where there is a ledger
+ */
+export function verifySingle(path: string, trustedKey: () => string): VerifiedRecording {
+  const [folder, name] = [dirname(path), basename(path)];
+  const entries = fromDisk(folder, () => readdirSync(folder, { withFileTypes: true }));
+  if (!entries.some((entry) => entry.name === ownFiles[1])) return { ...verifyRecording(path), hasLedger: false };
+  const own = new Set([...ownFiles, name, basename(sidecarPath(path))]);
+  const linked = entries.filter((entry) => own.has(entry.name)).flatMap((entry) => linkProblems(folder, entry));
+  if (linked.length > 0) return { checked: 0, problems: linked, hasLedger: true };
+  const { ledger, receipts, lines, problems, replaced, seen } = readRun(folder, entries, trustedKey());
+  const places = receipts.flatMap((receipt, index) =>
+    basename(receipt.recording) === name && !replaced.has(receipt)
+      ? { receipt, at: { file: ledger, line: lines[index] ?? index + 1 } }
+      : [],
+  );
+  return {
+    checked: 1,
+    problems: [
+      ...encodingProblems(ledger),
+      ...problems.map((problem) => ({ file: ledger, ...problem })),
+      ...places.flatMap(({ receipt, at }) => verifyReceipt(receipt, at, seen)),
+      ...(places.length === 0 ? verifyStranger(path, seen) : []),
+    ],
+    hasLedger: true,
+  };
+}
+
+/** Reads the ledger and, where a line of it vouches for that, `run.json`. */
+function readRun(folder: string, entries: readonly Dirent[], trustedKey: string) {
+  const ledger = join(folder, ownFiles[1]);
+  const { receipts, lines, run: voucher, problems } = readLedger(ledger, trustedKey);
+  const file = join(folder, ownFiles[0]);
+  const read = fromDisk(file, () => runFileHash(folder)) === voucher?.hash ? readRunFile(folder) : null;
+  const regular = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
+  const seen: Seen = {
+    folder,
+    // What is wrong with a run.json that no one vouches for is not to be found in its recordings.
+    run: typeof read === 'object' ? read : null,
+    regular,
+    links: new Set(entries.flatMap(({ name }) => (regular.has(name) ? [] : name))),
+    ends: new Map(),
+  };
+  return { ledger, receipts, lines, voucher, problems, replaced: replacedReceipts(receipts), seen };
+}
+
 /** The result of verifying the folder of a run. */
 export type VerifiedRun = Verified & {
   /** The `id` in run.json; null where it is not vouched for, or is of a version that gave none. */
@@ -69,24 +123,13 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
   const isUnsafe = entries.some(({ name }) => isRecord(name) && !regular.has(name));
   if (isUnsafe)
     return { checked: 0, problems: linked, run: null, planned: null, missing: [], left: [], finished: false };
-  const ledger = join(folder, ownFiles[1]);
-  const { receipts, lines, run: voucher, problems } = readLedger(ledger, trustedKey);
-  const names = [...regular].sort();
+  const { ledger, receipts, lines, voucher, problems, replaced, seen } = readRun(folder, entries, trustedKey);
+  const { run } = seen;
   const file = join(folder, ownFiles[0]);
-  const read = fromDisk(file, () => runFileHash(folder)) === voucher?.hash ? readRunFile(folder) : null;
-  // What is wrong with a run.json that no one vouches for is not to be found in its recordings.
-  const run = typeof read === 'object' ? read : null;
-  const replaced = replacedReceipts(receipts);
+  const names = [...regular].sort();
   const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
   const recordings = names.filter(isRecording);
   const strangers = recordings.filter((name) => !vouched.has(name));
-  const seen: Seen = {
-    folder,
-    run,
-    regular,
-    links: new Set(entries.flatMap(({ name }) => (regular.has(name) ? [] : name))),
-    ends: new Map(),
-  };
   const missing = missingRollouts(receipts, voucher, seen);
   const origins = new Set(recordings.filter(isForkName).map(originName));
   return {
