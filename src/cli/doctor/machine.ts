@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describeCodeTools } from '../../engine/shell/describe.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { requireWritable } from '../../engine/shell/files/disk.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
@@ -114,6 +115,7 @@ function runFolderCondition(cwd: string): Condition {
   const runs = join(cwd, workFolders.runs);
   const probe = join(existing(runs), `.doctor-${process.pid}`);
   try {
+    requireWritable(probe, cwd);
     writeFileSync(probe, '');
     rmSync(probe);
     return fine('run folder', `${runs} can be written`);

@@ -27,7 +27,7 @@ export async function putDrafts(put: Put, { print, json }: DraftOptions, io: Io)
   const isWritten = !print;
   if (isWritten)
     for (const [file, content] of files) {
-      makeFolder(dirname(file));
+      makeFolder(dirname(file), { within: folder });
       onDisk(file, () => writeFileSync(file, content, { flag: 'wx' }));
     }
   const more = put.more?.(rows);

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import { profileFor } from '../../engine/core/domain/trainingProfile.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { requireWritable } from '../../engine/shell/files/disk.ts';
 import { workFolder } from '../../engine/shell/files/workFolders.ts';
 import { pickDomain } from '../workspace/workspaceDomains.ts';
 import { firstSteps, modelOfSettings } from './learning.ts';
@@ -55,6 +56,7 @@ async function newConfiguration(): Promise<void> {
     modelOfSettings() ?? 'smollm2',
     kind === 'evaluate' ? null : await firstSteps(kind),
   );
+  requireWritable(file, domain);
   await vscode.workspace.fs.writeFile(vscode.Uri.file(file), Buffer.from(text));
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }

@@ -35,7 +35,7 @@ export function addPack({ folder, domain }: LoadedDomain, pack: PersonaPack): { 
   if (existsSync(file)) return `${file} is there already`;
   const taken = pack.personas.find(({ id }) => domain.personas.some((own) => own.id === id));
   if (taken) return `this domain has a persona ${taken.id} already`;
-  makeFolder(personas);
+  makeFolder(personas, { within: folder });
   onDisk(file, () => copyFileSync(pack.file, file, constants.COPYFILE_EXCL));
   return { file };
 }

@@ -4,13 +4,14 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { RefusedFile } from './boundedFile.ts';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { isWithin, RefusedFile } from './boundedFile.ts';
 import { Fault } from './fault.ts';
 import { workFolder } from './workFolders.ts';
 
@@ -67,13 +68,50 @@ export function readFault(path: string, error: unknown): unknown {
 /**
  * Throws a `Fault` where a link or a pipe has the name of a file that is about to be written: anyone who made the
  * folder would choose what is overwritten.
+ * @param within the folder that a link on the way to the file may not lead out of
  */
-export function requireWritable(path: string): void {
+export function requireWritable(path: string, within?: string): void {
+  if (within !== undefined) requireInside(dirname(path), within);
   const stat = onDisk(path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (!stat?.isSymbolicLink() && !stat?.isFIFO()) return;
   const kind = stat.isFIFO() ? 'a pipe' : 'a symbolic link';
   const message = `${path}: is ${kind}, and nothing is written through it. Move it elsewhere`;
   throw new Fault({ who: 'infrastructure', code: 'disk/write', message, file: path });
+}
+
+/** Throws a `Fault` where a folder, or one on the way to it, is a link that leads out of `within` or to nothing. */
+function requireInside(folder: string, within: string): void {
+  if (!existsSync(within)) return;
+  const root = realpathSync(within);
+  let at = within;
+  for (const part of relative(within, folder).split(sep).filter(Boolean)) {
+    at = join(at, part);
+    const stat = onDisk(at, () => lstatSync(at, { throwIfNoEntry: false }));
+    if (!stat) return;
+    const real = stat.isSymbolicLink() ? targetOf(at) : root;
+    if (real === root || (real !== null && isWithin(root, real))) continue;
+    const target = real === null ? 'a symbolic link to nothing' : `a symbolic link to ${real}, outside of ${within}`;
+    const advice = workFolderAround(at)
+      ? 'Remove the link, or name the folder to write to with --out'
+      : 'Put a folder in its place';
+    const message = `${at}: is ${target}, and nothing is written through it. ${advice}`;
+    throw new Fault({ who: 'infrastructure', code: 'disk/write', message, file: at });
+  }
+}
+
+function targetOf(link: string): string | null {
+  try {
+    return realpathSync(link);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the innermost `.rehearsal` folder that a path is or lies in; null without one. */
+function workFolderAround(path: string): string | null {
+  for (let folder = resolve(path); folder !== dirname(folder); folder = dirname(folder))
+    if (basename(folder) === workFolder) return folder;
+  return null;
 }
 
 /** Writes a file whole or not at all, in place of the one that is there. */
@@ -110,10 +148,18 @@ export function deletedMeanwhile(path: string): Fault {
 }
 
 /**
- * Makes a folder and those above it that are missing. Node's own way to do so never ends where the file system says
- * about a new folder that there is no such thing, as /proc does.
+ * Makes a folder and those above it that are missing. Throws a `Fault` where a link leads out of the folder that it
+ * belongs to. Node's own way to make folders never ends where the file system says about a new folder that there is no
+ * such thing, as /proc does.
+ * @param within the folder that it belongs to; by default the one with the `.rehearsal` folder that it is in, if any
  */
-export function makeFolder(path: string, mode = 0o777): void {
+export function makeFolder(
+  path: string,
+  { mode = 0o777, within }: { readonly mode?: number; readonly within?: string } = {},
+): void {
+  const work = workFolderAround(path);
+  const root = within ?? (work === null ? undefined : dirname(work));
+  if (root !== undefined) requireInside(resolve(path), root);
   const missing: string[] = [];
   for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   for (const folder of missing)
@@ -136,13 +182,11 @@ export function makeFolder(path: string, mode = 0o777): void {
  */
 export function makeRunFolder(path: string): void {
   makeFolder(path);
+  const work = workFolderAround(path);
+  if (work === null) return;
+  const ignore = join(work, '.gitignore');
   onDisk(path, () => {
-    for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
-      if (basename(folder) !== workFolder) continue;
-      const ignore = join(folder, '.gitignore');
-      if (!existsSync(ignore)) makeOnce(ignore, '*\n');
-      return;
-    }
+    if (!existsSync(ignore)) makeOnce(ignore, '*\n');
   });
 }
 

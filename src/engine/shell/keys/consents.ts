@@ -16,7 +16,7 @@ export function readConsents(file: ConsentFile, environment: NodeJS.ProcessEnv):
 export function rememberConsent(file: ConsentFile, line: string, environment: NodeJS.ProcessEnv): void {
   const path = pathOf(file, environment);
   const kept = [...new Set([...readConsents(file, environment), line])];
-  makeFolder(dirname(path), 0o700);
+  makeFolder(dirname(path), { mode: 0o700 });
   onDisk(path, () => replaceFile(path, kept.map((each) => `${each}\n`).join('')));
 }
 

@@ -90,7 +90,7 @@ export function ownPublicKey(path = signingKeyPath()): string | null {
 function makeSigningKey(path: string): void {
   const { privateKey } = generateKeyPairSync('ed25519');
   try {
-    makeFolder(dirname(path), 0o700);
+    makeFolder(dirname(path), { mode: 0o700 });
     makeOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
   } catch (error) {
     const [reason] = /E[A-Z]+: [^,)]+/.exec(messageOf(error)) ?? messageOf(error).split('. ');
