@@ -2,7 +2,8 @@ import { constants } from 'node:os';
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { MaskingQuestion } from '../authoring/conversations/maskingQuestion.ts';
 import { maskingLimits } from '../engine/core/text/maskingMark.ts';
-import { terminalText } from '../engine/core/text/terminalText.ts';
+import { terminalText, withoutControls } from '../engine/core/text/terminalText.ts';
+import { jsonOf } from '../engine/core/values/json.ts';
 import { ApprovalQuestion, approve, rememberApproval } from '../engine/shell/approvals/approvals.ts';
 import { visible } from '../engine/shell/approvals/effects.ts';
 import { Fault, messageOf } from '../engine/shell/files/fault.ts';
@@ -202,11 +203,16 @@ function overview(commands: readonly Command[]): string {
 }
 
 /**
- * Returns a function that writes to a stream. Output to a file or a program is not escaped, so JSON is exactly what was
- * recorded.
+ * Returns a function that writes to a stream. A file or a program also gets texts without control characters: a log of
+ * CI and a pager act on them as a terminal does. JSON is data, so it gets exactly what was recorded.
  */
-function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
-  return (text) => void stream.write(stream.isTTY ? terminalText(text, true) : text);
+export function writerTo(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): (text: string) => void {
+  return (text) => void stream.write(stream.isTTY ? terminalText(text, true) : pipedText(text));
+}
+
+function pipedText(text: string): string {
+  const plain = withoutControls(text, true);
+  return plain === text || (/^[[{]/.test(text) && jsonOf(text) !== undefined) ? text : plain;
 }
 
 /** The time that a command has to end after a signal, in milliseconds: more than servers and recordings need. */

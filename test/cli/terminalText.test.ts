@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { writerTo } from '../../src/cli/main.ts';
 import { lineText } from '../../src/cli/terminal/transcript.ts';
 import { terminalText } from '../../src/engine/core/text/terminalText.ts';
+import { formatDiagnostic, startOf } from '../../src/engine/shell/files/diagnostic.ts';
 
 test.each([
   ['a colour', 'a\u001b[31mb', 'ab'],
@@ -38,4 +40,24 @@ test('a line of a transcript has the colours of its label alone', () => {
   const line = { speaker: 'agent', text: 'done\u001b[2J\u001b[31m\u202e' } as const;
   expect(lineText(line, true)).toBe('\u001b[32magent     \u001b[0mdone');
   expect(lineText(line, false)).toBe('agent     done');
+});
+
+test.each([
+  ['text', 'dom\u001b[2J: a\u009b1m\u0007b \u05d0\u200f\n', 'dom: ab \u05d0\u200f\n'],
+  ['JSON', '{"a":"\u009b1m\u202e"}\n', '{"a":"\u009b1m\u202e"}\n'],
+  ['what begins like JSON', '{a}\u001b[2J: b\n', '{a}: b\n'],
+])('a file or a program gets %s as it is meant', (_, text, written) => {
+  const pieces: string[] = [];
+  writerTo({ isTTY: false, write: (piece: string) => pieces.push(piece) > 0 })(text);
+  expect(pieces).toEqual([written]);
+});
+
+test('a finding about a file with a line feed in its name is one line', () => {
+  const finding = {
+    ...startOf('a\n::error::x.yaml'),
+    code: 'task/empty',
+    severity: 'error',
+    message: 'a\r\nb',
+  } as const;
+  expect(formatDiagnostic(finding)).toBe('a ::error::x.yaml:1:1 error task/empty a b');
 });

@@ -6,7 +6,7 @@ import { check as checkDomain } from '../../engine/shell/domain/check.ts';
 import { applyFixes, fixRounds } from '../../engine/shell/domain/fixes.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { soundnessOf } from '../../engine/shell/domain/soundness.ts';
-import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/files/diagnostic.ts';
+import { type Diagnostic, formatDiagnostic, inOneLine, sortDiagnostics } from '../../engine/shell/files/diagnostic.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, type OptionValues } from '../options/option.ts';
@@ -141,6 +141,6 @@ function printText(io: Io, result: Found): void {
       : []),
   ];
   io.out(
-    `${domain.name}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${tools}; ${[findings, ...notes].join(', ')}\n`,
+    `${inOneLine(domain.name)}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${tools}; ${[findings, ...notes].join(', ')}\n`,
   );
 }

@@ -30,6 +30,11 @@ const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
  * @param isStyled whether the text is a whole output, with the few sequences that the command line itself writes
  */
 export function terminalText(text: string, isStyled = false): string {
-  const plain = text.replace(/\r\n/g, '\n').replace(bidi, '');
+  return withoutControls(text.replace(bidi, ''), isStyled);
+}
+
+/** Returns the same for a text whose letters keep their marks of direction, which texts in Arabic and Hebrew have. */
+export function withoutControls(text: string, isStyled = false): string {
+  const plain = text.replace(/\r\n/g, '\n');
   return plain.replace(controls, (found, at: number) => (isStyled && isOwn(found, at, plain) ? found : ''));
 }

@@ -30,11 +30,16 @@ export type Diagnostic = Location & {
   readonly fix?: Fix;
 };
 
+/** Returns a text in one line: a line feed in a name would begin a line that says something else, also to a CI. */
+export const inOneLine = (text: string): string => text.replace(/[\r\n]+/g, ' ');
+
 /** The whole finding in one line, for a terminal: `file:line:column severity code message`. */
 export function formatDiagnostic(diagnostic: Diagnostic, base = ''): string {
   const { file, line, column, severity, code, message, hint } = diagnostic;
   const shown = base === '' ? file : relative(base, file) || file;
-  return `${shown}:${line}:${column} ${severity} ${code} ${hint === undefined ? message : `${message} ${hint}`}`;
+  return inOneLine(
+    `${shown}:${line}:${column} ${severity} ${code} ${hint === undefined ? message : `${message} ${hint}`}`,
+  );
 }
 
 /** The errors among findings. Those of a domain whose soundness was not looked for keep it from running. */
