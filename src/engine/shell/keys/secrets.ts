@@ -86,14 +86,16 @@ function formsOf(value: string): readonly string[] {
   const hex = bytes.toString('hex');
   const pairs = hex.match(/../g) ?? [];
   const escaped = pairs.map((pair) => `\\x${pair}`).join('');
+  const spelled = [hex, pairs.join(':'), pairs.join(' '), pairs.map((pair) => `%${pair}`).join(''), escaped];
   const wide = Buffer.from(value, 'utf16le');
   const forms = [
     value,
     ...jsonForms(value),
     ...urlForms(value),
     ...htmlForms(value),
-    ...[hex, pairs.join(':'), escaped].flatMap((form) => [form, form.toUpperCase().replaceAll('\\X', '\\x')]),
+    ...spelled.flatMap((form) => [form, form.toUpperCase().replaceAll('\\X', '\\x')]),
     inJson(escaped),
+    ...unitForms(value),
     ...base64Forms(bytes),
     ...base64Forms(wide),
     // Padding depends on what follows, so it is not part of the inner text.
@@ -107,6 +109,18 @@ function jsonForms(value: string): readonly string[] {
   const once = inJson(value);
   const ascii = once.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return [once, ascii, once.replaceAll('/', '\\/')].flatMap((form) => [form, inJson(form), inJson(inJson(form))]);
+}
+
+/** Every unit as an escape of JSON or as a reference of HTML. */
+function unitForms(value: string): readonly string[] {
+  const codes = Array.from({ length: value.length }, (_, at) => value.charCodeAt(at));
+  const hex = codes.map((code) => code.toString(16));
+  return [hex, hex.map((digits) => digits.toUpperCase())]
+    .flatMap((all) => {
+      const escaped = all.map((digits) => `\\u${digits.padStart(4, '0')}`).join('');
+      return [escaped, inJson(escaped), all.map((digits) => `&#x${digits};`).join('')];
+    })
+    .concat(codes.map((code) => `&#${code};`).join(''));
 }
 
 /** Encoders differ in which characters they leave as they are, and in the case of the digits. */

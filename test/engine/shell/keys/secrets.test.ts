@@ -32,6 +32,10 @@ test('a secret is removed from what is recorded, in every encoding', () => {
 
 const long = `sk-proj-${'AbC/dEf+GhI=jKl'.repeat(9)}`;
 const odd = `p&ss"w0rd<long>va'lue/(x) y`;
+const bytesOf = (text: string, form = (pair: string) => pair) =>
+  [...Buffer.from(text)].map((byte) => form(byte.toString(16).padStart(2, '0')));
+const unitsOf = (text: string, form: (code: number) => string) =>
+  [...text].map((letter) => form(letter.charCodeAt(0))).join('');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 test.each<[form: string, (value: string) => string]>([
@@ -62,6 +66,12 @@ test.each<[form: string, (value: string) => string]>([
         .toString('hex')
         .replace(/..(?=.)/g, '$&:'),
   ],
+  ['hexadecimal digits with spaces', (value) => bytesOf(value).join(' ')],
+  ['a URL in which every byte is encoded', (value) => bytesOf(value, (pair) => `%${pair.toUpperCase()}`).join('')],
+  ['JSON in which every unit is escaped', (value) => unitsOf(value, (code) => `\\u00${code.toString(16)}`)],
+  ['JSON of it in JSON', (value) => unitsOf(value, (code) => `\\\\u00${code.toString(16).toUpperCase()}`)],
+  ['HTML in which every letter is a reference', (value) => unitsOf(value, (code) => `&#${code};`)],
+  ['HTML with hexadecimal references', (value) => unitsOf(value, (code) => `&#x${code.toString(16)};`)],
   ['Base64 of UTF-16', (value) => Buffer.from(value, 'utf16le').toString('base64')],
   ['Base64 of Base64', (value) => base64(base64(value))],
 ])('a secret is redacted in this form: %s', (_form, encode) => {
