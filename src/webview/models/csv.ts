@@ -17,11 +17,12 @@ export function csvOf(runs: readonly DrawnRun[]): string {
     .join('');
 }
 
-/** A spreadsheet runs a text that begins with one of these as a formula (OWASP, CSV injection). */
-const formula = /^[=+\-@\t\r]/;
+/** A spreadsheet runs a text that begins with one of these as a formula (OWASP, CSV injection), in both widths. */
+const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** A number stays a number. A text that a spreadsheet would run is marked as a text with an apostrophe. */
 function cell(value: string | number): string {
   const text = typeof value === 'string' && formula.test(value) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  // In many countries a spreadsheet also splits a line at its semicolons.
+  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

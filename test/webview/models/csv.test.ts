@@ -35,3 +35,17 @@ test('a text that a spreadsheet would run as a formula stays a text, and a negat
   ]);
   expect(lines.slice(0, -1).every((line) => line.endsWith(',false,-0.5'))).toBe(true);
 });
+
+test('what only some spreadsheets run or split stays one text, too', () => {
+  const names = ['\n=1', '＝1+1', '＋1', '－1', '＠SUM(A1)', 'a;=1+1', ';=1'];
+  const lines = names.map((run) => csvOf([{ run, series: [point(1, { a: 1 })] }]).split('\r\n')[1]);
+  expect(lines.map((line = '') => line.slice(0, line.indexOf(',1,1970')))).toEqual([
+    '"\'\n=1"',
+    "'＝1+1",
+    "'＋1",
+    "'－1",
+    "'＠SUM(A1)",
+    '"a;=1+1"',
+    '";=1"',
+  ]);
+});
