@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { lstatSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { readBoundedText } from '../files/boundedFile.ts';
+import { RefusedFile, readBoundedText } from '../files/boundedFile.ts';
 import { makeOnce, makeRunFolder, onDisk } from '../files/disk.ts';
 import { Fault } from '../files/fault.ts';
 import { type ProcessStart, processStart } from '../processes/processStart.ts';
@@ -93,13 +93,17 @@ function take(path: string, text: string): Owner | null {
 function readLock(path: string): Lock | null {
   let text: string;
   // Read before the text: a lock that is renewed meanwhile seems older, and is then looked at again.
-  const renewed = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const renewed = stat?.mtimeMs ?? 0;
+  // No process makes a link as its lock, so a link has no owner, wherever it leads.
+  if (stat?.isSymbolicLink()) return { text: '', owner: null, renewed };
   try {
     text = readBoundedText(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    // A link to nowhere takes the name without being a file.
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? { text: '', owner: null, renewed } : null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (error instanceof RefusedFile)
+      throw new RefusedFile(error.message, "Remove it: it has the name of the run's lock.");
+    throw error;
   }
   return { text, owner: ownerOf(text), renewed };
 }

@@ -1,7 +1,17 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -134,4 +144,24 @@ test('of many processes that find a dead owner, one at a time has the lock', asy
   });
   expect(await Promise.all(takers)).toEqual(Array.from({ length: 8 }, () => ({ code: 0, said: '' })));
   expect(readdirSync(folder)).toEqual(['.lock']);
+});
+
+test.each([
+  ['itself', '.lock'],
+  ['nothing', 'nowhere'],
+  ['a device', '/dev/zero'],
+])('a lock that is a link to %s is taken over', (_, target) => {
+  const folder = runFolder();
+  symlinkSync(target, join(folder, '.lock'));
+  expect(isRunLocked(folder)).toBe(false);
+  lockRun(folder)();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a folder in the place of a lock is to be removed', () => {
+  const folder = runFolder();
+  mkdirSync(join(folder, '.lock'));
+  expect(() => lockRun(folder)).toThrow(
+    `${join(folder, '.lock')}: is a folder, but a file is expected here. Remove it: it has the name of the run's lock`,
+  );
 });
