@@ -501,11 +501,11 @@ const undetectable: readonly Tampering[] = [
     'A copy changes them, too. The times of events are in the sidecars.',
   ),
   unfound(
-    'a lock or a .DS_Store added',
+    'a lock, a run.json.new or a .DS_Store added',
     ({ folder }) => {
-      for (const name of ['.lock', '.DS_Store']) writeFileSync(join(folder, name), 'x');
+      for (const name of ['.lock', 'run.json.new', '.DS_Store']) writeFileSync(join(folder, name), 'x');
     },
-    'A run that is written has a lock, and macOS adds the other. Neither is read as a record.',
+    'A process that is killed leaves the first two, macOS the last. None is read as a record.',
   ),
 ];
 
