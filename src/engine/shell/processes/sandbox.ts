@@ -219,7 +219,13 @@ function obstacleHere(): Sandbox | null {
       `Rehearsal has no sandbox for ${process.platform}`,
       'Use Linux, macOS or WSL to run domains that you do not trust.',
     );
-  if (!bubblewrapPath()) return lacking('bubblewrap is not installed', installation('bubblewrap'));
+  const path = bubblewrapPath();
+  if (path === null) return lacking('bubblewrap is not installed', installation('bubblewrap'));
+  if (!existsSync(path))
+    return lacking(
+      `REHEARSAL_BUBBLEWRAP names ${path}, which does not exist`,
+      'Correct the variable, or remove it to use the bwrap on the PATH.',
+    );
   if (!programPath('prlimit')) return lacking('prlimit is not installed', installation('util-linux'));
   return null;
 }

@@ -57,6 +57,17 @@ describe.runIf(process.platform === 'linux')('bubblewrap that does not work', ()
   });
 });
 
+test.runIf(process.platform === 'linux')(
+  'a variable that names a program that does not exist is to be corrected',
+  () => {
+    expect(foundWith({ REHEARSAL_BUBBLEWRAP: '/nonexistent', REHEARSAL_SANDBOX: '' })).toEqual({
+      name: null,
+      reason: 'REHEARSAL_BUBBLEWRAP names /nonexistent, which does not exist',
+      advice: 'Correct the variable, or remove it to use the bwrap on the PATH.',
+    });
+  },
+);
+
 test.runIf(findSandbox().name === 'bubblewrap')(
   'the process inside is known, and the signal that ended it',
   async () => {
