@@ -75,6 +75,9 @@ type SynthesisRead =
   | { readonly type: 'missing'; readonly message: string }
   | { readonly type: 'damaged'; readonly message: string };
 
+/** Whether a folder with these names has a synthesis. */
+export const hasSynthesis = (names: readonly string[]): boolean => names.includes(files.synthesis);
+
 /** Reads the `synth.json` of a folder. Throws a `Fault` where the disk does not give it. */
 export function readSynthesis(folder: string): SynthesisRead {
   const path = join(folder, files.synthesis);

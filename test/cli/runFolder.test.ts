@@ -119,11 +119,11 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     await expectRefused(folder, again, `${folder}/run.json is missing although ledger.jsonl is there, ${advice}`);
   });
 
-  test('a folder with other files is as good as a new one', async () => {
+  test('a folder with other files is refused', async () => {
     const folder = fresh();
     mkdirSync(folder);
     writeFileSync(join(folder, 'notes.md'), 'Monday\n');
-    expect(await rehearsal(...again, '--out', folder)).toMatchObject({ code: 0 });
+    await expectRefused(folder, again, `${folder} is not empty, and does not contain a run to continue: it has notes.md`);
   });
 });
 

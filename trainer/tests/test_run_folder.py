@@ -29,6 +29,25 @@ def opened(path: Path, resume: bool = False) -> RunFolder:
     return RunFolder(path, "sft", Config(), resume)
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_with_other_files_stays_as_it_is(tmp_path: Path, resume: bool) -> None:
+    (tmp_path / "config.json").write_text('{"mine": 1}')
+    (tmp_path / "model.safetensors").write_text("")
+    message = r"not empty, .* has config\.json, model\.safetensors; name a new or an empty folder"
+    with pytest.raises(ConfigurationError, match=message):
+        opened(tmp_path, resume)
+    assert (tmp_path / "config.json").read_text() == '{"mine": 1}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("launch.json", '{"run": "here"}'), ("events.jsonl", '{"type": "started"}\n')]
+)
+def test_a_run_that_has_trained_nothing_starts_again(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    opened(tmp_path)
+    assert (tmp_path / "config.json").exists()
+
+
 @linux
 def test_a_full_disk_is_one_message_that_names_the_file(tmp_path: Path) -> None:
     run = opened(tmp_path / "run")

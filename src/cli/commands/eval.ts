@@ -38,9 +38,9 @@ import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
 import { budgetOptions, meterOf, pricesOf, spentText } from '../options/budget.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, type OptionValues, oneOf, text, wholeNumber } from '../options/option.ts';
+import { inRunFolder } from '../options/outFolder.ts';
 import {
   idsInFile,
-  inRunFolder,
   openDomain,
   readRolloutOptions,
   rolloutOptions,

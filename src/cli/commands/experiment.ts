@@ -8,6 +8,7 @@ import { resultText } from '../experiment/resultText.ts';
 import { type StageState, stagesIn } from '../experiment/stages.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, text } from '../options/option.ts';
+import { requireOutFolder } from '../options/outFolder.ts';
 import { UsageError } from '../terminal/io.ts';
 
 export const experiment: Command = defineCommand({
@@ -53,6 +54,8 @@ without --out it lies in .rehearsal/training, beside the others of the dashboard
       io.out(options.json ? `${JSON.stringify(told)}\n` : planText(told));
       return 0;
     }
+    // A call that found a stage wrong has written the configurations of the stages, and not which experiment it is.
+    requireOutFolder(folder, (names) => stages.isKnown || names.every((each) => each === 'stages'));
     makeRunFolder(folder);
     const left = plan.stages.filter((stage) => stages.stateOf(stage) === 'not begun');
     // The seeds differ in nothing that could be wrong.

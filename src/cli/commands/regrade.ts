@@ -13,6 +13,7 @@ import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { openRunRecord } from '../options/openRunRecord.ts';
 import { json, type OptionValues, text } from '../options/option.ts';
+import { requireOutFolder } from '../options/outFolder.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
@@ -127,7 +128,7 @@ function officialText(folder: string, rollouts: readonly Compared[], refused: re
 function freshFolder(io: Io, run: string, out: string | undefined): string {
   if (out !== undefined) {
     const folder = resolve(io.cwd, out);
-    if (existsSync(folder)) throw new UsageError(`${folder} already exists; name a new folder for the regraded run`);
+    requireOutFolder(folder, () => false);
     return folder;
   }
   for (let number = 1; ; number++) {

@@ -16,8 +16,8 @@ import { withCheckpoint } from '../checkpoints/servedModel.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, type OptionValues } from '../options/option.ts';
+import { inRunFolder } from '../options/outFolder.ts';
 import {
-  inRunFolder,
   openDomain,
   readRolloutOptions,
   rolloutOptions,

@@ -8,7 +8,8 @@ import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { flag, type OptionValues, text } from '../options/option.ts';
-import { inRunFolder, openDomain } from '../options/rolloutOptions.ts';
+import { inRunFolder } from '../options/outFolder.ts';
+import { openDomain } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import {
   formatLines,

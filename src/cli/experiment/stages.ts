@@ -71,6 +71,9 @@ export function stagesIn(
   return {
     stateOf,
 
+    /** Whether an earlier call has kept where the stages are trained. */
+    isKnown: known !== undefined,
+
     /** Keeps where the stages are trained for the calls that continue. */
     keepPlace: (): void => {
       keepExperimentRecord(folder, { file: asked.file, ...place });

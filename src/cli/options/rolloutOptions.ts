@@ -12,7 +12,6 @@ import { fitnessOf, fitTasks, unfitFault } from '../../engine/shell/load/fitness
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../../engine/shell/models/modelSettings.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { readRunFile } from '../../engine/shell/records/runFile.ts';
-import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { readSettings, settingOptions, throwUnlessNamed } from './modelSettings.ts';
@@ -301,27 +300,6 @@ export function throwIfTooMany(trials: number, tasks: number): void {
     throw new UsageError(
       `--trials ${trials} makes ${(tasks * trials).toLocaleString('en')} rollouts, and a run has ${mostRollouts.toLocaleString('en')} at most. Lower it, or choose fewer tasks`,
     );
-}
-
-/**
- * Passes on the folder of a run: the one of --out, else a new folder with a sortable name, which is removed again where
- * it has no recording.
- * @param runs where new folders are
- */
-export async function inRunFolder<T>(
-  { cwd }: Pick<Io, 'cwd'>,
-  out: string | undefined,
-  runs: string,
-  name: string,
-  act: (folder: string) => Promise<T>,
-): Promise<T> {
-  if (out) return act(resolve(cwd, out));
-  const folder = makeNewRunFolder(runs, name);
-  try {
-    return await act(folder);
-  } finally {
-    removeUnbegunRun(folder);
-  }
 }
 
 /**

@@ -15,12 +15,12 @@ import type { Meter } from '../../engine/shell/runs/meter.ts';
 import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
 import { balanceOf, balanceText } from '../../synthesis/balanceReport.ts';
 import { type Source, synthesize } from '../../synthesis/synthesis.ts';
-import { readSynthesis, type SynthesisFile, writeSynthesis } from '../../synthesis/synthesisFolder.ts';
+import { hasSynthesis, readSynthesis, type SynthesisFile, writeSynthesis } from '../../synthesis/synthesisFolder.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
 import { meterOf, pricesOf, spentText } from '../options/budget.ts';
+import { inRunFolder } from '../options/outFolder.ts';
 import {
   fitTasksNow,
-  inRunFolder,
   openDomain,
   type RolloutOptions,
   readRolloutOptions,
@@ -38,7 +38,7 @@ export async function synthesizeRollouts(options: SynthOptions, domains: readonl
   const played = playedOf(options, domains, io);
   const file = fileOf(options, played);
   const play = (folder: string) => synthesizeIn(folder, played, file, options, io);
-  return inRunFolder(io, options.out, resolve(io.cwd, workFolders.synth), 'synth', play);
+  return inRunFolder(io, options.out, resolve(io.cwd, workFolders.synth), 'synth', play, hasSynthesis);
 }
 
 async function synthesizeIn(

@@ -23,6 +23,13 @@ export function requireOwnFiles(run: string): void {
   for (const name of Object.values(runFiles)) if (!movable.has(name)) requireWritable(join(run, name));
 }
 
+/** Whether a training run was started in a folder: it has its configuration, or the trainer has begun. */
+export function isStarted(run: string): boolean {
+  const launch = join(run, runFiles.launch);
+  const asked = existsSync(launch) ? (jsonOf(readBoundedText(launch)) as Json | undefined) : undefined;
+  return (isObject(asked) && typeof asked['run'] === 'string') || lastWordOf(run).type !== null;
+}
+
 /** Returns the JSON object in a file of a run's folder; an empty one without the file. Throws a `UsageError` for other content. */
 export function readJson(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};

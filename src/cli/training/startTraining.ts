@@ -1,4 +1,4 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
@@ -10,6 +10,7 @@ import { Fault } from '../../engine/shell/files/fault.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { fitTasks } from '../../engine/shell/load/fitness.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
+import { readRunFile } from '../../engine/shell/records/runFile.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { makeNewRunFolder, removeUnbegunRun, runName } from '../../engine/shell/records/runName.ts';
 import { runBatch, throwCrash } from '../../engine/shell/runs/batch.ts';
@@ -17,10 +18,11 @@ import { partsPlayed } from '../../engine/shell/runs/evaluationRecord.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { trainingKeys } from '../../training/trainingKeys.ts';
 import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
+import { requireOutFolder } from '../options/outFolder.ts';
 import { fitTasksNow, tasksInSplit, throwIfTooMany } from '../options/rolloutOptions.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { interpreterOf } from '../python/pythonEnvironment.ts';
-import { requireOwnFiles } from '../targets/runFolder.ts';
+import { isStarted, requireOwnFiles } from '../targets/runFolder.ts';
 import type { Launch } from '../targets/target.ts';
 import { keepPlace, type Place, placeOf, targetAt } from '../targets/targets.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
@@ -162,15 +164,17 @@ function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { ta
 
 function runFolder(out: string | undefined, io: Io, kind: TrainingKind, newFolder: NameFolder): string {
   if (!out) return newFolder(resolve(io.cwd, workFolders.training), kind);
-  if (statSync(resolve(io.cwd, out), { throwIfNoEntry: false })?.isFile())
-    throw new UsageError(`--out ${out} is a file: name a folder that is new or empty`);
   const run = resolve(io.cwd, out);
   if (sizeOf(join(run, runFiles.metrics)) > 0 || partsPlayed(run).length > 0)
     throw new UsageError(
       `--out ${out} already contains a run: resume it (npx rehearsal train resume ${shellWord(run)}), or name a new folder`,
     );
+  requireOutFolder(run, (names) => isStarted(run) || (names.every((each) => each === 'gold') && hasGold(run)));
   return run;
 }
+
+/** Whether the gold seat has played for a run that was then cancelled. */
+const hasGold = (run: string): boolean => typeof readRunFile(join(run, 'gold')) !== 'string';
 
 /** Returns the errors that keep tasks of the run's domains from being used. */
 function leftOutOf({ domains, heldOut }: TrainingRequest): readonly string[] {

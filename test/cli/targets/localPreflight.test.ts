@@ -67,7 +67,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
       );
     writeFileSync(join(scratch, 'file'), '');
     expect(await said('--out', join(scratch, 'file'))).toMatch(
-      /--out .*file is a file: name a folder that is new or empty/,
+      /file is a file: name a folder that is new or empty/,
     );
     const [trained, evaluated] = ['trained/metrics.jsonl', 'evaluated/trajectories/sampled/rollouts.jsonl'];
     for (const file of [trained, evaluated]) {

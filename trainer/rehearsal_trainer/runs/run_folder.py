@@ -61,8 +61,8 @@ class RunFolder:
         self._writes = distributed.is_first()
         if not self._writes:
             self._reached, self.attempt = 0, 1
-            self.checkpoints.mkdir(parents=True, exist_ok=True)
             return
+        self._refuse_other_files()
         known = self._lines(run_files.METRICS)
         if (known or (kind == "evaluate" and self._has_rollouts())) and not resume:
             raise ConfigurationError(
@@ -210,7 +210,7 @@ class RunFolder:
         self.stop_file.unlink(missing_ok=True)
 
     def _latest_step(self) -> int | None:
-        whole = [each for each in self.checkpoints.iterdir() if _is_whole(each)]
+        whole = [each for each in self.checkpoints.glob("*") if _is_whole(each)]
         steps = [run_files.checkpoint_step(each.name) for each in whole]
         return max((step for step in steps if step is not None), default=None)
 
@@ -219,11 +219,35 @@ class RunFolder:
             return
         append_line(self.path / name, value)
 
+    def _refuse_other_files(self) -> None:
+        """Raises ConfigurationError if the folder has files, and none that a start of a run writes first.
+
+        The command line has the same rule (src/cli/options/outFolder.ts). It writes `launch.json` before the trainer
+        starts.
+        """
+        names = sorted(each.name for each in self.path.iterdir()) if self.path.is_dir() else []
+        if names and not any(_is_started(self.path / name) for name in (run_files.LAUNCH, run_files.EVENTS)):
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            raise ConfigurationError(
+                f"{self.path} is not empty, and does not contain a run to continue: it has {', '.join(names[:3])}"
+                f"{more}; name a new or an empty folder"
+            )
+
     def _has_rollouts(self) -> bool:
         return any(file.stat().st_size for file in self.path.glob(f"{run_files.TRAJECTORIES}/*/{run_files.ROLLOUTS}"))
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         return read_lines(self.path / name)
+
+
+def _is_started(file: Path) -> bool:
+    """Returns whether the text of a file begins as the configuration or the events of a run."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        value = json.loads(text if file.name == run_files.LAUNCH else text.partition("\n")[0])
+    except (OSError, ValueError):
+        return False
+    return isinstance(value, dict) and ("run" in value or "type" in value)
 
 
 def _is_whole(checkpoint: Path) -> bool:

@@ -6,6 +6,7 @@ alone, so they have their own copies.
 
 from __future__ import annotations
 
+LAUNCH = "launch.json"
 CONFIG = "config.json"
 METRICS = "metrics.jsonl"
 EVENTS = "events.jsonl"

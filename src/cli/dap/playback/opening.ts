@@ -14,6 +14,7 @@ import { recordingEnding, recordingName, rolloutName } from '../../../engine/she
 import { makeNewRunFolder, removeUnbegunRun } from '../../../engine/shell/records/runName.ts';
 import { openRun } from '../../../engine/shell/runs/batch.ts';
 import { throwUnlessNamed } from '../../options/modelSettings.ts';
+import { hasRun, requireOutFolder } from '../../options/outFolder.ts';
 import {
   chosenSeat,
   rateLimitOf,
@@ -74,6 +75,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   host.onDomain(debuggee.places);
   const runs = configuration.runs ?? runsIn(domain.folder);
   const run = configuration.run ?? makeNewRunFolder(runs, task.id);
+  requireOutFolder(run, hasRun);
   const recording = join(run, recordingName(rolloutName(task, trial)));
   // A finished recording has a receipt, which a second rollout in its place would make invalid.
   if (existsSync(recording))
