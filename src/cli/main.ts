@@ -197,7 +197,7 @@ function overview(commands: readonly Command[]): string {
     '',
     '`npx rehearsal help COMMAND` describes a command. Every command takes --json and:',
     optionLines(commonOptions).trimEnd(),
-    'Exit codes: 0 done, 1 findings, 2 could not be done.',
+    'Exit codes: 0 done, 1 findings, 2 could not be done. A terminal shows colors unless NO_COLOR is set.',
     '',
   ].join('\n');
 }

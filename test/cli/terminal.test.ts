@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -20,10 +21,13 @@ const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Starts the command line in a terminal. `text` grows with what is written to it. */
-function inTerminal(...argv: readonly string[]) {
+const inTerminal = (...argv: readonly string[]) => inTerminalWith({ NO_COLOR: undefined }, ...argv);
+
+/** Starts it with these variables, too. */
+function inTerminalWith(environment: NodeJS.ProcessEnv, ...argv: readonly string[]) {
   // Without `exec`, some shells remain as a parent process, are interrupted too, and exit with their own code.
   const command = `exec ${[process.execPath, '--no-warnings', commandLine, ...argv].map(quoted).join(' ')}`;
-  const env = { ...process.env, REHEARSAL_HOME: join(root, 'home'), TERM: 'xterm-256color' };
+  const env = { ...process.env, REHEARSAL_HOME: join(root, 'home'), TERM: 'xterm-256color', ...environment };
   const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
@@ -46,6 +50,9 @@ function inTerminal(...argv: readonly string[]) {
 /** A limit that only a hung test reaches. */
 const patienceMs = 240_000;
 
+const goToEnd = join(root, 'steps');
+writeFileSync(goToEnd, 'continue\n');
+
 const esc = '\u001b';
 const colours = { user: 36, agent: 32, call: 33, reward: 1 };
 
@@ -60,6 +67,21 @@ test.skipIf(!hasScript)(
     const lines = shownBy(text());
     expect(lines.find((line) => line.startsWith('reward'))).toMatch(/^reward {4}reward 0 \(evaluate\)/);
     expect(lines.at(-2)).toMatch(/^recording \S+lamp-variant\.0\.traj\.jsonl$/);
+  },
+  patienceMs,
+);
+
+test.skipIf(!hasScript).each([
+  ['call', 'domains/order-desk', 'get_user', '--arguments', '{}'],
+  ['run', 'domains/order-desk', 'lamp-variant', '--out', fresh()],
+  ['debug', 'domains/order-desk', 'lamp-variant', '--script', goToEnd, '--out', fresh()],
+])(
+  'NO_COLOR leaves out the colours of %s',
+  async (...command) => {
+    const { text, code } = inTerminalWith({ NO_COLOR: '1' }, ...command);
+    await code;
+    expect(text()).toMatch(/error|reward/);
+    expect(text()).not.toMatch(/\u001b\[\d+m/);
   },
   patienceMs,
 );

@@ -7,7 +7,7 @@ import { type ScratchResult, ScratchTools, writesBetween } from '../../engine/sh
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, text } from '../options/option.ts';
 import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
-import { UsageError } from '../terminal/io.ts';
+import { hasColours, UsageError } from '../terminal/io.ts';
 import { lineText, transcriptOf } from '../terminal/transcript.ts';
 
 export const call: Command = defineCommand({
@@ -39,7 +39,7 @@ not called. \`npx rehearsal tools\` lists what there is.
     });
     const result = await called(tools, tool, args).finally(() => tools.close());
     if (options.json) io.out(`${JSON.stringify({ tool, task: id, ...result })}\n`);
-    else for (const line of happened(result).flatMap(transcriptOf)) io.out(`${lineText(line, io.terminal)}\n`);
+    else for (const line of happened(result).flatMap(transcriptOf)) io.out(`${lineText(line, hasColours(io))}\n`);
     return result.isError ? 1 : 0;
   },
 });

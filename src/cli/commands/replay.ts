@@ -20,7 +20,7 @@ import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, text } from '../options/option.ts';
 import { noRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
-import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
+import { type ExitCode, hasColours, type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { spoken } from '../terminal/transcript.ts';
 
@@ -58,7 +58,7 @@ that starts MCP servers or environments must be named with --domain. Exit code 1
     const guard = guardReader(path);
     if (!isJson && !options.quiet)
       for (const step of steps)
-        for (const line of spoken(eventInWords(domain, step.event), guard(step), io.terminal)) io.out(`${line}\n`);
+        for (const line of spoken(eventInWords(domain, step.event), guard(step), hasColours(io))) io.out(`${line}\n`);
     const isRecomputed = problems.length === 0 && !options.static;
     if (isRecomputed && options.domain === undefined) throwIfProgramsRun(path, domain);
     const found = isRecomputed ? await recomputedProblems(io, domain, read) : problems;

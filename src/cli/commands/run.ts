@@ -24,7 +24,7 @@ import {
   taskNamed,
   warnWithoutScript,
 } from '../options/rolloutOptions.ts';
-import type { ExitCode, Io } from '../terminal/io.ts';
+import { type ExitCode, hasColours, type Io } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { statusLine } from '../terminal/statusLine.ts';
@@ -81,6 +81,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
   const wait = modelWait((line) => io.err(`${line}\n`), io.terminal ? statusLine(io) : undefined);
   try {
     const failures = callFailures();
+    const colours = hasColours(io);
     const guard = guardReader(join(folder, recordingName(rolloutName(task, 0))));
     const [result] = await runBatch(supervisor, {
       ...plan,
@@ -93,7 +94,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
         for (const { event } of events) failures.note(event);
         if (!given.json)
           for (const each of events)
-            for (const line of spoken(eventInWords(domain, each.event), guard(each), io.terminal)) io.out(`${line}\n`);
+            for (const line of spoken(eventInWords(domain, each.event), guard(each), colours)) io.out(`${line}\n`);
       },
     });
     if (result) throwCrash([result]);

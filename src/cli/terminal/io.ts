@@ -1,10 +1,11 @@
+import { WriteStream } from 'node:tty';
 import { statusLine } from './statusLine.ts';
 
 /** Everything a command may touch of the terminal; tests give it buffers. */
 export type Io = {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Width and colours are for terminals only; without one every line is plain. */
+  /** The status line is for terminals only, and so are colours; see `hasColours`. */
   readonly terminal: boolean;
   /** Whether a person can be asked a question: the input and the prompts are those of a terminal. */
   readonly interactive: boolean;
@@ -16,6 +17,10 @@ export type Io = {
   readonly endLater?: () => void;
   readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
 };
+
+/** Whether the output has colours: that of a terminal which shows them, unless NO_COLOR is set. */
+export const hasColours = ({ terminal, environment }: Pick<Io, 'terminal' | 'environment'>): boolean =>
+  terminal && WriteStream.prototype.hasColors(environment);
 
 /** 0: done. 1: findings (a failing check, a reward below 1 under --gate, a broken chain). 2: could not be done. */
 export type ExitCode = 0 | 1 | 2;

@@ -2,7 +2,7 @@ import { basename, relative } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../../engine/core/text/terminalText.ts';
 import { didYouMean } from '../../../engine/shell/source/nearest.ts';
-import { type Io, UsageError } from '../../terminal/io.ts';
+import { hasColours, type Io, UsageError } from '../../terminal/io.ts';
 import type { SessionOptions } from '../adapter.ts';
 import { TerminalBreakpoints } from './breakpoints.ts';
 import { performLine } from './commands.ts';
@@ -119,7 +119,7 @@ export class TerminalSession {
     const { configuration, request } = this.#options;
     const { exceptionBreakpointFilters = [] } = await this.client.request<DebugProtocol.Capabilities>('initialize', {
       adapterID: 'rehearsal',
-      supportsANSIStyling: this.#io.terminal,
+      supportsANSIStyling: hasColours(this.#io),
     });
     const opening = this.client.request(request, { ...configuration, stopOnEntry: true });
     try {
