@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { counted } from '../engine/core/text/counted.ts';
 import { domainFolderOf } from '../engine/shell/domain/domainFolder.ts';
 import { messageOf } from '../engine/shell/files/fault.ts';
 import { acceptDraft } from './authoring/acceptDraft.ts';
@@ -240,7 +241,7 @@ async function check(
       ? ''
       : ' Only its files were read: its tools are programs, and this workspace is not trusted.';
     if (diagnostics.length > 0) await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-    else void vscode.window.showInformationMessage(`${name}: ${tasks} tasks, no findings.${only}`);
+    else void vscode.window.showInformationMessage(`${name}: ${counted(tasks, 'task')}, no findings.${only}`);
     return diagnostics.length;
   } catch (error) {
     void vscode.window.showErrorMessage(`The domain can't be checked: ${messageOf(error)}`);

@@ -74,7 +74,7 @@ export function balanceText({ by, leftOut, ...balance }: Balance): string {
       ? []
       : [`${counted(each.length, 'task')}, each with ${Math.min(...each)} to ${Math.max(...each)} rollouts`]),
     ...leftOut.map(({ why, count }) => `${count} left out: ${why}`),
-    `${balance.accepted} accepted of ${balance.chosen} chosen of ${balance.played} played: ${balance.successes} successes, ${balance.nearMisses} near-misses`,
+    `${balance.accepted} accepted of ${balance.chosen} chosen of ${balance.played} played: ${counted(balance.successes, 'success', 'successes')}, ${counted(balance.nearMisses, 'near-miss', 'near-misses')}`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -59,6 +59,10 @@ test('an error of the tool is its answer, and exit code 1', async () => {
 });
 
 test.each([
+  [
+    ['get_order', '--arguments', '{"order": "W1"}'],
+    /do not fit: the argument order_id is missing\. The argument order is unknown\./,
+  ],
   [['get_order'], /the arguments of get_order do not fit: the argument order_id is missing/],
   [['get_order', '--arguments', '{"order_id":1}'], /order_id must be of type string/],
   [['get_order', '--arguments', '{"order_id":'], /--arguments is not JSON: .*Write it as '\{"name": "value"\}'/],

@@ -30,6 +30,8 @@ def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
     assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (16, 32)
     assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
     assert "50.0 % (4 of 8, 95 % interval 15-85 % over tasks)" in table(result)
+    assert ", 4 tasks\n" in table(result)
+    assert ", 1 task\n" in table({**result, "tasks": 1})
 
 
 def test_each_trial_of_a_task_has_a_random_stream_of_its_own(tmp_path: Path) -> None:

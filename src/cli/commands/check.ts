@@ -134,7 +134,13 @@ function printText(io: Io, result: Found): void {
   const notes = [
     ...(drafts > 0 ? [`${counted(drafts, 'draft')} that nothing counts`] : []),
     ...(fixed.length > 0 ? [`${fixed.length} fixed`] : []),
-    ...(fixable > 0 ? [`${fixable} of them can be fixed with --fix`] : []),
+    ...(fixable > 0
+      ? [
+          fixable === diagnostics.length && fixable === 1
+            ? 'which can be fixed with --fix'
+            : `${fixable} of them can be fixed with --fix`,
+        ]
+      : []),
     ...(audited === null ? [`not audited: ${isUnapproved ? 'it is not approved' : 'correct the errors first'}`] : []),
     ...(audited
       ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${counted(audited.rollouts, 'rollout')}`]

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AskedSettings, ModelSeat } from '../../engine/core/domain/seatSpec.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { boundFetch } from '../../engine/shell/keys/boundFetch.ts';
 import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
@@ -117,7 +118,7 @@ async function liveTable(
 }
 
 function pathText({ path, status, what, calls, tokens, seconds }: LivePath): string {
-  const used = `${calls} calls, ${tokens.input} tokens in, ${tokens.output} out, ${seconds} s`;
+  const used = `${counted(calls, 'call')}, ${tokens.input} tokens in, ${tokens.output} out, ${seconds} s`;
   return `${marks[status]}  ${path.padEnd(14)}  ${what.replace(/\s+/g, ' ')}\n${' '.repeat(26)}${used}\n`;
 }
 

@@ -43,7 +43,9 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     }),
     ...compared.settings.map((setting) => `differs in ${setting}`),
     ...compared.changedTasks.map((task) => `left out: task ${task} has changed between the runs`),
-    ...(compared.onlyInOne.length > 0 ? [`left out: ${compared.onlyInOne.length} tasks that only one run has`] : []),
+    ...(compared.onlyInOne.length > 0
+      ? [`left out: ${counted(compared.onlyInOne.length, 'task')} that only one run has`]
+      : []),
     '',
     ...(rows.length > 0 ? [...tableLines({ columns: ['task', 'A', 'B', 'B - A', 'first divergence'], rows }), ''] : []),
     `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts are identical`,

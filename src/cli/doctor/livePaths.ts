@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ModelSeat, SeatSpec } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type ExternalSeats, outsideOf, workerSeats } from '../../engine/shell/externalSeats.ts';
 import { makeFolder } from '../../engine/shell/files/disk.ts';
@@ -252,7 +253,7 @@ function agentPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'w
   const results = eventsOf(closed, 'toolReturned');
   const errors = results.filter(({ isError }) => isError).length;
   const reason = eventsOf(closed, 'rewarded').at(-1)?.reason ?? closed.endReason;
-  const did = `${replies} replies, ${results.length} calls, ${errors} of them with an error`;
+  const did = `${replies} replies, ${counted(results.length, 'call')}, ${errors} of them with an error`;
   if (closed.reward === 1) return { path, status: 'ok', what: `did the task: ${did}` };
   return { path, status: 'degraded', what: `${did}; reward ${closed.reward ?? 'none'}: ${reason}` };
 }

@@ -1,4 +1,5 @@
 import type { ExperimentResult } from '../../engine/core/evaluation/experiment.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import { estimateText } from '../compare/text.ts';
 
@@ -22,7 +23,7 @@ export function resultText({ arms, comparisons }: ExperimentResult): string {
     '',
     ...comparisons.map(
       ({ from, to, tasks, difference, better, worse, p }) =>
-        `${to} against ${from}: ${estimateText(difference, tasks.length)}, better on ${better} and worse on ${worse} of ${tasks.length} tasks; p = ${p.toFixed(4)}`,
+        `${to} against ${from}: ${estimateText(difference, tasks.length)}, better on ${better} and worse on ${worse} of ${counted(tasks.length, 'task')}; p = ${p.toFixed(4)}`,
     ),
     'Reward: mean over tasks of the mean reward of a task; 95 %: Wilson over tasks. Differences: paired by task,',
     '95 % by bootstrap over tasks; p: exact permutation test, two-sided.',

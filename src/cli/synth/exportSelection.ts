@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { usualDialect } from '../../engine/core/domain/dialect.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { makeFolder, onDisk } from '../../engine/shell/files/disk.ts';
 import { eventsOf } from '../../engine/shell/records/runRecord.ts';
 import { chatLine } from '../../synthesis/chatLine.ts';
@@ -33,7 +34,7 @@ export async function exportSelection(
   onDisk(path, () => writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
   const left = accepted.length - lines.length;
   if (json) io.out(`${JSON.stringify({ file: path, exported: lines.length, leftOut: left })}\n`);
-  else io.out(`wrote ${lines.length} rollouts to ${path}\n`);
+  else io.out(`wrote ${counted(lines.length, 'rollout')} to ${path}\n`);
   if (left > 0) io.err(`${left} were left out: ${reasonOf(format)}\n`);
   return 0;
 }

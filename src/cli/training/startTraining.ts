@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { formatDiagnostic } from '../../engine/shell/files/diagnostic.ts';
@@ -209,7 +210,7 @@ async function playGold({ paths, tasks, trials }: SftSource, io: Io, domain: Loa
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const fit = fitTasksNow(tasks, supervisor.loaded, io);
-    io.err(`the gold seat plays ${fit.length} tasks, ${trials} trials each\n`);
+    io.err(`the gold seat plays ${counted(fit.length, 'task')}, ${counted(trials, 'trial')} each\n`);
     const show = progress(io);
     const total = fit.length * trials;
     let done = 0;

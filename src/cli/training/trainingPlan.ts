@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { counted } from '../../engine/core/text/counted.ts';
 import { quantile } from '../../engine/core/values/statistics.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
@@ -102,8 +103,10 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
 
 function timeText({ steps, secondsPerStep, earlierRuns }: TrainingPlan): string {
   if (secondsPerStep === undefined) return 'unknown: no earlier run has this kind, model and profile';
-  const step = `${secondsPerStep.toFixed(1)} s an optimizer step, the median of ${earlierRuns} earlier runs`;
-  return steps === undefined ? step : `about ${duration(steps * secondsPerStep)} for ${steps} steps (${step})`;
+  const step = `${secondsPerStep.toFixed(1)} s an optimizer step, the median of ${counted(earlierRuns, 'earlier run')}`;
+  return steps === undefined
+    ? step
+    : `about ${duration(steps * secondsPerStep)} for ${counted(steps, 'step')} (${step})`;
 }
 
 function duration(seconds: number): string {

@@ -1,5 +1,6 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
+import { counted } from '../../engine/core/text/counted.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { answerOf, runQuietly, wordsOf } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
@@ -34,7 +35,10 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
       ({ severity, code: id, file, line, message: words, hint }) =>
         `${severity} ${id} ${vscode.workspace.asRelativePath(file)}:${line} ${words}${hint ? ` ${hint}` : ''}`,
     );
-    return [`${basename(folder)}: ${tasks ?? 0} tasks, ${diagnostics.length} findings`, ...lines].join('\n');
+    return [
+      `${basename(folder)}: ${counted(tasks ?? 0, 'task')}, ${counted(diagnostics.length, 'finding')}`,
+      ...lines,
+    ].join('\n');
   };
   const play: Answer<RunInput> = async ({ domain, task, agent }, token) => {
     const folder = await folderOf(domain);

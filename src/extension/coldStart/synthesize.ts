@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { counted } from '../../engine/core/text/counted.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import type { Balance } from '../../synthesis/balanceReport.ts';
 import { askNamedModel } from '../authoring/drafting.ts';
@@ -103,7 +104,7 @@ async function tellOf(context: Context, folder: string, end: CommandEnd): Promis
   const { accepted, successes, nearMisses } = balance;
   const count = Number(answer['count']);
   const isShort = accepted < count;
-  const said = `${accepted} of ${count} trajectories to learn from: ${successes} successes, ${nearMisses} near-misses.`;
+  const said = `${accepted} of ${count} trajectories to learn from: ${counted(successes, 'success', 'successes')}, ${counted(nearMisses, 'near-miss', 'near-misses')}.`;
   const why = !isShort
     ? ''
     : answer['stopped'] === null

@@ -107,6 +107,9 @@ test('--explain says what a key does, its defaults, the paper, and its names els
   ]);
   expect((await rehearsal('train', 'grpo', 'nodes', '--explain')).out).toMatch(/Only on a Ray cluster/);
   expect((await rehearsal('train', 'grpo', 'foo', '--explain')).err).toMatch(/there is no key foo; known are domain, /);
+  expect((await rehearsal('train', 'sft', 'learing_rate', '--explain')).err).toMatch(
+    /there is no key learing_rate. Did you mean learning_rate\?$/m,
+  );
   expect((await rehearsal('train', '--explain')).err).toMatch(/say whose keys/);
 });
 
@@ -232,7 +235,7 @@ esac
 
   test.each([
     [['sft', desk, desk], /sft takes one domain, but you named 2/],
-    [['grpo', desk, '--weights', '1,2'], /--weights has 2 numbers for 1 domains/],
+    [['grpo', desk, '--weights', '1,2'], /--weights has 2 numbers for 1 domain; /],
     [['grpo', desk, '--weights', '0'], /--weights is a list of numbers above 0/],
     [['evaluate', desk, '--held-out', desk], /--held-out is for GRPO/],
     [['grpo', desk, '--set', 'nodes=2'], /nodes: only a Ray cluster has this key: remove it, or train with --target/],

@@ -24,6 +24,7 @@ from rehearsal_trainer.runs import preflight
 from rehearsal_trainer.settings import keys, profiles, rollout_keys
 from rehearsal_trainer.settings.configuration import read_config
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.counted import counted
 from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
 
@@ -177,7 +178,8 @@ def summary(played: Sequence[PlayedRollout], part: EvaluationBatch) -> dict[str,
 def table(result: dict[str, Any]) -> str:
     """Returns the result as text for display."""
     lines = [
-        f"{result['model']} on {result['domain']} ({result['split']}, basis {result['basis']}), {result['tasks']} tasks"
+        f"{result['model']} on {result['domain']} ({result['split']}, basis {result['basis']}), "
+        + counted(result["tasks"], "task")
     ]
     for name in ("greedy", "sampled"):
         part = result.get(name)

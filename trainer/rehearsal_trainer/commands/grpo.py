@@ -20,6 +20,7 @@ from rehearsal_trainer.grpo.config import ALGORITHMS, PROFILES, Config, check, r
 from rehearsal_trainer.runs import preflight
 from rehearsal_trainer.settings.configuration import read_config
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.counted import counted
 from rehearsal_trainer.values.messages import Json
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             trainer = grpo_trainer(model, tokenizer, order, play, plan, grpo, run, measured, evaluation)
             gateway.generator.adopt(trainer.model)
             print(
-                f"GRPO: {sum(len(each.tasks) for each in trained)} tasks, {steps} optimizer steps of "
-                f"{rows_per_step(config)} rollouts",
+                f"GRPO: {counted(sum(len(each.tasks) for each in trained), 'task')}, "
+                f"{counted(steps, 'optimizer step')} of {counted(rows_per_step(config), 'rollout')}",
                 file=sys.stderr,
                 flush=True,
             )

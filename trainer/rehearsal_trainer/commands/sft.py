@@ -23,6 +23,7 @@ from rehearsal_trainer.runs import preflight
 from rehearsal_trainer.settings.configuration import read_config
 from rehearsal_trainer.sft.config import PROFILES, Config, check, micro_batch_of, steps_of
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.counted import counted
 from rehearsal_trainer.values.messages import Json
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
             gateway.generator.adopt(trainer.model)
         if distributed.is_first():
             print(
-                f"SFT: {len(examples.rows)} rows, {steps} optimizer steps, batch {config.batch}",
+                f"SFT: {counted(len(examples.rows), 'row')}, {counted(steps, 'optimizer step')}, batch {config.batch}",
                 file=sys.stderr,
                 flush=True,
             )

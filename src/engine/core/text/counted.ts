@@ -1,6 +1,6 @@
 /** A number of things as people read it: `1 task`, `2 tasks`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** Returns how often something was: `once`, `2 times`. */

@@ -93,11 +93,12 @@ async function playAll(
 ) {
   const width = widthFor(loaded);
   const idleParts = tasks.flatMap((placed) => basesOf(placed.value).map((basis) => ({ placed, basis })));
-  // What the gold rollouts decide counts with its largest number at first, so that progress never goes back.
+  // What the gold rollouts decide counts with its largest number, and what turns out not to be needed as done.
   const mostSamples = drafts ? 0 : mostSamplesOf(loaded);
-  let total = idleParts.length + 2 * tasks.length + 2 * mostSamples + tasks.length;
+  const total = idleParts.length + 2 * tasks.length + 2 * mostSamples + tasks.length;
   let done = 0;
-  const tell = (what: string) => onProgress?.(++done, total, what);
+  let notNeeded = 0;
+  const tell = (what: string) => onProgress?.(++done + notNeeded, total, what);
   const idle: Played['idle'][number][] = [];
   const firsts = new Map<Placed<Task>, RolloutClosed>();
   const seconds = new Map<Placed<Task>, RolloutClosed>();
@@ -130,7 +131,7 @@ async function playAll(
     await gold(stage, firsts, tasks);
     // The tools are the domain's: its own audit tries them.
     samples = drafts ? [] : samplesOf(loaded, inOrder(tasks, firsts));
-    total -= 2 * (mostSamples - samples.length);
+    notNeeded += 2 * (mostSamples - samples.length);
     await forEach(
       samples,
       width,
@@ -145,7 +146,7 @@ async function playAll(
     loaded,
     tasks.filter((placed) => firsts.get(placed)?.reward === 1),
   );
-  total -= tasks.length - orders.length;
+  notNeeded += tasks.length - orders.length;
   await onStage(
     { loaded, signal, log },
     [...samples.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))],

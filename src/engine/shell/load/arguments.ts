@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Tool } from '../../core/domain/tool.ts';
+import { capitalized } from '../../core/text/capitalized.ts';
 import { type Json, type JsonObject, textOrJson, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { didYouMean } from '../source/nearest.ts';
@@ -40,7 +41,9 @@ export function argumentProblems(
 
 /** Returns what a call is refused with whose arguments do not fit, or null where they do. */
 export function misfitOf(tool: Tool, given: JsonObject, integers?: readonly string[]): string | null {
-  const problems = argumentProblems(tool, given, integers).map(({ message }) => message);
+  const problems = argumentProblems(tool, given, integers).map(({ message }, at) =>
+    at === 0 ? message : capitalized(message),
+  );
   return problems.length === 0 ? null : `the arguments of ${tool.name} do not fit: ${problems.join(' ')}`;
 }
 
