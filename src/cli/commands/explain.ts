@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { recordingEnding } from '../../engine/shell/records/recordingName.ts';
+import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { Debuggee } from '../dap/rollout/debuggee.ts';
 import { headlineOf } from '../dap/variables/explanation.ts';
@@ -48,6 +48,10 @@ type Explanation = {
 };
 
 async function explainRecording(named: string, options: Options, io: Io): Promise<ExitCode> {
+  if (!isRecording(named) && !existsSync(resolve(io.cwd, named)))
+    throw new UsageError(
+      `${named}: there is no such run's folder, and no such recording (a file that ends in ${recordingEnding})`,
+    );
   const recording = requireRecording(named, io);
   const explanation = await explanationOf(recording, domainOf(recording, options, io));
   io.out(options.json ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));

@@ -140,10 +140,13 @@ const checkedSchema = z.object({ download: z.number() });
 const madeSchema = z.object({ python: z.string(), node: z.string().optional() });
 
 function noPython(command: Interpreter): Fault {
+  const isMissing =
+    (spawnSync(command[0], ['--version'], { stdio: 'ignore' }).error as NodeJS.ErrnoException)?.code === 'ENOENT';
+  const why = isMissing ? 'was not found: Rehearsal needs' : 'is not';
   return new Fault({
     who: 'environment',
     code: 'python/missing',
-    message: `${command.map(shellWord).join(' ')} is not Python 3.11 or newer. Install it, or name it with --python (in the editor: the setting rehearsal.trainer.python)`,
+    message: `${(isMissing ? command.slice(0, 1) : command).map(shellWord).join(' ')} ${why} Python 3.11 or newer. Install it, or name it with --python (in the editor: the setting rehearsal.trainer.python)`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
 import { seatName } from '../../engine/core/domain/seatSpec.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
+import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 /** The seat of the user, as the training protocol names it. A key stays in the environment. */
@@ -22,6 +23,11 @@ export function trainingUser(
     chosen === undefined
       ? parseSeat(userSeatFor(file, purpose), 'user', 'domain', environment)
       : parseSeat(chosen, 'user', 'person', environment);
+  // parseSeat would name seats that training can't ask, such as a person.
+  if (typeof user === 'string' && chosen !== undefined && !/^(?:openai|editor):/.test(chosen))
+    throw new UsageError(
+      `"${chosen}" can't play the user of a training run: use agenda or openai:MODEL[@BASE_URL]${suggestion(chosen, ['agenda'])}`,
+    );
   if (typeof user === 'string') throw new UsageError(user);
   if (user.type === 'agenda') return 'agenda';
   if (user.type !== 'openai')

@@ -27,7 +27,8 @@ test.each([
 test.each([
   ['human', /human can't play the user of a training run/],
   ['scripted', /scripted can't play the user of a training run/],
-  ['robot', /"robot" is not a seat for the user: expected agenda, /],
+  ['opnai:x', /^"opnai:x" can't play the user of a training run: use agenda or openai:MODEL\[@BASE_URL\]$/],
+  ['agend', /. Did you mean agenda\?$/],
 ])('%s is refused', (chosen, message) => {
   expect(() => userOf('agenda', 'train', chosen)).toThrow(message);
 });
