@@ -140,7 +140,7 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
   const { trials = 1, gate } = given;
   throwIfTooMany(trials, tasks.length);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
-  const thresholds = gate === undefined ? [] : parseGate(gate, trials);
+  const thresholds = gate === undefined ? [] : parseGate(gate, trials, suggestion);
   if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
   const agent = agentFor({});
   const prices = pricesOf(given);

@@ -24,11 +24,31 @@ const readers: Readonly<Record<string, (metrics: RunMetrics) => number | null>> 
   scored: ({ scored, planned }) => (planned === 0 ? null : scored / planned),
 };
 
+/** Metrics that are never above 1. */
+const shares: readonly string[] = [
+  'reward',
+  'completion',
+  'flips',
+  'all-correct',
+  'all-wrong',
+  'violations',
+  'confirmations',
+  'hand-offs',
+  'scored',
+];
+
 /** The metrics that a gate can use, for help and messages. */
 export const gateMetrics: readonly string[] = [...Object.keys(readers), 'pass^K'];
 
-/** Reads `reward>=0.8,pass^4>=0.5`; a bare number is a bound of the reward. A text says what is wrong with it. */
-export function parseGate(text: string, trials: number): readonly Threshold[] | string {
+/**
+ * Reads `reward>=0.8,pass^4>=0.5`; a bare number is a bound of the reward. A text says what is wrong with it.
+ * @param hint what to add about a name that is not a metric
+ */
+export function parseGate(
+  text: string,
+  trials: number,
+  hint: (name: string, known: readonly string[]) => string = () => '',
+): readonly Threshold[] | string {
   const thresholds: Threshold[] = [];
   for (const part of text.split(',').map((each) => each.trim())) {
     const [, metric = 'reward', operator = '>=', bound = ''] =
@@ -36,10 +56,14 @@ export function parseGate(text: string, trials: number): readonly Threshold[] | 
     if (bound === '') return `"${part}" is not a threshold; write for example reward>=0.8 or pass^4>=0.5`;
     const k = /^pass\^(\d+)$/.exec(metric)?.[1];
     if (k === undefined && !Object.hasOwn(readers, metric))
-      return `there is no metric "${metric}"; there are ${gateMetrics.join(', ')}`;
+      return `there is no metric "${metric}"${hint(metric, gateMetrics) || `; there are ${gateMetrics.join(', ')}`}`;
     if (k !== undefined && Number(k) < 1) return `${metric} says nothing: the least is pass^1`;
     if (k !== undefined && Number(k) > trials)
       return `${metric} needs at least ${k} trials of each task; this run has ${trials}`;
+    const isShare = k !== undefined || shares.includes(metric);
+    if (isShare && operator.startsWith('>') && (Number(bound) > 1 || `${operator}${Number(bound)}` === '>1'))
+      return `no run has ${metric}${operator}${bound}: ${metric} is a number from 0 to 1`;
+    if (operator === '<' && Number(bound) === 0) return `no run has ${metric}<0: the least is 0`;
     thresholds.push({ metric, operator: operator as Threshold['operator'], bound: Number(bound) });
   }
   return thresholds;

@@ -177,6 +177,10 @@ test.each([
 
 test.each([
   ['reward=>1', '"reward=>1" is not a threshold'],
+  ['reward>=1.5', 'no run has reward>=1.5: reward is a number from 0 to 1'],
+  ['reward>1', 'no run has reward>1'],
+  ['pass^2>=2', 'no run has pass^2>=2'],
+  ['turns<0', 'no run has turns<0: the least is 0'],
   ['', '"" is not a threshold'],
   ['luck>=1', 'there is no metric "luck"'],
   ['pass^4>=1', 'pass^4 needs at least 4 trials of each task; this run has 2'],
