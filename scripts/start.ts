@@ -129,4 +129,4 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
-if (import.meta.main) await runMain(main);
+if (import.meta.main) await runMain(main, usage);

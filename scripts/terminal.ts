@@ -1,5 +1,7 @@
 /** Output of the development commands: progress, times, sizes and failures. */
 
+import { nearest } from '../src/engine/shell/source/nearest.ts';
+
 const colour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
 
 /** Returns the text in an ANSI style if the terminal supports colours. */
@@ -51,14 +53,21 @@ export async function withHeartbeat<T>(label: string, work: Promise<T>): Promise
 export class Failure extends Error {}
 
 /** Runs a command's main function and turns a failure into one message and exit code 1. */
-export async function runMain(main: (args: string[]) => Promise<number | undefined>): Promise<void> {
+export async function runMain(main: (args: string[]) => Promise<number | undefined>, usage = ''): Promise<void> {
   try {
     process.exitCode = (await main(process.argv.slice(2))) ?? 0;
   } catch (error) {
     const { message, stack, code = '' } = error as NodeJS.ErrnoException;
     // `parseArgs` explains a wrong option by its message alone.
     const isExplained = error instanceof Failure || code.startsWith('ERR_PARSE_ARGS');
-    console.error(style('red', isExplained ? message : (stack ?? message)));
+    console.error(style('red', isExplained ? withMeantOption(message, usage) : (stack ?? message)));
     process.exitCode = 1;
   }
+}
+
+/** Returns the message about an unknown option with the option of the usage that was most likely meant. */
+export function withMeantOption(message: string, usage: string): string {
+  const [unknown, option = ''] = /^Unknown option '(--.*?)'/.exec(message) ?? [];
+  const meant = unknown === undefined ? undefined : nearest(option, usage.match(/--[a-z][a-z-]+/g) ?? []);
+  return meant === undefined ? message : `${unknown}. Did you mean ${meant}?`;
 }

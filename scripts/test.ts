@@ -148,4 +148,4 @@ async function main(args: string[]): Promise<number> {
   return failed > 0 || unmatched.length > 0 || interruption.aborted ? 1 : 0;
 }
 
-await runMain(main);
+await runMain(main, usage);

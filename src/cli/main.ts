@@ -27,6 +27,15 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     io.out(`${version}\n`);
     return 0;
   }
+  if (name.startsWith('-')) {
+    const hint = didYouMean(
+      name,
+      ['--help', '--version'],
+      'An option follows its command: npx rehearsal COMMAND [options]',
+    );
+    io.err(`rehearsal: unknown option "${name}". ${hint}\n`);
+    return 2;
+  }
   const command = await loadCommand(name);
   if (!command) {
     const hint = didYouMean(name, commandNames, `Commands: ${commandNames.join(', ')}`);
@@ -40,10 +49,11 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-/** `help COMMAND` as `COMMAND --help`, and `help` as `--help`. */
+/** `help COMMAND` as `COMMAND --help`, and `help` and `help help` as `--help`. */
 function asOption(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
-  return first === 'help' ? [...rest, '--help'] : argv;
+  if (first !== 'help') return argv;
+  return [...rest.filter((each) => each !== 'help'), '--help'];
 }
 
 /** Asks at a terminal for the consent that a command needs, remembers it, and starts the command again. */
@@ -141,13 +151,20 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
     error instanceof Fault && error.failure.file
       ? `${error.failure.file}${error.failure.line ? `:${error.failure.line}` : ''}: `
       : '';
-  const text = message.startsWith(where) ? message : `${where}${message}`;
+  const text = message.startsWith(where) ? message : `${where}${withoutPlace(message, error)}`;
   if (argv.includes('--json'))
     io.out(
       `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : known ? 'usage' : 'unexpected', message: text, ...questionIn(error) } })}\n`,
     );
   else io.err(`rehearsal ${command.name}: ${text}\n`);
   return 2;
+}
+
+/** Returns a message without the place at its beginning that its failure names, too. */
+function withoutPlace(message: string, error: unknown): string {
+  const { file, line } = error instanceof Fault ? error.failure : {};
+  const [place, named = '', at] = /^([^\s:]+):(\d+)(?::\d+)?: /.exec(message) ?? [];
+  return place !== undefined && file?.endsWith(named) && Number(at) === line ? message.slice(place.length) : message;
 }
 
 /** Returns what is wrong with the arguments; null for an error about anything else. */
@@ -189,7 +206,8 @@ export function unexpected(error: unknown, environment: NodeJS.ProcessEnv): stri
 }
 
 function overview(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`);
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
     'rehearsal: author, rehearse, debug and train tool-using agents',
     '',

@@ -29,6 +29,9 @@ test.each([
   ],
   [['rehearsal', 'doctor', '--only', 'to'], ['tool\\ simulator']],
   [['rehearsal', 'train', 'g'], ['grpo']],
+  [['rehearsal', 'train', 'sft', '--profile', 'g'], ['gpu']],
+  [['rehearsal', 'new', 'y', '--template', 's'], ['support-desk']],
+  [['rehearsal', 'new', 'z', '--sample', 'o'], ['order-desk']],
   // Files are the default of bash.
   [['rehearsal', 'eval', 'desk', '--out', ''], []],
   [['rehearsal', 'eval', ''], []],

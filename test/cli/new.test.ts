@@ -36,9 +36,7 @@ test('--sample copies a sample domain as it is, without what was recorded in it'
     expect(readFileSync(join(folder, file), 'utf8')).toBe(readFileSync(join('domains/order-desk', file), 'utf8'));
   expect(await rehearsal('new', join(scratch, 'other'), '--sample', 'order')).toMatchObject({
     code: 2,
-    err: expect.stringContaining(
-      '"order" is not a sample domain. Choose one of these: help-line, library-desk, order-desk',
-    ),
+    err: expect.stringContaining('--sample is one of help-line, library-desk, order-desk, parcel-desk, not "order"'),
   });
 });
 
@@ -332,7 +330,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
     [
       'an unknown template',
       [fresh, '--template', 'shop'],
-      /no template "shop"; there is support-desk, dual-control, mcp, empty/,
+      /--template is one of support-desk, dual-control, mcp, empty, not "shop"/,
     ],
     [
       'an invalid date',

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
@@ -58,6 +58,7 @@ test.each(commands)('help $name prints the same as $name --help', async ({ name 
 
 test('help without a command prints the overview', async () => {
   expect(await rehearsal('help')).toEqual(await rehearsal('--help'));
+  expect(await rehearsal('help', 'help')).toEqual(await rehearsal('--help'));
 });
 
 test('a task is named by the path of its file, seen from where a person is', async () => {
@@ -83,6 +84,14 @@ test('every command that a text tells a person to run starts with npx, which fin
 });
 
 const mistakes: readonly { readonly argv: readonly string[]; readonly message: RegExp }[] = [
+  { argv: ['run', parcels, 'reschedule-P4'], message: /redirect-P13 and \d+ more\. Did you mean reschedule-P\d+\?$/m },
+  { argv: ['--vresion'], message: /^rehearsal: unknown option "--vresion". Did you mean --version\?\n$/ },
+  { argv: ['--json'], message: /^rehearsal: unknown option "--json". An option follows its command: / },
+  { argv: ['new', 'x', '--template', 'suport-desk'], message: /not "suport-desk". Did you mean support-desk\?$/m },
+  { argv: ['new', 'x', '--sample', 'oder-desk'], message: /not "oder-desk". Did you mean order-desk\?$/m },
+  { argv: ['import', 'tau3'], message: /not "tau3"; or .*\. Did you mean tau\d\?$/m },
+  { argv: ['train', 'sft', parcels, '--profile', 'gpuu'], message: /not "gpuu". Did you mean gpu\?$/m },
+  { argv: ['eval', parcels, '--gate', 'rewrd>=0.5'], message: /there is no metric "rewrd". Did you mean reward\?$/m },
   { argv: ['fly'], message: /there is no command "fly". Commands: new, check, run, / },
   { argv: ['chekc'], message: /there is no command "chekc". Did you mean check\?\n$/ },
   { argv: ['help', 'chekc'], message: /there is no command "chekc". Did you mean check\?\n$/ },
@@ -180,7 +189,10 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     message: /--gate is a share of the turns from 0 to 1, not "high"/,
   },
   { argv: ['serve'], message: /say --stdio/ },
-  { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
+  {
+    argv: ['train', 'dream', parcels],
+    message: /say what to do: sft\|grpo\|evaluate DOMAIN, or stop\|resume\|follow\|fetch RUN/,
+  },
   { argv: ['train', 'resume'], message: /say which run: npx rehearsal train resume RUN/ },
   { argv: ['train', 'resume', join(scratch, 'none')], message: /\/none is not a run: name its folder/ },
   ...[
@@ -193,7 +205,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   ].map(({ options, message }) => ({ argv: ['train', 'sft', parcels, ...options], message })),
   {
     argv: ['train', 'sft', parcels, '--out', join(scratch, 'r'), '--python', '/no/such/python'],
-    message: /not Python 3\.11 or newer/,
+    message: /\/no\/such\/python was not found: Rehearsal needs Python 3\.11 or newer\. Install it/,
   },
   { argv: ['dap', '--port', 'x'], message: /--port is a number from 0 to 65535, not "x"/ },
   { argv: ['dap', '--port', '65536'], message: /--port is a number from 0 to 65535, not "65536"/ },
@@ -241,6 +253,15 @@ test('with --json the message is data', async () => {
   const { code, out } = await rehearsal('run', parcels, 'no-such-task', '--json');
   expect(code).toBe(2);
   expect(JSON.parse(out)).toMatchObject({ error: { code: 'usage', message: expect.stringContaining('no-such-task') } });
+});
+
+test('an error of a tools file names its place once', async () => {
+  const folder = join(scratch, 'broken-tools');
+  cpSync(parcels, folder, { recursive: true });
+  appendFileSync(join(folder, 'tools.ts'), 'const = 1;\n');
+  const { err } = await rehearsal('run', folder, 'reschedule-P46', '--out', join(scratch, 'broken-run'));
+  expect(err).toMatch(/\/broken-tools\/tools\.ts:\d+(?::\d+)?: /);
+  expect(err.match(/\btools\.ts/g)).toHaveLength(1);
 });
 
 test('a malformed file is named with its line', async () => {

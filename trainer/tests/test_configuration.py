@@ -35,6 +35,7 @@ def test_every_profile_is_valid(kind: Any) -> None:
     [
         ({}, "domain"),
         ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
+        ({**GIVEN, "lerning_rate": 1}, "lerning_rate: there is no such field. Did you mean learning_rate"),
         ({**GIVEN, "steps": "many"}, "steps: expected integer"),
         ({**GIVEN, "steps": True}, "steps: expected integer"),
         ({**GIVEN, "learning_rate": float("nan")}, "learning_rate: expected a finite number, found NaN"),
@@ -77,7 +78,7 @@ def test_a_check_starts_nothing_and_says_what_is_wrong(monkeypatch: pytest.Monke
     with pytest.raises(SystemExit) as ended:
         main({"micro_batch": 8})
     assert ended.value.code == 0
-    with pytest.raises(ConfigurationError, match="foo: there is no such field"):
+    with pytest.raises(ConfigurationError, match="foo: there is no such field; known are"):
         main({"foo": 1})
     with pytest.raises(ConfigurationError, match="micro_batch: 5 does not divide"):
         main({"micro_batch": 5})

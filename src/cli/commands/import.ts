@@ -6,6 +6,7 @@ import { importTau1 } from '../../benchmarks/tau1.ts';
 import { importTau2 } from '../../benchmarks/tau2.ts';
 import { type Benchmark, benchmarks } from '../../engine/core/domain/benchmark.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { isConversations } from '../conversations/conversations.ts';
 import { conversationsHelp, conversationsOptions, importLogs } from '../conversations/importLogs.ts';
 import { approveMade } from '../options/approveMade.ts';
@@ -67,7 +68,7 @@ ${conversationsHelp}`,
     const benchmark = benchmarks.find((each) => each === named);
     if (!benchmark)
       throw new UsageError(
-        `name a benchmark: ${benchmarks.join(', ')}${named === undefined ? '' : `, not "${named}"`}; or what conversations are in: chats, spans`,
+        `name a benchmark: ${benchmarks.join(', ')}${named === undefined ? '' : `, not "${named}"`}; or what conversations are in: chats, spans${named === undefined ? '' : suggestion(named, [...benchmarks, 'chats', 'spans'])}`,
       );
     refuseStray(given, [...keysOf(benchmarkOptions), 'out', 'python'], `import ${benchmark}`);
     refuseMore(files, 0, importCommand);

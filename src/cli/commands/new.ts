@@ -4,10 +4,11 @@ import { maskingOptions } from '../conversations/conversations.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { keysOf, optionName } from '../options/option.ts';
 import { fromLogs } from '../scaffold/fromLogs.ts';
-import { fromSample, sampleNames } from '../scaffold/fromSample.ts';
+import { fromSample } from '../scaffold/fromSample.ts';
 import { fromServer } from '../scaffold/fromServer.ts';
-import { fromTemplate, templateNames } from '../scaffold/fromTemplate.ts';
+import { fromTemplate } from '../scaffold/fromTemplate.ts';
 import { type NewOptions, newOptions } from '../scaffold/newOptions.ts';
+import { sampleNames, templateNames } from '../scaffold/shippedNames.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 const defaultNow = '2026-03-02T09:00:00Z';
@@ -28,7 +29,7 @@ the policy, the system message that most of them have, and simulated tools: thos
 were called; personal data is masked in part, as by import, which it asks about first. It says what to fill in and what
 comes next. A sample is a larger domain, copied as it is.
 
-Templates: ${templateNames()}. Samples: ${sampleNames().join(', ')}.
+Templates: ${templateNames().join(', ')}. Samples: ${sampleNames().join(', ')}.
 `;
   },
   options: newOptions,

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { trainingKinds } from '../../engine/core/domain/trainingKind.ts';
-import { nearest } from '../../engine/shell/source/nearest.ts';
+import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { explain, trainingKeys } from '../../training/trainingKeys.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { startTraining } from '../training/startTraining.ts';
-import { operations, runOperation } from '../training/trainingOperations.ts';
-import { type TrainingOptions, trainingOptions } from '../training/trainingOptions.ts';
+import { runOperation } from '../training/trainingOperations.ts';
+import { operations, type TrainingOptions, trainingOptions } from '../training/trainingOptions.ts';
 
 export const train: Command = defineCommand({
   name: 'train',
@@ -27,6 +27,9 @@ hyper-parameters that --set changes. Follow brings what it wrote elsewhere
 into its folder here until it is over. Fetch brings a checkpoint here.
 `,
   options: trainingOptions,
+  after: `
+Exit code 0: done, or stopped with a checkpoint. 2: could not be done, or the run failed.
+`,
   run: async (options, positionals, io) => {
     const [first = '', run] = positionals;
     const operation = operations.find((each) => each === first);
@@ -44,9 +47,12 @@ function explainKeys({ json }: TrainingOptions, [first, ...wanted]: readonly str
   const kind = trainingKinds.find((each) => each === first);
   if (!kind) throw new UsageError(`say whose keys: npx rehearsal train ${trainingKinds.join('|')} --explain`);
   const keys = trainingKeys(kind);
-  const unknown = wanted.find((name) => !keys.some((key) => key.name === name));
+  const names = keys.map(({ name }) => name);
+  const unknown = wanted.find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new UsageError(`there is no key ${unknown}; known are ${keys.map(({ name }) => name).join(', ')}`);
+    throw new UsageError(
+      `there is no key ${unknown}${suggestion(unknown, names) || `; known are ${names.join(', ')}`}`,
+    );
   const shown = keys.filter(({ name, isGiven }) => (wanted.length > 0 ? wanted.includes(name) : !isGiven));
   const words = shown.map((key) => [`${key.name} (${key.type})`, ...explain(key)].join('\n    '));
   io.out(json ? `${JSON.stringify(shown)}\n` : `${words.join('\n\n')}\n`);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { optionLines } from './help.ts';
 import {
@@ -74,7 +75,10 @@ export function readOptions<Shape extends OptionShape>(shape: Shape, values: obj
   const { data, error } = z.strictObject(shape).safeParse(values, { reportInput: true });
   if (!error) return data as OptionValues<Shape>;
   const [issue] = error.issues;
-  throw new UsageError(`--${optionName(String(issue?.path[0]))} is ${issue?.message}, not "${issue?.input}"`);
+  const name = optionName(String(issue?.path[0]));
+  const choices = optionsIn(shape).find((each) => each.name === name)?.choices ?? [];
+  const hint = suggestion(String(issue?.input), choices);
+  throw new UsageError(`--${name} is ${issue?.message}, not "${issue?.input}"${hint}`);
 }
 
 /** The options that every command takes and that are not its own. */

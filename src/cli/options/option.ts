@@ -24,10 +24,18 @@ export const text = (value: string, description: string) => option(value, descri
 export const repeated = (value: string, description: string, schema = z.string()) =>
   option(value, description, z.array(schema));
 
-export const oneOf = <const Name extends string>(value: string, description: string, names: readonly Name[]) => {
-  const known = names.length > 3 ? `one of ${names.join(', ')}` : names.join(' or ');
-  return option(value, description, z.enum(names, { error: () => known }));
-};
+export const oneOf = <const Name extends string>(value: string, description: string, names: readonly Name[]) =>
+  option(value, description, z.enum(names, { error: () => oneText(names) }));
+
+const oneText = (names: readonly string[]) => (names.length > 3 ? `one of ${names.join(', ')}` : names.join(' or '));
+
+/** One of a few names that are looked up when they are needed, such as those of folders. */
+export const oneNamed = (value: string, description: string, names: () => readonly string[]) =>
+  z
+    .string()
+    .refine((given) => names().includes(given), { error: () => oneText(names()) })
+    .optional()
+    .meta({ value, description, names });
 
 const numeric = (value: string, description: string, expected: string, isExpected: (given: string) => boolean) =>
   option(value, description, z.string().refine(isExpected, expected).transform(Number));
@@ -75,9 +83,15 @@ export type Option = {
   readonly choices: readonly string[];
 };
 
+type Described = {
+  readonly value?: string;
+  readonly description?: string;
+  readonly names?: () => readonly string[];
+};
+
 export const optionsIn = (shape: OptionShape): readonly Option[] =>
   Object.entries(shape).map(([key, schema]) => {
-    const { value, description = '' } = (schema.meta() ?? {}) as { value?: string; description?: string };
+    const { value, description = '', names } = (schema.meta() ?? {}) as Described;
     const inner = schema.unwrap();
     return {
       name: optionName(key),
@@ -85,7 +99,9 @@ export const optionsIn = (shape: OptionShape): readonly Option[] =>
       multiple: inner instanceof z.ZodArray,
       value,
       description,
-      choices: inner instanceof z.ZodEnum ? inner.options.map(String) : [],
+      get choices() {
+        return inner instanceof z.ZodEnum ? inner.options.map(String) : (names?.() ?? []);
+      },
     };
   });
 

@@ -37,7 +37,7 @@ export const rateLimitWait = seconds(
 /** The folder of the recordings, for commands that make a new one for each run. */
 export const runFolder = text(
   'FOLDER',
-  'where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
+  'where recordings go: a new or an empty folder, or that of a run to continue (default: a new folder in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
 );
 
 /**
@@ -180,7 +180,8 @@ function tasksOf({ folder, tasks }: LoadedDomain, named?: string): string {
 
 function someOf(names: readonly string[]): string {
   const shown = names.slice(0, 12);
-  return `${shown.join(', ')}${names.length > shown.length ? ', ...' : ''}`;
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */

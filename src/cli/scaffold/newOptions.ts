@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { isDate } from '../../engine/shell/checks/checkState.ts';
 import { maskingOptions } from '../conversations/conversations.ts';
-import { flag, json, type OptionValues, option, repeated, text } from '../options/option.ts';
+import { flag, json, type OptionValues, oneNamed, option, repeated, text } from '../options/option.ts';
+import { sampleNames, templateNames } from './shippedNames.ts';
 
 const pair = z
   .string()
@@ -14,8 +15,8 @@ const isAddress = (given: string) => /^https?:/i.test(given) && URL.canParse(giv
 
 /** The options of `rehearsal new`. */
 export const newOptions = {
-  template: text('NAME', 'the template'),
-  sample: text('NAME', 'the sample domain, such as order-desk, which the tutorial uses'),
+  template: oneNamed('NAME', 'the template', templateNames),
+  sample: oneNamed('NAME', 'the sample domain, such as order-desk, which the tutorial uses', sampleNames),
   mcp: text('"COMMAND"', 'the command that starts a server, with its arguments: "npx -y some-server --flag"'),
   mcpUrl: option(
     'URL',

@@ -32,7 +32,10 @@ export const synthOptions = {
   timeout,
   rateLimitWait,
   ...budget,
-  out: text('PATH', 'synthesis: its folder (default: .rehearsal/synth/<id> here); export: the file to write'),
+  out: text(
+    'PATH',
+    'synthesis: its folder, which is new, empty, or that of a synthesis to continue (default: .rehearsal/synth/<id> here); export: the file to write',
+  ),
   format: oneOf(
     'NAME',
     'export: rehearsal, openai (fine-tuning of OpenAI), trl (datasets 4.8 or newer) or trl-text (any version of datasets) (default: rehearsal)',

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Dialect } from '../../engine/core/domain/dialect.ts';
 import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import { profileFor } from '../../engine/core/domain/trainingProfile.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { issueText } from '../../engine/core/text/issueText.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
@@ -13,7 +14,7 @@ import { openDomain, throwIfTooMany } from '../options/rolloutOptions.ts';
 import { ownEngine } from '../python/engineCommand.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { type TrainingFile, wholePaths } from './trainingFile.ts';
-import type { TrainingOptions } from './trainingOptions.ts';
+import { operations, type TrainingOptions } from './trainingOptions.ts';
 import { trainingUser } from './trainingUser.ts';
 
 /** A domain of a run: what is known of it, and what was said about its part in the run. */
@@ -39,7 +40,7 @@ export function trainingRequest(
   const [first, ...rest] = positionals;
   const named = trainingKinds.find((each) => each === first);
   const kind = named ?? file?.kind;
-  if (!kind) throw new UsageError(`say what to train with: ${trainingKinds.join(' or ')}`);
+  if (!kind) throw new UsageError(`say what to do: ${trainingKinds.join('|')} DOMAIN, or ${operations.join('|')} RUN`);
   if (file && file.kind !== kind)
     throw new UsageError(`${options.config} is a configuration of ${file.kind}, not of ${kind}`);
   const folders = named ? rest : positionals;
@@ -176,7 +177,9 @@ function domainOf(said: JsonObject, io: Io): TrainingDomain {
 function weighted(shares: readonly JsonObject[], weights: readonly number[] | undefined): readonly JsonObject[] {
   if (weights === undefined) return shares;
   if (weights.length !== shares.length)
-    throw new UsageError(`--weights has ${weights.length} numbers for ${shares.length} domains; name one for each`);
+    throw new UsageError(
+      `--weights has ${counted(weights.length, 'number')} for ${counted(shares.length, 'domain')}; name one for each`,
+    );
   return shares.map((share, index) => ({ ...share, weight: weights[index] ?? 1 }));
 }
 

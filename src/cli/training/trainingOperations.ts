@@ -14,10 +14,7 @@ import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
 import { wholePaths } from './trainingFile.ts';
-import type { TrainingOptions } from './trainingOptions.ts';
-
-/** The operations on a run that was started. */
-export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
+import type { operations, TrainingOptions } from './trainingOptions.ts';
 
 /** Returns what a run trains, or that it evaluates; undefined where its folder does not say so yet. */
 function kindOf(run: string): TrainingKind | undefined {

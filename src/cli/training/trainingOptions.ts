@@ -1,8 +1,21 @@
 import * as z from 'zod';
-import { flag, json, number, type OptionValues, option, repeated, text, wholeNumber } from '../options/option.ts';
+import {
+  flag,
+  json,
+  number,
+  type OptionValues,
+  oneOf,
+  option,
+  repeated,
+  text,
+  wholeNumber,
+} from '../options/option.ts';
 
 const isWeights = (given: string) =>
   given.split(',').every((each) => Number(each) > 0 && Number.isFinite(Number(each)));
+
+/** The operations on a run that was started. */
+export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
 
 /** The options of `rehearsal train`. */
 export const trainingOptions = {
@@ -13,9 +26,10 @@ export const trainingOptions = {
   explain: flag(
     'say what every key does (or the keys named in place of DOMAIN), in which unit, with its default in each profile, what the paper says, and its name in TRL and verl; nothing starts',
   ),
-  profile: text(
+  profile: oneOf(
     'NAME',
     "cpu, gpu (one GPU), paper (MUA-RL's recipe, on a cluster), or trial (seconds a step, to see that all works): sets of defaults (default: trial for the model tiny, gpu where the target has a GPU, else cpu)",
+    ['cpu', 'gpu', 'paper', 'trial'],
   ),
   plan: flag(
     'show the device, the profile and why, the expected memory, disk space and time, and what will be downloaded; nothing starts and nothing is downloaded',
@@ -48,7 +62,7 @@ export const trainingOptions = {
     'SEAT',
     "GRPO: who plays the user when the run is evaluated (default: the domain's for evaluation)",
   ),
-  out: text('FOLDER', "the run's folder (default: .rehearsal/training/<id> here)"),
+  out: text('FOLDER', "the run's folder, which is new or empty (default: .rehearsal/training/<id> here)"),
   detach: flag('return once it runs; it lives on, and ends when a file named "stop" appears in its folder'),
   python: text(
     'PATH',
@@ -56,7 +70,7 @@ export const trainingOptions = {
   ),
   target: text(
     'TARGET',
-    'where to train: local (this machine, the default), ssh://USER@HOST:PORT/FOLDER, or, for GRPO with verl on a Ray cluster, ray://HOST:8265',
+    'where to train: local (this machine, the default), ssh://USER@HOST:PORT/FOLDER, or, for SFT and GRPO with verl on a Ray cluster, ray://HOST:8265',
   ),
   disk: number(
     'GB',

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import difflib
 import json
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,7 +71,7 @@ def from_values(
     """Builds a dataclass from values that override its algorithm and its profile; checks every field."""
     keys = keys_of(kind)
     if unknown := sorted(set(values) - set(keys)):
-        raise ConfigurationError(f"{unknown[0]}: there is no such field; known are {', '.join(sorted(keys))}")
+        raise ConfigurationError(f"{unknown[0]}: there is no such field{_hint(unknown[0], sorted(keys))}")
     profile = values.get("profile", "cpu")
     chosen = dict(_named("profile", profile, profiles))
     if algorithms is not None:
@@ -85,14 +86,21 @@ def from_values(
 
 def _named(field: str, name: Json, sets: Profiles) -> Mapping[str, Json]:
     if not isinstance(name, str) or name not in sets:
-        raise ConfigurationError(f"{field}: {name!r} is unknown; known are {', '.join(sets)}")
+        raise ConfigurationError(f"{field}: {name!r} is unknown{_hint(str(name), sets)}")
     return sets[name]
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    """Returns the known name that was most likely meant, or all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, 1, 0.75)
+    return f". Did you mean {close[0]}?" if close else f"; known are {', '.join(names)}"
 
 
 def _built(kind: type[Config], keys: Mapping[str, Key], values: Mapping[str, Json], within: str) -> Config:
     for name, value in values.items():
         if name not in keys:
-            raise ConfigurationError(f"{within}{name}: there is no such field; known are {', '.join(sorted(keys))}")
+            raise ConfigurationError(f"{within}{name}: there is no such field{_hint(name, sorted(keys))}")
         if fault := fault_of(keys[name], value):
             raise ConfigurationError(f"{within}{name}: {fault}, found {json.dumps(value)}")
     for name, key in keys.items():
