@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requireOutFolder } from '../../src/cli/options/outFolder.ts';
-import { rehearsal } from '../support/terminal.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+import { rehearsal } from '../support/terminal.ts';
 
 const scratch = temporaryFolder('out');
 const experiment = join(scratch, 'one.experiment.yaml');
@@ -58,6 +58,11 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
   if ('gold/run.json' in before) cpSync(run, join(folder, 'gold'), { recursive: true, force: true });
   const { err } = await rehearsal('train', 'sft', 'domains/parcel-desk', '--model', './none', '--out', folder);
   expect(err).toContain(says);
+});
+
+test('the lock of a killed process is not a file of something else', () => {
+  const folder = folderWith('locked', { '.lock': '' });
+  expect(() => requireOutFolder(folder, () => false)).not.toThrow();
 });
 
 test('a file is not a folder', () => {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { firstNames } from '../../engine/core/text/counted.ts';
 import { fromDisk, namesIn } from '../../engine/shell/files/disk.ts';
 import { isRecording } from '../../engine/shell/records/recordingName.ts';
+import { lockFiles } from '../../engine/shell/records/runLock.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
@@ -14,7 +15,8 @@ import { type Io, UsageError } from '../terminal/io.ts';
 export function requireOutFolder(folder: string, isContinued: (names: readonly string[]) => boolean): void {
   const there = fromDisk(folder, () => statSync(folder, { throwIfNoEntry: false }));
   if (there && !there.isDirectory()) throw new UsageError(`${folder} is a file: name a folder that is new or empty`);
-  const names = namesIn(folder);
+  // A process that was killed may have left its lock alone.
+  const names = namesIn(folder).filter((name) => !lockFiles.test(name));
   if (names.length === 0 || isContinued(names)) return;
   throw new UsageError(
     `${folder} is not empty, and does not contain a run to continue: it has ${firstNames(names)}. Name a new or an empty folder with --out`,
