@@ -100,7 +100,7 @@ test('as data, each line has its place', async () => {
 
 test.each([
   [[], /name a run's folder, or a recording/],
-  [['none'], /^rehearsal explain: none: there is no such run's folder, and no such recording/],
+  [['none'], /^rehearsal explain: none: there is no such run folder or recording/],
   [['none.traj.jsonl'], /none\.traj\.jsonl: there is no such recording/],
   [['domains/order-desk'], /domains\/order-desk is not the folder of a run, which contains run\.json: /],
   [['package.json'], /a file that ends in \.traj\.jsonl/],

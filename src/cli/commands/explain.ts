@@ -49,9 +49,7 @@ type Explanation = {
 
 async function explainRecording(named: string, options: Options, io: Io): Promise<ExitCode> {
   if (!isRecording(named) && !existsSync(resolve(io.cwd, named)))
-    throw new UsageError(
-      `${named}: there is no such run's folder, and no such recording (a file that ends in ${recordingEnding})`,
-    );
+    throw new UsageError(`${named}: there is no such run folder or recording (a file that ends in ${recordingEnding})`);
   const recording = requireRecording(named, io);
   const explanation = await explanationOf(recording, domainOf(recording, options, io));
   io.out(options.json ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));
