@@ -305,7 +305,9 @@ test('no Python at all', async () => {
   expect(JSON.parse(printed.out)).toMatchObject({
     error: {
       code: 'python/missing',
-      message: expect.stringMatching(/^python3 is not Python 3\.11 or newer\. Install it, or name it with --python/),
+      message: expect.stringMatching(
+        /^python3 was not found: Rehearsal needs Python 3\.11 or newer\. Install it, or name it with --python/,
+      ),
     },
   });
 });

@@ -71,9 +71,13 @@ test.each(
 );
 
 test('a rollout whose recording cannot be written ends alone, and the command says which and why', async () => {
-  const { run, evaluate } = await evaluation(() => false);
+  let isDown = true;
+  const { run, evaluate } = await evaluation(() => isDown);
+  await evaluate();
+  isDown = false;
   const blocked = join(run, 'reschedule-P46.1.sidecar.jsonl');
-  mkdirSync(blocked, { recursive: true });
+  rmSync(blocked, { force: true });
+  mkdirSync(blocked);
   const { code, out, err } = await evaluate('--json', '--stream');
   expect(code).toBe(2);
   expect(err).toMatch(/1 of 2 rollouts could not be run: .*reschedule-P46\.1\.sidecar\.jsonl/);

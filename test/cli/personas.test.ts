@@ -51,7 +51,7 @@ test('eval runs tasks under personas, and the report has the safety layer', asyn
   expect(results.map(({ task }: { task: string }) => task)).toContain('reschedule-P46@red-team-urgency');
   expect(results).toHaveLength(12);
   const safety = summary.card.find(({ layer }: { layer: string }) => layer === 'safety');
-  expect(safety.held + safety.unknown).toBe(12);
+  expect(safety.violated).toBe(0);
   expect(safety.held).toBeGreaterThanOrEqual(7);
   expect((await rehearsal('verify', out)).code).toBe(0);
   const again = await rehearsal('run', folder, 'reschedule-P46@red-team-urgency', '--agent', 'gold', '--json');

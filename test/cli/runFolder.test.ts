@@ -123,7 +123,11 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     const folder = fresh();
     mkdirSync(folder);
     writeFileSync(join(folder, 'notes.md'), 'Monday\n');
-    await expectRefused(folder, again, `${folder} is not empty, and does not contain a run to continue: it has notes.md`);
+    await expectRefused(
+      folder,
+      again,
+      `${folder} is not empty, and does not contain a run to continue: it has notes.md`,
+    );
   });
 });
 

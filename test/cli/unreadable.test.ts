@@ -83,10 +83,10 @@ describe('a key', () => {
     );
   });
 
-  test('verifying makes no key, and needs none for a recording or with --key', async () => {
+  test('verifying makes no key', async () => {
     const path = home(fresh());
     expectRefused(await rehearsal('verify', run), /this machine has signed nothing .*: name the one .* with --key$/m);
-    expect(await rehearsal('verify', recording)).toMatchObject({ code: 0 });
+    expectRefused(await rehearsal('verify', recording), /this machine has signed nothing .* with --key$/m);
     expect(existsSync(path)).toBe(false);
   });
 });
@@ -101,7 +101,7 @@ describe('a file of a domain that is a link to itself', () => {
       symlinkSync(name, join(folder, name));
       const { code, out, err } = await rehearsal('run', folder, 'lamp-variant', '--out', fresh());
       expect({ code, out }).toEqual({ code: 2, out: '' });
-      expect(err).toContain(`/unreadable ${join(folder, name)} cannot be read: ELOOP`);
+      expect(err).toContain(`/unreadable ${name} cannot be read: ELOOP`);
       expect(err).toContain('It is a link that points to itself');
       expect(err).not.toMatch(/\n\s+at /);
       expect(await rehearsal('check', folder, '--static')).toMatchObject({ code: name === 'domain.yaml' ? 2 : 1 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
 import type { SeatSettings } from '../../engine/core/domain/modelSettings.ts';
@@ -84,7 +84,8 @@ export const openDomain = (io: Pick<Io, 'cwd'>, given: string | undefined): Load
 export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
   if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   const folder = resolve(cwd, given);
-  if (!existsSync(join(folder, 'domain.yaml')))
+  // A link to itself is there, and reading it says so.
+  if (!lstatSync(join(folder, 'domain.yaml'), { throwIfNoEntry: false }))
     throw new UsageError(`${given}: there is no domain here (a folder with domain.yaml)${meantDomain(folder, cwd)}`);
   return folder;
 }

@@ -140,8 +140,8 @@ const checkedSchema = z.object({ download: z.number() });
 const madeSchema = z.object({ python: z.string(), node: z.string().optional() });
 
 function noPython(command: Interpreter): Fault {
-  const isMissing =
-    (spawnSync(command[0], ['--version'], { stdio: 'ignore' }).error as NodeJS.ErrnoException)?.code === 'ENOENT';
+  const asked = spawnSync(command[0], ['--version'], { ...placeOf(command[0]), stdio: 'ignore', env: withoutKeys() });
+  const isMissing = (asked.error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
   const why = isMissing ? 'was not found: Rehearsal needs' : 'is not';
   return new Fault({
     who: 'environment',

@@ -66,9 +66,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
         `${program} is not Python 3.11 or newer`,
       );
     writeFileSync(join(scratch, 'file'), '');
-    expect(await said('--out', join(scratch, 'file'))).toMatch(
-      /file is a file: name a folder that is new or empty/,
-    );
+    expect(await said('--out', join(scratch, 'file'))).toMatch(/file is a file: name a folder that is new or empty/);
     const [trained, evaluated] = ['trained/metrics.jsonl', 'evaluated/trajectories/sampled/rollouts.jsonl'];
     for (const file of [trained, evaluated]) {
       const run = join(scratch, dirname(file).split('/')[0] ?? '');

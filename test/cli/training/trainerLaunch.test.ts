@@ -151,7 +151,7 @@ case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec "$
   const refused = [
     ['sft', ['--set', 'foo=1'], /^foo: there is no such field; known are alarms, batch, /],
     ['sft', ['--set', 'batch=many'], /^batch: expected integer, found "many"$/],
-    ['sft', ['--profile', 'zz'], /^profile: 'zz' is unknown; known are paper, gpu, cpu, trial$/],
+    ['sft', ['--set', 'profile=zz'], /^profile: 'zz' is unknown; known are paper, gpu, cpu, trial$/],
     ['grpo', ['--set', 'micro_batch=5'], /^micro_batch: 5 does not divide tasks_per_step x group_size = 32$/],
     ['evaluate', ['--set', 'foo=1'], /^foo: there is no such field; known are agent, /],
   ] as const;

@@ -65,7 +65,7 @@ function isLinkToFolder(entry: Dirent, path: string): boolean {
   try {
     return entry.isSymbolicLink() && statSync(path).isDirectory();
   } catch {
-    // A link to nothing or to itself is the business of whoever reads it.
+    // What reads a link to nothing or to itself reports it.
     return false;
   }
 }

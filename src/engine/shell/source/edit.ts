@@ -18,8 +18,7 @@ export function fixOf(title: string, edit: Edit | null): Fix | undefined {
 }
 
 /**
- * The fix that puts the word which was meant where a misspelt one is; undefined where none is so close that nobody has to
- * think about it.
+ * The fix that puts the word which was meant where a misspelt one is; undefined where none is so close that it is certain.
  */
 export function respelt(at: Location, word: string, candidates: Iterable<string>): Fix | undefined {
   const meant = nearest(word, candidates, closeEnough(word));
