@@ -236,8 +236,10 @@ function isFinalWord(kinds: readonly (readonly Kind[])[], spoken: readonly Sente
 /** Reports whether a clause keeps only one of several things that the proposal names together: "only the kettle". */
 function isPartOf(clause: string, proposal: string): boolean {
   const noun = clause.split(' ').at(-1) ?? '';
-  const among = new RegExp(`(?:,| and)(?: \\w+){0,2} ${noun}\\b|\\b${noun}(?: \\w+)?(?:,| and) (?:an?|the|your)\\b`);
-  return /^[a-z]+$/.test(noun) && among.test(plain(proposal));
+  if (!/^[a-z]+$/.test(noun)) return false;
+  return new RegExp(`(?:,| and)(?: \\w+){0,2} ${noun}\\b|\\b${noun}(?: \\w+)?(?:,| and) (?:an?|the|your)\\b`).test(
+    plain(proposal),
+  );
 }
 
 /**

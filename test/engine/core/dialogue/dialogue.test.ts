@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { isConfirmation, isProposal, namesValue, recogniser } from '../../../../src/engine/core/dialogue/dialogue.ts';
@@ -16,6 +17,41 @@ const lexicon = lexiconSchema.parse({
 const { agent, user } = recogniser(lexicon, ['order_id', 'email', 'address', 'day', 'reason', 'refund_method']);
 
 const proposal = 'I will cancel order W1004 and refund 20.00 to your card. Shall I go ahead?';
+
+it('reads any text: signs of a regular expression are not patterns', () => {
+  const word = fc.oneof(
+    fc.constantFrom(
+      'only',
+      'just',
+      'the',
+      'lamp',
+      'and',
+      'chair',
+      'yes',
+      'no',
+      'but',
+      'instead',
+      'to',
+      'not',
+      'cancel',
+    ),
+    fc.constantFrom('++', '+1)', '(', '[a', '*', '?', '\\\\', '{2', '|', '^', '$', '.', ',', '🙂'),
+  );
+  const text = fc.array(word, { maxLength: 8 }).map((words) => words.join(' '));
+  const any = fc.oneof(
+    text,
+    word.map((last) => `only the lamp ${last}`),
+  );
+  fc.assert(
+    fc.property(text, any, (said, answer) => {
+      user(answer);
+      agent(said);
+      isConfirmation(answer, said);
+      isConfirmation(answer, 'Shall I cancel the lamp and the chair?');
+    }),
+    { numRuns: 500 },
+  );
+});
 
 describe('namesValue', () => {
   it.each<[string, string, boolean]>([
