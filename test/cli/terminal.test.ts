@@ -21,7 +21,8 @@ const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Starts the command line in a terminal. `text` grows with what is written to it. */
-const inTerminal = (...argv: readonly string[]) => inTerminalWith({ NO_COLOR: undefined }, ...argv);
+const inTerminal = (...argv: readonly string[]) =>
+  inTerminalWith({ NO_COLOR: undefined, FORCE_COLOR: undefined, CI: undefined }, ...argv);
 
 /** Starts it with these variables, too. */
 function inTerminalWith(environment: NodeJS.ProcessEnv, ...argv: readonly string[]) {

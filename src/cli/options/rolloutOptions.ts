@@ -84,10 +84,18 @@ export const openDomain = (io: Pick<Io, 'cwd'>, given: string | undefined): Load
 export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
   if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   const folder = resolve(cwd, given);
-  // A link to itself is there, and reading it says so.
-  if (!lstatSync(join(folder, 'domain.yaml'), { throwIfNoEntry: false }))
+  if (!isDomain(folder))
     throw new UsageError(`${given}: there is no domain here (a folder with domain.yaml)${meantDomain(folder, cwd)}`);
   return folder;
+}
+
+/** Whether a folder has a domain.yaml. A link to itself is there, and reading it reports what it is. */
+function isDomain(folder: string): boolean {
+  try {
+    return lstatSync(join(folder, 'domain.yaml'), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the domain that a folder without one was probably meant to name, as the end of a sentence. */

@@ -150,7 +150,8 @@ const shortWord = 5;
 export function noteValue(value: string, { known, from }: Texts, at: Location, context: ExpressionContext): void {
   const { kind, types, note } = context;
   const fix = fixFor(at, value, known);
-  const all = `Known are ${[...known].slice(0, 8).join(', ')}${known.size > 8 ? ', ...' : ''}.`;
+  const first = [...known].slice(0, 8).join(', ');
+  const all = known.size === 0 ? 'There are none.' : `Known are ${first}${known.size > 8 ? ', ...' : ''}.`;
   const hint = didYouMean(value, known, all);
   const isNear = nearest(value, known, closeEnough(value)) !== undefined && !/\d/.test(value);
   switch (from) {
@@ -190,5 +191,6 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
 /** The edit that respells a word, where the place is exactly that of the word. */
 function fixFor(at: Location, word: string, candidates: Iterable<string>) {
   const isExact = at.line === at.endLine && at.endColumn - at.column === word.length;
-  return isExact ? respelt(at, word, candidates) : undefined;
+  // Fields and values are often alike, and a fix may be made without a question.
+  return isExact ? respelt(at, word, candidates, closeEnough(word)) : undefined;
 }

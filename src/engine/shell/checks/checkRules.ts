@@ -25,7 +25,7 @@ export function checkRules(parts: Parts, types: DomainTypes, known: KnownTools, 
  */
 export function checkRule(
   placed: Placed<Rule>,
-  { policy }: Pick<Parts, 'policy'>,
+  { policy, policySource }: Pick<Parts, 'policy' | 'policySource'>,
   types: DomainTypes,
   known: KnownTools,
   note: Note,
@@ -34,7 +34,8 @@ export function checkRule(
   const ids = policy.policy.rules.map(({ id }) => id);
   const { rule } = placed.value;
   const isQuote = lost.size > 0 && /\s/.test(rule);
-  if (!isQuote && !ids.includes(rule)) noteUnknownRule(rule, placeOf(placed, 'rule'), ids, note);
+  const isPolicyRead = policySource !== null && policySource.text.trim() !== '';
+  if (isPolicyRead && !isQuote && !ids.includes(rule)) noteUnknownRule(rule, placeOf(placed, 'rule'), ids, note);
   checkTools(placed, known, note);
   if (['check', 'tools', 'before', 'after'].some((key) => lost.has(key))) return;
   checkArguments(placed, known, note);

@@ -10,7 +10,7 @@ import { contentHash } from '../../core/values/hash.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { agentFileProblems } from '../checks/checkSeats.ts';
 import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossCheck.ts';
-import { type Diagnostic, errorsOf, sortDiagnostics } from '../files/diagnostic.ts';
+import { type Diagnostic, emptyFile, errorsOf, sortDiagnostics } from '../files/diagnostic.ts';
 import { bindPhrases } from '../load/bindPhrases.ts';
 import { bindRules } from '../load/bindRules.ts';
 import { parseDatabase } from '../load/database.ts';
@@ -77,19 +77,27 @@ export function readFiles(
   const policy = policyOf(policySource, policyFile, diagnostics);
   const rulesSource = isThere ? readNamed(reader, 'rules', 'rule', true) : null;
   const rules = rulesSource ? parseItems<Rule>(rulesSource, rulesKind) : noItems;
+  if (policySource?.text.trim() === '' && rules.items.length > 0)
+    diagnostics.push(emptyFile(policySource.file, 'policy', 'Write the rules that rules.yaml checks.'));
   const phrasesSource = isThere ? readNamed(reader, 'phrases', 'phrase', true) : null;
   const phrases = phrasesSource ? parseItems<Phrases>(phrasesSource, phrasesKind) : noItems;
   const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
   const tasks = readTasks(reader, isThere);
   const toolsSource = isThere ? readNamed(reader, 'tools', 'tool', true) : null;
   const pythonSource = isThere ? readNamed(reader, 'pythonTools', 'tool', true) : null;
+  for (const source of [toolsSource, pythonSource])
+    if (source?.text.trim() === '')
+      diagnostics.push(emptyFile(source.file, 'tool', 'Write the tools into it, or delete the file.'));
+  const areToolsLost = diagnostics.some(({ code }) => code.startsWith('tool/'));
   const simulated = isThere ? readSimulated(reader) : noItems;
-  const scan = merged([
+  const found = merged([
     toolsSource ? scanTools(root, toolsSource, overlay) : emptyScan,
     pythonSource ? scanPython(root, pythonSource, overlay) : emptyScan,
     scanSimulated(simulated),
     scanEnvironments(root, file.value, overlay),
   ]);
+  // What a file that cannot be read would have is not missing.
+  const scan = areToolsLost ? { ...found, complete: false } : found;
   const verifiers = scanVerifiers(root, overlay);
   const hasCode = toolsSource !== null || pythonSource !== null;
   const databases = isThere && areRead ? readDatabases(reader, hasCode) : { agent: null, user: null };

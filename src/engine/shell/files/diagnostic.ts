@@ -62,6 +62,15 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Di
 /** The first character of a file, for findings about the file as a whole. */
 export const startOf = (file: string): Location => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 });
 
+/** Returns the finding about a file with nothing in it. */
+export const emptyFile = (file: string, kind: string, hint: string): Diagnostic => ({
+  ...startOf(file),
+  code: `${kind}/empty`,
+  severity: 'error',
+  message: 'The file is empty.',
+  hint,
+});
+
 /** Returns a file's path as the text at a place would name it: from the folder of that file. */
 export const pathFrom = (at: Pick<Location, 'file'>, file: string): string =>
   relative(dirname(at.file), file) || basename(file);

@@ -41,8 +41,9 @@ export function argumentProblems(
 
 /** Returns what a call is refused with whose arguments do not fit, or null where they do. */
 export function misfitOf(tool: Tool, given: JsonObject, integers?: readonly string[]): string | null {
+  // A sentence that begins with the path of an argument keeps its letters.
   const problems = argumentProblems(tool, given, integers).map(({ message }, at) =>
-    at === 0 ? message : capitalized(message),
+    at > 0 && message.startsWith('the ') ? capitalized(message) : message,
   );
   return problems.length === 0 ? null : `the arguments of ${tool.name} do not fit: ${problems.join(' ')}`;
 }

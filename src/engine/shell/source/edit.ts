@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { type Edit, type Fix, type Location, placeAt } from '../files/diagnostic.ts';
-import { closeEnough, nearest } from './nearest.ts';
+import { nearest } from './nearest.ts';
 
 /** The fix that puts another word where one is, in the same quotes; undefined where more is there. */
 export function replacing(at: Location, old: string, text: string): Fix | undefined {
@@ -18,10 +18,11 @@ export function fixOf(title: string, edit: Edit | null): Fix | undefined {
 }
 
 /**
- * The fix that puts the word which was meant where a misspelt one is; undefined where none is so close that it is certain.
+ * The fix that puts the word which was most likely meant where a misspelt one is; undefined where none is close.
+ * @param limit letters that may differ
  */
-export function respelt(at: Location, word: string, candidates: Iterable<string>): Fix | undefined {
-  const meant = nearest(word, candidates, closeEnough(word));
+export function respelt(at: Location, word: string, candidates: Iterable<string>, limit?: number): Fix | undefined {
+  const meant = nearest(word, candidates, limit);
   return meant === undefined ? undefined : replacing(at, word, meant);
 }
 

@@ -137,6 +137,13 @@ describe('a file that is wrong gives one finding', () => {
       'domain.yaml:1:1 error policy/not-a-file',
       /is a folder/,
     ],
+    ['empty tools', { 'tools.ts': '\n' }, 'tools.ts:1:1 error tool/empty', /The file is empty\. Write the tools/],
+    [
+      'an empty policy beside rules',
+      { 'policy.md': '', 'rules.yaml': '- { rule: look-up, check: oneCall }\n' },
+      'policy.md:1:1 error policy/empty',
+      /Write the rules that rules\.yaml checks/,
+    ],
     [
       'a policy outside the folder',
       { 'domain.yaml': 'name: desk\npolicy: ../p.md\n' },
