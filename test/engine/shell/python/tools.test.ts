@@ -205,25 +205,25 @@ const failures: readonly {
 }[] = [
   {
     name: 'an interpreter that is not there',
-    files: { 'domain.yaml': 'name: desk\npython: /nowhere/python3\n', 'tools.py': '' },
+    files: { 'domain.yaml': 'name: desk\npython: /nowhere/python3\n', 'tools.py': '# No tools.\n' },
     found:
       /python\/missing tools.py: needs Python 3.10 or newer, and \/nowhere\/python3 is not a Python interpreter. Install it, or name one with python:/,
   },
   {
     name: 'a program that is not Python',
-    files: { 'domain.yaml': 'name: desk\npython: "false"\n', 'tools.py': '' },
+    files: { 'domain.yaml': 'name: desk\npython: "false"\n', 'tools.py': '# No tools.\n' },
     found:
       /python\/missing tools.py: needs Python 3.10 or newer, and false is not a Python interpreter: it ended with exit code 1. Install it, or name one with python:/,
   },
   {
     name: 'a program that is not Python and exits without an error',
-    files: { 'domain.yaml': 'name: desk\npython: "true"\n', 'tools.py': '' },
+    files: { 'domain.yaml': 'name: desk\npython: "true"\n', 'tools.py': '# No tools.\n' },
     found:
       /python\/missing tools.py: needs Python 3.10 or newer, and true is not a Python interpreter: it ended with exit code 0/,
   },
   {
     name: 'a program that says something else',
-    files: { 'domain.yaml': 'name: desk\npython: echo\n', 'tools.py': '' },
+    files: { 'domain.yaml': 'name: desk\npython: echo\n', 'tools.py': '# No tools.\n' },
     found: /python\/missing tools.py: needs Python 3.10 or newer, and echo is not a Python interpreter: it says -u -B /,
   },
   {
