@@ -215,7 +215,7 @@ const python = (fault: string, injected: string, body: string, sees: RegExp): Fa
 export const pythonTools: readonly FaultRow[] = [
   start('a missing Python', 'an interpreter that is not there', () => ({
     'domain.yaml': 'name: chairs\npython: /nowhere/python3\n',
-    'tools.py': '',
+    'tools.py': '# No tools.\n',
   })),
   start('a syntax error in tools.py', 'a file with half a definition', () => ({
     'tools.py': 'from rehearsal import tool\ndef broken(:\n',
