@@ -14,7 +14,7 @@ import type { RuleOf } from '../domain/rule.ts';
 import { type ToolCall, utterancesOf } from '../events/message.ts';
 import { parseExpression, pathsIn } from '../expression/expression.ts';
 import { excerpt } from '../text/excerpt.ts';
-import { saysAny } from '../text/phrase.ts';
+import { phrasesIn, saysAny } from '../text/phrase.ts';
 import { impossible } from '../values/impossible.ts';
 import type { Json } from '../values/json.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
@@ -175,7 +175,7 @@ function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[], 
  * yes in as many words answers. Wordings of the rule ask, too.
  */
 function invitationOf(content: string, named: readonly Named[], { asks }: Wordings): 'asked' | 'announced' | null {
-  if (asks !== undefined && saysAny(content, listOf(asks))) return 'asked';
+  if (asks !== undefined && saysAny(content, phrasesIn(asks))) return 'asked';
   if (isProposal(content)) return 'asked';
   const question = closedQuestionOf(content);
   const isOfThis = question !== null && named.some((each) => isNamed(question, each));
@@ -185,12 +185,10 @@ function invitationOf(content: string, named: readonly Named[], { asks }: Wordin
 
 /** Returns what an answer is: by the wordings of the rule, or else by those of English. */
 function replyIn({ yes, no }: Wordings, proposal: string, answer: string): Reply {
-  if (no !== undefined && saysAny(answer, listOf(no))) return 'no';
-  if (yes !== undefined && saysAny(answer, listOf(yes))) return 'yes';
+  if (no !== undefined && saysAny(answer, phrasesIn(no))) return 'no';
+  if (yes !== undefined && saysAny(answer, phrasesIn(yes))) return 'yes';
   return replyTo(proposal, answer);
 }
-
-const listOf = (phrases: string | readonly string[]) => (typeof phrases === 'string' ? [phrases] : phrases);
 
 /** Why the answer is to something other than the call: it names a rival of a value, and not the value. */
 function departureIn(proposal: string, said: string, named: readonly Named[]): string | null {

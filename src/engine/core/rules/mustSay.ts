@@ -1,6 +1,6 @@
 import type { RuleOf } from '../domain/rule.ts';
 import { utterancesOf } from '../events/message.ts';
-import { saysPhrase } from '../text/phrase.ts';
+import { phrasesIn, saysAny } from '../text/phrase.ts';
 import type { MadeCall } from './calls.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
@@ -58,12 +58,10 @@ function afterCalls(
 }
 
 function saidSince(rule: RuleOf<'mustSay'>, { state }: Seen, step: number): Finding | null {
-  const phrases = phrasesOf(rule);
   const found = utterancesOf(state.messages).find(
-    (each) => each.role === 'agent' && each.step > step && phrases.some((phrase) => saysPhrase(each.content, phrase)),
+    (each) => each.role === 'agent' && each.step > step && saysAny(each.content, phrasesIn(rule.says)),
   );
   return found ? held('the agent said it', [found.step]) : null;
 }
 
-const phrasesOf = ({ says }: RuleOf<'mustSay'>) => (typeof says === 'string' ? [says] : says);
-const wording = (rule: RuleOf<'mustSay'>) => `"${phrasesOf(rule)[0]}"`;
+const wording = (rule: RuleOf<'mustSay'>) => `"${phrasesIn(rule.says)[0]}"`;

@@ -1,6 +1,6 @@
 import type { RuleOf } from '../domain/rule.ts';
 import { excerpt } from '../text/excerpt.ts';
-import { saysPhrase } from '../text/phrase.ts';
+import { phrasesIn, saysAny } from '../text/phrase.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
 
@@ -28,8 +28,7 @@ function callMatched(tools: NonNullable<RuleOf<'never'>['tools']>, moment: Momen
 
 function utteranceMatched({ says }: RuleOf<'never'>, moment: Moment): string | null {
   if (moment.type !== 'utterance') return null;
-  const phrases = says === undefined ? null : typeof says === 'string' ? [says] : says;
-  const isSaid = phrases === null || phrases.some((phrase) => saysPhrase(moment.text, phrase));
+  const isSaid = says === undefined || saysAny(moment.text, phrasesIn(says));
   return isSaid ? `the agent said "${excerpt(moment.text)}"` : null;
 }
 

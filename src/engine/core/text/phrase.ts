@@ -5,14 +5,14 @@ import { containsWords } from './value.ts';
 /** Words that may be between the parts of a phrase. */
 const gap = 6;
 
-/**
- * Whether a text says a phrase: its words in their order, whatever their case, punctuation, contractions and plural
- * endings. `...` in a phrase matches up to six words: "5 ... 7 business days" matches "5 to 7 business days".
- */
-export function saysPhrase(text: string, phrase: string): boolean {
-  return saysAny(text, [phrase]);
-}
+/** Returns phrases as a list: a rule may name one of them alone. */
+export const phrasesIn = (phrases: string | readonly string[]): readonly string[] =>
+  typeof phrases === 'string' ? [phrases] : phrases;
 
+/**
+ * Whether a text says one of several phrases: its words in their order, whatever their case, punctuation, contractions and
+ * plural endings. `...` in a phrase matches up to six words: "5 ... 7 business days" matches "5 to 7 business days".
+ */
 export function saysAny(text: string, phrases: readonly string[]): boolean {
   const said = wordsOf(plain(text));
   return phrases.some((phrase) => {
