@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from random import Random
@@ -84,6 +84,7 @@ class Generator:
         self._active: list[_Request] = []
         self._wake = threading.Condition()
         self._model = threading.Lock()
+        self._turn = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="generation", daemon=True)
         self._thread.start()
@@ -107,7 +108,7 @@ class Generator:
 
     def release(self, session: str) -> None:
         """Forgets a session's keys and values; only an answer that it waits for fails."""
-        with self._model:
+        with self._exclusive():
             with self._wake:
                 waiting = [request for request in self._waiting if request.session == session]
                 self._waiting = [request for request in self._waiting if request.session != session]
@@ -118,19 +119,19 @@ class Generator:
     def refresh(self) -> None:
         """Takes over the live weights; everything computed with the old ones is forgotten."""
         self.suspend()
-        with self._model:
+        with self._exclusive():
             self.decoder.refresh()
 
     def suspend(self) -> None:
         """Forgets everything that was computed."""
-        with self._model:
+        with self._exclusive():
             for session in list(self._caches):
                 self.decoder.drop(session)
             self._caches.clear()
 
     def adopt(self, model: Any) -> None:
         """Samples for another module from now on, for instance the same one with a LoRA adapter around it."""
-        with self._model:
+        with self._exclusive():
             self.decoder.adopt(model)
 
     def close(self) -> None:
@@ -140,22 +141,36 @@ class Generator:
             self._wake.notify()
         self._thread.join()
 
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Holds the model, at the latest after the pass in progress.
+
+        The thread that decodes would get a lock again at once, so the others would wait for many passes. It has to
+        wait for the turn that one of them holds.
+        """
+        with self._turn:
+            self._model.acquire()
+        try:
+            yield
+        finally:
+            self._model.release()
+
     def _run(self) -> None:
         error: BaseException = RuntimeError("the generator was closed")
         try:
             while self._has_work():
                 try:
-                    with self._model, torch.inference_mode():
+                    with self._exclusive(), torch.inference_mode():
                         self._pass()
                 except Exception as failure:  # a pass computes for all of them together
-                    with self._model:
+                    with self._exclusive():
                         for request in list(self._active):
                             self._fail(request, failure)
         except BaseException as failure:
             error = failure
             raise
         finally:
-            with self._model, self._wake:
+            with self._exclusive(), self._wake:
                 self._closed = True
                 left, self._waiting, self._active = [*self._waiting, *self._active], [], []
                 for request in left:
