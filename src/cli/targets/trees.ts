@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isWithin } from '../../engine/shell/files/boundedFile.ts';
+import { listingLimits } from '../../engine/shell/files/entriesBelow.ts';
 import { workFolder } from '../../engine/shell/files/workFolders.ts';
 import { trainerFolder } from '../python/pythonEnvironment.ts';
 import type { RemoteCall } from './ssh/remoteAgent.ts';
@@ -34,10 +35,14 @@ export const notCopied: ReadonlySet<string> = new Set([
 const chunkSize = 1 << 20;
 
 /** A tree of everything in a folder but what is made again there, or of one file. */
-export function treeOf(path: string, isWanted: (file: string) => boolean = () => true): Tree {
+export function treeOf(
+  path: string,
+  isWanted: (file: string) => boolean = () => true,
+  most: number = listingLimits.entries,
+): Tree {
   const name = basename(path);
   const isFile = statSync(path).isFile();
-  const found = isFile ? [path] : filesIn(path, rootsOf(path), []);
+  const found = isFile ? [path] : filesIn(path, most);
   const files = new Map<string, TreeFile>();
   for (const from of found.sort()) {
     const inside = relative(isFile ? dirname(path) : path, from)
@@ -57,20 +62,35 @@ function rootsOf(folder: string): readonly string[] {
   return basename(dirname(real)) === 'snapshots' && existsSync(blobs) ? [real, realpathSync(blobs)] : [real];
 }
 
-/**
- * @param above the real paths of the folders that it is in: a link to one of them has no end
- */
-function filesIn(folder: string, roots: readonly string[], above: readonly string[]): string[] {
-  const real = realpathSync(folder);
-  if (above.includes(real)) return [];
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    if (notCopied.has(name)) return [];
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (!stat?.isDirectory() && !stat?.isFile()) return [];
-    throwUnlessInside(path, roots);
-    return stat.isDirectory() ? filesIn(path, roots, [...above, real]) : [path];
-  });
+/** Folders that links lead to are copied under each of their names; a link to a folder that it is in has no end. */
+function filesIn(root: string, most: number): string[] {
+  const roots = rootsOf(root);
+  const found: string[] = [];
+  const folders = [{ folder: root, above: [] as readonly string[] }];
+  for (let entries = 0, next = folders.pop(); next; next = folders.pop()) {
+    const { folder, above } = next;
+    const real = realpathSync(folder);
+    if (above.includes(real)) continue;
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name);
+      if (notCopied.has(name)) continue;
+      entries += 1;
+      if (entries > most) throw tooMany(root, most);
+      const stat = statSync(path, { throwIfNoEntry: false });
+      if (!stat?.isDirectory() && !stat?.isFile()) continue;
+      throwUnlessInside(path, roots);
+      if (stat.isDirectory()) folders.push({ folder: path, above: [...above, real] });
+      else found.push(path);
+    }
+  }
+  return found;
+}
+
+function tooMany(root: string, most: number): Error {
+  return environmentFault(
+    'target/too-many-files',
+    `${root} has more than ${most.toLocaleString('en')} files and folders, counted under each link to them, so it is not sent to another machine. Move what is not needed elsewhere`,
+  );
 }
 
 /** A link would send a file of this machine that was not named to another one. */

@@ -36,6 +36,15 @@ test('the same content is the same tree, and dependencies, caches and .git are l
   expect(treeOf(join(folderWith({ ...files, 'desk/tasks/a.yaml': '2' }), 'desk')).hash).not.toBe(one.hash);
 });
 
+test('a folder that links make very large is not sent', () => {
+  const root = folderWith({ 'desk/domain.yaml': '', 'desk/d20/a.txt': '' });
+  for (let level = 0; level < 20; level += 1) {
+    mkdirSync(join(root, 'desk', `d${level}`));
+    for (const name of ['a', 'b']) symlinkSync(join('..', `d${level + 1}`), join(root, 'desk', `d${level}`, name));
+  }
+  expect(() => treeOf(join(root, 'desk'), undefined, 500)).toThrow('has more than 500 files and folders');
+});
+
 test('every path of this machine is brought along, at whatever depth, and named by its place there', () => {
   const root = folderWith({
     'desk/domain.yaml': '',
