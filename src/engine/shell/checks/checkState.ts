@@ -10,8 +10,8 @@ import type { Bases, Note } from '../source/note.ts';
 /** A task's time must be one, and its own state must go into places that the database has. */
 export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: boolean, note: Note): void {
   const { now, state } = placed.value;
-  if (now !== undefined && !isDate(now)) {
-    const message = `now is "${now}", which is not a date and time.`;
+  if (now !== undefined && !isNow(now)) {
+    const message = `now is "${now}", which is not a date and time in ISO 8601.`;
     note(placeOf(placed, 'now'), 'error', 'task/wrong-date', message, 'Write it as 2026-01-05T09:00:00Z.');
   }
   checkDates(placed, note);
@@ -53,7 +53,12 @@ function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: No
 }
 
 /** Whether a text is a date that exists and can be read in one way only. */
-export function isDate(text: string): boolean {
+/** Whether a text can be the time of a task. Dates in words are not compared correctly with those of a database. */
+export function isNow(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/.test(text) && isDate(text);
+}
+
+function isDate(text: string): boolean {
   return 'day' in calendarDay(text, 'UTC');
 }
 

@@ -23,7 +23,7 @@ import { checkRule, checkRules } from './checkRules.ts';
 import { checkSeats } from './checkSeats.ts';
 import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
-import { isDate } from './checkState.ts';
+import { isNow } from './checkState.ts';
 import { checkReferences, checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
@@ -140,12 +140,12 @@ function tasksWithoutErrors({ tasks }: Parts, errors: readonly Diagnostic[]): re
 function checkDomainFile(parts: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
   const { file } = parts;
   checkLexiconFacts(parts, known, note);
-  if (!isDate(file.value.now)) {
+  if (!isNow(file.value.now)) {
     note(
       placeOf(file, 'now'),
       'error',
       'domain/wrong-date',
-      `now is "${file.value.now}", which is not a date and time.`,
+      `now is "${file.value.now}", which is not a date and time in ISO 8601.`,
       'Write it as 2026-01-05T09:00:00Z.',
     );
   }

@@ -174,6 +174,12 @@ describe('without running any code', () => {
       'not a date and time',
     ],
     [
+      'a time in words',
+      task(`${good}now: 1 May 2026\n`),
+      ['tasks/first.task.yaml:9:6 error task/wrong-date'],
+      'not a date and time in ISO 8601',
+    ],
+    [
       'a time that can be read in two ways',
       task(`${good}now: 03/04/2026 10:00\n`),
       ['tasks/first.task.yaml:9:6 error task/wrong-date'],
