@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalApproved } from '../support/terminal.ts';
 
@@ -20,7 +21,7 @@ const tool = (name: string, annotations?: object) => ({ name, annotations, input
 const readNotes = tool('read_notes', { readOnlyHint: true });
 const getNextJob = tool('get_next_job');
 
-test.each<{
+type Trial = {
   readonly server: string;
   readonly tools: readonly object[];
   /** The number of calls of `add_note` after which it fails. */
@@ -29,7 +30,9 @@ test.each<{
   readonly approved: Readonly<Record<string, number>>;
   /** The number of calls that are the first of them. */
   readonly made: number;
-}>([
+};
+
+const trials: readonly Trial[] = [
   { server: 'with a reader', tools: [addNote, readNotes], approved: withReader, made: 8 },
   { server: 'that fails for a while', tools: [addNote, readNotes], works: 4, approved: withReader, made: 12 },
   { server: 'without reads', tools: [addNote], approved: { [add]: 6 }, made: 2 },
@@ -43,7 +46,9 @@ test.each<{
     approved: withReader,
     made: 8,
   },
-])(
+];
+
+test.each(sampled(trials, 2))(
   'each call that may change something is approved first: a server $server',
   async ({ server, tools, works = Number.MAX_SAFE_INTEGER, flags = [], approved, made }) => {
     const named = server.replaceAll(' ', '-');

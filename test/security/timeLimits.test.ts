@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { sampled } from '../support/suite.ts';
 import { play } from './forgeries.ts';
 
 // Domain code that prevents its own time limit from ending it. The scoring process has a separate timer.
@@ -22,7 +23,7 @@ const silent = {
   message: expect.stringContaining('blocked its process for'),
 };
 
-test.each([
+const attacks: readonly (readonly [what: string, code: string, failure: object])[] = [
   ['names a longer limit in its marker', mark(12, 60_000) + keepBusy(''), late],
   ['says in its marker that no call is under way', mark(0, 0) + keepBusy(''), late],
   ['says so again and again, and prints', keepBusy(`${mark(0, 0)} console.log('busy');`), late],
@@ -33,7 +34,9 @@ test.each([
   ],
   ['never comes back, without timers', `${withoutLimit} return new Promise(() => undefined)`, silent],
   ['says so and never comes back', `for (;;) { ${mark(0, 0)} ${mark(28, 'Date.now() >>> 0')} }`, silent],
-])('code that %s ends its rollout without a reward', async (_, attack, failure) => {
+];
+
+test.each(sampled(attacks, 2))('code that %s ends its rollout without a reward', async (_, attack, failure) => {
   const { closed } = await play(attack, 'scripted', { ...limits, silenceMs: failure === silent ? 300 : 120_000 });
   expect(closed).toMatchObject({ reward: null, failure: { who: 'environment', ...failure } });
 });

@@ -38,6 +38,7 @@ def test_entropy_collapses_where_a_step_goes_far_too_far(tmp_path: Path) -> None
     assert alarm["evidence"]["before"] > 5
 
 
+@pytest.mark.full
 def test_what_is_learned_by_heart_is_overfitting(tmp_path: Path) -> None:
     """One task is learned; the other's parcel has digits of which it knows nothing."""
     for task in ("move-0", "move-787867898778"):

@@ -64,6 +64,7 @@ def play(gateway: Gateway, node: str, agent: str | None, recording: Path, tasks:
         worker.close()
 
 
+@pytest.mark.full
 def test_an_agent_of_published_sdks_yields_the_row_that_the_plain_seat_yields(
     forced_gateway: Any, tokenizer: Any, node: str, tmp_path: Path
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_model_that_is_too_large_may_fit_in_4_bits(tmp_path: Path, monkeypatch
 
 
 @needs_bitsandbytes
+@pytest.mark.full
 def test_the_estimate_is_what_the_weights_take(tmp_path: Path) -> None:
     model = load_model("smollm2", torch.float32, quantization="4bit")
     estimate = preflight.in_memory(

@@ -273,10 +273,15 @@ async function counters() {
   });
 }
 
-const cases: readonly (Behaviour & { readonly task: string; readonly tool: string })[] = [
-  ...behaviours.map((behaviour, at) => ({ ...behaviour, task: `task-${at}`, tool: nameOf(at) })),
-  { name: 'a session that expires', task: 'task-expiring', tool: expiring, reply: () => undefined, seen: 'done' },
-];
+type Case = Behaviour & { readonly task: string; readonly tool: string };
+
+const cases = sampled<Case>(
+  [
+    ...behaviours.map((behaviour, at) => ({ ...behaviour, task: `task-${at}`, tool: nameOf(at) })),
+    { name: 'a session that expires', task: 'task-expiring', tool: expiring, reply: () => undefined, seen: 'done' },
+  ],
+  2,
+);
 
 const taskOf = (tool: string, args: string) => `user: { goal: You want it done. }
 script:

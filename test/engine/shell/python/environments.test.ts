@@ -36,7 +36,7 @@ test('methods of an existing class are tools', async () => {
   expect(tools.map(({ name, effect, timeoutMs }) => [name, effect, timeoutMs])).toEqual([
     ['cancel', 'write', 30_000],
     ['get_order', 'read', 30_000],
-    ['rest', 'read', 1500],
+    ['rest', 'read', 4000],
     ['set_count', 'write', 30_000],
   ]);
 });
