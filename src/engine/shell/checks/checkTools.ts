@@ -16,6 +16,15 @@ import { placeOfTool } from './checkSources.ts';
 /** Checks the tools against the requirements of model providers, the policy and the tasks. */
 export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   checkPolicyNames(parts, bases, known, note);
+  for (const [name, at] of parts.scan.unexported)
+    note(
+      at,
+      'warning',
+      'tool/not-exported',
+      `${name} is not a tool of the domain, because it is not exported.`,
+      `Write \`export const ${name}\`, or remove it.`,
+      fixOf(`Export ${name}`, { ...at, text: `export const ${name}` }),
+    );
   // What a simulated tool takes is in its file: it is known before anything has run.
   const simulated = parts.simulated.map(({ value }) => describeSimulated(value));
   for (const tool of known.tools.size === 0 ? simulated : known.tools.values()) {

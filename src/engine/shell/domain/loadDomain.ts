@@ -268,7 +268,7 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
 const phrasesKind = { kind: 'phrase', schema: 'phrases', item: phrasesSchema, isMap: true } as const;
-const emptyScan: Scan = { tools: new Map(), declared: new Map(), complete: true, sources: [] };
+const emptyScan: Scan = { tools: new Map(), declared: new Map(), unexported: new Map(), complete: true, sources: [] };
 
 function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
   return {
@@ -299,6 +299,7 @@ function merged(scans: readonly Scan[]): Scan {
   return {
     tools: new Map(scans.flatMap(({ tools }) => [...tools])),
     declared: new Map(scans.flatMap(({ declared }) => [...declared])),
+    unexported: new Map(scans.flatMap(({ unexported }) => [...unexported])),
     complete: scans.every(({ complete }) => complete),
     sources: scans.flatMap(({ sources }) => sources),
   };

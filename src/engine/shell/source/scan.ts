@@ -16,6 +16,8 @@ export type Scan = {
   /** The location where each tool is exported, in the order of the source. */
   readonly tools: ReadonlyMap<string, Location>;
   readonly declared: ReadonlyMap<string, Declared>;
+  /** The locations of `const NAME` of what is made as a tool, but neither exported nor used. */
+  readonly unexported: ReadonlyMap<string, Location>;
   /** Whether the scan understood every export, so that a name that is not here is not a tool. */
   readonly complete: boolean;
   /** The scanned file and every file of the domain that it imports. */
@@ -51,6 +53,7 @@ function scanFile(
   const text = blanked(source.text);
   const tools = new Map<string, Location>();
   const declared = new Map<string, Declared>();
+  const unexported = new Map<string, Location>();
   for (const match of text.matchAll(exportedTool)) {
     const [whole, name] = match;
     if (!name) continue;
@@ -58,6 +61,11 @@ function scanFile(
     declared.set(name, declarationAt(source, text, match.index));
   }
   const locals = new Map([...text.matchAll(localTool)].map((match) => [match[1] ?? '', match.index] as const));
+  for (const [name, index] of locals) {
+    const from = text.indexOf('const', index);
+    const isUsed = (text.match(wordOf(name)) ?? []).length > 1;
+    if (!isUsed) unexported.set(name, locate(source, from, text.indexOf(name, from + 5) + name.length - from));
+  }
   const others = [...text.matchAll(exportedConst)].some(({ 1: name = '' }) => !tools.has(name) && name !== 'sync');
   let complete = !others && !/^[ \t]*export\s+default\b/m.test(text);
   for (const match of text.matchAll(exportedAll)) {
@@ -67,6 +75,7 @@ function scanFile(
       const inner = scanFile(folder, from, overlay, visited);
       for (const [name, at] of inner.tools) tools.set(name, at);
       for (const [name, own] of inner.declared) declared.set(name, own);
+      for (const [name, at] of inner.unexported) unexported.set(name, at);
       complete &&= inner.complete;
     }
   }
@@ -84,8 +93,10 @@ function scanFile(
       else if (as !== 'sync') complete = false;
     }
   }
-  return { tools, declared, complete };
+  return { tools, declared, unexported, complete };
 }
+
+const wordOf = (name: string) => new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
 
 const effectOption = /\beffect\s*:\s*(['"])(read|write)\1/;
 

@@ -32,7 +32,7 @@ export function scanPython(folder: string, source: Source, overlay?: Overlay): S
   }
   const sources = new Map([[source.file, source]]);
   collectImports(folder, source, overlay, sources);
-  return { tools, declared, complete: sources.size === 1, sources: [...sources.values()] };
+  return { tools, declared, unexported: new Map(), complete: sources.size === 1, sources: [...sources.values()] };
 }
 
 /** The options of the decorator that is between two offsets. */

@@ -262,6 +262,18 @@ describe('without running any code', () => {
       'Did you mean find_order?',
     ],
     [
+      'a tool that is not exported',
+      { 'tools.ts': `${desk['tools.ts']}const refund = tool({ description: 'Refunds.' });\n` },
+      ['tools.ts:6:1 warning tool/not-exported'],
+      'Write `export const refund`, or remove it.',
+    ],
+    [
+      'a tool that another one is made of',
+      { 'tools.ts': `${desk['tools.ts']}const refund = tool({ description: 'Refunds.' });\nuse(refund);\n` },
+      [],
+      '',
+    ],
+    [
       'names that only a server knows',
       { 'domain.yaml': `name: desk\n${server}`, ...task(good.replace('tool: find_order', 'tool: read_graph')) },
       ['tools.ts:4:14 info tool/unused'],
