@@ -17,7 +17,7 @@ export type Endpoint = z.infer<typeof endpointSchema>;
 /** An endpoint as a person writes it: no key is in a file. */
 export const userSchema = endpointSchema.omit({ api_key: true }).strict();
 
-/** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
+/** With `program` a custom agent takes the seat, and the endpoint is the model that it is lent. */
 const agentSchema = endpointSchema.extend({ program: z.string().optional() });
 
 /** The schema of each method's parameters. */

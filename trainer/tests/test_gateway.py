@@ -203,9 +203,11 @@ def test_a_stream_replays_the_message(forced_gateway: Any) -> None:
         ({"messages": [{"role": "robot", "content": "x"}]}, "invalid_messages"),
         ({"messages": [{"role": "user", "content": 7}]}, "invalid_messages"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "invalid_messages"),
+        ({"messages": [{"role": "assistant", "tool_calls": 5}]}, "invalid_messages"),
         ({"messages": [USER], "tools": "x"}, "invalid_tools"),
         ({"messages": [USER], "tools": [{"type": "function"}]}, "invalid_tools"),
         ({"messages": [USER], "max_tokens": -1}, "invalid_request"),
+        ({"messages": [USER], "max_completion_tokens": None, "max_tokens": -1}, "invalid_request"),
         ({"messages": [{"role": "user", "content": "a " * 2000}]}, "context_length_exceeded"),
     ],
 )

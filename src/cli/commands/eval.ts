@@ -246,7 +246,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
     if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
   }
   if (uncounted() > 0 && !isUncountable())
-    io.err(`${uncounted()} answers did not report their tokens, so the budget does not count them\n`);
+    io.err(`${counted(uncounted(), 'answer')} reported no tokens, so the number of tokens and the cost are too low\n`);
   // Where it stopped the run, the last line says so.
   if (stopped === null && isUncountable()) io.err(`${spentText(plan.meter)}\n`);
   const lost = [...record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'), ...crashed];

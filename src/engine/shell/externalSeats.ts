@@ -162,7 +162,7 @@ export function outsideOf(
   return { ...outside, forRollout: (log) => seated(agent, ask, outside, log) };
 }
 
-/** An agent of the user's own takes the seat for one rollout; one that starts again has it start afresh. */
+/** A custom agent takes the seat for one rollout; one that starts again has it start afresh. */
 function seated(
   agent: AgentSeat,
   ask: AskLentModel,

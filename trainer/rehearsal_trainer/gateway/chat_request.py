@@ -49,7 +49,9 @@ def read_chat_request(body: Json) -> ChatRequest:
     tools = body.get("tools") or []
     if not isinstance(tools, list):
         raise RequestError("tools must be a list", "invalid_tools", param="tools")
-    limit = body.get("max_completion_tokens", body.get("max_tokens"))
+    limit = body.get("max_completion_tokens")
+    if limit is None:
+        limit = body.get("max_tokens")
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise RequestError("max_tokens must be a positive whole number", "invalid_request", param="max_tokens")
     parsed_tools = [_tool(value, f"tools[{index}]") for index, value in enumerate(tools)]
@@ -94,7 +96,10 @@ def _message(value: Json, path: str) -> Message:
     if not isinstance(value, dict) or role not in ("system", "user", "assistant", "tool"):
         raise RequestError(f"{path}.role must be system, user, assistant or tool", "invalid_messages", param=path)
     content = _content(value.get("content"), path)
-    calls = [_call(call, f"{path}.tool_calls[{index}]") for index, call in enumerate(value.get("tool_calls") or [])]
+    called = value.get("tool_calls")
+    if called is not None and not isinstance(called, list):
+        raise RequestError(f"{path}.tool_calls must be a list", "invalid_messages", param=path)
+    calls = [_call(call, f"{path}.tool_calls[{index}]") for index, call in enumerate(called or [])]
     identity = value.get("rehearsal_id")
     call_id = value.get("tool_call_id")
     if role == "tool" and not isinstance(call_id, str):

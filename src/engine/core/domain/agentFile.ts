@@ -12,7 +12,7 @@ const common = {
     .describe('How long it may take to its next call of a tool, or to the end of its turn.'),
 };
 
-/** `*.agent.yaml`: an agent of the user's own, as a process or as an HTTP service. */
+/** `*.agent.yaml`: a custom agent, as a process or as an HTTP service. */
 export const agentFileSchema = z.union([
   z.strictObject({
     ...common,

@@ -11,7 +11,7 @@ export type ModelFreeUser = (typeof modelFreeSeats.user)[number];
 /** The occupant of a seat, as a person or a configuration names it. */
 export type SeatSpec = { readonly type: ModelFreeAgent | ModelFreeUser | 'human' } | ModelSeat | AgentSeat;
 
-/** An agent of the user's own. */
+/** A custom agent. */
 export type AgentSeat = {
   readonly type: 'agent';
   readonly name: string;

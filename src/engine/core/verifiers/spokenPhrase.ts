@@ -15,7 +15,7 @@ const word =
 /**
  * Whether a text says a phrase: the same words and numbers in the same order, whatever their case, accents, quotes,
  * hyphens and other punctuation. A number is found as a whole only: 10 is not in W2010, 110, 10.50 or 2026-03-10, and
- * 1,000 and 1 000 are 1000. The sign of a currency can be on either side.
+ * 1,000 and 1 000 are 1000. 1.000 can be read in two ways and equals only itself. The sign of a currency can be on either side.
  */
 export function saysPhrase(text: string, phrase: string): boolean {
   const [said, wanted] = [wordsOf(text), wordsOf(phrase)];
@@ -82,8 +82,12 @@ function formsOf(found: string): readonly string[] {
   return [...numbersOf(number), ...(unit ? [unit] : [])];
 }
 
+/** One thousand in some languages, one with three decimals in others. */
+const pointedThousand = /^-?[1-9]\d{0,2}\.\d{3}$/;
+
 /** A number without the commas between thousands and the zeros behind its decimals; several where commas part them. */
 function numbersOf(digits: string): readonly string[] {
+  if (pointedThousand.test(digits)) return [digits];
   const isGrouped = /^-?(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})(?:\.\d+)?$/.test(digits);
   if (!isGrouped && /,.*,/.test(digits)) return digits.split(',').flatMap(numbersOf);
   const plain = isGrouped ? digits.replaceAll(',', '') : digits.replace(/^(-?\d+),(\d+)$/, '$1.$2');

@@ -40,7 +40,7 @@ const defaultTogetherMs = 10;
 const notNow = 'Error: tools can be called only in the turn of the agent';
 
 /**
- * An agent of the user's own in the seat of one rollout. It is not a second loop: asked for its turn, the program
+ * A custom agent in the seat of one rollout. It is not a second loop: asked for its turn, the program
  * continues until it calls a tool or ends its turn, and that is the seat's reply; a call over MCP waits for its result
  * in the conversation that the seat is shown when it is asked again.
  */

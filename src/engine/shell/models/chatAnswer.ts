@@ -70,7 +70,7 @@ const partsSchema = z.preprocess(
 );
 const contentSchema = z.union([z.string(), partsSchema]);
 
-/** A field that is only told, so one of another type counts as absent. */
+/** A field that is only reported, so one of another type counts as absent. */
 const lenient = <Value extends z.ZodType>(value: Value) => optional(value).catch(undefined);
 
 /** Some gateways omit the type or send a numeric id. */

@@ -29,15 +29,15 @@ type Lent = { readonly key: string; readonly lender: Lender };
 const longestBody = 32 * 2 ** 20;
 
 /** One server for all rollouts of this process, begun with the first one that lends. It keeps no process alive. */
-let door: Promise<Door> | null = null;
+let server: Promise<LoanServer> | null = null;
 
 /** Lends a rollout's agent two addresses on this machine, and a key that opens them. */
 export async function lendAddress(lender: Lender): Promise<LentAddress> {
-  door ??= Door.open();
-  return (await door).lend(lender);
+  server ??= LoanServer.open();
+  return (await server).lend(lender);
 }
 
-class Door {
+class LoanServer {
   readonly #server: Server;
   readonly #lent = new Map<string, Lent>();
 
@@ -51,8 +51,8 @@ class Door {
     this.#server.unref();
   }
 
-  static async open(): Promise<Door> {
-    const opened = new Door();
+  static async open(): Promise<LoanServer> {
+    const opened = new LoanServer();
     await new Promise<void>((resolve, reject) => {
       opened.#server.once('error', reject);
       opened.#server.listen(0, '127.0.0.1', resolve);

@@ -23,7 +23,8 @@ type Given = { readonly id: string; readonly text: string };
 
 /**
  * The model that is lent to an agent for one rollout. Requests are answered one after the other, so that what is
- * recorded has one order; the model's name and the key are the engine's, everything else is as the agent sent it.
+ * recorded has one order. The model's name, the key and the settings of the seat are the engine's; everything else is
+ * as the agent sent it.
  */
 export class LentModel {
   readonly #model: ModelSeat;
@@ -105,7 +106,7 @@ export function streamed({ choices, usage, ...head }: Completion): string {
     const { index = at } = choice;
     return [
       { index, delta, finish_reason: null },
-      { index, delta: {}, finish_reason },
+      { ...choice, index, delta: {}, finish_reason },
     ];
   });
   const chunks = [...deltas.map((choice) => ({ ...chunk, choices: [choice] })), { ...chunk, choices: [], usage }];

@@ -45,6 +45,13 @@ test('a custom agent gets numbers beyond 2^53 as they came', async () => {
   expect(streamed(answer.body as never)).toContain(`"vendor_state":${state}`);
 });
 
+test('other fields of a choice are streamed too', () => {
+  const { raw } = answerOf({
+    choices: [{ finish_reason: 'stop', native_finish_reason: 'END', message: { content: 'x' } }],
+  });
+  expect(streamed(raw)).toContain('"native_finish_reason":"END"');
+});
+
 test('an answer that a filter withheld is streamed too', () => {
   const { raw } = answerOf({ id: 'c', choices: [{ finish_reason: 'content_filter' }] });
   expect(streamed(raw)).toContain('"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]');
