@@ -135,7 +135,7 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
       streamed,
       streamed.isStreamed,
       ['streams answers', 'did not stream an answer'],
-      'Nothing to do: Rehearsal asks for whole answers. A custom agent must not stream',
+      'Nothing to do: Rehearsal asks for whole answers',
     ),
     found(
       'reasoning',
