@@ -9,11 +9,10 @@ import { faultOf, type Waited, waitAdvice, waitText } from '../../engine/shell/m
 import { limiterOf } from '../../engine/shell/models/endpointLimiter.ts';
 import { errorIn } from '../../engine/shell/models/providerError.ts';
 import {
-  adapt,
   adaptationFor,
+  askAdapted,
   describeAdaptation,
   fieldText,
-  learn,
   type RefusedRequest,
 } from '../../engine/shell/models/refusedFields.ts';
 import { structured } from '../../engine/shell/models/structuredOutput.ts';
@@ -79,13 +78,9 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
     const fixed = probed === undefined ? [] : [probed];
     const whole = { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more };
     // A rollout leaves out what the endpoint refuses, too.
-    for (;;) {
-      const { request } = adapt(seat, whole, fixed);
-      const answered = await post(endpoint, request);
-      if (answered.status === 429) refusal = answered;
-      const adaptation = answered.refused && adaptationFor(answered.refused, request, fixed);
-      if (!adaptation || !learn(seat, adaptation)) return answered;
-    }
+    const answered = await askAdapted(seat, whole, fixed, (request) => post(endpoint, request));
+    if (answered.status === 429) refusal = answered;
+    return answered;
   };
   // A model without an end writes until its context is full.
   const limited = seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens };

@@ -11,14 +11,14 @@ import { Fault } from '../files/fault.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { type ChatAnswer, textOf } from './chatAnswer.ts';
 import { idsOfCalls, nameCalls } from './chatCalls.ts';
-import type { ChatBody } from './chatMessage.ts';
+import type { ChatBody, ChatRequest } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { inAnswer, type OnRetry, prepareAttempts } from './endpointAttempts.ts';
 import { type Asked, type EndpointFailure, faultOf } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { isBlank } from './providerError.ts';
-import { adapt, adaptationFor, describeAdaptation, learn, reportAdaptation } from './refusedFields.ts';
+import { askAdapted, describeAdaptation, type RefusedRequest, reportAdaptation } from './refusedFields.ts';
 import { recordedFields } from './sentBack.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
@@ -158,6 +158,50 @@ export async function complete(
   onRetry: OnRetry = () => undefined,
   fixed: readonly string[] = [],
 ): Promise<Completed> {
+  const { answer, failure, ms, retries, request, applied } = await askAdapted(
+    seat,
+    requestTo(seat, body),
+    fixed,
+    (asked) => askOnce(seat, key, asked, signal, onRetry),
+    (adaptation) => onRetry({ attempt: 1, of: 1, reason: reportAdaptation(adaptation) }),
+  );
+  const note = { ms, request: withoutMedia(request) };
+  if (!answer) {
+    // What an agent of the user's own asks for is its own doing.
+    const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
+    const fault = failure instanceof Fault ? failure : faultOf(failure, seat, who, key !== '', isFirst);
+    throw new Fault(fault.failure, { reason: fault.reason, note });
+  }
+  const { usage } = answer;
+  const call: ModelCall = {
+    ...note,
+    ...(usage ? { usage } : {}),
+    ...answer.note,
+    ...(retries > 0 ? { retries } : {}),
+    ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
+  };
+  return { answer, call };
+}
+
+/** The outcome of a request, after the attempts at it: a chat completion, or why there is none. */
+type Outcome = {
+  readonly ms: number;
+  readonly retries: number;
+  /** The error with which the endpoint refused the request. */
+  readonly refused: RefusedRequest | null;
+} & (
+  | { readonly answer: ChatAnswer; readonly failure: null }
+  | { readonly answer: null; readonly failure: Fault | EndpointFailure }
+);
+
+/** Sends a request as it is, at the pace that its endpoint allows and with retries. */
+async function askOnce(
+  seat: ModelSeat,
+  key: string,
+  request: ChatRequest,
+  signal: AbortSignal,
+  onRetry: OnRetry,
+): Promise<Outcome> {
   const attempts = prepareAttempts(seat, limiterOf(seat, key), onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
@@ -169,9 +213,8 @@ export async function complete(
     defaultHeaders: { 'x-client-request-id': randomUUID(), ...seat.headers },
     fetch: attempts.fetch,
   });
-  const { request, applied } = adapt(seat, requestTo(seat, body), fixed);
-  const recorded = withoutMedia(request);
   const from = performance.now();
+  const effort = () => ({ ms: Math.round(performance.now() - from), retries: attempts.retries() });
   try {
     const sent = client.post('/chat/completions', {
       body: request,
@@ -180,34 +223,14 @@ export async function complete(
     await sent.asResponse();
     const read = attempts.read();
     if (read?.type !== 'answer') throw new Error('an answer with a successful status was not read');
-    const { answer } = read;
-    const { usage } = answer;
-    const retries = attempts.retries();
-    const call: ModelCall = {
-      ms: Math.round(performance.now() - from),
-      request: recorded,
-      ...(usage ? { usage } : {}),
-      ...answer.note,
-      ...(retries > 0 ? { retries } : {}),
-      ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
-    };
-    return { answer, call };
+    return { answer: read.answer, failure: null, refused: null, ...effort() };
   } catch (error) {
-    const failure = failureIn(error);
-    const adaptation = failure?.type === 'refused' ? adaptationFor(failure, request, fixed) : null;
-    if (adaptation) {
-      if (learn(seat, adaptation)) onRetry({ attempt: 1, of: 1, reason: reportAdaptation(adaptation) });
-      return complete(seat, key, who, signal, body, onRetry, fixed);
-    }
-    // What an agent of the user's own asks for is its own doing.
-    const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
+    const said = failureIn(error);
     const own = attempts.failure();
-    const refused = failure?.type === 'refused' ? { ...failure, waited: attempts.waited() } : failure;
-    const cause = own instanceof Fault || !signal.aborted ? (own ?? refused) : failure;
-    if (!cause) throw error;
-    const fault = cause instanceof Fault ? cause : faultOf(cause, seat, who, key !== '', isFirst);
-    const note = { ms: Math.round(performance.now() - from), request: recorded };
-    throw new Fault(fault.failure, { reason: fault.reason, note });
+    const refused = said?.type === 'refused' ? { ...said, waited: attempts.waited() } : null;
+    const failure = own instanceof Fault || !signal.aborted ? (own ?? refused ?? said) : said;
+    if (!failure) throw error;
+    return { answer: null, failure, refused, ...effort() };
   }
 }
 
