@@ -4,6 +4,7 @@ import { jsonOf } from '../../engine/core/values/json.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import type { ChatAnswer } from '../../engine/shell/models/chatAnswer.ts';
 import type { ChatRequest } from '../../engine/shell/models/chatMessage.ts';
+import { requestTo } from '../../engine/shell/models/chatRequest.ts';
 import { prepareAttempts } from '../../engine/shell/models/endpointAttempts.ts';
 import { faultOf, type Waited, waitAdvice, waitText } from '../../engine/shell/models/endpointFaults.ts';
 import { limiterOf } from '../../engine/shell/models/endpointLimiter.ts';
@@ -57,6 +58,7 @@ const verdict = {
   additionalProperties: false,
 };
 const verdictSchema = z.object({ holds: z.boolean() });
+/** Parameters with the values that they have where no setting names another one. */
 const parameters = {
   temperature: 0,
   max_tokens: 16,
@@ -73,39 +75,38 @@ const parameters = {
 export async function endpointSupport(endpoint: Endpoint): Promise<readonly Condition[]> {
   const { seat } = endpoint;
   let refusal: Tried | undefined;
+  const { maxTokens: _, ...unlimited } = seat;
+  let asked: ModelSeat = seat;
   const ask = async (content: string, more: object = {}, probed?: string) => {
     if (refusal) return refusal;
     const fixed = probed === undefined ? [] : [probed];
-    const whole = { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more };
+    // An endpoint may refuse two limits in one request.
+    const whole = requestTo(probed?.startsWith('max_') ? unlimited : asked, {
+      messages: [{ role: 'user', content }],
+      ...more,
+    });
     // A rollout leaves out what the endpoint refuses, too.
     const answered = await askAdapted(seat, whole, fixed, (request) => post(endpoint, request));
     if (answered.status === 429) refusal = answered;
     return answered;
   };
   // A model without an end writes until its context is full.
-  const limited = seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens };
-  const first = await ask('Say hello.', limited);
-  const refusesLimit = isRefused(first);
-  const limit = refusesLimit ? {} : limited;
-  const plain = refusesLimit ? await ask('Say hello.') : first;
+  const first = await ask('Say hello.');
+  if (isRefused(first)) asked = unlimited;
+  const plain = isRefused(first) ? await ask('Say hello.') : first;
   if (!plain.answer) return [unreached(plain)];
-  const tools = { ...limit, tools: [lookUp] };
+  const tools = { tools: [lookUp] };
   const one = await ask('Look up the parcel P1 with the tool.', tools);
   const two = await ask('Look up the parcels P1 and P2. Make both calls at once.', tools);
-  const judged = await ask(
-    'Does 1 + 1 = 2 hold?',
-    { ...limit, response_format: structured('verdict', verdict) },
-    'response_format',
-  );
-  const streamed = await ask('Say hello.', { ...limit, stream: true });
-  // An endpoint without tools does not accept their parameter either.
-  const asked = Object.entries(parameters).filter(([name]) => name !== 'parallel_tool_calls' || one.status === 200);
+  const form = { response_format: structured('verdict', verdict) };
+  const judged = await ask('Does 1 + 1 = 2 hold?', form, 'response_format');
+  const streamed = await ask('Say hello.', { stream: true });
   const named: (readonly [name: string, tried: Tried])[] = [];
-  for (const [name, value] of asked) {
-    const more = name === 'parallel_tool_calls' ? tools : {};
-    // An endpoint may refuse two limits in one request.
-    const tried = await ask('Say hello.', { ...(name.startsWith('max_') ? {} : limit), ...more, [name]: value }, name);
-    named.push([name, tried]);
+  for (const [name, value] of Object.entries(parameters)) {
+    const ofTools = name === 'parallel_tool_calls';
+    // An endpoint without tools does not accept their parameter either.
+    if (ofTools && one.status !== 200) continue;
+    named.push([name, await ask('Say hello.', { ...(ofTools ? tools : {}), [name]: value }, name)]);
   }
   const all = [plain, one, two, judged];
   const leftOut = Object.keys(seat.extraBody ?? {}).filter((name) => !(name in plain.request));
