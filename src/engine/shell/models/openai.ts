@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
+import * as z from 'zod';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Offered } from '../../core/domain/tool.ts';
 import { offeredNow } from '../../core/events/message.ts';
@@ -203,16 +204,7 @@ async function askOnce(
   onRetry: OnRetry,
 ): Promise<Outcome> {
   const attempts = prepareAttempts(seat, limiterOf(seat, key), onRetry);
-  const client = new OpenAI({
-    apiKey: key || 'none',
-    baseURL: seat.baseUrl,
-    // The attempts repeat themselves.
-    maxRetries: 0,
-    timeout: longestTimeoutMs,
-    // Attempts at one request have one id. The trainer's gateway gives the same answer to each.
-    defaultHeaders: { 'x-client-request-id': randomUUID(), ...seat.headers },
-    fetch: attempts.fetch,
-  });
+  const client = clientOf(seat, key, attempts.fetch);
   const from = performance.now();
   const effort = () => ({ ms: Math.round(performance.now() - from), retries: attempts.retries() });
   try {
@@ -237,6 +229,22 @@ async function askOnce(
 /** The client's own clock stops at the first byte and then asks again, so it is set to a time that never comes. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
+/**
+ * Returns a client for one request, as `send` sends it.
+ * @param key the API key, or empty for a server that wants none
+ */
+function clientOf(seat: ModelSeat, key: string, send: typeof fetch): OpenAI {
+  return new OpenAI({
+    apiKey: key || 'none',
+    baseURL: seat.baseUrl,
+    maxRetries: 0,
+    timeout: longestTimeoutMs,
+    // Attempts at one request have one id. The trainer's gateway gives the same answer to each.
+    defaultHeaders: { 'x-client-request-id': randomUUID(), ...seat.headers },
+    fetch: send,
+  });
+}
+
 /** Returns what an error of the client says about an endpoint; null for any other error. */
 function failureIn(error: unknown): EndpointFailure | null {
   if (error instanceof APIUserAbortError) return { type: 'cancelled' };
@@ -255,28 +263,37 @@ function withoutStatus(message: string, status: number | undefined): string {
 /** The time that an endpoint may take to list its models, in ms. */
 const listTimeoutMs = 15_000;
 
+const modelsSchema = z.array(z.looseObject({ id: z.string() }));
+
 /**
- * Asks an endpoint which models it has, once. Throws a `Fault` where no one answers or the key is refused; whatever
- * else it answers is left to the first question.
+ * Returns the names of the models that an endpoint lists, which it is asked for once. Throws a `Fault` where no one
+ * answers or where it refuses.
+ * @param key the API key, or empty for a server that wants none
+ */
+export async function listedModels(seat: ModelSeat, key: string, signal: AbortSignal): Promise<readonly string[]> {
+  const client = clientOf(seat, key, (url, init) => {
+    const signals = [AbortSignal.timeout(listTimeoutMs), ...(init?.signal ? [init.signal] : [])];
+    return boundFetch(url, { ...init, signal: AbortSignal.any(signals) });
+  });
+  try {
+    const { data } = await client.models.list({ signal });
+    return (modelsSchema.safeParse(data).data ?? []).map(({ id }) => id);
+  } catch (error) {
+    const failure = failureIn(error);
+    throw error instanceof Fault || !failure ? error : faultOf(failure, seat, 'simulator', key !== '');
+  }
+}
+
+/**
+ * Throws a `Fault` where no one answers at an endpoint or where it refuses the key; whatever else it answers is left to
+ * the first question.
  * @param key the API key, or empty for a server that wants none
  */
 export async function throwUnlessServed(seat: ModelSeat, key: string, signal: AbortSignal): Promise<void> {
-  const client = new OpenAI({
-    apiKey: key || 'none',
-    baseURL: seat.baseUrl,
-    maxRetries: 0,
-    timeout: listTimeoutMs,
-    fetch: boundFetch,
-  });
   try {
-    await client.models.list({ signal });
+    await listedModels(seat, key, signal);
   } catch (error) {
-    const failure = failureIn(error);
-    const fault = error instanceof Fault || !failure ? error : faultOf(failure, seat, 'simulator', key !== '');
-    if (
-      signal.aborted ||
-      (fault instanceof Fault && /^(model\/(unreachable|key)|http\/too-long)$/.test(fault.failure.code))
-    )
-      throw fault;
+    const code = error instanceof Fault ? error.failure.code : '';
+    if (signal.aborted || /^(model\/(unreachable|key)|http\/too-long)$/.test(code)) throw error;
   }
 }
