@@ -15,7 +15,7 @@ import { idsOfCalls, nameCalls } from './chatCalls.ts';
 import type { ChatBody, ChatRequest } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { inAnswer, type OnRetry, prepareAttempts } from './endpointAttempts.ts';
-import { type Asked, type EndpointFailure, faultOf } from './endpointFaults.ts';
+import { type Asked, type EndpointFailure, faultOf, type Waited } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { isBlank } from './providerError.ts';
@@ -185,9 +185,14 @@ export async function complete(
 }
 
 /** The outcome of a request, after the attempts at it: a chat completion, or why there is none. */
-type Outcome = {
+export type Outcome = {
+  /** The HTTP status; 0 if the endpoint did not answer. */
+  readonly status: number;
+  readonly headers: Headers;
+  readonly isStreamed: boolean;
   readonly ms: number;
   readonly retries: number;
+  readonly waited: Waited;
   /** The error with which the endpoint refused the request. */
   readonly refused: RefusedRequest | null;
 } & (
@@ -196,33 +201,40 @@ type Outcome = {
 );
 
 /** Sends a request as it is, at the pace that its endpoint allows and with retries. */
-async function askOnce(
+export async function askOnce(
   seat: ModelSeat,
   key: string,
   request: ChatRequest,
   signal: AbortSignal,
-  onRetry: OnRetry,
+  onRetry?: OnRetry,
 ): Promise<Outcome> {
   const attempts = prepareAttempts(seat, limiterOf(seat, key), onRetry);
   const client = clientOf(seat, key, attempts.fetch);
   const from = performance.now();
-  const effort = () => ({ ms: Math.round(performance.now() - from), retries: attempts.retries() });
+  const effort = () => ({
+    ms: Math.round(performance.now() - from),
+    retries: attempts.retries(),
+    waited: attempts.waited(),
+  });
   try {
     const sent = client.post('/chat/completions', {
       body: request,
       signal: AbortSignal.any([signal, attempts.over]),
     });
-    await sent.asResponse();
+    const { status, headers } = await sent.asResponse();
     const read = attempts.read();
     if (read?.type !== 'answer') throw new Error('an answer with a successful status was not read');
-    return { answer: read.answer, failure: null, refused: null, ...effort() };
+    const { answer, isStreamed } = read;
+    return { status, headers, isStreamed, answer, failure: null, refused: null, ...effort() };
   } catch (error) {
     const said = failureIn(error);
     const own = attempts.failure();
     const refused = said?.type === 'refused' ? { ...said, waited: attempts.waited() } : null;
     const failure = own instanceof Fault || !signal.aborted ? (own ?? refused ?? said) : said;
     if (!failure) throw error;
-    return { answer: null, failure, refused, ...effort() };
+    const { status, headers } = error instanceof APIError ? error : { status: undefined, headers: undefined };
+    const came = { status: status ?? 0, headers: headers ?? new Headers(), isStreamed: false };
+    return { ...came, answer: null, failure, refused, ...effort() };
   }
 }
 
