@@ -142,18 +142,21 @@ it('a request counts whose answer the seat refuses, and a path without a request
   ]);
 });
 
-it('every request has the headers and the fields that --set names', async () => {
-  const asked: { readonly team: unknown; readonly topK: unknown }[] = [];
+it('every request has the headers of a rollout and the settings that the options name', async () => {
+  const asked: object[] = [];
   const url = await endpoint((_, body, headers) => {
-    asked.push({ team: headers['x-team'], topK: JSON.parse(body).top_k });
+    const { temperature, reasoning_effort: effort, top_k: topK } = JSON.parse(body);
+    const { authorization, 'x-team': team, 'x-client-request-id': id = null } = headers;
+    asked.push({ authorization, team, hasId: id !== null, topK, temperature, effort });
     return completion({ content: 'I like turtles.' });
   });
-  const sets = ['--set', 'agent.headers.X-Team=red', '--set', 'agent.extraBody.top_k=20'];
-  await doctor(['--live', url, '--model', 'turtle', '--json', ...sets]);
+  const settings = ['headers.X-Team=red', 'extraBody.top_k=20', 'reasoningEffort=none'];
+  const sets = settings.flatMap((setting) => ['--set', `agent.${setting}`]);
+  await doctor(['--live', url, '--model', 'turtle', '--json', '--temperature', '0.7', ...sets]);
   expect(asked.length).toBeGreaterThan(10);
-  expect(new Set(asked.map((each) => JSON.stringify(each)))).toEqual(
-    new Set([JSON.stringify({ team: 'red', topK: 20 })]),
-  );
+  const ofRollout = { authorization: 'Bearer none', team: 'red', hasId: true };
+  const expected = { ...ofRollout, topK: 20, temperature: 0.7, effort: 'none' };
+  expect(new Set(asked.map((each) => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(expected)]));
 });
 
 inFullSuite('--only tries the paths that it names alone', async () => {

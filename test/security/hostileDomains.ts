@@ -93,7 +93,7 @@ export const domainAttacks = [
       sendingTo((base_url) => {
         const user = { base_url, model: 'm', api_key_env: 'OPENAI_API_KEY' };
         const { signal } = new AbortController();
-        return throwUnlessUsersServed({ user }, { OPENAI_API_KEY: key }, signal).then(
+        return throwUnlessUsersServed({ kind: 'grpo', config: { user } }, { OPENAI_API_KEY: key }, signal).then(
           () => 'it is sent',
           (error: Error) => error.message,
         );

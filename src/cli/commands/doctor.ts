@@ -2,11 +2,9 @@ import * as z from 'zod';
 import type { AskedSettings, ModelSeat } from '../../engine/core/domain/seatSpec.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import { boundFetch } from '../../engine/shell/keys/boundFetch.ts';
 import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
 import { throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from '../../engine/shell/models/modelSettings.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
-import { endpointSupport } from '../doctor/endpointSupport.ts';
 import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/livePaths.ts';
 import { machineConditions } from '../doctor/machine.ts';
 import { type Command, defineCommand } from '../options/command.ts';
@@ -112,6 +110,7 @@ async function liveTable(
   });
   if (only || io.signal.aborted) return { model: seat.model, paths };
   const key = io.environment[seat.keyName ?? ''] ?? '';
+  const { endpointSupport } = await import('../doctor/endpointSupport.ts');
   const supports = await endpointSupport({ seat: filled, key, timeoutMs, signal: io.signal });
   if (!isJson) io.out(`\n${supports.map(conditionText).join('')}`);
   return { model: seat.model, paths, supports };
@@ -145,22 +144,14 @@ async function modelAt(
   return { seat: { ...seat, model }, filled: { ...filled, model } };
 }
 
-const modelsSchema = z.object({ data: z.tuple([z.object({ id: z.string() })], z.unknown()) });
-
-async function firstModel({ baseUrl, keyName, headers: own }: ModelSeat, io: Io): Promise<string> {
-  const key = io.environment[keyName ?? ''];
-  const advice =
-    'Is the server running, is the base URL right, and is its key in OPENAI_API_KEY? Or name the model with --model';
-  try {
-    const headers = { ...(key ? { authorization: `Bearer ${key}` } : {}), ...own };
-    const answer = await boundFetch(`${baseUrl.replace(/\/$/, '')}/models`, {
-      headers,
-      signal: AbortSignal.timeout(10_000),
-    });
-    const { data: models } = modelsSchema.safeParse(await answer.json());
-    if (models) return models.data[0].id;
-    throw new Error(`it answered ${answer.status}`);
-  } catch (error) {
-    throw new UsageError(`${baseUrl} does not say which models it has (${messageOf(error)}). ${advice}`);
-  }
+async function firstModel(seat: ModelSeat, io: Io): Promise<string> {
+  const unnamed = (why: string) =>
+    new UsageError(`${seat.baseUrl} does not say which models it has. Name the model with --model. The reason: ${why}`);
+  const { listedModels } = await import('../../engine/shell/models/openai.ts');
+  const key = io.environment[seat.keyName ?? ''] ?? '';
+  const [first] = await listedModels(seat, key, io.signal).catch((error: unknown) => {
+    throw unnamed(messageOf(error));
+  });
+  if (first === undefined) throw unnamed('its list has none');
+  return first;
 }

@@ -2,20 +2,11 @@ import * as z from 'zod';
 import type { ModelSeat } from '../../engine/core/domain/seatSpec.ts';
 import { jsonOf } from '../../engine/core/values/json.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
-import type { ChatAnswer } from '../../engine/shell/models/chatAnswer.ts';
 import type { ChatRequest } from '../../engine/shell/models/chatMessage.ts';
-import { prepareAttempts } from '../../engine/shell/models/endpointAttempts.ts';
+import { requestTo } from '../../engine/shell/models/chatRequest.ts';
 import { faultOf, type Waited, waitAdvice, waitText } from '../../engine/shell/models/endpointFaults.ts';
-import { limiterOf } from '../../engine/shell/models/endpointLimiter.ts';
-import { errorIn } from '../../engine/shell/models/providerError.ts';
-import {
-  adapt,
-  adaptationFor,
-  describeAdaptation,
-  fieldText,
-  learn,
-  type RefusedRequest,
-} from '../../engine/shell/models/refusedFields.ts';
+import { askOnce, type Outcome } from '../../engine/shell/models/openai.ts';
+import { adaptationFor, askAdapted, describeAdaptation, fieldText } from '../../engine/shell/models/refusedFields.ts';
 import { structured } from '../../engine/shell/models/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
 
@@ -28,20 +19,8 @@ export type Endpoint = {
   readonly signal: AbortSignal;
 };
 
-/** An answer of an endpoint; `answer` is null if it is not a chat completion. */
-type Tried = {
-  /** The HTTP status; 0 if the endpoint did not answer. */
-  readonly status: number;
-  readonly headers: Headers;
-  /** Why there is no answer, where the status does not say it. */
-  readonly problem: string | null;
-  readonly answer: ChatAnswer | null;
-  readonly isStreamed: boolean;
-  /** The error with which the endpoint refused the request. */
-  readonly refused: RefusedRequest | null;
-  readonly waited: Waited;
-  readonly request: ChatRequest;
-};
+/** The outcome of a request, with its body. */
+type Tried = Outcome & { readonly request: ChatRequest };
 
 const lookUp = {
   type: 'function',
@@ -58,6 +37,7 @@ const verdict = {
   additionalProperties: false,
 };
 const verdictSchema = z.object({ holds: z.boolean() });
+/** Parameters with the values that they have where no setting names another one. */
 const parameters = {
   temperature: 0,
   max_tokens: 16,
@@ -72,45 +52,41 @@ const parameters = {
  * that the endpoint limits as not tried; no further one is sent then.
  */
 export async function endpointSupport(endpoint: Endpoint): Promise<readonly Condition[]> {
-  const { seat } = endpoint;
+  const { key, timeoutMs, signal } = endpoint;
+  const seat = { ...endpoint.seat, timeoutMs };
   let refusal: Tried | undefined;
+  const { maxTokens: _, ...unlimited } = seat;
+  let asked: ModelSeat = seat;
   const ask = async (content: string, more: object = {}, probed?: string) => {
     if (refusal) return refusal;
     const fixed = probed === undefined ? [] : [probed];
-    const whole = { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more };
+    // An endpoint may refuse two limits in one request.
+    const whole = requestTo(probed?.startsWith('max_') ? unlimited : asked, {
+      messages: [{ role: 'user', content }],
+      ...more,
+    });
     // A rollout leaves out what the endpoint refuses, too.
-    for (;;) {
-      const { request } = adapt(seat, whole, fixed);
-      const answered = await post(endpoint, request);
-      if (answered.status === 429) refusal = answered;
-      const adaptation = answered.refused && adaptationFor(answered.refused, request, fixed);
-      if (!adaptation || !learn(seat, adaptation)) return answered;
-    }
+    const answered = await askAdapted(seat, whole, fixed, (request) => askOnce(seat, key, request, signal));
+    if (answered.status === 429) refusal = answered;
+    return answered;
   };
   // A model without an end writes until its context is full.
-  const limited = seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens };
-  const first = await ask('Say hello.', limited);
-  const refusesLimit = isRefused(first);
-  const limit = refusesLimit ? {} : limited;
-  const plain = refusesLimit ? await ask('Say hello.') : first;
-  if (!plain.answer) return [unreached(plain)];
-  const tools = { ...limit, tools: [lookUp] };
+  const first = await ask('Say hello.');
+  if (isRefused(first)) asked = unlimited;
+  const plain = isRefused(first) ? await ask('Say hello.') : first;
+  if (!plain.answer) return [unreached(plain, seat, key)];
+  const tools = { tools: [lookUp] };
   const one = await ask('Look up the parcel P1 with the tool.', tools);
   const two = await ask('Look up the parcels P1 and P2. Make both calls at once.', tools);
-  const judged = await ask(
-    'Does 1 + 1 = 2 hold?',
-    { ...limit, response_format: structured('verdict', verdict) },
-    'response_format',
-  );
-  const streamed = await ask('Say hello.', { ...limit, stream: true });
-  // An endpoint without tools does not accept their parameter either.
-  const asked = Object.entries(parameters).filter(([name]) => name !== 'parallel_tool_calls' || one.status === 200);
+  const form = { response_format: structured('verdict', verdict) };
+  const judged = await ask('Does 1 + 1 = 2 hold?', form, 'response_format');
+  const streamed = await ask('Say hello.', { stream: true });
   const named: (readonly [name: string, tried: Tried])[] = [];
-  for (const [name, value] of asked) {
-    const more = name === 'parallel_tool_calls' ? tools : {};
-    // An endpoint may refuse two limits in one request.
-    const tried = await ask('Say hello.', { ...(name.startsWith('max_') ? {} : limit), ...more, [name]: value }, name);
-    named.push([name, tried]);
+  for (const [name, value] of Object.entries(parameters)) {
+    const ofTools = name === 'parallel_tool_calls';
+    // An endpoint without tools does not accept their parameter either.
+    if (ofTools && one.status !== 200) continue;
+    named.push([name, await ask('Say hello.', { ...(ofTools ? tools : {}), [name]: value }, name)]);
   }
   const all = [plain, one, two, judged];
   const leftOut = Object.keys(seat.extraBody ?? {}).filter((name) => !(name in plain.request));
@@ -135,7 +111,7 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
       streamed,
       streamed.isStreamed,
       ['streams answers', 'did not stream an answer'],
-      'Nothing to do: Rehearsal asks for whole answers. A custom agent must not stream',
+      'Nothing to do: Rehearsal asks for whole answers',
     ),
     found(
       'reasoning',
@@ -156,10 +132,17 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
   ];
 }
 
-function unreached({ status, problem, waited }: Tried): Condition {
-  if (status === 429) return lacking('endpoint', 'not tried (429)', limitAdvice(waited));
+function unreached(tried: Tried, seat: ModelSeat, key: string): Condition {
+  if (tried.status === 429) return lacking('endpoint', 'not tried (429)', limitAdvice(tried.waited));
   const advice = 'Check the base URL, the name of the model and the key in OPENAI_API_KEY';
-  return lacking('endpoint', `does not answer a plain question (${problem ?? `it answered ${status}`})`, advice);
+  return lacking('endpoint', `does not answer a plain question (${problemOf(tried, seat, key)})`, advice);
+}
+
+function problemOf({ status, failure }: Tried, seat: ModelSeat, key: string): string {
+  if (failure instanceof Fault) return failure.message;
+  if (failure === null || (failure.type === 'refused' && !failure.isInAnswer)) return `it answered ${status}`;
+  if (failure.type === 'refused') return failure.message;
+  return failure.type === 'unreadable' ? failure.problem : faultOf(failure, seat, 'agent', key !== '').message;
 }
 
 const limitAdvice = (waited: Waited) =>
@@ -237,39 +220,4 @@ function limitsFound(all: readonly Tried[]): Condition {
     found: 'no rate-limit headers',
     advice: 'If it answers 429, Rehearsal waits 1, 2, 4 … seconds. Lower --concurrency if that takes too long',
   };
-}
-
-/** Sends a request as rollouts do: at the pace that the endpoint allows, with retries. */
-async function post({ seat, key, timeoutMs, signal }: Endpoint, request: ChatRequest): Promise<Tried> {
-  const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
-  const attempts = prepareAttempts({ ...seat, timeoutMs }, limiterOf(seat, key));
-  try {
-    const response = await attempts.fetch(`${seat.baseUrl.replace(/\/$/, '')}/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...authorization, ...seat.headers },
-      body: JSON.stringify(request),
-      signal: AbortSignal.any([signal, attempts.over]),
-    });
-    const { status, headers } = response;
-    const read = attempts.read();
-    const problem = read?.type === 'unreadable' ? read.problem : read?.type === 'error' ? read.error.message : null;
-    const answer = read?.type === 'answer' ? read.answer : null;
-    const refused = answer ? null : refusedIn(status, await response.text());
-    const isStreamed = answer !== null && read?.isStreamed === true;
-    return { status, headers, problem, answer, isStreamed, refused, waited: attempts.waited(), request };
-  } catch {
-    const failure = attempts.failure() ?? { type: 'unreachable' };
-    const { message } =
-      failure instanceof Fault ? failure : faultOf(failure, { ...seat, timeoutMs }, 'agent', key !== '');
-    const none = { answer: null, isStreamed: false, refused: null, waited: attempts.waited(), request };
-    return { status: 0, headers: new Headers(), problem: message, ...none };
-  }
-}
-
-/** Returns the error in an answer, as rollouts read it. */
-function refusedIn(status: number, body: string): RefusedRequest | null {
-  const error = errorIn(jsonOf(body));
-  if (!error) return null;
-  const textOf = (name: string) => (typeof error.fields[name] === 'string' ? error.fields[name] : null);
-  return { status, message: error.message, code: textOf('code'), param: textOf('param') };
 }

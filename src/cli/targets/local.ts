@@ -44,8 +44,8 @@ export function localTarget(): Target {
       ]);
       const needs = await checkConfiguration(python, launch, io);
       throwUnlessRoom(disk ?? needs.disk);
-      await throwUnlessUsersServed(launch.config, process.env, io.signal);
       for (const domain of domainsOf(launch.config)) await describedDomain(loadDomain(domain, { soundness: false }));
+      await throwUnlessUsersServed(launch, process.env, io.signal);
       const begin = async () => {
         child = await start({ python, node }, launch, io);
         return { pid: child.pid };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
-import { type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
+import type { DomainFile } from '../../engine/core/domain/domain.ts';
+import type { SeatSpec } from '../../engine/core/domain/seatSpec.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { measureOf } from '../../engine/core/evaluation/measure.ts';
 import type { EventType } from '../../engine/core/events/event.ts';
@@ -29,8 +29,9 @@ import {
   readRequest,
   trainingProtocol,
 } from '../../training/trainingProtocol.ts';
-import { leftOutText, settledModel } from '../options/rolloutOptions.ts';
+import { leftOutText } from '../options/rolloutOptions.ts';
 import { factsOf } from './rolloutFacts.ts';
+import { settledUser } from './trainingUser.ts';
 
 class Refusal extends Error {
   readonly code: string;
@@ -249,19 +250,9 @@ function agentOf(
   return own.type === 'agent' ? { ...own, model } : own;
 }
 
-/** The user's seat. Its model is asked with the domain's settings, and with their headers where the domain names it. */
 function userOf(given: RolloutParams['user'], file: DomainFile, basis: RolloutParams['basis']): SeatSpec {
   const seat = seatOf(given, 'user');
-  if (seat.type !== 'openai') return seat;
-  const own = userSeatFor(file, basis);
-  const parsed = parseSeat(own, 'user', 'domain', {});
-  const isOwn =
-    typeof parsed !== 'string' &&
-    parsed.type === 'openai' &&
-    parsed.baseUrl === seat.baseUrl &&
-    parsed.model === seat.model;
-  const chosen = isOwn ? undefined : seatName(seat);
-  return settledModel(seat, { role: 'user', chosen, own, settings: {} }, file, process.env);
+  return seat.type === 'openai' ? settledUser(seat, file, basis, process.env) : seat;
 }
 
 function keyOf(given: RolloutParams['agent' | 'user']): string {

@@ -1,7 +1,8 @@
 import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
-import { seatName } from '../../engine/core/domain/seatSpec.ts';
+import { type ModelSeat, seatName } from '../../engine/core/domain/seatSpec.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
+import { settledModel } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 /** The seat of the user, as the training protocol names it. A key stays in the environment. */
@@ -41,4 +42,22 @@ export function trainingUser(
     model: user.model,
     ...(user.keyName === null ? {} : { api_key_env: user.keyName }),
   };
+}
+
+/** Returns a model of the user's seat with the settings of the domain; with their headers where the domain names it. */
+export function settledUser(
+  model: ModelSeat,
+  file: DomainFile,
+  basis: 'train' | 'evaluate',
+  environment: NodeJS.ProcessEnv,
+): ModelSeat {
+  const own = userSeatFor(file, basis);
+  const parsed = parseSeat(own, 'user', 'domain', {});
+  const isOwn =
+    typeof parsed !== 'string' &&
+    parsed.type === 'openai' &&
+    parsed.baseUrl === model.baseUrl &&
+    parsed.model === model.model;
+  const chosen = isOwn ? undefined : seatName(model);
+  return settledModel(model, { role: 'user', chosen, own, settings: {} }, file, environment);
 }

@@ -255,6 +255,23 @@ test('a silent model is asked once more and reported after its time limit', asyn
   expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'it did not answer within 0.2 s' }]);
 });
 
+test('attempts after a silent one that fail for another reason are counted up to the usual number', async () => {
+  let requests = 0;
+  const url = await endpoint((_request, response) => {
+    requests += 1;
+    if (requests === 1) return;
+    response.writeHead(500, { 'content-type': 'application/json', 'retry-after-ms': '1' }).end('{}');
+  });
+  const retries: unknown[] = [];
+  const asked = askAgentModel(seat(url, shortMs), '', modelView(), never, (retry) => retries.push(retry));
+  await expect(asked).rejects.toThrow(/answered 500/);
+  expect(retries).toEqual([
+    { attempt: 1, of: 1, reason: 'it did not answer within 0.2 s' },
+    { attempt: 2, of: 3, reason: 'it answered 500' },
+    { attempt: 3, of: 3, reason: 'it answered 500' },
+  ]);
+});
+
 test('a model that was silent or broke off once answers when it is asked again', async () => {
   stopTime();
   for (const begins of [false, true]) {

@@ -291,9 +291,11 @@ function answerCounts(events: readonly RolloutEvent[], timings: readonly Timing[
   return { all: described.length, ...(Object.fromEntries(counts) as Record<BrokenEnd, number>), unknownEnds };
 }
 
-/** Whether a model answered: what is noted of an end can be a request that failed. */
-const isAnswered = ({ usage, finishReason, refusal, flaws, earlierEnds }: Timing) =>
-  Boolean(usage ?? finishReason ?? refusal ?? flaws ?? earlierEnds);
+/** Whether a model answered: what is noted of a failure or an end can be a request that failed. */
+export const isAnswered = (timing: Omit<Timing, 'n'>): boolean => {
+  const { usage, finishReason, refusal, brokenEnd, flaws, earlierEnds } = timing;
+  return Boolean(usage || finishReason || refusal || brokenEnd || flaws || earlierEnds);
+};
 
 /** Returns how the answer of a seat ended: some ends are seen in the answer alone, and not in its `finish_reason`. */
 function brokenEndIn(event: RolloutEvent | undefined): BrokenEnd | undefined {

@@ -62,6 +62,7 @@ export function prepareAttempts(
   let waited: Waited = { waitedMs: 0, askedMs: null };
   const attempt: typeof fetch = async (url, init) => {
     made += 1;
+    wasSilent = false;
     const timed = new AbortController();
     const timer = setTimeout(() => {
       silent += 1;

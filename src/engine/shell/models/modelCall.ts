@@ -21,7 +21,6 @@ export function joinCalls(calls: readonly ModelCall[]): ModelCall | undefined {
   const adapted = [...new Set(calls.flatMap((call) => call.adapted ?? []))];
   const hasUsage = calls.every(({ usage }) => usage !== undefined);
   const { usage: _, ...note } = last;
-  const earlierEnds = calls.slice(0, -1).flatMap(endsOf);
   return {
     ...note,
     ms: sum(({ ms }) => ms),
@@ -34,11 +33,11 @@ export function joinCalls(calls: readonly ModelCall[]): ModelCall | undefined {
       ...calls.slice(0, -1).flatMap(({ earlier = [], request }) => [...earlier, request]),
       ...(last.earlier ?? []),
     ],
-    ...(earlierEnds.length > 0 ? { earlierEnds: [...earlierEnds, ...(last.earlierEnds ?? [])] } : {}),
+    earlierEnds: [...calls.slice(0, -1).flatMap(endsOf), ...(last.earlierEnds ?? [])],
   };
 }
 
-/** Returns how the answers of a call ended, as far as their provider says it. */
+/** Returns how the answers of a call ended. An end that the provider does not describe is empty: each answer counts. */
 function endsOf(call: ModelCall): NonNullable<SideNote['earlierEnds']> {
   const { earlierEnds = [], finishReason, refusal, brokenEnd } = call;
   const end = {
@@ -46,5 +45,5 @@ function endsOf(call: ModelCall): NonNullable<SideNote['earlierEnds']> {
     ...(refusal === undefined ? {} : { refusal }),
     ...(brokenEnd === undefined ? {} : { brokenEnd }),
   };
-  return Object.keys(end).length === 0 ? earlierEnds : [...earlierEnds, end];
+  return [...earlierEnds, end];
 }

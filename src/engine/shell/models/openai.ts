@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
+import * as z from 'zod';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Offered } from '../../core/domain/tool.ts';
 import { offeredNow } from '../../core/events/message.ts';
@@ -11,14 +12,14 @@ import { Fault } from '../files/fault.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { type ChatAnswer, textOf } from './chatAnswer.ts';
 import { idsOfCalls, nameCalls } from './chatCalls.ts';
-import type { ChatBody } from './chatMessage.ts';
+import type { ChatBody, ChatRequest } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { inAnswer, type OnRetry, prepareAttempts } from './endpointAttempts.ts';
-import { type Asked, type EndpointFailure, faultOf } from './endpointFaults.ts';
+import { type Asked, type EndpointFailure, faultOf, type Waited } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { isBlank } from './providerError.ts';
-import { adapt, adaptationFor, describeAdaptation, learn, reportAdaptation } from './refusedFields.ts';
+import { askAdapted, describeAdaptation, type RefusedRequest, reportAdaptation } from './refusedFields.ts';
 import { recordedFields } from './sentBack.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
@@ -158,61 +159,103 @@ export async function complete(
   onRetry: OnRetry = () => undefined,
   fixed: readonly string[] = [],
 ): Promise<Completed> {
+  const { answer, failure, ms, retries, request, applied } = await askAdapted(
+    seat,
+    requestTo(seat, body),
+    fixed,
+    (asked) => askOnce(seat, key, asked, signal, onRetry),
+    (adaptation) => onRetry({ attempt: 1, of: 1, reason: reportAdaptation(adaptation) }),
+  );
+  const note = { ms, request: withoutMedia(request) };
+  if (!answer) {
+    // What an agent of the user's own asks for is its own doing.
+    const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
+    const fault = failure instanceof Fault ? failure : faultOf(failure, seat, who, key !== '', isFirst);
+    throw new Fault(fault.failure, { reason: fault.reason, note });
+  }
+  const { usage } = answer;
+  const call: ModelCall = {
+    ...note,
+    ...(usage ? { usage } : {}),
+    ...answer.note,
+    ...(retries > 0 ? { retries } : {}),
+    ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
+  };
+  return { answer, call };
+}
+
+/** The outcome of a request, after the attempts at it: a chat completion, or why there is none. */
+export type Outcome = {
+  /** The HTTP status; 0 if the endpoint did not answer. */
+  readonly status: number;
+  readonly headers: Headers;
+  readonly isStreamed: boolean;
+  readonly ms: number;
+  readonly retries: number;
+  readonly waited: Waited;
+  /** The error with which the endpoint refused the request. */
+  readonly refused: RefusedRequest | null;
+} & (
+  | { readonly answer: ChatAnswer; readonly failure: null }
+  | { readonly answer: null; readonly failure: Fault | EndpointFailure }
+);
+
+/** Sends a request as it is, at the pace that its endpoint allows and with retries. */
+export async function askOnce(
+  seat: ModelSeat,
+  key: string,
+  request: ChatRequest,
+  signal: AbortSignal,
+  onRetry?: OnRetry,
+): Promise<Outcome> {
   const attempts = prepareAttempts(seat, limiterOf(seat, key), onRetry);
-  const client = new OpenAI({
-    apiKey: key || 'none',
-    baseURL: seat.baseUrl,
-    // The attempts repeat themselves.
-    maxRetries: 0,
-    timeout: longestTimeoutMs,
-    // Attempts at one request have one id. The trainer's gateway gives the same answer to each.
-    defaultHeaders: { 'x-client-request-id': randomUUID(), ...seat.headers },
-    fetch: attempts.fetch,
-  });
-  const { request, applied } = adapt(seat, requestTo(seat, body), fixed);
-  const recorded = withoutMedia(request);
+  const client = clientOf(seat, key, attempts.fetch);
   const from = performance.now();
+  const effort = () => ({
+    ms: Math.round(performance.now() - from),
+    retries: attempts.retries(),
+    waited: attempts.waited(),
+  });
   try {
     const sent = client.post('/chat/completions', {
       body: request,
       signal: AbortSignal.any([signal, attempts.over]),
     });
-    await sent.asResponse();
+    const { status, headers } = await sent.asResponse();
     const read = attempts.read();
     if (read?.type !== 'answer') throw new Error('an answer with a successful status was not read');
-    const { answer } = read;
-    const { usage } = answer;
-    const retries = attempts.retries();
-    const call: ModelCall = {
-      ms: Math.round(performance.now() - from),
-      request: recorded,
-      ...(usage ? { usage } : {}),
-      ...answer.note,
-      ...(retries > 0 ? { retries } : {}),
-      ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
-    };
-    return { answer, call };
+    const { answer, isStreamed } = read;
+    return { status, headers, isStreamed, answer, failure: null, refused: null, ...effort() };
   } catch (error) {
-    const failure = failureIn(error);
-    const adaptation = failure?.type === 'refused' ? adaptationFor(failure, request, fixed) : null;
-    if (adaptation) {
-      if (learn(seat, adaptation)) onRetry({ attempt: 1, of: 1, reason: reportAdaptation(adaptation) });
-      return complete(seat, key, who, signal, body, onRetry, fixed);
-    }
-    // What an agent of the user's own asks for is its own doing.
-    const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
+    const said = failureIn(error);
     const own = attempts.failure();
-    const refused = failure?.type === 'refused' ? { ...failure, waited: attempts.waited() } : failure;
-    const cause = own instanceof Fault || !signal.aborted ? (own ?? refused) : failure;
-    if (!cause) throw error;
-    const fault = cause instanceof Fault ? cause : faultOf(cause, seat, who, key !== '', isFirst);
-    const note = { ms: Math.round(performance.now() - from), request: recorded };
-    throw new Fault(fault.failure, { reason: fault.reason, note });
+    const refused = said?.type === 'refused' ? { ...said, waited: attempts.waited() } : null;
+    const failure = own instanceof Fault || !signal.aborted ? (own ?? refused ?? said) : said;
+    if (!failure) throw error;
+    const { status, headers } = error instanceof APIError ? error : { status: undefined, headers: undefined };
+    const came = { status: status ?? 0, headers: headers ?? new Headers(), isStreamed: false };
+    return { ...came, answer: null, failure, refused, ...effort() };
   }
 }
 
 /** The client's own clock stops at the first byte and then asks again, so it is set to a time that never comes. */
 const longestTimeoutMs = 2 ** 31 - 1;
+
+/**
+ * Returns a client for one request, as `send` sends it.
+ * @param key the API key, or empty for a server that wants none
+ */
+function clientOf(seat: ModelSeat, key: string, send: typeof fetch): OpenAI {
+  return new OpenAI({
+    apiKey: key || 'none',
+    baseURL: seat.baseUrl,
+    maxRetries: 0,
+    timeout: longestTimeoutMs,
+    // Attempts at one request have one id. The trainer's gateway gives the same answer to each.
+    defaultHeaders: { 'x-client-request-id': randomUUID(), ...seat.headers },
+    fetch: send,
+  });
+}
 
 /** Returns what an error of the client says about an endpoint; null for any other error. */
 function failureIn(error: unknown): EndpointFailure | null {
@@ -232,28 +275,37 @@ function withoutStatus(message: string, status: number | undefined): string {
 /** The time that an endpoint may take to list its models, in ms. */
 const listTimeoutMs = 15_000;
 
+const modelsSchema = z.array(z.looseObject({ id: z.string() }));
+
 /**
- * Asks an endpoint which models it has, once. Throws a `Fault` where no one answers or the key is refused; whatever
- * else it answers is left to the first question.
+ * Returns the names of the models that an endpoint lists, which it is asked for once. Throws a `Fault` where no one
+ * answers or where it refuses.
+ * @param key the API key, or empty for a server that wants none
+ */
+export async function listedModels(seat: ModelSeat, key: string, signal: AbortSignal): Promise<readonly string[]> {
+  const client = clientOf(seat, key, (url, init) => {
+    const signals = [AbortSignal.timeout(listTimeoutMs), ...(init?.signal ? [init.signal] : [])];
+    return boundFetch(url, { ...init, signal: AbortSignal.any(signals) });
+  });
+  try {
+    const { data } = await client.models.list({ signal });
+    return (modelsSchema.safeParse(data).data ?? []).map(({ id }) => id);
+  } catch (error) {
+    const failure = failureIn(error);
+    throw error instanceof Fault || !failure ? error : faultOf(failure, seat, 'simulator', key !== '');
+  }
+}
+
+/**
+ * Throws a `Fault` where no one answers at an endpoint or where it refuses the key; whatever else it answers is left to
+ * the first question.
  * @param key the API key, or empty for a server that wants none
  */
 export async function throwUnlessServed(seat: ModelSeat, key: string, signal: AbortSignal): Promise<void> {
-  const client = new OpenAI({
-    apiKey: key || 'none',
-    baseURL: seat.baseUrl,
-    maxRetries: 0,
-    timeout: listTimeoutMs,
-    fetch: boundFetch,
-  });
   try {
-    await client.models.list({ signal });
+    await listedModels(seat, key, signal);
   } catch (error) {
-    const failure = failureIn(error);
-    const fault = error instanceof Fault || !failure ? error : faultOf(failure, seat, 'simulator', key !== '');
-    if (
-      signal.aborted ||
-      (fault instanceof Fault && /^(model\/(unreachable|key)|http\/too-long)$/.test(fault.failure.code))
-    )
-      throw fault;
+    const code = error instanceof Fault ? error.failure.code : '';
+    if (signal.aborted || /^(model\/(unreachable|key)|http\/too-long)$/.test(code)) throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { ChatRequest, SentMessage } from './chatMessage.ts';
@@ -50,7 +51,7 @@ function adaptationsOf(seat: ModelSeat): readonly Adaptation[] {
 }
 
 /** Remembers what an endpoint refuses. Returns whether that is new. */
-export function learn(seat: ModelSeat, adaptation: Adaptation): boolean {
+function learn(seat: ModelSeat, adaptation: Adaptation): boolean {
   const known = adaptationsOf(seat);
   if (known.some((each) => describeAdaptation(each) === describeAdaptation(adaptation))) return false;
   const [oldest] = learned.keys();
@@ -96,14 +97,37 @@ export function reportAdaptation(adaptation: Adaptation): string {
 }
 
 /**
- * Returns a request without what its endpoint is known to refuse, and the adaptations that changed it.
+ * Asks an endpoint without what it refuses, and learns that from its answers. It is asked again while that changes the
+ * request: an endpoint may refuse a field also under another name.
+ * @param fixed fields that stay as they are
+ * @param onLearned receives each adaptation that was not known before
+ */
+export async function askAdapted<Answered extends { readonly refused: RefusedRequest | null }>(
+  seat: ModelSeat,
+  whole: ChatRequest,
+  fixed: readonly string[],
+  ask: (request: ChatRequest) => Promise<Answered>,
+  onLearned: (adaptation: Adaptation) => void = () => undefined,
+): Promise<Answered & Adapted> {
+  for (let adapted = adapt(seat, whole, fixed); ; ) {
+    const { request } = adapted;
+    const answered = await ask(request);
+    const adaptation = answered.refused && adaptationFor(answered.refused, request, fixed);
+    if (adaptation && learn(seat, adaptation)) onLearned(adaptation);
+    const next = adapt(seat, whole, fixed);
+    if (!adaptation || isDeepStrictEqual(next.request, request)) return { ...answered, ...adapted };
+    adapted = next;
+  }
+}
+
+/** A request as its endpoint accepts it, and the adaptations that changed it. */
+type Adapted = { readonly request: ChatRequest; readonly applied: readonly Adaptation[] };
+
+/**
+ * Returns a request without what its endpoint is known to refuse.
  * @param fixed fields that stay as they are
  */
-export function adapt(
-  seat: ModelSeat,
-  request: ChatRequest,
-  fixed: readonly string[] = [],
-): { readonly request: ChatRequest; readonly applied: readonly Adaptation[] } {
+export function adapt(seat: ModelSeat, request: ChatRequest, fixed: readonly string[] = []): Adapted {
   const applied: Adaptation[] = [];
   let fields = request;
   for (const each of adaptationsOf(seat)) {

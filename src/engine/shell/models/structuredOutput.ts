@@ -1,12 +1,13 @@
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import { brokenEndText } from '../../core/events/displayText.ts';
 import { endsWithObject } from '../../core/values/answerEnd.ts';
-import type { JsonObject } from '../../core/values/json.ts';
+import { type JsonObject, jsonOf } from '../../core/values/json.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
 import type { ChatBody } from './chatMessage.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Asked } from './endpointFaults.ts';
 import { type Answered, completeWhole } from './openai.ts';
+import { fieldsOf } from './providerError.ts';
 
 /**
  * Returns the field of a request that asks for JSON of a schema. An endpoint that does not support it ignores the field,
@@ -43,8 +44,20 @@ export async function askForObject<Reply>(
   return { reply: broken(brokenEndText[answer.brokenEnd]), call };
 }
 
-/** Returns the text of an answer that has JSON. vLLM's reasoning parsers put an answer without thoughts into theirs. */
-function structuredText({ content, thoughts }: ChatAnswer): string {
+/**
+ * Returns the text of an answer that has JSON. vLLM's reasoning parsers put an answer without thoughts into theirs. An
+ * object among the words of a thought is not an answer.
+ */
+function structuredText({ content, thoughts, brokenEnd }: ChatAnswer): string {
   const said = content ?? '';
-  return said.trim() === '' && thoughts !== null && endsWithObject(thoughts) ? thoughts : said;
+  return said.trim() === '' && brokenEnd === null && isObjectAlone(thoughts) ? thoughts : said;
+}
+
+/** Whether a text is one JSON object, alone or in a block of code. */
+function isObjectAlone(text: string | null): text is string {
+  const written = (text ?? '')
+    .trim()
+    .replace(/^```\w*/, '')
+    .replace(/```$/, '');
+  return fieldsOf(jsonOf(written)) !== undefined;
 }

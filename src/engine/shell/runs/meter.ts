@@ -1,4 +1,4 @@
-import { byRole, type ModelRole } from '../../core/evaluation/measure.ts';
+import { byRole, isAnswered, type ModelRole } from '../../core/evaluation/measure.ts';
 import { moneyOf, type Prices } from '../../core/evaluation/metrics.ts';
 import type { ExternalSeats } from '../externalSeats.ts';
 import { cancelled, Fault } from '../files/fault.ts';
@@ -17,9 +17,6 @@ export type Meter = {
   /** The number of answers that did not report their usage, so that a budget cannot be enforced. */
   readonly uncounted: () => number;
 };
-
-/** Whether a model answered before the fault whose note this is. */
-const isAnswered = (note: SideNote) => Boolean(note.flaws || note.usage || note.finishReason);
 
 /**
  * Counts the tokens of every model call, and what they cost. The call that spends the budget is the last one: what it

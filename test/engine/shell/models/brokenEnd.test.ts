@@ -150,6 +150,26 @@ test('the tokens of an answer that the guard refused are kept where the next req
   });
 });
 
+test.each([
+  ['that the guard refused', undefined, 'stop'],
+  ['that was cut off', 'retry', 'length'],
+  ['without a finish_reason', undefined, null],
+] as const)(
+  'an answer %s and without counts ends a budget where the next request fails',
+  async (_, onTruncation, finish_reason) => {
+    const message = { role: 'assistant', content: 'Hello! How can I help you today?' };
+    const body = { choices: [{ finish_reason, message }] };
+    const url = await endpoint((nth) => (nth === 0 ? { status: 200, body } : { status: 400, body: { error: 'no' } }));
+    const view = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
+    const meter = openMeter({ tokens: 10 }, {});
+    const { user } = meter.metered({
+      user: () => askUserModel(seat(url, onTruncation), '', view, never),
+    } as unknown as ExternalSeats);
+    await expect(user({} as never, never, {} as never)).rejects.toMatchObject({ failure: { code: 'model/refused' } });
+    expect([meter.uncounted(), meter.isSpent()]).toEqual([1, true]);
+  },
+);
+
 test.each(['agent', 'user', 'judge'] as const)('with retry, the %s is asked once more', async (who) => {
   const { answer, requests, retries } = await asked(who, 'retry', 1);
   const { reply, call } = await answer;

@@ -216,6 +216,27 @@ const rows: readonly Row[] = [
     sends: (text) => [whole({ content: '', reasoning_content: text })],
     becomes: taken,
   },
+  {
+    name: 'an answer in a block of code among the thoughts',
+    seats: ['judge', 'tool'],
+    sends: (text) => [whole({ content: null, reasoning_content: `\`\`\`json\n${text}\n\`\`\`` })],
+    becomes: taken,
+  },
+  {
+    name: 'thoughts that are cut off behind an object',
+    seats: ['judge', 'tool'],
+    sends: (text) => [whole({ content: null, reasoning_content: text }, { finish_reason: 'length' })],
+    becomes: () => ({ said: null, problem: expect.stringMatching(/cut off at the token limit/) }),
+  },
+  {
+    name: 'thoughts that end with an example of an answer',
+    seats: ['judge', 'tool'],
+    sends: (text) => [whole({ content: null, reasoning_content: `I answer in this form. A yes is ${text}` })],
+    becomes: (_, who) => ({
+      said: null,
+      problem: who === 'judge' ? 'the judge gave no clear answer' : expect.stringMatching(/^it is not JSON/),
+    }),
+  },
   { name: 'no choices once', sends: (content) => [{ body: { choices: [] } }, whole({ content })], becomes: once },
   {
     name: 'an error in a 200 once',

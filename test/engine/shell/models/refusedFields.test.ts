@@ -251,6 +251,23 @@ test('several fields are left out one after the other, a renamed one too', async
   expect(retries).toHaveLength(3);
 });
 
+test('an endpoint that refuses a field also under its other name is asked once for each', async () => {
+  const refuses = (body: Body) => {
+    const field = ['max_completion_tokens', 'max_tokens'].find((each) => each in body);
+    // The last answer would end a loop.
+    return field && bodies.length < 20 ? error(`Unsupported parameter: '${field}'`) : null;
+  };
+  const settings = { maxTokens: 64, extraBody: { max_completion_tokens: 64 } };
+  const { ask, bodies, retries } = await asked(settings, refuses);
+  await expect(ask()).rejects.toMatchObject({ failure: { code: 'model/refused' } });
+  expect(bodies.map(({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens])).toEqual([
+    [64, 64],
+    [64, undefined],
+    [undefined, 64],
+  ]);
+  expect(retries).toHaveLength(2);
+});
+
 test('a field of messages that an endpoint refuses does not go back to it', async () => {
   const message =
     "'messages.1' : for 'role:assistant' the following must be satisfied: property 'reasoning' is unsupported";
