@@ -253,8 +253,10 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   const [first] = lost;
   if (stopped === null && first) {
     const why = first.failure?.message ?? first.reason;
+    const final = finalRollouts(plan.folder);
+    const isFinal = lost.some(({ task, trial }) => final.has(rolloutName({ id: task }, trial)));
     io.err(
-      `${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\nRun them again with --out ${plan.folder}\n`,
+      `${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\nRun them again with --out ${plan.folder}${isFinal ? ' --retry-unscored 1' : ''}\n`,
     );
     return 2;
   }

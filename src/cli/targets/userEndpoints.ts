@@ -5,7 +5,7 @@ import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
 import { withFilledHeaders } from '../../engine/shell/models/modelSettings.ts';
 import { type Endpoint, endpointSchema } from '../../training/trainingProtocol.ts';
-import { settledUser } from '../training/trainingUser.ts';
+import { settledUser } from '../options/trainingUser.ts';
 import type { Launch } from './target.ts';
 
 /**

@@ -30,8 +30,8 @@ import {
   trainingProtocol,
 } from '../../training/trainingProtocol.ts';
 import { leftOutText } from '../options/rolloutOptions.ts';
+import { settledUser } from '../options/trainingUser.ts';
 import { factsOf } from './rolloutFacts.ts';
-import { settledUser } from './trainingUser.ts';
 
 class Refusal extends Error {
   readonly code: string;

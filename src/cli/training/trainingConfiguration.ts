@@ -11,11 +11,11 @@ import { userSchema } from '../../training/trainingProtocol.ts';
 import { trainedDialect } from '../checkpoints/dialect.ts';
 import { modelNamed } from '../checkpoints/servedModel.ts';
 import { openDomain, throwIfTooMany } from '../options/rolloutOptions.ts';
+import { trainingUser } from '../options/trainingUser.ts';
 import { ownEngine } from '../python/engineCommand.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { type TrainingFile, wholePaths } from './trainingFile.ts';
 import { operations, type TrainingOptions } from './trainingOptions.ts';
-import { trainingUser } from './trainingUser.ts';
 
 /** A domain of a run: what is known of it, and what was said about its part in the run. */
 export type TrainingDomain = { readonly loaded: LoadedDomain; readonly said: JsonObject };

@@ -289,9 +289,13 @@ function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
   });
 }
 
+/** The name of a parameter of an address whose value is a key: `api-version` has none. */
+const secretParameter = /key|token|secret|sig|pass|auth/i;
+
 async function keyOf(seat: ModelSeat, readKey: ReadKey): Promise<string> {
-  const { password } = new URL(seat.baseUrl);
+  const { password, searchParams } = new URL(seat.baseUrl);
   if (password !== '') keptSecret('password', password);
+  for (const [name, value] of searchParams) if (secretParameter.test(name)) keptSecret(`${name} of the address`, value);
   return seat.keyName === null ? '' : keptSecret(seat.keyName, (await readKey(seat.keyName)) ?? '');
 }
 

@@ -111,10 +111,22 @@ class Signature:
     description: str
 
 
+def hint_of(function: Callable[..., Any], name: str) -> Any:
+    """Returns the type of an argument. The types of others may have names that only a type checker knows."""
+    annotations = getattr(function, "__annotations__", {})
+    if name not in annotations:
+        return Any
+    one = types.SimpleNamespace(__annotations__={name: annotations[name]})
+    scope = getattr(inspect.unwrap(function), "__globals__", {})
+    try:
+        return typing.get_type_hints(one, globalns=scope, include_extras=True)[name]
+    except NameError as error:
+        raise SchemaError(f"the argument {name} of an unknown type: {error}") from None
+
+
 def signature_of(function: Callable[..., Any], filled_names: frozenset[str]) -> Signature:
     """Reads signature and docstring of a tool. Raises a `SchemaError` for a type that JSON can't represent."""
     documentation = parse_docstring(inspect.getdoc(function) or "")
-    hints = typing.get_type_hints(function, include_extras=True)
     definitions: dict[str, Any] = {}
     properties: dict[str, Any] = {}
     required: list[str] = []
@@ -126,7 +138,7 @@ def signature_of(function: Callable[..., Any], filled_names: frozenset[str]) -> 
             continue
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise SchemaError(f"the parameter {name}, which is not a named argument")
-        used[name] = hints.get(name, Any)
+        used[name] = hint_of(function, name)
         try:
             schema = schema_of(used[name], definitions)
         except SchemaError as error:

@@ -89,6 +89,9 @@ const isTyped = (schema: unknown) =>
 
 /** Numbers and texts are mixed up by quotes. */
 function typeHint(value: Json | undefined, wanted: string): string {
+  // A number has lost the zeros that it was written with.
+  if (wanted === 'string' && typeof value === 'number' && value >= 10_000)
+    return 'Write it in quotes, as it is in the file.';
   if (wanted === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
     return `Write it in quotes: "${value}" is a text.`;
   if (/^(?:number|integer|boolean)$/.test(wanted) && typeof value === 'string') return 'Write it without quotes.';

@@ -106,6 +106,7 @@ const usageSchema = z.looseObject({
   prompt_tokens: optional(countSchema),
   completion_tokens: optional(countSchema),
   total_tokens: optional(countSchema),
+  completion_tokens_details: lenient(z.looseObject({ reasoning_tokens: optional(countSchema) })),
   /** The names of OpenAI's responses, Anthropic and Bedrock. */
   input_tokens: optional(countSchema),
   output_tokens: optional(countSchema),
@@ -380,7 +381,11 @@ function tokensIn(usage: unknown): ChatAnswer['usage'] {
   const { data } = usageSchema.safeParse(usage);
   const output = data?.completion_tokens ?? data?.output_tokens;
   const [input, total] = [data?.prompt_tokens || data?.input_tokens || undefined, data?.total_tokens || undefined];
-  if (input !== undefined && output !== undefined) return { input, output };
+  if (input !== undefined && output !== undefined) {
+    // Some endpoints count the tokens of thoughts beside the completion, and in the total.
+    const thoughts = data?.completion_tokens_details?.reasoning_tokens ?? 0;
+    return { input, output: (total ?? 0) >= input + output + thoughts ? output + thoughts : output };
+  }
   if (total === undefined) return null;
   if (input !== undefined) return { input, output: Math.max(0, total - input) };
   return { input: Math.max(0, total - (output ?? 0)), output: output ?? 0 };

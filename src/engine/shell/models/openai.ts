@@ -168,8 +168,14 @@ export async function complete(
   );
   const note = { ms, request: withoutMedia(request) };
   if (!answer) {
-    // What an agent of the user's own asks for is its own doing.
-    const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
+    // A custom agent is responsible for what it sends. A greeting is an answer before the first question.
+    const said = request.messages.slice(
+      Math.max(
+        0,
+        request.messages.findIndex(({ role }) => role === 'user'),
+      ),
+    );
+    const isFirst = !fixed.includes('messages') && said.every(({ role }) => role !== 'assistant');
     const fault = failure instanceof Fault ? failure : faultOf(failure, seat, who, key !== '', isFirst);
     throw new Fault(fault.failure, { reason: fault.reason, note });
   }

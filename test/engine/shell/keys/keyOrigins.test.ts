@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { boundFetch } from '../../../../src/engine/shell/keys/boundFetch.ts';
 import { allowKeys, keyDecision, rememberKey } from '../../../../src/engine/shell/keys/keyOrigins.ts';
 import { parseSeat } from '../../../../src/engine/shell/models/parseSeat.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
-import { rehearsalWith } from '../../../support/terminal.ts';
+import { rehearsal, rehearsalWith } from '../../../support/terminal.ts';
 
 // Law: a key is sent only to the origin that it belongs to, or that a person allowed.
 
@@ -126,4 +127,13 @@ test('a redirect within an origin is followed with its method and body, and not 
     ['/mcp/', key],
   ]);
   expect((await boundFetch(`${origin}/loop`)).status).toBe(307);
+});
+
+test('a key in the query of an address is neither shown nor recorded', async () => {
+  const run = join(temporaryFolder('query'), 'run');
+  const agent = 'openai:m@http://127.0.0.1:9/v1?key=planted-in-query&api-version=2024-10-21';
+  const { out, err } = await rehearsal('run', 'domains/parcel-desk', 'reschedule-P46', '--agent', agent, '--out', run);
+  const recording = readFileSync(join(run, 'reschedule-P46.0.traj.jsonl'), 'utf8');
+  expect(`${out}${err}${recording}`).not.toContain('planted-in-query');
+  expect(recording).toContain('?key=[key of the address]&api-version=2024-10-21');
 });

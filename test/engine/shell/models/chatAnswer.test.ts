@@ -490,6 +490,25 @@ describe('tokens', () => {
       { input: 7, output: 3 },
     ],
     [{ total_tokens: 10 }, { input: 10, output: 0 }],
+    // xAI counts thoughts beside the completion, OpenAI in it.
+    [
+      {
+        prompt_tokens: 20,
+        completion_tokens: 5,
+        total_tokens: 1025,
+        completion_tokens_details: { reasoning_tokens: 1000 },
+      },
+      { input: 20, output: 1005 },
+    ],
+    [
+      {
+        prompt_tokens: 20,
+        completion_tokens: 1005,
+        total_tokens: 1025,
+        completion_tokens_details: { reasoning_tokens: 1000 },
+      },
+      { input: 20, output: 1005 },
+    ],
     [{ prompt_tokens: null, completion_tokens: null }, null],
     [{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, null],
     [{ prompt_tokens: 0, completion_tokens: 4, total_tokens: 0 }, null],

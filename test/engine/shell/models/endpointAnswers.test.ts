@@ -55,6 +55,19 @@ test.each(['headers', 'body'])(
   },
 );
 
+test('a request that does not fit is the first one also where the agent greets', async () => {
+  const baseUrl = await endpoint(() => ({
+    status: 400,
+    body: { error: { code: 'context_length_exceeded', message: 'too long' } },
+  }));
+  const seat = { type: 'openai' as const, model: 'm', baseUrl, keyName: null };
+  const [question, greeting] = modelView().messages;
+  const ask = async (...messages: readonly unknown[]) =>
+    askAgentModel(seat, '', { ...modelView(), messages } as never, never).catch(({ failure }) => failure);
+  expect(await ask(greeting, question)).toMatchObject({ who: 'infrastructure' });
+  expect(await ask(question, greeting, question)).toMatchObject({ who: 'agent' });
+});
+
 describe('an answer that cannot be read is asked for again, and quoted', () => {
   const rows: readonly (readonly [name: string, status: number, body: unknown, words: RegExp])[] = [
     ['no choices', 200, { id: 'c', note: 'the pool is empty' }, /no choices.*the pool is empty/],

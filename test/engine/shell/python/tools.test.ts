@@ -255,9 +255,17 @@ const failures: readonly {
     },
     found: /tools.py:2 tool\/bad-schema look has the argument at of the type complex, which JSON can't carry/,
   },
+  {
+    name: 'a type that is not defined',
+    files: {
+      'tools.py':
+        'from rehearsal import tool\n@tool(effect="read")\ndef look(db: "Shop", at: "Place") -> "Shop":\n  """Looks."""\n',
+    },
+    found: /tools.py:2 tool\/bad-schema look has the argument at of an unknown type: name 'Place' is not defined/,
+  },
 ];
 
-test.each(sampled(failures, 3))('$name is one clear finding', async ({ files, found }) => {
+test.each(sampled(failures, 2))('$name is one clear finding', async ({ files, found }) => {
   const folder = folderOf({
     'domain.yaml': 'name: desk\n',
     'policy.md': '# Desk\n',

@@ -2,8 +2,8 @@ import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts
 import { type ModelSeat, seatName } from '../../engine/core/domain/seatSpec.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
-import { settledModel } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
+import { settledModel } from './rolloutOptions.ts';
 
 /** The seat of the user, as the training protocol names it. A key stays in the environment. */
 export type TrainingUser =

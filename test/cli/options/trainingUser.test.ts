@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { trainingUser } from '../../../src/cli/options/trainingUser.ts';
 import { openTrainingChannel } from '../../../src/cli/training/trainingChannel.ts';
-import { trainingUser } from '../../../src/cli/training/trainingUser.ts';
 
 const there = 'http://127.0.0.1:8000/v1';
 const both = { train: `openai:a@${there}`, evaluate: `openai:b@${there}` };
