@@ -124,14 +124,13 @@ test('a transcript says which answers were cut off', () => {
 });
 
 test('each seat is asked with its own settings, and a run is not resumed with others', async () => {
-  const agent = await modelServer(() => 'No.', null);
+  const agent = await modelServer(() => 'No.');
   const user = await modelServer((_, nth) => (nth === 1 ? 'Hello, I need help with a lamp.' : '###GIVE-UP###'));
   const set = ['--set', 'user.temperature=0.4', '--set', 'user.extraBody.top_k=5'];
   const seats = ['--agent', `openai:a@${agent.url}`, '--user', `openai:u@${user.url}`];
   const given = ['--tasks', 'lamp-variant', '--turn-cap', '2', '--max-tokens', '64', '--temperature'];
   const run = folder();
-  const { err } = await evaluated(run, ...seats, ...given, '0.9', ...set);
-  expect(err).toContain('1 answer reported no tokens, so the number of tokens and the cost are too low');
+  await evaluated(run, ...seats, ...given, '0.9', ...set);
   expect(agent.requests[0]).toMatchObject({ temperature: 0.9, max_tokens: 64 });
   expect(user.requests[0]).toMatchObject({ temperature: 0.4, top_k: 5 });
   expect(user.requests[0]).not.toHaveProperty('max_tokens');

@@ -20,7 +20,22 @@ test.each([
   },
   { name: 'a total', usage: { total_tokens: 600 }, options: budget, asked: 2, code: 2, err: 'is spent (1200 tokens' },
   { name: 'a total as text', usage: { total_tokens: '600' }, options: budget, asked: 2, code: 2, err: '1200 tokens' },
-  { name: 'no usage and no budget', usage: undefined, options: [], asked: 3, code: 0, err: '3 answers did not report' },
+  {
+    name: 'no usage and no budget',
+    usage: undefined,
+    options: [],
+    asked: 3,
+    code: 0,
+    err: '3 answers reported no tokens, so the number of tokens and the cost are too low',
+  },
+  {
+    name: 'no usage, and a gate on it',
+    usage: undefined,
+    options: ['--gate', 'tokens<=10'],
+    asked: 3,
+    code: 1,
+    err: '3 answers reported no tokens',
+  },
 ])('an endpoint that sends $name is asked $asked times', async ({ usage, options, asked, code, err }) => {
   let requests = 0;
   const url = await endpoint(() => {

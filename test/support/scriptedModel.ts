@@ -15,9 +15,9 @@ export type ScriptedModel = {
   readonly close: () => void;
 };
 
-/** The token usage that an endpoint reports with each answer, null for none, and the key that it requires. */
-type Terms = { readonly used?: Usage | null; readonly key?: string };
-export type Usage = { readonly prompt_tokens: number; readonly completion_tokens: number };
+/** The token usage that an endpoint reports with each answer, and the key that it requires. */
+type Terms = { readonly used?: Usage; readonly key?: string };
+type Usage = { readonly prompt_tokens: number; readonly completion_tokens: number };
 
 /** The token usage of an answer by default. */
 export const usualUsage: Usage = { prompt_tokens: 7, completion_tokens: 3 };
@@ -27,7 +27,8 @@ export async function serveModel(
   answer: ScriptedAnswer,
   { used = usualUsage, key }: Terms = {},
 ): Promise<ScriptedModel> {
-  const usage = used ? { ...used, total_tokens: used.prompt_tokens + used.completion_tokens } : undefined;
+  const { prompt_tokens, completion_tokens } = used;
+  const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
   const requests: ModelRequest[] = [];
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {

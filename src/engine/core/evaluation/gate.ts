@@ -1,3 +1,4 @@
+import { counted } from '../text/counted.ts';
 import { missingRewards, type RunMetrics } from './metrics.ts';
 
 /** One threshold that a run has to keep, for example `pass^4>=0.5`. */
@@ -6,6 +7,10 @@ export type Threshold = {
   readonly operator: '>=' | '<=' | '>' | '<';
   readonly bound: number;
 };
+
+/** Returns the number of answers whose endpoint did not report their tokens. */
+const uncountedIn = ({ answers }: RunMetrics): number =>
+  Object.values(answers).reduce((total, { uncounted }) => total + uncounted, 0);
 
 const readers: Readonly<Record<string, (metrics: RunMetrics) => number | null>> = {
   reward: ({ meanReward }) => meanReward,
@@ -19,8 +24,8 @@ const readers: Readonly<Record<string, (metrics: RunMetrics) => number | null>> 
   'tool-errors': ({ toolErrorRate }) => toolErrorRate,
   unnecessary: ({ unnecessaryRate }) => unnecessaryRate,
   turns: ({ turns }) => turns.mean,
-  tokens: ({ tokens }) => tokens.total,
-  money: ({ money }) => money,
+  tokens: (metrics) => (uncountedIn(metrics) > 0 ? null : metrics.tokens.total),
+  money: (metrics) => (uncountedIn(metrics) > 0 ? null : metrics.money),
   scored: ({ scored, planned }) => (planned === 0 ? null : scored / planned),
 };
 
@@ -80,7 +85,7 @@ export function missedThresholds(thresholds: readonly Threshold[], metrics: RunM
   const incomplete = isIncomplete ? ['the run is incomplete: some trials have no reward'] : [];
   const missed = thresholds.flatMap(({ metric, operator, bound }) => {
     const value = readingOf(metric, metrics);
-    if (value === null) return [`${metric} cannot be checked, because no rollout of this run has a value for it`];
+    if (value === null) return [`${metric} cannot be checked, because ${whyUnread(metric, metrics)}`];
     if (keeps(value, operator, bound)) return [];
     return [readingText({ metric, operator, bound }, value)];
   });
@@ -93,6 +98,13 @@ export function heldThresholds(thresholds: readonly Threshold[], metrics: RunMet
     const value = readingOf(threshold.metric, metrics);
     return value === null ? [] : [readingText(threshold, value)];
   });
+}
+
+function whyUnread(metric: string, metrics: RunMetrics): string {
+  const uncounted = metric === 'tokens' || metric === 'money' ? uncountedIn(metrics) : 0;
+  return uncounted > 0
+    ? `${counted(uncounted, 'answer')} reported no tokens`
+    : 'no rollout of this run has a value for it';
 }
 
 const readingText = ({ metric, operator, bound }: Threshold, value: number) =>

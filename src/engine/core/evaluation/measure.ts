@@ -56,6 +56,8 @@ export function byRole<T>(of: (role: ModelRole) => T): Record<ModelRole, T> {
 export type AnswerCounts = Readonly<Record<BrokenEnd, number>> & {
   readonly all: number;
   readonly unknownEnds: Readonly<Record<string, number>>;
+  /** Answers whose endpoint did not report their tokens. */
+  readonly uncounted: number;
 };
 
 export type Tokens = { readonly input: number; readonly output: number };
@@ -288,7 +290,13 @@ function answerCounts(events: readonly RolloutEvent[], timings: readonly Timing[
   );
   const counts = brokenEnds.map((end) => [end, ends.filter((each) => each === end).length]);
   const unknownEnds = countedBy(described.flatMap(({ finishReason = '' }) => unknownEndOf(finishReason) ?? []));
-  return { all: described.length, ...(Object.fromEntries(counts) as Record<BrokenEnd, number>), unknownEnds };
+  const uncounted = timings.filter((timing) => isAnswered(timing) && !timing.usage).length;
+  return {
+    all: described.length,
+    ...(Object.fromEntries(counts) as Record<BrokenEnd, number>),
+    unknownEnds,
+    uncounted,
+  };
 }
 
 /** Whether a model answered: what is noted of a failure or an end can be a request that failed. */

@@ -191,7 +191,8 @@ function answersOf(measures: readonly Measure[], role: ModelRole): AnswerCounts 
   const all = measures.map(({ answers }) => answers[role]);
   const total = (of: 'all' | BrokenEnd) => sum(all.map((counts) => counts[of]));
   const broken = Object.fromEntries(brokenEnds.map((end) => [end, total(end)])) as Record<BrokenEnd, number>;
-  return { all: total('all'), ...broken, unknownEnds: addedUp(all.map(({ unknownEnds }) => unknownEnds)) };
+  const unknownEnds = addedUp(all.map(({ unknownEnds }) => unknownEnds));
+  return { all: total('all'), ...broken, unknownEnds, uncounted: sum(all.map(({ uncounted }) => uncounted)) };
 }
 
 function addedUp(all: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
