@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isNow } from '../../engine/shell/checks/checkState.ts';
+import { nowProblem } from '../../engine/shell/checks/checkState.ts';
 import { maskingOptions } from '../conversations/conversations.ts';
 import { flag, json, type OptionValues, oneNamed, option, repeated, text } from '../options/option.ts';
 import { sampleNames, templateNames } from './shippedNames.ts';
@@ -52,7 +52,7 @@ export const newOptions = {
   now: option(
     'DATE',
     "the date and time at which its tasks happen (default: the template's)",
-    z.string().refine(isNow, 'a date and time such as 2026-03-02T09:00:00Z'),
+    z.string().refine((given) => nowProblem(given) === null, 'a date and time such as 2026-03-02T09:00:00Z'),
   ),
   json,
 };

@@ -10,6 +10,11 @@ export function quotedIn(value: unknown): string | null {
   return (typeof value === 'string' ? quote.exec(value)?.[1] : undefined) ?? null;
 }
 
+/** Whether a value has the form of a quote, also of something that is not a result: `{reslt.note_id}`. */
+export function looksLikeQuote(value: unknown): boolean {
+  return typeof value === 'string' && /^\{\w+(?:\.\w+)+\}$/.test(value);
+}
+
 type Arguments = Pick<GoldAction, 'arguments'>;
 
 /** Whether an argument of a gold action quotes a result. */

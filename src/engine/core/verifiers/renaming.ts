@@ -165,23 +165,54 @@ function isSame(own: readonly Change[], theirs: readonly Change[], renaming: Ren
   return made.length === wanted.length && made.every((text, at) => text === wanted[at]);
 }
 
-/** Returns where the worlds differ: ids that are used alike, else the only ones that are left in their places. */
+/**
+ * Returns where the worlds differ: ids that are used alike, then those of rows with the same values, else the only ones
+ * that are left in their places. Of several equal rows, the first ones are paired, so that only the others are extra.
+ */
 function closest(own: readonly Change[], theirs: readonly Change[], from: Colours, to: Colours): Renaming {
   const pairs = new Map<string, string>();
-  for (const by of [(colours: Colours) => (id: string) => colours.get(id) ?? '', null]) {
+  const usedAs = (colours: Colours) => (id: string) => colours.get(id) ?? '';
+  const passes = [
+    { keys: [usedAs(from), usedAs(to)], isAlone: true },
+    { keys: [rowIn(own, from), rowIn(theirs, to)], isAlone: false },
+    { keys: [placeIn(own), placeIn(theirs)], isAlone: true },
+  ] as const;
+  for (const { keys, isAlone } of passes) {
     const free = [...from.keys()].filter((id) => !pairs.has(id));
     const taken = new Set(pairs.values());
     const left = [...to.keys()].filter((id) => !taken.has(id));
-    const groups = Map.groupBy(free, by ? by(from) : placeIn(own));
-    const others = Map.groupBy(left, by ? by(to) : placeIn(theirs));
-    for (const [key, ids] of groups) {
-      const [id, other] = [ids[0], others.get(key)?.[0]];
-      const isAlone = ids.length === 1 && others.get(key)?.length === 1;
-      if (isAlone && id !== undefined && other !== undefined) pairs.set(id, other);
+    const others = Map.groupBy(left, keys[1]);
+    for (const [key, ids] of Map.groupBy(free, keys[0])) {
+      const found = others.get(key) ?? [];
+      if (key === null || (isAlone && (ids.length > 1 || found.length > 1))) continue;
+      for (const [at, other] of found.entries()) {
+        const id = ids[at];
+        if (id !== undefined) pairs.set(id, other);
+      }
     }
   }
-  return pairs;
+  return withoutCollisions(pairs, from);
 }
+
+/** Two rows must not become one: no id is renamed to another one of its own world that keeps its name. */
+function withoutCollisions(pairs: Renaming, own: Colours): Renaming {
+  const isTaken = (id: string, other: string) => id !== other && own.has(other) && !pairs.has(other);
+  const kept = new Map([...pairs].filter(([id, other]) => !isTaken(id, other)));
+  return kept.size === pairs.size ? kept : withoutCollisions(kept, own);
+}
+
+/** Returns the row that an id names, whatever other created ids are in it; null where it names none. */
+const rowIn = (changes: readonly Change[], created: Colours) => (id: string) => {
+  const rows = changes.filter(({ patch }) => patch.path.includes(id));
+  const mark = (each: string) =>
+    each === id ? `<this ${prefixOf(id)}>` : created.has(each) ? `<${prefixOf(each)}>` : each;
+  return rows.length === 0
+    ? null
+    : rows
+        .map((change) => written(change, mark))
+        .toSorted()
+        .join('\0');
+};
 
 /** Returns where an id is, whatever else is there. */
 const placeIn = (changes: readonly Change[]) => (id: string) => {

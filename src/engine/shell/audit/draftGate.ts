@@ -177,9 +177,13 @@ function untriedBecause({ behaviours: { changes, insists } }: Persona): string {
     : `no task of the domain has ${needs}, the words for what it does: write one, or accept the persona with a task that has them`;
 }
 
-/** Tasks that a persona can be tried on: those with words for what it does. */
+/**
+ * Tasks that a persona can be tried on: those with words for what it does. The gold actions of a task with a change of
+ * mind are right only under a persona that changes.
+ */
 function tasksFor({ behaviours }: Persona, tasks: readonly Task[]): readonly Task[] {
-  const fit = ({ user }: Task) => (!behaviours.changes || user.change) && (!behaviours.insists || user.insist);
+  const fit = ({ user }: Task) =>
+    (behaviours.changes ? user.change : !user.change) && (!behaviours.insists || user.insist);
   return tasks.filter(fit).slice(0, tasksPerPersona);
 }
 

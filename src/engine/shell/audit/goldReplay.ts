@@ -189,7 +189,9 @@ export function noteFailures(
 /** Returns where a tool threw an error that is not a `ToolError`, such as ` (tools.ts:12:5)`; null where it refused. */
 function placeOfCrash(tool: string, reason: string, logged: readonly string[]): string | null {
   const line = `${tool}: ${reason}`;
-  return logged.find((each) => each.startsWith(line))?.slice(line.length) ?? null;
+  // What a tool in Python prints comes after the name of its file.
+  const own = logged.find((each) => each.startsWith(line) || each.includes(`: ${line}`));
+  return own === undefined ? null : own.slice(own.indexOf(line) + line.length);
 }
 
 /** The first gold action that was tried and never succeeded. */

@@ -148,7 +148,15 @@ function checkName(name: string, at: ReturnType<typeof placeOf>, { facts, names 
 function checkKnown(placed: Placed<Task>, { types }: Spellings, note: Note): void {
   const { goal, opening, known, change, insist } = placed.value.user;
   const said = [goal, opening, change?.say, insist?.say].map((text) => text?.toLowerCase());
-  for (const [name, fact] of Object.entries(known)) {
+  const facts = [
+    ...Object.entries(known).map(([name, fact]) => ({ name, fact, at: ['user', 'known', name] })),
+    ...Object.entries(change?.known ?? {}).map(([name, fact]) => ({
+      name,
+      fact,
+      at: ['user', 'change', 'known', name],
+    })),
+  ];
+  for (const { name, fact, at } of facts) {
     const { value } = factOf(fact);
     if (typeof value !== 'string' || value.length < 4 || said.some((text) => text?.includes(value.toLowerCase())))
       continue;
@@ -157,7 +165,7 @@ function checkKnown(placed: Placed<Task>, { types }: Spellings, note: Note): voi
     const others = new Set([...values].filter((each) => each !== value));
     const path = typeof fact === 'object' ? ['value'] : [];
     const context = { kind: 'task', names: {}, types, note } as const;
-    noteValue(value, { known: others, from: 'examples' }, placeOf(placed, 'user', 'known', name, ...path), context);
+    noteValue(value, { known: others, from: 'examples' }, placeOf(placed, ...at, ...path), context);
   }
 }
 

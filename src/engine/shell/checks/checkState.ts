@@ -10,10 +10,8 @@ import type { Bases, Note } from '../source/note.ts';
 /** A task's time must be one, and its own state must go into places that the database has. */
 export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: boolean, note: Note): void {
   const { now, state } = placed.value;
-  if (now !== undefined && !isNow(now)) {
-    const message = `now is "${now}", which is not a date and time in ISO 8601.`;
-    note(placeOf(placed, 'now'), 'error', 'task/wrong-date', message, 'Write it as 2026-01-05T09:00:00Z.');
-  }
+  const problem = now === undefined ? null : nowProblem(now);
+  if (problem) note(placeOf(placed, 'now'), 'error', 'task/wrong-date', problem.message, problem.hint);
   checkDates(placed, note);
   // Earlier entries may create what later ones go into.
   const created: string[] = [];
@@ -52,12 +50,20 @@ function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: No
   note(at, 'error', 'task/unknown-path', message, 'Check the path against the database.');
 }
 
-/** Whether a text is a date that exists and can be read in one way only. */
-/** Whether a text can be the time of a task. Dates in words are not compared correctly with those of a database. */
-export function isNow(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/.test(text) && isDate(text);
+/** Returns why a text cannot be the time of tasks. A date in words could not be compared with those of a database. */
+export function nowProblem(text: string): { readonly message: string; readonly hint: string } | null {
+  const day = calendarDay(text, 'UTC');
+  const isIso = /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/.test(text);
+  if (isIso && 'day' in day) return null;
+  if (isIso && 'problem' in day && day.problem === 'does not exist')
+    return { message: `now is "${text}", and there is no such day or time.`, hint: 'Correct it.' };
+  return {
+    message: `now is "${text}", which is not a date and time in ISO 8601.`,
+    hint: 'Write it as 2026-01-05T09:00:00Z.',
+  };
 }
 
+/** Whether a text is a date that exists and can be read in one way only. */
 function isDate(text: string): boolean {
   return 'day' in calendarDay(text, 'UTC');
 }

@@ -1,10 +1,11 @@
 import type { DomainFile } from '../../core/domain/domain.ts';
 import type { Persona } from '../../core/domain/persona.ts';
-import type { Assertion, Task } from '../../core/domain/task.ts';
+import { type Assertion, factOf, type Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import { quotedIn } from '../../core/events/quotedResults.ts';
 import { anyType, eitherOf, listOf, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
+import { leavesOf } from '../../core/text/value.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
 import { type assertionNames, pathExpression } from '../../core/verifiers/assertions.ts';
@@ -12,7 +13,7 @@ import { argumentProblems } from '../load/arguments.ts';
 import { acceptedFirst } from '../load/drafts.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
-import { quotingLeavesIn } from '../load/taskWorld.ts';
+import { namedLeaves, quotingLeavesIn } from '../load/taskWorld.ts';
 import { respelt } from '../source/edit.ts';
 import { keyOf, type Placed, placeOf, textIn } from '../source/items.ts';
 import { didYouMean, nearest } from '../source/nearest.ts';
@@ -185,6 +186,8 @@ function isWritten(texts: Parts['texts'], id: string): boolean {
   );
 }
 
+const isZeroPadded = (text: string, value: number) => /^0\d+$/.test(text) && Number(text) === value;
+
 function checkFacts(placed: Placed<Task>, note: Note): void {
   const { known, unknown, change } = placed.value.user;
   for (const [index, fact] of unknown.entries()) {
@@ -195,6 +198,20 @@ function checkFacts(placed: Placed<Task>, note: Note): void {
       'task/fact-known-and-unknown',
       `${fact} is in both user.known and user.unknown.`,
       'Remove it from one of them.',
+    );
+  }
+  const texts = placed.value.actions.flatMap(({ arguments: given }) => leavesOf(given));
+  for (const [name, fact] of Object.entries(known)) {
+    const { value } = factOf(fact);
+    const meant = texts.find((text) => typeof value === 'number' && isZeroPadded(text, value));
+    if (meant === undefined) continue;
+    const path = typeof fact === 'object' ? ['value'] : [];
+    note(
+      placeOf(placed, 'user', 'known', name, ...path),
+      'warning',
+      'task/number-for-text',
+      `${name} is the number ${value}, and a gold action has the text "${meant}".`,
+      'Write it in quotes, as it is in the file.',
     );
   }
   for (const fact of Object.keys(change?.known ?? {})) {
@@ -232,6 +249,13 @@ function checkCalls(placed: Placed<Task>, types: DomainTypes, known: KnownTools,
 function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, known: KnownTools, note: Note): void {
   const { actions } = placed.value;
   const own = known.tools.get(actions[index]?.tool ?? '');
+  for (const { leaf, path: within } of namedLeaves(actions[index]?.arguments)) {
+    const [, head = ''] = /^\{(\w+)\.[\w.]+\}$/.exec(leaf) ?? [];
+    if (head === 'result' || nearest(head, ['result'], 2) === undefined) continue;
+    const at = placeOf(placed, 'actions', index, 'arguments', ...within);
+    const message = `${leaf} is passed on as this text.`;
+    note(at, 'warning', 'task/unknown-name', message, `Did you mean ${leaf.replace(head, 'result')}?`);
+  }
   const quotable = actions.slice(0, index).filter((action) => isQuotable(action, own, placed.value, known));
   for (const { leaf, path: within } of quotingLeavesIn(actions[index]?.arguments)) {
     const path = ['actions', index, 'arguments', ...within];

@@ -23,7 +23,7 @@ import { checkRule, checkRules } from './checkRules.ts';
 import { checkSeats } from './checkSeats.ts';
 import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
-import { isNow } from './checkState.ts';
+import { nowProblem } from './checkState.ts';
 import { checkReferences, checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
@@ -140,15 +140,8 @@ function tasksWithoutErrors({ tasks }: Parts, errors: readonly Diagnostic[]): re
 function checkDomainFile(parts: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
   const { file } = parts;
   checkLexiconFacts(parts, known, note);
-  if (!isNow(file.value.now)) {
-    note(
-      placeOf(file, 'now'),
-      'error',
-      'domain/wrong-date',
-      `now is "${file.value.now}", which is not a date and time in ISO 8601.`,
-      'Write it as 2026-01-05T09:00:00Z.',
-    );
-  }
+  const problem = nowProblem(file.value.now);
+  if (problem) note(placeOf(file, 'now'), 'error', 'domain/wrong-date', problem.message, problem.hint);
   for (const [name, words] of Object.entries(file.value.lexicon.tools)) {
     if (!checkToolName(name, file.places.key(['lexicon', 'tools', name]), 'domain', known, note)) continue;
     const tool = known.tools.get(name);

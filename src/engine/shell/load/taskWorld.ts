@@ -74,7 +74,8 @@ export function quotingLeavesIn(value: unknown): readonly NamedLeaf[] {
   return namedLeaves(value).filter(({ leaf }) => quotedIn(leaf) !== null);
 }
 
-function namedLeaves(value: unknown, name = '', path: readonly PropertyKey[] = []): readonly NamedLeaf[] {
+/** The scalar values in an argument, with the names and the paths that lead to them. */
+export function namedLeaves(value: unknown, name = '', path: readonly PropertyKey[] = []): readonly NamedLeaf[] {
   if (value === null || value === undefined) return [];
   if (typeof value !== 'object') return [{ name, leaf: String(value), path }];
   const isList = Array.isArray(value);

@@ -158,6 +158,18 @@ describe('the end state, up to ids that tools created', () => {
     );
   });
 
+  it.each([
+    ['before', 'H20000001', 'H20000002'],
+    ['after', 'H20000003', 'H20000002'],
+  ])('names only the row that is too many, whose id is %s that of the right one', (_, extra, right) => {
+    const holds = (rows: JsonObject): JsonObject => ({ holds: rows, readers: { R1: { holds: Object.keys(rows) } } });
+    const gold = holds({ H30000001: { book: 'B1', slot: 'S3' } });
+    const made = holds({ [right]: { book: 'B1', slot: 'S3' }, [extra]: { book: 'B1', slot: 'S4' } });
+    const { detail } = verdict(gold, made, { start: { readers: { R1: { holds: [] } } } });
+    expect(detail).toContain(`holds.${extra} is `);
+    expect(detail).not.toContain('is missing');
+  });
+
   it('compares many rows that look alike', () => {
     const many = (from: number): JsonObject => ({
       holds: Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`H${from + at}`, { book: 'B1' }])),

@@ -474,6 +474,19 @@ it('a tool that crashes is named with its line', async () => {
   expect(found?.hint).toBe('Correct the tool.');
 });
 
+it('a tool in Python that crashes is named with its line', async () => {
+  const python =
+    'from rehearsal import tool\n\n@tool(effect="write")\ndef return_loan(db, ctx, loan: str):\n    """Take it back."""\n    return ctx.nw\n';
+  const { all } = await findings({
+    ...changed('tools.ts', 'export const return_loan', 'export const take_back'),
+    'tools.py': python,
+  });
+  const found = all.find(({ code }) => code === 'task/gold-fails');
+  expect(found?.message).toBe(
+    "The gold action return_loan crashes: 'Context' object has no attribute 'nw' (tools.py:6).",
+  );
+});
+
 it('a failing gold action is reported next to the warning that explains it', async () => {
   const refusing = "if (loan === 'L1') throw new ToolError('it is on loan');\n    row(db.loans, loan).day = day;";
   const { lines, all } = await findings({

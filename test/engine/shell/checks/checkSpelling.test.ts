@@ -47,6 +47,13 @@ it.each([
   ['the name of a fact', tasks, 'author: Ines', 'auhtor: Ines', '5:25 warning task/unknown-fact Did you mean author?'],
   ['the value of a fact', tasks, 'Ines Falk', 'Ines Flak', '5:33 warning task/unknown-value Did you mean Ines Falk?'],
   ['a short value of a fact', tasks, 'clear', 'cear', '15:52 warning task/unknown-value Did you mean clear?'],
+  [
+    'a value after a change of mind',
+    tasks,
+    'cover: clear }',
+    'cover: clear }\n    change: { when: proposed, say: I want another one., known: { author: Ines Flak } }',
+    '16:74 warning task/unknown-value Did you mean Ines Falk?',
+  ],
   ['an unknown fact', tasks, '[email]', '[emial]', '6:15 warning task/unknown-fact Did you mean email?'],
   ['a title in a goal', tasks, 'Winter', 'Wintr', '4:69 warning task/unknown-value Did you mean Winter?'],
   ['a lost double letter', tasks, 'Hartmann', 'Hartman', '14:23 warning task/unknown-value Did you mean Hartmann?'],

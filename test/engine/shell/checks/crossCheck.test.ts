@@ -174,6 +174,36 @@ describe('without running any code', () => {
       'not a date and time',
     ],
     [
+      'a time on a day that does not exist',
+      task(`${good}now: 2026-04-31T08:30:00Z\n`),
+      ['tasks/first.task.yaml:9:6 error task/wrong-date'],
+      'there is no such day or time',
+    ],
+    [
+      'a number that has lost a zero',
+      task(
+        good
+          .replace('{ order: W1 }\n', '{ order: W1, phone: 0791112233 }\n')
+          .replace('arguments: { order: W1 }', 'arguments: { order: W1, phone: "0791112233" }'),
+      ),
+      [
+        'tasks/first.task.yaml:5:30 warning task/number-for-text',
+        'tasks/first.task.yaml:7:56 warning task/untold-argument',
+      ],
+      'phone is the number 791112233, and a gold action has the text "0791112233". Write it in quotes',
+    ],
+    [
+      'a misspelt quote of a result',
+      task(
+        good.replace(
+          /tool: cancel_order, arguments: \{ order: W1 \}/,
+          'tool: cancel_order, arguments: { order: "{reslt.order}" }',
+        ),
+      ),
+      ['tasks/first.task.yaml:8:47 warning task/unknown-name'],
+      '{reslt.order} is passed on as this text. Did you mean {result.order}?',
+    ],
+    [
       'a time in words',
       task(`${good}now: 1 May 2026\n`),
       ['tasks/first.task.yaml:9:6 error task/wrong-date'],
