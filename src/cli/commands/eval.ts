@@ -173,7 +173,7 @@ async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain)
   const finished = finalRollouts(plan.folder);
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
-  if (left < all.length) io.err(`${all.length - left} of ${all.length} rollouts are finished already\n`);
+  if (left < all.length) io.err(`${all.length - left} of ${counted(all.length, 'rollout')} finished already\n`);
   const { train, evaluate: evaluated } = simulatorsOf(domain.file, plan);
   if (plan.user.type === 'openai' && train === evaluated)
     io.err(

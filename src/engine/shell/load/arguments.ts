@@ -94,6 +94,10 @@ function typeHint(value: Json | undefined, wanted: string): string {
     return 'Write it in quotes, as it is in the file.';
   if (wanted === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
     return `Write it in quotes: "${value}" is a text.`;
+  const [[key, inner] = ['', undefined], ...others] =
+    typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  // YAML reads braces without quotes as an object.
+  if (wanted === 'string' && inner === null && others.length === 0) return `Write it in quotes: "{${key}}".`;
   if (/^(?:number|integer|boolean)$/.test(wanted) && typeof value === 'string') return 'Write it without quotes.';
   return `It is ${JSON.stringify(value)?.slice(0, 80) ?? 'missing'}.`;
 }

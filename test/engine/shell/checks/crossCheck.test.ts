@@ -339,6 +339,12 @@ describe('with the tools described', () => {
       'order must be of type string. Write it in quotes: "1" is a text',
     ],
     [
+      'a quote of a result without quotation marks',
+      call('tool: cancel_order, arguments: { order: {result.order} }'),
+      ['tasks/first.task.yaml:8:47 error task/bad-arguments'],
+      'order must be of type string. Write it in quotes: "{result.order}".',
+    ],
+    [
       'a bad script is only a warning',
       task(`${good}script: [[{ tool: find_order }]]\n`),
       ['tasks/first.task.yaml:9:11 warning task/bad-arguments'],
