@@ -49,9 +49,8 @@ def read_chat_request(body: Json) -> ChatRequest:
     tools = body.get("tools") or []
     if not isinstance(tools, list):
         raise RequestError("tools must be a list", "invalid_tools", param="tools")
-    limit = body.get("max_completion_tokens")
-    if limit is None:
-        limit = body.get("max_tokens")
+    limits = (body.get(name) for name in ("max_completion_tokens", "max_tokens"))
+    limit = next((each for each in limits if each is not None), None)
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise RequestError("max_tokens must be a positive whole number", "invalid_request", param="max_tokens")
     parsed_tools = [_tool(value, f"tools[{index}]") for index, value in enumerate(tools)]

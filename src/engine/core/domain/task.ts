@@ -276,6 +276,19 @@ export function factOf(fact: Fact): { readonly value: string | number | boolean;
     : { value: fact, say: String(fact) };
 }
 
+/** A fact of a user with its path in the task. */
+export type PlacedFact = { readonly name: string; readonly fact: Fact; readonly path: readonly string[] };
+
+/** Returns the facts that a user knows, and those that a change of mind puts in their place. */
+export function knownFactsOf({ user: { known, change } }: Pick<Task, 'user'>): {
+  readonly before: readonly PlacedFact[];
+  readonly after: readonly PlacedFact[];
+} {
+  const placed = (facts: Readonly<Record<string, Fact>>, ...path: readonly string[]) =>
+    Object.entries(facts).map(([name, fact]) => ({ name, fact, path: [...path, name] }));
+  return { before: placed(known, 'user', 'known'), after: placed(change?.known ?? {}, 'user', 'change', 'known') };
+}
+
 const hashes = new WeakMap<Task, string>();
 
 /** Identity of a task: the hash of its content. */

@@ -10,9 +10,9 @@ export function quotedIn(value: unknown): string | null {
   return (typeof value === 'string' ? quote.exec(value)?.[1] : undefined) ?? null;
 }
 
-/** Whether a value has the form of a quote, also of something that is not a result: `{reslt.note_id}`. */
-export function looksLikeQuote(value: unknown): boolean {
-  return typeof value === 'string' && /^\{\w+(?:\.\w+)+\}$/.test(value);
+/** Returns what a value in the form of a quote begins with, which may be misspelt: `reslt` of `{reslt.note_id}`. */
+export function quotedNameIn(value: unknown): string | null {
+  return (typeof value === 'string' ? /^\{(\w+)(?:\.\w+)+\}$/.exec(value)?.[1] : undefined) ?? null;
 }
 
 type Arguments = Pick<GoldAction, 'arguments'>;

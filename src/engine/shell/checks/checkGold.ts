@@ -3,7 +3,7 @@ import type { RuleOf } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool, worksOnDatabase } from '../../core/domain/tool.ts';
 import { factsOf } from '../../core/events/facts.ts';
-import { looksLikeQuote, quotes } from '../../core/events/quotedResults.ts';
+import { quotedNameIn, quotes } from '../../core/events/quotedResults.ts';
 import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression/expression.ts';
 import { before } from '../../core/rules/before.ts';
 import type { MadeCall } from '../../core/rules/calls.ts';
@@ -146,7 +146,7 @@ function checkFacts({ placed, note }: Context, action: GoldAction, index: number
   for (const [name, argument] of Object.entries(action.arguments)) {
     const value = String(argument);
     const known = [...new Set(facts.flatMap((each) => (each[name] ? [String(each[name].value)] : [])))];
-    if (known.length === 0 || typeof argument === 'object' || looksLikeQuote(argument) || untold.includes(name))
+    if (known.length === 0 || typeof argument === 'object' || quotedNameIn(argument) !== null || untold.includes(name))
       continue;
     const isTold = facts.some((each) => Object.values(each).some((fact) => isAlike(String(fact.value), value)));
     if (isTold || said.some((text) => text !== undefined && namesValue(text, value))) continue;
@@ -172,7 +172,7 @@ function checkRows(context: Context, action: GoldAction, index: number, isLater:
   const { placed, note } = context;
   for (const { name, leaf: value, path } of namedLeavesIn(action.arguments)) {
     const table = tableWithout(context, action, index, name, value);
-    if (table === null || looksLikeQuote(value) || (isLater && !isBetweenIds(table, value))) continue;
+    if (table === null || quotedNameIn(value) !== null || (isLater && !isBetweenIds(table, value))) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', ...path);
     const rows = Object.keys(table.rows);
     const meant = /\d/.test(value) ? undefined : nearest(value, rows);

@@ -1,5 +1,5 @@
 import { namesValue } from '../../core/dialogue/dialogue.ts';
-import { factOf, type Task } from '../../core/domain/task.ts';
+import { factOf, knownFactsOf, type Task } from '../../core/domain/task.ts';
 import { isPerson } from '../../core/rules/rowNames.ts';
 import { keysIn, leavesOf } from '../../core/text/value.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
@@ -45,15 +45,10 @@ export function checkRowIds(placed: Placed<Task>, bases: Bases, known: KnownTool
   checkOwners(context);
 }
 
-function factsOf({ user: { known, change } }: Task): readonly KnownFact[] {
-  const changed = change?.known ?? {};
-  const before = Object.entries(known).map(([name, fact]) => ({ name, fact, path: ['user', 'known', name] }));
-  const after = Object.entries(changed).map(([name, fact]) => ({
-    name,
-    fact,
-    path: ['user', 'change', 'known', name],
-  }));
-  return [...before.filter(({ name }) => !Object.hasOwn(changed, name)), ...after].map(({ name, fact, path }) => ({
+function factsOf(task: Task): readonly KnownFact[] {
+  const { before, after } = knownFactsOf(task);
+  const changed = new Set(after.map(({ name }) => name));
+  return [...before.filter(({ name }) => !changed.has(name)), ...after].map(({ name, fact, path }) => ({
     name,
     value: String(factOf(fact).value),
     path,

@@ -1,4 +1,4 @@
-import { factOf, type Task } from '../../core/domain/task.ts';
+import { factOf, knownFactsOf, type Task } from '../../core/domain/task.ts';
 import { naming } from '../../core/rules/rowNames.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
@@ -146,26 +146,19 @@ function checkName(name: string, at: ReturnType<typeof placeOf>, { facts, names 
 
 /** A value that nothing else has is a misspelling where it is almost one of the rows or of other tasks. */
 function checkKnown(placed: Placed<Task>, { types }: Spellings, note: Note): void {
-  const { goal, opening, known, change, insist } = placed.value.user;
+  const { goal, opening, change, insist } = placed.value.user;
   const said = [goal, opening, change?.say, insist?.say].map((text) => text?.toLowerCase());
-  const facts = [
-    ...Object.entries(known).map(([name, fact]) => ({ name, fact, at: ['user', 'known', name] })),
-    ...Object.entries(change?.known ?? {}).map(([name, fact]) => ({
-      name,
-      fact,
-      at: ['user', 'change', 'known', name],
-    })),
-  ];
-  for (const { name, fact, at } of facts) {
+  const { before, after } = knownFactsOf(placed.value);
+  for (const { name, fact, path } of [...before, ...after]) {
     const { value } = factOf(fact);
     if (typeof value !== 'string' || value.length < 4 || said.some((text) => text?.includes(value.toLowerCase())))
       continue;
     const values = types.valuesOf(name);
     if ((types.examples.get(name)?.get(value) ?? 0) > 1) continue;
     const others = new Set([...values].filter((each) => each !== value));
-    const path = typeof fact === 'object' ? ['value'] : [];
+    const inside = typeof fact === 'object' ? ['value'] : [];
     const context = { kind: 'task', names: {}, types, note } as const;
-    noteValue(value, { known: others, from: 'examples' }, placeOf(placed, ...at, ...path), context);
+    noteValue(value, { known: others, from: 'examples' }, placeOf(placed, ...path, ...inside), context);
   }
 }
 

@@ -2,7 +2,7 @@ import type { DomainFile } from '../../core/domain/domain.ts';
 import type { Persona } from '../../core/domain/persona.ts';
 import { type Assertion, factOf, type Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
-import { quotedIn } from '../../core/events/quotedResults.ts';
+import { quotedIn, quotedNameIn } from '../../core/events/quotedResults.ts';
 import { anyType, eitherOf, listOf, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
 import { leavesOf } from '../../core/text/value.ts';
@@ -250,11 +250,11 @@ function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, kn
   const { actions } = placed.value;
   const own = known.tools.get(actions[index]?.tool ?? '');
   for (const { leaf, path: within } of namedLeaves(actions[index]?.arguments)) {
-    const [, head = ''] = /^\{(\w+)\.[\w.]+\}$/.exec(leaf) ?? [];
-    if (head === 'result' || nearest(head, ['result'], 2) === undefined) continue;
+    const name = quotedNameIn(leaf);
+    if (name === null || name === 'result' || nearest(name, ['result'], 2) === undefined) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', ...within);
     const message = `${leaf} is passed on as this text.`;
-    note(at, 'warning', 'task/unknown-name', message, `Did you mean ${leaf.replace(head, 'result')}?`);
+    note(at, 'warning', 'task/unknown-name', message, `Did you mean ${leaf.replace(name, 'result')}?`);
   }
   const quotable = actions.slice(0, index).filter((action) => isQuotable(action, own, placed.value, known));
   for (const { leaf, path: within } of quotingLeavesIn(actions[index]?.arguments)) {

@@ -169,13 +169,8 @@ export async function complete(
   const note = { ms, request: withoutMedia(request) };
   if (!answer) {
     // A custom agent is responsible for what it sends. A greeting is an answer before the first question.
-    const said = request.messages.slice(
-      Math.max(
-        0,
-        request.messages.findIndex(({ role }) => role === 'user'),
-      ),
-    );
-    const isFirst = !fixed.includes('messages') && said.every(({ role }) => role !== 'assistant');
+    const roles = request.messages.map(({ role }) => role);
+    const isFirst = !fixed.includes('messages') && roles.lastIndexOf('assistant') <= roles.indexOf('user');
     const fault = failure instanceof Fault ? failure : faultOf(failure, seat, who, key !== '', isFirst);
     throw new Fault(fault.failure, { reason: fault.reason, note });
   }
@@ -190,7 +185,7 @@ export async function complete(
   return { answer, call };
 }
 
-/** The outcome of a request, after the attempts at it: a chat completion, or why there is none. */
+/** The outcome of a request after all attempts: a chat completion, or the reason for the failure. */
 export type Outcome = {
   /** The HTTP status; 0 if the endpoint did not answer. */
   readonly status: number;
