@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import type { AskedSettings, ModelSeat } from '../../engine/core/domain/seatSpec.ts';
+import { type AskedSettings, type ModelSeat, namedModel } from '../../engine/core/domain/seatSpec.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
 import { throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from '../../engine/shell/models/modelSettings.ts';
+import { addressProblem } from '../../engine/shell/models/parseSeat.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
 import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/livePaths.ts';
 import { machineConditions } from '../doctor/machine.ts';
@@ -15,8 +16,8 @@ import { type Io, UsageError } from '../terminal/io.ts';
 
 /** Returns what `--live` names: a base URL, or openai:MODEL@BASE_URL. */
 function endpointIn(given: string) {
-  const [, model, baseUrl = given] = /^openai:(.+?)@(.+)$/.exec(given) ?? [];
-  return { model, baseUrl };
+  const named = namedModel(given);
+  return named?.address ? { model: named.model, baseUrl: named.address } : { model: undefined, baseUrl: given };
 }
 
 const endpoint = z
@@ -135,6 +136,8 @@ async function modelAt(
   io: Io,
 ): Promise<TriedModel> {
   const keyName = 'OPENAI_API_KEY';
+  const problem = addressProblem(baseUrl);
+  if (problem) throw new UsageError(problem);
   throwUnlessAllowed({ name: keyName, url: baseUrl, namedBy: '--live' }, io.environment);
   const base = { type: 'openai', model: named ?? '', baseUrl, keyName, temperature: 0, maxTokens: 256 } as const;
   const seat = withSettings(base, settings);

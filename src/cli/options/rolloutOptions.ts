@@ -2,7 +2,13 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
 import type { SeatSettings } from '../../engine/core/domain/modelSettings.ts';
-import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../../engine/core/domain/seatSpec.ts';
+import {
+  type AskedSettings,
+  type ModelSeat,
+  namedModel,
+  type SeatSpec,
+  withModel,
+} from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
@@ -278,7 +284,7 @@ export function chosenSeat(
   { cwd, environment }: Pick<Io, 'cwd' | 'environment'>,
 ): SeatSpec {
   const named = chosen ?? own;
-  if (role === 'judge' && !/^openai:[^@]/.test(named))
+  if (role === 'judge' && !namedModel(named))
     throw new UsageError(`the judge is a model, openai:MODEL[@BASE_URL], not "${named}"`);
   const [from, folders] = chosen === undefined ? (['domain', [folder]] as const) : (['person', [cwd, folder]] as const);
   const parsed = parseSeat(named, role === 'user' ? 'user' : 'agent', from, environment, folders);

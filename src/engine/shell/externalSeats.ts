@@ -293,8 +293,7 @@ function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
 const secretParameter = /key|token|secret|sig|pass|auth/i;
 
 async function keyOf(seat: ModelSeat, readKey: ReadKey): Promise<string> {
-  const { password, searchParams } = new URL(seat.baseUrl);
-  if (password !== '') keptSecret('password', password);
+  const { searchParams } = new URL(seat.baseUrl);
   for (const [name, value] of searchParams) if (secretParameter.test(name)) keptSecret(`${name} of the address`, value);
   return seat.keyName === null ? '' : keptSecret(seat.keyName, (await readKey(seat.keyName)) ?? '');
 }

@@ -1,3 +1,4 @@
+import { namedModel } from '../../engine/core/domain/seatSpec.ts';
 import { makeNewRunFolder } from '../../engine/shell/records/runName.ts';
 
 /** A rollout that the editor's own agent asks for. */
@@ -19,7 +20,7 @@ export function runArguments({ folder, runs, task, agent }: AskedRun): readonly 
     throw new Error(
       `"${task}" is not a task id: it has letters, digits, dots, dashes and underscores, and may end in @ and a persona`,
     );
-  if (agent !== undefined && !/^(?:gold|scripted|openai:[^@]+)$/.test(agent))
+  if (agent !== undefined && agent !== 'gold' && agent !== 'scripted' && namedModel(agent)?.address !== null)
     throw new Error(
       `the agent's seat is taken by gold, scripted or openai:MODEL here, not by "${agent}": the endpoint of a model is for a person to choose, in the settings`,
     );

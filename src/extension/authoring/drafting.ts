@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { namedModel } from '../../engine/core/domain/seatSpec.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
@@ -79,8 +80,7 @@ export async function askNamedModel(context: Context, title: string): Promise<st
     prompt: 'openai:MODEL, at the base URL of the settings, or openai:MODEL@BASE_URL',
     value: known ?? 'openai:',
     ignoreFocusOut: true,
-    validateInput: (text) =>
-      /^openai:[^@\s]/.test(text) ? undefined : 'It is written as openai:MODEL or openai:MODEL@BASE_URL.',
+    validateInput: (text) => (namedModel(text) ? undefined : 'It is written as openai:MODEL or openai:MODEL@BASE_URL.'),
   });
   if (named !== undefined) await context.extension.globalState.update(modelKey, named);
   return named;

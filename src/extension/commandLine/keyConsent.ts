@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { namedModel } from '../../engine/core/domain/seatSpec.ts';
 import type * as engine from '../../engine/shell/keys/keyOrigins.ts';
 
 /** The key of the consents in the global state: they apply to this user on this machine, not to a workspace. */
@@ -45,8 +46,8 @@ export async function askForSeats(
 ): Promise<void> {
   const { keyDecision } = await import('../../engine/shell/keys/keyOrigins.ts');
   for (const seat of ['agent', 'user', 'forkAgent', 'judge']) {
-    const url = /^openai:[^@]+@(.+)$/.exec(String(configuration[seat] ?? ''))?.[1];
-    if (url === undefined) continue;
+    const url = namedModel(String(configuration[seat] ?? ''))?.address;
+    if (!url) continue;
     const environment = { ...process.env, ...(await context.environment()) };
     const use = { name: 'OPENAI_API_KEY', url, namedBy: `"${seat}" of the launch configuration` };
     const decision = keyDecision(use, environment);

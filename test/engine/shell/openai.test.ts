@@ -420,7 +420,23 @@ test.each([
     'checkpoint:runs/sft/checkpoints/final',
     '"checkpoint:runs/sft/checkpoints/final" is a checkpoint, and this command serves none. Start "npx rehearsal serve-model" and name openai:MODEL@BASE_URL',
   ],
-  ['openai:x@nowhere', '"nowhere" is not a URL: expected something like http://127.0.0.1:8000/v1'],
+  ['openai:x@host.example', '"host.example" is not a URL: expected something like http://127.0.0.1:8000/v1'],
+  ['openai:x@localhost', '"localhost" is not a URL: expected something like http://127.0.0.1:8000/v1'],
+  ...['openai:', 'openai:@', 'openai:x@', 'openai:@http://127.0.0.1:8000/v1'].map((text): [string, object] => [
+    text,
+    expect.stringMatching(/is not a seat for the agent/),
+  ]),
+  [
+    'openai:x@https://user:secret@host.example/v1',
+    'the address of the model at host.example has a user name or a password, which cannot be sent. Set the header Authorization to "Basic ${env:NAME}" for this model, where the variable NAME holds both in base64',
+  ],
+  ...(['@cf/meta/llama-3.1-8b-instruct', 'claude-sonnet-4@20250514'].flatMap((model) => [
+    [`openai:${model}`, { type: 'openai', model, baseUrl: 'https://api.openai.com/v1', keyName: 'OPENAI_API_KEY' }],
+    [
+      `openai:${model}@http://[::1]:1/v1`,
+      { type: 'openai', model, baseUrl: 'http://[::1]:1/v1', keyName: 'OPENAI_API_KEY' },
+    ],
+  ]) as [string, object][]),
 ])('the seat "%s"', (text, expected) => {
   expect(parseSeat(text, 'agent', 'person', {})).toEqual(expected);
 });

@@ -62,6 +62,21 @@ export type AskedSettings = ModelSettings & Pick<ModelSeat, 'rateLimitMs'>;
 /** The prefix of a seat's name that is a checkpoint: a folder, or a model that the trainer knows. */
 export const checkpointScheme = 'checkpoint:';
 
+/** A model as a text names it; `address` is null where the text names none. */
+export type NamedModel = { readonly model: string; readonly address: string | null };
+
+/**
+ * Reads `openai:MODEL[@BASE_URL]`; null for any other text. The name of a model may have an @ itself, as
+ * `@cf/meta/llama` and `claude@20250514` have: an address begins after an @ and has a colon, a slash or a dot.
+ */
+export function namedModel(text: string): NamedModel | null {
+  const [, named] = /^openai:(?!@\w+:)(\S.*)$/.exec(text) ?? [];
+  if (named === undefined || named.endsWith('@')) return null;
+  const withScheme = named.search(/(?<=[^@\s])@\w+:\/\//);
+  const at = withScheme >= 0 ? withScheme : named.search(/(?<=[^@\s])@(?:localhost|[^@]*[:/.])/);
+  return at < 0 ? { model: named, address: null } : { model: named.slice(0, at), address: named.slice(at + 1) };
+}
+
 /** The seat with its model changed, where it asks one. */
 export function withModel(spec: SeatSpec, change: (model: ModelSeat) => ModelSeat): SeatSpec {
   if (spec.type === 'agent') return { ...spec, model: spec.model && change(spec.model) };

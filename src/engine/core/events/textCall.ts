@@ -3,12 +3,14 @@ import { objectsInText } from '../values/jsonInText.ts';
 
 /** Marks, by model family, of a call in a text, which the model's server should have parsed. */
 const marks = [
-  // Qwen, Hermes, GLM, Granite, Llama, FunctionGemma
+  // Qwen, Hermes, GLM, Granite, Llama, FunctionGemma, Gemma 4
   '<tool_call>',
   '<|tool_call|>',
   '<function=',
   '<|python_tag|>',
   '<start_function_call>',
+  '<|tool_call>',
+  '✿FUNCTION✿',
   // Jamba and Hunyuan, Nemotron, LFM2, Seed, LongCat, InternLM, DeepSeek since 3.2
   '<tool_calls>',
   '<TOOLCALL>',
@@ -34,6 +36,7 @@ const marks = [
 
 /** A text that is a call in Python, alone or as the first of a list. */
 const inPython = /^\[?([\w.-]+)\(.*\)\]?$/s;
+const inFence = /^\s*```\w*\n(.*)\n```\s*$/s;
 const inReact = /^Action: *([\w.-]+)\s+Action Input:/m;
 
 /**
@@ -43,9 +46,12 @@ const inReact = /^Action: *([\w.-]+)\s+Action Input:/m;
 export function hasTextCall(text: string, tools: readonly string[]): boolean {
   if (tools.length === 0) return false;
   if (marks.some((mark) => text.includes(mark))) return true;
-  const [, called = ''] = inPython.exec(text.trim()) ?? inReact.exec(text) ?? [];
+  const [, fenced = text] = inFence.exec(text) ?? [];
+  const [, called = ''] = inPython.exec(fenced.trim()) ?? inReact.exec(text) ?? [];
   if (tools.includes(called)) return true;
-  const calls = objectsInText(text).flatMap(callsWithin);
+  const objects = objectsInText(text);
+  if (objects.some((object) => isNamedByKey(object, tools))) return true;
+  const calls = objects.flatMap(callsWithin);
   return calls.some((call) => nameFields.some((field) => tools.some((tool) => tool === call[field])));
 }
 
@@ -55,6 +61,12 @@ export function hasTextCall(text: string, tools: readonly string[]): boolean {
  */
 const nameFields = ['name', 'tool_name', 'function_name', 'tool', 'function', 'action'];
 const argumentFields = ['arguments', 'parameters', 'args', 'action_input', 'tool_input'];
+
+/** Whether an object has the arguments of a call under the name of its tool alone. */
+function isNamedByKey(object: JsonObject, tools: readonly string[]): boolean {
+  const [name = '', ...others] = Object.keys(object);
+  return others.length === 0 && tools.includes(name) && isObject(object[name]);
+}
 
 /** Returns the objects that can be a call: the given object, its `function`, or its list of calls. */
 function callsWithin(object: JsonObject): readonly JsonObject[] {

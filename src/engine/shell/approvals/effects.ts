@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, serverSetUpSchema } from '../../core/domain/domain.ts';
-import type { AgentSeat } from '../../core/domain/seatSpec.ts';
+import { type AgentSeat, namedModel } from '../../core/domain/seatSpec.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
@@ -280,9 +280,9 @@ function modelEffects({ agent, user, simulator, models = {} }: DomainFile): read
   const seats = { agent, ...users, 'simulator of tools': simulator ?? '' };
   const settings = { agent: models.agent, 'simulator of tools': models.tools };
   return Object.entries(seats).flatMap(([seat, text]): readonly Effect[] => {
-    const url = /^openai:[^@]+@(.+)$/.exec(text)?.[1];
+    const url = namedModel(text)?.address ?? null;
     const { headers = {} } = (seat in users ? models.user : settings[seat as keyof typeof settings]) ?? {};
-    return url === undefined ? [] : [{ type: 'address', by: `model of the ${seat}`, url, headers }];
+    return url === null ? [] : [{ type: 'address', by: `model of the ${seat}`, url, headers }];
   });
 }
 

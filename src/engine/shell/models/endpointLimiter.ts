@@ -10,7 +10,7 @@ const longestNamedPauseMs = 600_000;
 
 /**
  * Limits the requests with one key to one origin, since providers count requests by key. Seats with different keys at
- * one origin do not wait for each other. A key is the API key, a password in the address, or a header with a secret.
+ * one origin do not wait for each other. A key is the API key or a header with a secret.
  * Every refusal pauses all of them and halves how many run at once; every answer
  * raises that by one for each round of requests (additive increase, multiplicative decrease).
  */
@@ -158,15 +158,9 @@ const manyLimiters = 100;
 
 /** Returns the limiter that all requests of this process with the same key to one origin share. */
 export function limiterOf({ baseUrl, headers = {} }: Pick<ModelSeat, 'baseUrl' | 'headers'>, key: string) {
-  const { origin, username, password } = new URL(baseUrl);
+  const { origin } = new URL(baseUrl);
   const secrets = Object.entries(headers).filter(([name]) => isSecretHeader(name));
-  const name = JSON.stringify([
-    origin,
-    username,
-    password,
-    key,
-    ...secrets.toSorted(([one], [other]) => (one < other ? -1 : 1)),
-  ]);
+  const name = JSON.stringify([origin, key, ...secrets.toSorted(([one], [other]) => (one < other ? -1 : 1))]);
   const known = limiters.get(name);
   if (known) return known;
   if (limiters.size >= manyLimiters) for (const [each, { isIdle }] of limiters) if (isIdle) limiters.delete(each);

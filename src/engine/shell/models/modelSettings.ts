@@ -1,6 +1,6 @@
 import type { DomainFile } from '../../core/domain/domain.ts';
 import type { ModelSettings } from '../../core/domain/modelSettings.ts';
-import type { AskedSettings, ModelSeat } from '../../core/domain/seatSpec.ts';
+import { type AskedSettings, type ModelSeat, namedModel } from '../../core/domain/seatSpec.ts';
 import type { ModelRole } from '../../core/evaluation/measure.ts';
 import { Fault } from '../files/fault.ts';
 import { throwUnlessAllowed } from '../keys/keyOrigins.ts';
@@ -20,7 +20,7 @@ export function withSettings(model: ModelSeat, settings: AskedSettings = {}): Mo
 }
 
 /** Whether the text of a seat names the address of its model. */
-export const namesAddress = (seat: string) => /^openai:[^@]+@./.test(seat);
+export const namesAddress = (seat: string) => (namedModel(seat)?.address ?? null) !== null;
 
 /**
  * Returns what a domain sets for a model. Headers may hold keys, so they are left out unless the model is asked at an

@@ -1,4 +1,10 @@
-import { checkpointScheme, type ModelSeat, modelFreeSeats, type SeatSpec } from '../../core/domain/seatSpec.ts';
+import {
+  checkpointScheme,
+  type ModelSeat,
+  modelFreeSeats,
+  namedModel,
+  type SeatSpec,
+} from '../../core/domain/seatSpec.ts';
 import { throwUnlessApproved } from '../approvals/approvals.ts';
 import { effectsOfAgent } from '../approvals/effects.ts';
 import { throwUnlessAllowed } from '../keys/keyOrigins.ts';
@@ -87,13 +93,23 @@ function parseModel(
   environment: NodeJS.ProcessEnv,
 ): ModelSeat | string | null {
   if (/^editor:./.test(text)) return parseEditorModel(text, from, environment);
-  const model = /^openai:(?<name>[^@]+)(?:@(?<url>.+))?$/.exec(text)?.groups;
-  if (!model?.['name']) return null;
-  const baseUrl = model['url'] ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
+  const named = namedModel(text);
+  if (!named) return null;
+  const { model, address } = named;
+  const baseUrl = address ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
+  const problem = addressProblem(baseUrl);
+  if (problem) return problem;
+  const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);
+  if (!chosen) return { type: 'openai', model, baseUrl, keyName: null };
+  throwUnlessAllowed({ name: 'OPENAI_API_KEY', url: baseUrl, namedBy: text }, environment);
+  return { type: 'openai', model, baseUrl, keyName: 'OPENAI_API_KEY' };
+}
+
+/** Returns what is wrong with the base URL of an endpoint, or null. A password in it is not repeated. */
+export function addressProblem(baseUrl: string): string | null {
   if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl))
     return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
-  const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);
-  if (!chosen) return { type: 'openai', model: model['name'], baseUrl, keyName: null };
-  throwUnlessAllowed({ name: 'OPENAI_API_KEY', url: baseUrl, namedBy: text }, environment);
-  return { type: 'openai', model: model['name'], baseUrl, keyName: 'OPENAI_API_KEY' };
+  const { username, password, host } = new URL(baseUrl);
+  if (username === '' && password === '') return null;
+  return `the address of the model at ${host} has a user name or a password, which cannot be sent. Set the header Authorization to "Basic \${env:NAME}" for this model, where the variable NAME holds both in base64`;
 }

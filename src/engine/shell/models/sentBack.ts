@@ -58,7 +58,7 @@ export function recordedFields(seat: ModelSeat, { reasoningIn, message, calls }:
   return isEmpty(recorded) ? undefined : { from: endpointOf(seat), ...recorded };
 }
 
-/** The model and the origin of its endpoint; without the path, a password or a query. */
+/** The model and the origin of its endpoint; without the path or a query. */
 function endpointOf({ model, baseUrl }: ModelSeat): string {
   return `${model}@${new URL(baseUrl).origin}`;
 }

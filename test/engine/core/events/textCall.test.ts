@@ -36,6 +36,10 @@ test.each([
   `{"tool_calls": [{"id": "c", "function": ${call}}]}`,
   'find_parcel(parcel="P46")',
   '[find_parcel(parcel="P46"), find_parcel(parcel="P47")]',
+  '```python\nfind_parcel(parcel="P46")\n```',
+  '{"find_parcel": {"parcel": "P46"}}',
+  '<|tool_call>call:find_parcel{parcel:<|"|>P46<|"|>}<tool_call|>',
+  '✿FUNCTION✿: find_parcel\n✿ARGS✿: {}',
   'Thought: I look.\nAction: find_parcel\nAction Input: {"parcel": "P46"}',
 ])('%j has a call', (text) => expect(hasTextCall(text, ['find_parcel'])).toBe(true));
 
@@ -44,6 +48,8 @@ test.each([
   'I called find_parcel(P46) for you.',
   '{"name": "P46", "arguments": {}}',
   '{"name": "find_parcel"}',
+  '{"find_parcel": "P46"}',
+  '{"find_parcel": {}, "note": "seen"}',
   '{"action": "wait", "action_input": {}}',
   'Action: find_parcel it is.',
 ])('%j has none', (text) => expect(hasTextCall(text, ['find_parcel'])).toBe(false));
