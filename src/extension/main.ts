@@ -13,6 +13,7 @@ import { configurationProvider, dynamicConfigurations } from './debug/configurat
 import { registerDebugViewOnStop } from './debug/debugView.ts';
 import { registerReplyLens } from './debug/editReply.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
+import { registerTurnFocus } from './debug/rolloutActions.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
 import { showFirstScreen } from './firstScreen.ts';
@@ -67,6 +68,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerDebugViewOnStop(),
     tickDebugging(),
     registerReplyLens(),
+    registerTurnFocus(),
     registerRunsTree(runs),
     registerIntentsTree(),
     registerSpotCheck(),

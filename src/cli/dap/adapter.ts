@@ -81,6 +81,7 @@ export class RehearsalSession extends AnsweringSession {
   );
   readonly #inspection = new Inspection(this.#lines);
   readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
+  #hasToldGoal = false;
   readonly #human = new HumanSeat((text) => this.#narrator.print(text));
   readonly #checkpoint = new CheckpointSeat((text) => this.#narrator.print(text));
   readonly #wait = modelWait((text) => this.#narrator.print(text));
@@ -265,6 +266,7 @@ export class RehearsalSession extends AnsweringSession {
         readKey: (name: string) => this.#checkpoint.environment[name],
         checkpoint: this.#checkpoint,
         askPerson: (seat, { started }, signal) => {
+          if (seat === 'user') this.#tellGoal();
           const turn = this.#human.ask(seat, seat === 'agent' || started.userTools !== undefined, signal);
           if (this.#human.awaited) this.#tellAwaited(seat);
           return turn;
@@ -390,6 +392,14 @@ export class RehearsalSession extends AnsweringSession {
   }
 
   /** The rollout waits for the turn of a person, so it does not stop before that is typed. */
+  /** Tells the person who plays the user what to achieve, once. */
+  #tellGoal(): void {
+    const { goal } = this.#playback?.debuggee.task.user ?? {};
+    if (goal === undefined || this.#hasToldGoal) return;
+    this.#hasToldGoal = true;
+    this.#narrator.print(`you play the user, with this goal: ${goal.trim()}`);
+  }
+
   #tellAwaited(seat: 'agent' | 'user'): void {
     this.sendEvent(new Event('rehearsal/turnAwaited', { seat }));
   }

@@ -269,7 +269,10 @@ export class Inspection {
   reply(
     debuggee: Debuggee | undefined,
     frame: number | undefined,
-  ): { readonly reply: (WholeText & { readonly isCall: boolean }) | null; readonly hasEnded: boolean } {
+  ): {
+    readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string }) | null;
+    readonly hasEnded: boolean;
+  } {
     const { messages = [], ended = null } = stepOf(debuggee, frame)?.state ?? {};
     const hasEnded = ended !== null;
     const index = messages.findLastIndex(({ role }) => role === 'agent');
@@ -280,7 +283,8 @@ export class Inspection {
     const isCall = callsIn(message).length > 0;
     const text = isCall ? '' : variable.value;
     const variablesReference = this.references.keep(() => [row]);
-    const reply = { name: row.name, text, isCall, language: 'markdown', isReadOnly: false, variablesReference };
+    const agent = debuggee.forkAgent;
+    const reply = { name: row.name, text, isCall, agent, language: 'markdown', isReadOnly: false, variablesReference };
     return { reply, hasEnded };
   }
 

@@ -85,6 +85,8 @@ export class Narrator {
   tellFork(debuggee: Debuggee, words: string): void {
     const file = basename(debuggee.recording);
     this.print(`--- fork: ${words}. It is recorded in ${file}. The original recording is unchanged ---`);
+    if (debuggee.forkAgent === 'gold')
+      this.print("from here the gold seat plays the agent: it makes the task's gold actions");
     const started = debuggee.steps[0]?.event;
     const shared = started?.type === 'rolloutStarted' ? started.parent?.event : undefined;
     this.#told = (shared ?? 0) + 1;

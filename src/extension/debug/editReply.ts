@@ -6,9 +6,12 @@ import { openWhole, type WholeText } from './valueFiles.ts';
 
 /**
  * Holds the agent's last message at a step, or null if the agent has not spoken yet or the conversation has ended. A
- * message that makes calls has an empty text.
+ * message that makes calls has an empty text. `agent` plays the agent in the fork.
  */
-type Reply = { readonly reply: (WholeText & { readonly isCall: boolean }) | null; readonly hasEnded: boolean };
+type Reply = {
+  readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string }) | null;
+  readonly hasEnded: boolean;
+};
 
 const command = 'rehearsal.reply.edit';
 
@@ -30,16 +33,15 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
     );
     return false;
   }
-  const { name, text, isCall, variablesReference } = reply;
+  const { name, text, isCall, agent, variablesReference } = reply;
   if (!isCall && text.includes('\n')) {
     await openWhole(extension, session, reply);
     return false;
   }
   const value = await vscode.window.showInputBox({
     title: 'Edit What the Agent Says',
-    prompt: isCall
-      ? "Your message replaces the agent's call. The rollout continues from it in a fork."
-      : 'The rollout continues from your message in a fork.',
+    prompt:
+      `${isCall ? "Your message replaces the agent's call." : ''} The rollout continues from your message in a fork, with ${agent} as the agent.`.trimStart(),
     placeHolder: 'What the agent says',
     value: isCall ? '' : text,
     ignoreFocusOut: true,

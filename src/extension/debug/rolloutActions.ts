@@ -28,11 +28,17 @@ export async function forkWithChangedFiles(target: unknown): Promise<boolean> {
   return typed(target, '/swap');
 }
 
-/** A person takes a seat from a frame on; its turns are typed into the Debug Console, which opens. */
-export async function takeOver(target: unknown, seat: 'agent' | 'user'): Promise<boolean> {
-  const isTaken = await typed(target, `/take ${seat}`);
-  if (isTaken) await vscode.commands.executeCommand('workbench.panel.repl.view.focus');
-  return isTaken;
+/** A person takes a seat from a frame on. */
+export function takeOver(target: unknown, seat: 'agent' | 'user'): Promise<boolean> {
+  return typed(target, `/take ${seat}`);
+}
+
+/** Moves the focus to the Debug Console when the turn of a person is awaited: what is typed would edit a file. */
+export function registerTurnFocus(): vscode.Disposable {
+  return vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event }) => {
+    if (event !== 'rehearsal/turnAwaited' || session !== vscode.debug.activeDebugSession) return;
+    void vscode.commands.executeCommand('workbench.panel.repl.view.focus');
+  });
 }
 
 /** Asks the model of a turn once more: a fork at the frame, as the protocol restarts one. */

@@ -60,7 +60,7 @@ function limitsOf(tool: KnownTool): ToolContent['limits'] {
   return [
     ...(timeoutMs === undefined ? [] : [{ name: 'Timeout', value: `${timeoutMs} ms` }]),
     ...(rateLimit ? [{ name: 'Rate', value: `${rateLimit.calls} calls in ${rateLimit.perMs} ms at most` }] : []),
-    ...(idempotent === undefined ? [] : [{ name: 'May be made again', value: idempotent ? 'yes' : 'no' }]),
+    ...(idempotent === undefined ? [] : [{ name: 'Idempotent', value: idempotent ? 'yes' : 'no' }]),
     ...(retries === undefined ? [] : [{ name: 'Retries', value: String(retries) }]),
     ...(cache ? [{ name: 'Cached', value: 'equal reads are made once, until something is written' }] : []),
     ...(idempotencyKey ? [{ name: 'Key of a call', value: `the engine fills ${idempotencyKey}` }] : []),

@@ -3,11 +3,16 @@ import * as vscode from 'vscode';
 /** Gives the line of the entry that a form shows, by the path of its file. */
 const formLines = new Map<string, () => number>();
 
-/** The file that the active tab shows, as text or in its own view. */
+/**
+ * The file that the active tab shows, as text or in its own view. Where it shows another page, such as the walkthrough, a
+ * file that is visible beside it.
+ */
 export function activeFile(): string | undefined {
   const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   if (shown instanceof vscode.TabInputText || shown instanceof vscode.TabInputCustom) return shown.uri.fsPath;
-  return vscode.window.activeTextEditor?.document.uri.fsPath;
+  const { activeTextEditor, visibleTextEditors } = vscode.window;
+  const editor = activeTextEditor ?? visibleTextEditors.find(({ document }) => document.uri.scheme === 'file');
+  return editor?.document.uri.fsPath;
 }
 
 /** The line (from 1) of the cursor in a file that is open, or of the entry that its form shows; 1 in any other. */

@@ -101,6 +101,7 @@ test('a person takes the user seat', async () => {
   await run.client.request('configurationDone');
   await opening;
   await run.shows('your turn as the user');
+  expect(run.client.output).toMatch(/^you play the user, with this goal: \S.+$/m);
   expect(await run.type('/call get_order {}')).toBe('refused: the user makes no calls: type what the user says');
   expect(await run.type('Hello, my email is hugo.okafor@example.com')).toBe('');
   await run.shows(/find_customer_by_email\(email: "hugo.okafor@example.com"\)/);

@@ -170,7 +170,7 @@ test('an edited policy, persona and tool are reported, and take effect only in a
     while ((await run.value('Rollout', 'next')) !== 'the agent responds');
   };
   await untilAgent();
-  expect(await run.type('/swap')).toMatch(/^refused: the rollout began with the files as they are/);
+  expect(await run.type('/swap')).toMatch(/^refused: the files have not changed since the rollout began/);
   const at = await run.type('event.type');
   expect(at).toBe('"userReplied"');
   appendFileSync(policy, '\n- Speak like a pirate. {#pirate}\n');

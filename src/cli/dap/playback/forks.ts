@@ -84,7 +84,7 @@ export class Forks {
     const what = started ? newInDomain(domain, started, this.#files.changed()) : null;
     if (what === null)
       throw new UsageError(
-        'the rollout began with the files as they are: edit policy.md, a persona, a rule or a tool, save it, and swap then',
+        'the files have not changed since the rollout began: first edit and save policy.md, a persona, a rule or a tool, or edit what the agent says instead',
       );
     return { domain, words: `${what} swapped at step ${step}` };
   }

@@ -135,6 +135,11 @@ export class Debuggee {
     return this.isLive ? this.#seats : this.#forkSeats;
   }
 
+  /** The name of the agent's seat in the next fork. */
+  get forkAgent(): string {
+    return seatName(this.#forkSeats.agent);
+  }
+
   /** The task that is played. Throws a `Fault` where the domain has it no more. */
   get task(): Task {
     return this.#runtime.taskOf(this.#started);

@@ -20,7 +20,7 @@ export function PlayGold({ ran, ask, isTrusted, taskId }: PlayGoldProps): JSX.El
   const played = ran?.outcome?.type === 'goldPlayed' && ran.outcome.task !== taskId ? null : ran;
   return (
     <section aria-labelledby="gold">
-      <h2 id="gold">Play gold</h2>
+      <h2 id="gold">Gold rollout</h2>
       <div class="actions">
         <Button primary disabled={!isTrusted || (ran?.isRunning ?? false)} onPress={() => ask({ type: 'playGold' })}>
           Play Gold

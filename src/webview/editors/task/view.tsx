@@ -31,7 +31,7 @@ export function TaskEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element
               <Demands task={content.task} edit={edit} />
             </div>
             {content.others.length > 0 && (
-              <p class="muted">Only the text shows of this task: {content.others.join(', ')}. It stays as it is.</p>
+              <p class="muted">Not in this form, and kept unchanged: {content.others.join(', ')}. Edit them as text.</p>
             )}
           </>
         );

@@ -64,7 +64,7 @@ export function Limits({ limits, effect, edit }: LimitsProps): JSX.Element {
       </div>
       <div class="fields-row">
         <Choice
-          label="May be made again"
+          label="Idempotent"
           value={limits.idempotent === undefined ? '' : String(limits.idempotent)}
           options={[{ value: '', label: `${effect === 'read' ? 'yes' : 'no'} (a ${effect})` }, ...yesOrNo]}
           onCommit={(value) => choice(['idempotent'], value)}
