@@ -34,6 +34,15 @@ it('finds a field that one row has in place of the field of all other rows', () 
   expect(shown(load({ 'database.json': rows('seats') }))).toEqual([]);
 });
 
+it('finds a date of a row that does not exist, where other rows have dates', () => {
+  const rows = (day: string) =>
+    `{\n"slots": {"T1": {"day": "2026-02-28", "code": "4711-42-99"},\n  "T2": {"day": "${day}", "code": "4711-42-98"}}\n}\n`;
+  const loaded = load({ 'database.json': rows('2026-02-30') });
+  expect(shown(loaded)).toEqual(['database.json:3:18 warning database/wrong-date']);
+  expect(loaded.diagnostics[0]?.message).toContain('2026-02-30 of slots.T2.day does not exist');
+  expect(shown(load({ 'database.json': rows('2026-03-02') }))).toEqual([]);
+});
+
 describe('without running any code', () => {
   const cases: readonly [string, Files, readonly string[], string][] = [
     [
