@@ -43,6 +43,16 @@ it('finds a date of a row that does not exist, where other rows have dates', () 
   expect(shown(load({ 'database.json': rows('2026-03-02') }))).toEqual([]);
 });
 
+it('reports a problem of an anchor once, also where aliases repeat it', () => {
+  const again = `${second.replace(/known: .*/, 'known: *facts')}`;
+  const tasks = [good.replace('known: { order: W1 }', 'known: &facts { order: { valu: W1 } }'), again];
+  const listed = tasks.map((text) => text.replace(/^/gm, '  ').replace('  ', '- ').trimEnd());
+  expect(shown(load({ 'tasks/first.task.yaml': `${listed.join('\n')}\n` }))).toEqual([
+    'tasks/first.task.yaml:5:28 error task/missing-key',
+    'tasks/first.task.yaml:5:30 error task/unknown-key',
+  ]);
+});
+
 describe('without running any code', () => {
   const cases: readonly [string, Files, readonly string[], string][] = [
     [
