@@ -236,9 +236,9 @@ describe('without running any code', () => {
     ],
     [
       'a time zone that is not one',
-      { 'domain.yaml': 'name: desk\ntimeZone: Europe/Nowhere\n' },
+      { 'domain.yaml': 'name: desk\ntimeZone: Europe/Zürich\n' },
       ['domain.yaml:2:11 error domain/wrong-value'],
-      'expected the name of a time zone, such as Europe/Berlin',
+      'timeZone is "Europe/Zürich", but the name of a time zone is expected. Did you mean Europe/Zurich?',
     ],
     [
       'a bad time of the domain',
