@@ -109,8 +109,14 @@ export function failsFirst({ placed, first }: Replayed): boolean {
 /**
  * Rules that the gold path breaks. Says whether there are any: its reward is then no second finding.
  * @param isKnown whether the same was found without running anything
+ * @param isRepeated whether a violation of the rule needs no further finding
  */
-export function noteViolations({ placed, first }: Replayed, isKnown: (at: Location) => boolean, note: Note): boolean {
+export function noteViolations(
+  { placed, first }: Replayed,
+  isKnown: (at: Location) => boolean,
+  isRepeated: (rule: string) => boolean,
+  note: Note,
+): boolean {
   const made = madeIn(first.arrived);
   const actions = actionsIn(placed.value, made);
   const said = new Set<string>();
@@ -124,7 +130,7 @@ export function noteViolations({ placed, first }: Replayed, isKnown: (at: Locati
       const key = `${verdict.rule} ${index}`;
       if (said.has(key)) continue;
       said.add(key);
-      if (isKnown(at)) continue;
+      if (isKnown(at) || isRepeated(verdict.rule)) continue;
       note(
         at,
         'error',
