@@ -17,7 +17,7 @@ import { type Placed, placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
-import { needsModel } from './stage.ts';
+import { busyNote, needsModel } from './stage.ts';
 
 /** One task, played twice by the gold seat in their own workers. */
 export type Replayed = {
@@ -175,7 +175,7 @@ export function noteFailures(
   } else if (first.reward !== 1) {
     if (isExplained) return true;
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
-    const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.`;
+    const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.${busyNote(first.failure)}`;
     const hint = 'Step through it with the seat gold to see why.';
     note(placeOf(placed, 'id'), 'error', 'task/gold-fails', message, hint);
   } else if (difference !== null) {
