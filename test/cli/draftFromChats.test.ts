@@ -388,6 +388,66 @@ test('a log with calls: a change of mind between rows that the user names by the
   expect(drafts).toContainEqual(expect.objectContaining({ id: 'mind', passes: true, findings: [] }));
 });
 
+/** A domain in which a user names a day, and the write takes the slot that a look-up of the day returns. */
+const visits = {
+  'domain.yaml': 'name: visits\n',
+  'policy.md': '# Visits\n\nAsk before you book.\n',
+  'database.json':
+    '{"slots":{"T1":{"day":"2026-04-14","taken":false},"T2":{"day":"2026-04-16","taken":false},"T3":{"day":"2026-04-17","taken":false}}}\n',
+  'tools.ts': `import { defineTools } from 'rehearsal';
+import * as z from 'zod';
+const { tool } = defineTools<{ agent: { slots: Record<string, { day: string; taken: boolean }> } }>();
+export const find_slot = tool({
+  description: 'Find a slot.', effect: 'read', input: z.object({ day: z.string() }),
+  run: ({ day }, { db }) => ({ slot_id: Object.keys(db.slots).find((id) => db.slots[id]?.day === day) ?? '' }),
+});
+export const book_slot = tool({
+  description: 'Book a slot.', effect: 'write', input: z.object({ slot_id: z.string() }),
+  run: ({ slot_id }, { db }) => { db.slots[slot_id]!.taken = true; return { slot_id }; },
+});
+`,
+  'personas/plain.persona.yaml': 'id: plain\ndescription: Someone.\n',
+};
+
+test('a log with calls: a change of mind about what only a look-up takes', async () => {
+  const found = (day: string, slot_id: string) => ['find_slot', { day }, JSON.stringify({ slot_id })] as const;
+  const booked = (slot_id: string) => ['book_slot', { slot_id }, JSON.stringify({ slot_id })] as const;
+  const changesMind = [
+    'A visit on 2026-04-16, please.',
+    found('2026-04-16', 'T2'),
+    'The first hour is free on 2026-04-16.',
+    'Hmm, actually no, 2026-04-14 would be better.',
+    found('2026-04-14', 'T1'),
+    'Shall I book the slot on 2026-04-14?',
+    'Yes.',
+    booked('T1'),
+    'Done.',
+  ] as const;
+  const both = [
+    ...changesMind.slice(0, 3),
+    'Actually, I need 2026-04-14 as well.',
+    found('2026-04-14', 'T1'),
+    'Shall I book the slots on 2026-04-16 and 2026-04-14?',
+    'Yes.',
+    booked('T2'),
+    booked('T1'),
+    'Done.',
+  ] as const;
+  const { tasks, drafts } = await drafted(folderOf(visits), [
+    { id: 'mind', messages: logged(...changesMind) },
+    { id: 'both', messages: logged(...both) },
+  ]);
+  const [mind, other] = ['mind', 'both'].map((id) => tasks.find((task) => task.id === id));
+  expect(mind?.user).toMatchObject({
+    known: { day: '2026-04-16' },
+    change: { when: 'proposed', say: changesMind[3], known: { day: '2026-04-14' } },
+  });
+  expect(mind?.actions?.map(({ arguments: given }) => Object.values(given))).toEqual([['2026-04-14'], ['T1']]);
+  expect(other?.user.change).toBeUndefined();
+  expect(other?.actions).toHaveLength(4);
+  expect(drafts).toContainEqual(expect.objectContaining({ id: 'mind', passes: true, findings: [] }));
+});
+
 /** A domain whose tools have their own texts for refusals, and take lists and objects. */
 const rooms = {
   'domain.yaml': 'name: rooms\n',

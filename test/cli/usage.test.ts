@@ -117,6 +117,10 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['check', join(parcels, 'tasks/test.task.yaml')],
     message: /there is no domain here .* Name the folder of the domain first: ".*parcel-desk"\n$/,
   },
+  {
+    argv: ['run', join(parcels, '../reschedule-P46')],
+    message: /there is no domain here .* Domains in the same folder: .*help-line, .*parcel-desk\n$/,
+  },
   { argv: ['run'], message: /name the folder of a domain/ },
   { argv: ['run', broken], message: /there is no domain here/ },
   { argv: ['eval', `${parcels.slice(0, -1)}c`], message: /there is no domain here .* Did you mean .*parcel-desk\?\n$/ },

@@ -12,7 +12,7 @@ import { type Deed, type Proposed, proposedIn } from './deeds.ts';
 import type { Desk } from './desk.ts';
 import { Preparation, type Told, typedAs } from './lookUps.ts';
 import { modelActions } from './modelActions.ts';
-import { type MadeCall, madeCalls } from './neededCalls.ts';
+import { brings, type MadeCall, madeCalls } from './neededCalls.ts';
 import { withQuotedIds } from './quotedIds.ts';
 import { doneByUser, ownWordsIn, type UserState, userStateIn } from './userSide.ts';
 import { type Parameter, parametersOf } from './values.ts';
@@ -67,17 +67,46 @@ export function fromCalls(calls: readonly MadeCall[], spoken: readonly Utterance
     return said && each.outcome !== 'done' ? [{ ...each, at: timeline.indexOf(said) }] : [];
   });
   const proposed = [...open, ...done.values()].toSorted((one, other) => one.at - other.at);
-  const { deeds, change } = settled(proposed, timeline, desk);
-  const kept = calls.filter((call) => {
+  const { deeds, change: proposedAgain } = settled(proposed, timeline, desk);
+  const left = calls.filter((call) => {
     const deed = done.get(call);
     return deed === undefined || deeds.includes(deed);
   });
+  const again = proposedAgain === null ? lookedUpAgain(left, spoken, domain.tools) : null;
+  const change = proposedAgain ?? again?.change ?? null;
+  const kept = left.filter((call) => call !== again?.replaced);
   const users = textsBy('user', spoken);
   const actions = withQuotedIds(kept, users, loaded).map(({ tool, arguments: given }) => ({ tool, arguments: given }));
   return { actions, ...nothingElse, change };
 }
 
 const nothingElse = { state: [], communicate: [], todos: [] };
+
+/**
+ * Returns a change of mind about what only a look-up takes, such as a day: the user named another value after the first
+ * look-up, and a write has what the second one brought. Returns null without one.
+ */
+function lookedUpAgain(calls: readonly MadeCall[], spoken: readonly Utterance[], tools: readonly Tool[]) {
+  const factsOf = ({ arguments: given }: MadeCall) =>
+    Object.assign({}, ...Object.entries(given).map(([name, value]) => leafFacts(name, value))) as LeafFacts;
+  for (const later of calls) {
+    const tool = tools.find(({ name }) => name === later.tool);
+    const replaced = calls.findLast((each) => each.tool === later.tool && each.n < later.n);
+    if (!tool || isWrite(tool) || !replaced) continue;
+    const facts = differences(factsOf(replaced), factsOf(later));
+    const first = spoken.filter(({ step }) => step < replaced.n);
+    const second = spoken.filter(({ step }) => step > replaced.n && step < later.n);
+    const isNamed = textsBy('user', first).some((text) => namesAny(text, facts.before));
+    const say = textsBy('user', second).findLast((text) => namesAny(text, facts.known));
+    if (!isNamed || say === undefined || !changesMind.test(say) || addsMore.test(say)) continue;
+    const others = calls.filter(({ n }) => n > replaced.n).flatMap((call) => leavesOf(call.arguments));
+    const needs = (one: MadeCall, other: MadeCall) =>
+      others.some((value) => brings(one, value) && !brings(other, value));
+    if (!needs(later, replaced) || needs(replaced, later)) continue;
+    return { replaced, change: { when: 'proposed', say, ...facts } as const };
+  }
+  return null;
+}
 
 /** The calls that the agent proposed and reported in words, with the look-ups that the rules want before them. */
 export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): Promise<Actions> {
@@ -230,9 +259,12 @@ function changedFacts(tool: Tool, former: Deed['arguments'], later: Deed['argume
         leafFacts(name, given[name] === undefined ? null : typedBy(parameters, name, given[name])),
       ),
     );
+  return differences(factsOf(former), factsOf(later));
+}
+
+function differences(before: LeafFacts, known: LeafFacts) {
   const without = (facts: LeafFacts, others: LeafFacts): LeafFacts =>
     Object.fromEntries(Object.entries(facts).filter(([name, value]) => others[name] !== value));
-  const [before, known] = [factsOf(former), factsOf(later)];
   return { before: without(before, known), known: without(known, before) };
 }
 

@@ -107,10 +107,13 @@ function isDomain(folder: string): boolean {
 /** Returns the domain that a folder without one was probably meant to name, as the end of a sentence. */
 function meantDomain(folder: string, cwd: string): string {
   const path = (domain: string) => relative(cwd, domain) || '.';
-  const meant = nearest(basename(folder), domainsIn(dirname(folder)));
+  const beside = domainsIn(dirname(folder));
+  const meant = nearest(basename(folder), beside);
   if (meant !== undefined) return `. Did you mean ${path(join(dirname(folder), meant))}?`;
   const above = domainFolderOf(folder);
-  return above === undefined ? '' : `. Name the folder of the domain first: "${path(above)}"`;
+  if (above !== undefined) return `. Name the folder of the domain first: "${path(above)}"`;
+  const some = beside.slice(0, 5).map((name) => path(join(dirname(folder), name)));
+  return some.length === 0 ? '' : `. Domains in the same folder: ${some.join(', ')}${beside.length > 5 ? ', ...' : ''}`;
 }
 
 /** Returns the names of the domains in a folder; none if it cannot be read. */

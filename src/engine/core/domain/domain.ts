@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Lexicon, lexiconSchema } from '../dialogue/lexicon.ts';
-import { isTimeZone } from '../text/calendar.ts';
+import { isTimeZone, timeZones } from '../text/calendar.ts';
 import { linearPattern } from '../values/linearPattern.ts';
 import { timeLimitSchema } from '../values/timeLimit.ts';
 import type { Database } from '../world/database.ts';
@@ -240,7 +240,7 @@ export const domainFileSchema = z.strictObject({
   now: z.string().default('2026-01-05T09:00:00Z').describe('Date and time at which tasks happen, ISO 8601.'),
   timeZone: z
     .string()
-    .refine(isTimeZone, 'expected the name of a time zone, such as Europe/Berlin')
+    .refine(isTimeZone, { error: 'the name of a time zone', params: { values: timeZones } })
     .optional()
     .describe('The time zone in which rules and assertions count days, such as Europe/Berlin; UTC by default.'),
   turnCap: z.int().min(1).max(1000).default(30).describe('Turns of the agent after which a rollout ends.'),

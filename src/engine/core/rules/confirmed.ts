@@ -31,6 +31,7 @@ type Form = { readonly value: string; readonly rivals: Rivals };
 /** A value that a call has. */
 type Named = {
   readonly name: string;
+  readonly value: string;
   /** The value itself, then what people call the row that it is the id of. */
   readonly forms: () => readonly Form[];
   readonly nouns: ReadonlySet<string>;
@@ -73,7 +74,8 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   }
   if (missing.length > 0) {
     const names = [...new Set(missing.map(({ name }) => name))].join(', ');
-    return [violated(`the proposal did not name ${names} with the value in the call`, [last.step])];
+    const values = missing.map(({ value }) => excerpt(value)).join(', ');
+    return [violated(`the proposal did not name ${names} with the value in the call: ${values}`, [last.step])];
   }
   const undecided = named.find((each) => isOpen(text, each));
   if (undecided !== undefined) return [violated(`the proposal left open which ${undecided.name} it is`, evidence)];
@@ -98,7 +100,7 @@ function valuesIn(names: readonly string[], call: ToolCall, { domain, calls, sta
       const called = once(() => namesOf(value, rivals()));
       const others = once(() => rivals().flatMap((rival) => namesOf(rival, [])));
       const forms = once(() => [{ value, rivals }, ...called().map((text) => ({ value: text, rivals: others }))]);
-      return { name, forms, nouns: nounsFor(name, value, domain.lexicon) };
+      return { name, value, forms, nouns: nounsFor(name, value, domain.lexicon) };
     }),
   );
 }
@@ -123,7 +125,12 @@ function expressed(text: string, found: Json, call: ToolCall, seen: Seen, moment
   const name = /([A-Za-z_]\w*)\W*$/.exec(text)?.[1] ?? text;
   return valuesOf(found).map((value) => {
     const others = once(() => rivals().filter((rival) => rival.toLowerCase() !== value.toLowerCase()));
-    return { name: text, forms: () => [{ value, rivals: others }], nouns: nounsFor(name, value, seen.domain.lexicon) };
+    return {
+      name: text,
+      value,
+      forms: () => [{ value, rivals: others }],
+      nouns: nounsFor(name, value, seen.domain.lexicon),
+    };
   });
 }
 

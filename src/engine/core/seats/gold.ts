@@ -9,7 +9,7 @@ import { isFound } from '../verifiers/communicate.ts';
 import { type Plan, planOf } from './goldPlan.ts';
 import { goldSpeech, instructionOf, proposalOf, reportOf } from './goldSpeech.ts';
 import type { AgentReply, PureAgent, SeatView } from './seat.ts';
-import { saysName, slotsBeside } from './seenRows.ts';
+import { ownNames, saysName, slotsBeside } from './seenRows.ts';
 import { resultSlots } from './template.ts';
 
 /**
@@ -79,8 +79,16 @@ function proposing(view: SeatView, plan: Plan, action: GoldAction, lead: string)
     plan.namesToConfirm(action.tool).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
   const slots = { ...values, ...slotsBeside(view.messages, values) };
-  const text = proposalOf(action.tool, slots, required, view.domain.lexicon, labelOf, isProposal, view.random);
+  const isNamed = namingIn(view, values);
+  const text = proposalOf(action.tool, slots, required, isNamed, view.domain.lexicon, labelOf, isProposal, view.random);
   return saying(`${lead}${news(view, plan)}${text}`);
+}
+
+/** Returns whether a text says what people call the row of an argument, as far as the tools returned it. */
+function namingIn({ messages, database }: SeatView, values: Readonly<Record<string, string>>) {
+  const slots = slotsBeside(messages, values);
+  return (text: string, argument: string) =>
+    saysName(text, argument, slots, ownNames(values[argument] ?? '', argument, database));
 }
 
 /** Whether the user's last words are a yes to a proposal of exactly this call, not used up by another. */
@@ -94,7 +102,7 @@ function isAgreed(view: SeatView, plan: Plan, action: GoldAction): boolean {
   const isNamed = names.every(
     (name) =>
       leavesOf(action.arguments[name]).every((leaf) => namesValue(proposal.content, leaf)) ||
-      saysName(proposal.content, name, slotsBeside(view.messages, values)),
+      namingIn(view, values)(proposal.content, name),
   );
   return isNamed && (names.length > 0 || !plan.hasWrittenSince(answer.step));
 }

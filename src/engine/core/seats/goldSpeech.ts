@@ -2,7 +2,6 @@ import { namesValue } from '../dialogue/dialogue.ts';
 import type { Lexicon } from '../dialogue/lexicon.ts';
 import type { Random } from '../values/random.ts';
 import { joined, possessive } from './agendaSpeech.ts';
-import { saysName } from './seenRows.ts';
 import { fromTemplate } from './template.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -86,11 +85,13 @@ function yours(label: string): string {
  * A text that proposes the call: it names each required value, or the title or name of its row, and ends in a question
  * for a yes.
  * @param slots the values of the arguments, and what tools returned beside them
+ * @param isNamed whether a text says the title or name of the row of an argument
  */
 export function proposalOf(
   tool: string,
   slots: Values,
   required: Values,
+  isNamed: (text: string, argument: string) => boolean,
   lexicon: Lexicon,
   labelOf: (name: string) => string,
   isProposal: (text: string) => boolean,
@@ -98,9 +99,7 @@ export function proposalOf(
 ): string {
   const values = Object.fromEntries(Object.entries(slots).filter(([name]) => !name.includes('.')));
   const text = fromTemplate(lexicon.tools[tool]?.propose, slots, random) ?? generic(tool, values, labelOf, random);
-  const missing = Object.entries(required).filter(
-    ([name, value]) => !namesValue(text, value) && !saysName(text, name, slots),
-  );
+  const missing = Object.entries(required).filter(([name, value]) => !namesValue(text, value) && !isNamed(text, name));
   if (missing.length === 0) return isProposal(text) ? text : `${text} ${random.pick(forYes)}`;
   const details = joined(missing.map(([name, value]) => `${labelOf(name)} ${value}`));
   // A question for a yes stays the last sentence, and the only one.

@@ -46,6 +46,9 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** Returns the names of the time zones, in their order. */
+export const timeZones = (): readonly string[] => Intl.supportedValuesOf('timeZone');
+
 function dayInWords(text: string): CalendarDay {
   const [, firstWeekday, first, firstMonth, firstYear] = dayFirst.exec(text) ?? [];
   const [, secondWeekday, secondMonth, second, secondYear] = monthFirst.exec(text) ?? [];

@@ -232,8 +232,14 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
   const bad = noteTools(loaded, tried, isAmbient, note);
   const evaluated = evaluatedChecks(replayed);
+  const reported = new Set<string>();
+  const isRepeated = (rule: string) => {
+    const isAgain = reported.has(rule);
+    reported.add(rule);
+    return isAgain && isOfDomain && hasFinding(rule, loaded);
+  };
   const sound = replayed
-    .filter((each) => !isFaulty(each, { loaded, bad, evaluated, isOfDomain, logged }, note))
+    .filter((each) => !isFaulty(each, { loaded, bad, evaluated, isOfDomain, logged, isRepeated }, note))
     .map(({ placed }) => placed);
   const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
@@ -250,12 +256,25 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   if (isWhole && isOfDomain) noteUntried(parts, replayed, new Set(known), note);
 }
 
+/** Whether a finding about a check of the rule explains every violation of it. */
+function hasFinding(rule: string, { parts, diagnostics }: LoadedDomain): boolean {
+  const places = parts.rules.filter(({ value }) => value.rule === rule).map((placed) => placeOf(placed));
+  return places.some((at) =>
+    diagnostics.some(
+      ({ code, file, line }) =>
+        /^rule\/unknown-/.test(code) && file === at.file && line >= at.line && line <= at.endLine,
+    ),
+  );
+}
+
 type Known = Pick<Opening, 'loaded'> &
   Pick<Played, 'logged'> & {
     readonly bad: ReadonlySet<string>;
     /** Checks of rules that some gold rollout evaluated. */
     readonly evaluated: ReadonlySet<string>;
     readonly isOfDomain: boolean;
+    /** Whether a violation of the rule is reported, and a finding of the rule explains it and all others. */
+    readonly isRepeated: (rule: string) => boolean;
   };
 
 /**
@@ -264,7 +283,7 @@ type Known = Pick<Opening, 'loaded'> &
  */
 function isFaulty(
   replayed: Replayed,
-  { loaded: { diagnostics, file: domain }, bad, evaluated, isOfDomain, logged }: Known,
+  { loaded: { diagnostics, file: domain }, bad, evaluated, isOfDomain, logged, isRepeated }: Known,
   note: Note,
 ): boolean {
   const { placed, first } = replayed;
@@ -276,7 +295,7 @@ function isFaulty(
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   // What a rule says at the end often follows from an action that failed.
-  if (!failsFirst(replayed) && noteViolations(replayed, isKnown, note)) return true;
+  if (!failsFirst(replayed) && noteViolations(replayed, isKnown, isRepeated, note)) return true;
   const isExplained = own.some(({ code }) => explaining.includes(code));
   return noteFailures(replayed, domain, { isDraft: !isOfDomain, isExplained, logged }, note);
 }

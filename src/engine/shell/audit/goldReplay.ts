@@ -17,7 +17,7 @@ import { type Placed, placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
-import { needsModel } from './stage.ts';
+import { busyNote, needsModel } from './stage.ts';
 
 /** One task, played twice by the gold seat in their own workers. */
 export type Replayed = {
@@ -109,8 +109,14 @@ export function failsFirst({ placed, first }: Replayed): boolean {
 /**
  * Rules that the gold path breaks. Says whether there are any: its reward is then no second finding.
  * @param isKnown whether the same was found without running anything
+ * @param isRepeated whether a violation of the rule needs no further finding
  */
-export function noteViolations({ placed, first }: Replayed, isKnown: (at: Location) => boolean, note: Note): boolean {
+export function noteViolations(
+  { placed, first }: Replayed,
+  isKnown: (at: Location) => boolean,
+  isRepeated: (rule: string) => boolean,
+  note: Note,
+): boolean {
   const made = madeIn(first.arrived);
   const actions = actionsIn(placed.value, made);
   const said = new Set<string>();
@@ -124,7 +130,7 @@ export function noteViolations({ placed, first }: Replayed, isKnown: (at: Locati
       const key = `${verdict.rule} ${index}`;
       if (said.has(key)) continue;
       said.add(key);
-      if (isKnown(at)) continue;
+      if (isKnown(at) || isRepeated(verdict.rule)) continue;
       note(
         at,
         'error',
@@ -169,7 +175,7 @@ export function noteFailures(
   } else if (first.reward !== 1) {
     if (isExplained) return true;
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
-    const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.`;
+    const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.${busyNote(first.failure)}`;
     const hint = 'Step through it with the seat gold to see why.';
     note(placeOf(placed, 'id'), 'error', 'task/gold-fails', message, hint);
   } else if (difference !== null) {

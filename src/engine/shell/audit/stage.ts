@@ -1,5 +1,5 @@
 import type { Task } from '../../core/domain/task.ts';
-import type { RolloutEvent } from '../../core/events/event.ts';
+import type { Failure, RolloutEvent } from '../../core/events/event.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
 import type { ExternalSeats } from '../externalSeats.ts';
 import { Fault } from '../files/fault.ts';
@@ -41,6 +41,10 @@ export type Stage = {
 
 /** A rollout that only a model could play. */
 export const needsModel = 'audit/needs-model';
+
+/** Returns a sentence to append to a time-out, which is measured by the clock. */
+export const busyNote = (failure: Failure | null): string =>
+  failure?.code.endsWith('/hung') ? ' A busy machine can also be the cause: run the audit again.' : '';
 
 /**
  * Opens fresh workers.

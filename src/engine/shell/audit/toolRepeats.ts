@@ -1,7 +1,7 @@
 import { type ComparedFields, comparedFields } from '../../core/domain/comparedFields.ts';
 import { factOf, type Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
-import type { RolloutEvent } from '../../core/events/event.ts';
+import type { Failure, RolloutEvent } from '../../core/events/event.ts';
 import type { ToolCall } from '../../core/events/message.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
 import { excerpt } from '../../core/text/excerpt.ts';
@@ -17,7 +17,7 @@ import { tableOf } from '../load/tables.ts';
 import type { Note } from '../source/note.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
 import type { Replayed } from './goldReplay.ts';
-import type { Stage } from './stage.ts';
+import { busyNote, type Stage } from './stage.ts';
 
 /** A call of a tool, and the rollout up to it. */
 export type Sample = {
@@ -126,7 +126,7 @@ export type Repeated = {
   readonly states: readonly [string, string] | null;
   readonly content: string;
   /** Why a call has no result, as where its tool does not come back. */
-  readonly failure: string | null;
+  readonly failure: Failure | null;
   /** The mismatch between the result of a call and the output schema of its tool. */
   readonly mismatch: string | null;
 };
@@ -143,7 +143,7 @@ export async function repeat(stage: Stage, { tool, task, arguments: args, from }
     events: one.events as unknown as readonly Json[],
     states: succeeded ? [one.state, other.state] : null,
     content: one.result?.content ?? '',
-    failure: one.result && other.result ? null : (failure?.message ?? null),
+    failure: one.result && other.result ? null : failure,
     mismatch: mismatches[0] ?? null,
   };
 }
@@ -224,7 +224,7 @@ export function noteTools(
     const failure = one.failure ?? other.failure;
     if (failure !== null) {
       bad.add(tool.name);
-      const message = `${call} has no result: ${failure}.`;
+      const message = `${call} has no result: ${failure.message}.${busyNote(failure)}`;
       note(
         at,
         'error',

@@ -1,12 +1,16 @@
 import { isTable } from '../../core/expression/type.ts';
-import { isObject, type JsonObject } from '../../core/values/json.ts';
+import { calendarDay } from '../../core/text/calendar.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { respelt } from '../source/edit.ts';
 import { nearest } from '../source/nearest.ts';
 import type { Bases, Note } from '../source/note.ts';
 import { locate, remembered, type Source } from '../source/source.ts';
 
-/** Notes a field that one row of a table has in place of the one that all its other rows have. */
+/**
+ * Notes a field that one row of a table has in place of the one that all its other rows have, and a date that does not
+ * exist.
+ */
 export function checkDatabase({ databases }: Parts, bases: Bases, note: Note): void {
   for (const side of ['agent', 'user'] as const) {
     const source = databases[side];
@@ -15,6 +19,10 @@ export function checkDatabase({ databases }: Parts, bases: Bases, note: Note): v
       const at = placeOfField(source, table, id, field);
       const message = `Only the row ${id} of ${table} has a field ${field}. All others have ${meant}.`;
       note(at, 'warning', 'database/other-field', message, `Did you mean ${meant}?`, respelt(at, field, [meant]));
+    }
+    for (const { path, text } of remembered(wrong, bases[side], () => wrongDates(bases[side]))) {
+      const message = `${text} of ${path.join('.')} does not exist, and other rows have a date there.`;
+      note(placeOfValue(source, path, text), 'warning', 'database/wrong-date', message, 'Correct the date.');
     }
   }
 }
@@ -50,12 +58,36 @@ function misspeltIn(table: string, rows: JsonObject): readonly Misspelt[] {
   );
 }
 
+type Dated = { readonly path: readonly string[]; readonly text: string };
+const wrong = new WeakMap<JsonObject, readonly Dated[]>();
+
+/** Returns the texts that are written as dates and do not exist, in fields that have dates in other rows. */
+function wrongDates(database: JsonObject): readonly Dated[] {
+  const dated = new Set<string>();
+  const found: Dated[] = [];
+  const visit = (value: Json, path: readonly string[]): void => {
+    if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}(?:T|$)/.test(value)) {
+      const read = calendarDay(value, 'UTC');
+      if ('day' in read) dated.add(columnOf(path));
+      else if (read.problem === 'does not exist') found.push({ path, text: value });
+    } else if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value)) visit(each, [...path, key]);
+  };
+  visit(database, []);
+  return found.filter(({ path }) => dated.has(columnOf(path)));
+}
+
+const columnOf = ([table, , ...field]: readonly string[]) => JSON.stringify([table, ...field]);
+
 /** The place of a field's name. The text is searched, since positions of a large database are not kept. */
 function placeOfField(source: Source, table: string, id: string, field: string) {
-  const { text } = source;
-  const quoted = (word: string) => JSON.stringify(word);
-  const inTable = Math.max(0, text.indexOf(quoted(table)));
-  const inRow = Math.max(inTable, text.indexOf(quoted(id), inTable));
-  const at = Math.max(0, text.indexOf(quoted(field), inRow));
-  return locate(source, at + 1, field.length);
+  return locate(source, offsetOf(source, [table, id, field]) + 1, field.length);
 }
+
+function placeOfValue(source: Source, path: readonly string[], value: string) {
+  return locate(source, Math.max(0, source.text.indexOf(value, offsetOf(source, path))), value.length);
+}
+
+/** Returns the offset of the last of these keys in the text, each after the one before it. */
+const offsetOf = ({ text }: Source, path: readonly string[]) =>
+  path.reduce((from, key) => Math.max(from, text.indexOf(JSON.stringify(key), from)), 0);

@@ -93,9 +93,9 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
 export function noteField(name: string, of: ObjectType, at: Location, { kind, types, note }: ExpressionContext): void {
   const own = [...of.fields.keys()];
   const seen = of.others ? [...own, ...of.others()] : own;
-  const isSeen = of.kind !== undefined || nearest(name, seen) !== undefined;
+  const isSeen = of.kind !== undefined || of.others !== undefined || nearest(name, seen) !== undefined;
   const candidates = isSeen ? seen : [...seen, ...types.fieldsOfCode(of, name)];
-  const meant = nearest(name, candidates);
+  const meant = nearest(name, candidates) ?? candidates.find((each) => each === `${name}_id`);
   const fix = fixFor(at, name, candidates);
   const say = (severity: 'error' | 'warning', code: string, message: string, otherwise: string) =>
     note(at, severity, `${kind}/${code}`, message, meant === undefined ? otherwise : `Did you mean ${meant}?`, fix);
@@ -124,7 +124,10 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
       // Fields that only an environment or a model writes are seen nowhere in the domain.
       const isUnsure = of.others !== undefined || (of.place !== undefined && types.isOpen);
       if (isUnsure && of.others === undefined && meant === undefined) return;
-      const all = own.length === 0 ? 'No row, tool or schema has it.' : `It has ${own.join(', ')}.`;
+      const none = of.others
+        ? 'Neither the code of the tool nor the rows that it reads have it.'
+        : 'No row, tool or schema has it.';
+      const all = own.length === 0 ? none : `It has ${own.join(', ')}.`;
       say(isUnsure ? 'warning' : 'error', 'unknown-field', `${capitalized(of.what)} has no field ${name}.`, all);
       return;
     }

@@ -3,7 +3,7 @@ import type { Persona } from '../../core/domain/persona.ts';
 import { type Assertion, factOf, type Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import { quotedIn, quotedNameIn } from '../../core/events/quotedResults.ts';
-import { anyType, eitherOf, listOf, type Type, textType } from '../../core/expression/type.ts';
+import { anyType, listOf, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
 import { leavesOf } from '../../core/text/value.ts';
 import { contentHash } from '../../core/values/hash.ts';
@@ -271,8 +271,8 @@ function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, kn
       note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, hint);
       continue;
     }
-    const earlier = quotable.map(({ tool }) => types.resultOf(known.tools.get(tool)));
-    const context = { kind: 'task', names: { result: eitherOf(earlier) }, types, note } as const;
+    const result = types.resultOf(...quotable.map(({ tool }) => known.tools.get(tool)));
+    const context = { kind: 'task', names: { result }, types, note } as const;
     checkPath({ ...textIn(placed, leaf, ...path), text: quotedIn(leaf) ?? '' }, -1, context);
   }
 }

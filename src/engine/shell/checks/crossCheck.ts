@@ -2,7 +2,7 @@ import type { Lexicon } from '../../core/dialogue/lexicon.ts';
 import { resultFields } from '../../core/domain/simulatedTool.ts';
 import type { Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
-import { eitherOf, type Type } from '../../core/expression/type.ts';
+import type { Type } from '../../core/expression/type.ts';
 import { type Diagnostic, errorsOf, type Location } from '../files/diagnostic.ts';
 import { isInDraft } from '../load/drafts.ts';
 import { type DomainTypes, domainTypes } from '../load/expressionTypes.ts';
@@ -199,7 +199,7 @@ function slotsOf(
 ): Slots | null {
   const named = argumentsOf(tool);
   if (key !== 'tell') {
-    const beside = eitherOf([...known.names].map((name) => types.resultOf(known.tools.get(name))));
+    const beside = types.resultOf(...[...known.names].map((name) => known.tools.get(name)));
     const tables = new Set([types.agent, types.user].flatMap(({ object }) => [...(object?.fields.keys() ?? [])]));
     const result = key === 'done' ? { result: types.resultOf(tool) } : {};
     return { what: 'argument', names: named, beside, own: keysOfTool(scan, tool.name), tables, ...result };

@@ -52,12 +52,19 @@ export function unfitness(diagnostics: readonly Diagnostic[]): string {
   return [...new Set(errorsOf(diagnostics).map((each) => formatDiagnostic(each)))].join('\n');
 }
 
-/** Stable order: by file, then by place, then by code. */
+/**
+ * Stable order: by file, then by place, then by code. The same finding at one place is kept once: aliases read a part of
+ * a file several times.
+ */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return diagnostics.toSorted(
+  const once = new Map(diagnostics.map((each) => [keyOf(each), each]));
+  return [...once.values()].toSorted(
     (a, b) => inOrder(a.file, b.file) || a.line - b.line || a.column - b.column || inOrder(a.code, b.code),
   );
 }
+
+const keyOf = ({ file, line, column, code, message, hint }: Diagnostic) =>
+  JSON.stringify([file, line, column, code, message, hint]);
 
 /** The first character of a file, for findings about the file as a whole. */
 export const startOf = (file: string): Location => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 });

@@ -20,7 +20,7 @@ import {
 import type { Readable } from '../../core/expression/typeCheck.ts';
 import { leavesOf } from '../../core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
-import { type CodeWords, canWrite, codeWords } from '../source/codeWords.ts';
+import { type CodeWords, canWrite, codeWords, keysInReach } from '../source/codeWords.ts';
 import { closeEnough, nearest } from '../source/nearest.ts';
 import type { Bases, KnownTools } from '../source/note.ts';
 import type { Parts } from './loadedDomain.ts';
@@ -37,7 +37,7 @@ export type DomainTypes = {
   readonly phrases: Type;
   /** The arguments of calls of these tools; anything where none is known. */
   readonly argumentsOf: (tools: readonly Tool[]) => Type;
-  readonly resultOf: (tool: Tool | undefined) => Type;
+  readonly resultOf: (...tools: readonly (Tool | undefined)[]) => Type;
   readonly written: Readable['written'];
   /** Fields that no row has and that the code of the tools can write, with almost this name. */
   readonly fieldsOfCode: (of: ObjectType, name: string) => readonly string[];
@@ -56,12 +56,35 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
   const words = codeWords(parts.scan);
   const agent = typeOfSide('agent', parts, bases);
   const user = typeOfSide('user', parts, bases);
-  const loose = looseType([agent, user], words);
   const tasks = parts.tasks.map(({ value }) => value);
   const examples = examplesIn(tasks);
   const writable = new Set([...rowIdsIn(bases.agent), ...rowIdsIn(bases.user), ...argumentsIn(tasks)]);
-  const resultOf = (tool: Tool | undefined) => typeOfResult(tool, loose);
   const columns = fieldsIn([agent, user]);
+  const tables = new Map([agent, user].flatMap(({ object }) => [...(object?.fields ?? [])]));
+  const everything = { columns, keys: words.keys, tables: new Map<string, Type>() };
+  const ofCode = new Map<string, Type>();
+  /** The type of what any of these tools returns, whose code is in files of the domain. */
+  const codeResult = (tools: readonly string[]): Type => {
+    const [only = ''] = tools;
+    const type =
+      ofCode.get(tools.join()) ??
+      looseType(tools.length === 1 ? `the result of ${only}` : 'the result of a tool', () => {
+        const reached = tools.map((name) => keysInReach(parts.scan, name));
+        // Code that names no table has its rows from elsewhere.
+        const isKnown = reached.every((each) => each !== null && [...tables.keys()].some((name) => each.has(name)));
+        if (!isKnown) return everything;
+        const keys = new Set(reached.flatMap((each) => [...(each ?? [])]));
+        const rows = fieldsIn([...tables].flatMap(([name, table]) => (keys.has(name) ? [table] : [])));
+        return { columns: new Map([...columns].filter(([name]) => keys.has(name) || rows.has(name))), keys, tables };
+      });
+    ofCode.set(tools.join(), type);
+    return type;
+  };
+  const resultOf: DomainTypes['resultOf'] = (...tools) => {
+    const code = tools.filter((tool) => tool !== undefined && isInFiles(tool)).map((tool) => tool?.name ?? '');
+    const others = tools.filter((tool) => tool === undefined || !isInFiles(tool)).map(typeOfResult);
+    return eitherOf([...others, ...(code.length > 0 ? [codeResult(code)] : [])]);
+  };
   const values = new Map<string, ReadonlySet<string>>();
   const valuesOf = (name: string) => {
     const all =
@@ -81,7 +104,7 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
       {
         tool: names,
         args,
-        result: known.complete ? eitherOf(tools.map(resultOf)) : anyType,
+        result: known.complete ? resultOf(...tools) : anyType,
         failed: booleanType,
         by: seats,
         step: numberType,
@@ -219,29 +242,41 @@ function typeOfArguments({ name, parameters }: Tool, valuesOf: DomainTypes['valu
   return { object: { ...type.object, what: 'the arguments', kind: 'arguments', fields: new Map(fields) } };
 }
 
-function typeOfResult(tool: Tool | undefined, loose: Type): Type {
-  if (tool === undefined) return anyType;
-  const { source, name } = tool;
-  if (source.type === 'simulated') return eitherOf([typeOfSchema(source.result, `the result of ${name}`), textType]);
-  const isInFiles = source.type === 'code' || (source.type === 'python' && source.environment === undefined);
-  return isInFiles ? loose : anyType;
+const isInFiles = ({ source }: Tool): boolean =>
+  source.type === 'code' || (source.type === 'python' && source.environment === undefined);
+
+function typeOfResult(tool: Tool | undefined): Type {
+  if (tool?.source.type !== 'simulated') return anyType;
+  return eitherOf([typeOfSchema(tool.source.result, `the result of ${tool.name}`), textType]);
 }
+
+/** Names that a result can have as fields: fields of the data, and keys in the code. */
+type ResultFields = {
+  readonly columns: ReadonlyMap<string, Type>;
+  readonly keys: CodeWords['keys'];
+  /** Names that a misspelt field does not mean. */
+  readonly tables: ReadonlyMap<string, Type>;
+};
 
 /**
  * Returns the type of a result of code, which is not declared: anything whose fields are keys in the code or fields of
  * the data. A field with the name of a field in the data is assumed to have a similar type.
  */
-function looseType(sides: readonly Type[], { keys }: CodeWords): Type {
-  const named = fieldsIn(sides);
+function looseType(what: string, fieldsOf: () => ResultFields): Type {
+  let made: ResultFields | undefined;
+  const fields = () => {
+    made ??= fieldsOf();
+    return made;
+  };
   const object: ObjectType = {
-    what: 'the result of a tool',
+    what,
     fields: new Map(),
     other: (name) => {
-      const known = named.get(name);
+      const known = fields().columns.get(name);
       if (known) return eitherOf([known, loose]);
-      return name === anyKey || keys.has(name) ? loose : null;
+      return name === anyKey || fields().keys.has(name) ? loose : null;
     },
-    others: () => [...named.keys(), ...keys],
+    others: () => [...fields().columns.keys(), ...fields().keys].filter((name) => !fields().tables.has(name)),
   };
   const loose: Type = {
     null: true,

@@ -222,6 +222,8 @@ const earlierTexts: readonly (readonly [RegExp, string])[] = [
     'neither a rule of the safety layer nor a judge checks what was disclosed',
   ],
   [/as it stands in the call/g, 'with the value in the call'],
+  // Earlier versions did not write the value.
+  [/(with the value in the call): (?:[^"\\]|\\.)*/g, '$1'],
   [/what has to be named can't be told: /g, 'it is unknown what has to be named: '],
   [/whether it had to be said can't be told: /g, 'it is unknown whether this had to be said: '],
   [/whether ([\w, ]+) can't be told: /g, 'it is unknown whether $1: '],

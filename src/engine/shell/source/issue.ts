@@ -74,8 +74,9 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
     case 'too_big':
       return [wrongSize(issue, path, context)];
     default: {
-      const { hint } = (issue.code === 'custom' ? issue.params : undefined) ?? {};
-      const found = wrongValue(issue.input, issue.message, [], path, context);
+      const { hint, values } = (issue.code === 'custom' ? issue.params : undefined) ?? {};
+      const known = typeof values === 'function' ? (values() as readonly string[]) : [];
+      const found = wrongValue(issue.input, issue.message, known, path, context);
       return [typeof hint === 'string' ? { ...found, hint } : found];
     }
   }

@@ -122,6 +122,11 @@ it.each<[string, Said, boolean]>([
   expect(found?.verdict, found?.reason).toBe(isHeld ? 'held' : 'violated');
 });
 
+it('a value that the proposal leaves out is in the reason', () => {
+  const said = { names: [title], loan: 'L2', agent: 'Shall I renew The Winter Harbour?' };
+  expect(verdictOn(said)?.reason).toBe(`the proposal did not name ${title} with the value in the call: Salt`);
+});
+
 it('an expression that cannot be evaluated leaves the verdict open', () => {
   const said = {
     names: ['round(db.loans[args.loan_id].book)'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { saysName, slotsBeside } from '../../../../src/engine/core/seats/seenRows.ts';
+import { ownNames, saysName, slotsBeside } from '../../../../src/engine/core/seats/seenRows.ts';
+import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
 const loans = JSON.stringify([
   { loan_id: 'L7', title: 'Dune', status: 'open', renewals: 1 },
@@ -28,4 +29,16 @@ test.each([
   ['a longer word with the title in it', 'Shall I send it to Dunedin?', false],
 ])('a text names a row by %s: %s', (_, text, isNamed) => {
   expect(saysName(text, 'loan_id', slots)).toBe(isNamed);
+});
+
+test('a text names a row by its name that a tool returned under another key', () => {
+  const services = { S1: { name: 'brake service' }, S2: { name: 'full service' }, S3: { name: 'full service' } };
+  const database = openDatabase({ services });
+  const result = '[{"service_id":"S1","service":"brake service"},{"service_id":"S2","service":"full service"}]';
+  const messages = [{ role: 'tool', callId: 'c1', content: result, isError: false }] as never;
+  const isNamed = (service_id: string, text: string) =>
+    saysName(text, 'service_id', slotsBeside(messages, { service_id }), ownNames(service_id, 'service_id', database));
+  expect(isNamed('S1', 'Shall I book the brake service?')).toBe(true);
+  expect(isNamed('S1', 'Shall I book the full service?')).toBe(false);
+  expect(isNamed('S2', 'Shall I book the full service?')).toBe(false);
 });

@@ -34,6 +34,49 @@ it('finds a field that one row has in place of the field of all other rows', () 
   expect(shown(load({ 'database.json': rows('seats') }))).toEqual([]);
 });
 
+it('compares a field of a result with what that tool can return', () => {
+  const files = (field: string): Files => ({
+    'tools.ts': `import { defineTools } from 'rehearsal';
+import * as z from 'zod';
+const { tool } = defineTools<{ agent: { orders: Record<string, { status: string }> } }>();
+const input = z.object({ order: z.string() });
+const answer = (order: string, row: object) => ({ order_id: order, ...row });
+export const find_order = tool({
+  description: 'Find.', effect: 'read', input, run: ({ order }, { db }) => answer(order, db.orders[order]!),
+});
+export const cancel_order = tool({ description: 'Cancel.', effect: 'write', input, run: () => ({ order: 1, refund: 2 }) });
+`,
+    'rules.yaml': `- { rule: confirm, check: never, tools: [cancel_order], when: 'last("find_order").${field} == null' }\n`,
+    'tasks/first.task.yaml': good.replace(/(cancel_order, arguments: \{ order: )W1/, `$1"{result.${field}}"`),
+  });
+  for (const field of ['order_id', 'status']) expect(shown(load(files(field), deskTools))).toEqual([]);
+  const loaded = load(files('refund'), deskTools);
+  expect(shown(loaded)).toEqual([
+    'rules.yaml:1:83 warning rule/unknown-field',
+    'tasks/first.task.yaml:8:56 warning task/unknown-field',
+  ]);
+  expect(loaded.diagnostics[0]?.message).toBe('The result of find_order has no field refund.');
+});
+
+it('finds a date of a row that does not exist, where other rows have dates', () => {
+  const rows = (day: string) =>
+    `{\n"slots": {"T1": {"day": "2026-02-28", "code": "4711-42-99"},\n  "T2": {"day": "${day}", "code": "4711-42-98"}}\n}\n`;
+  const loaded = load({ 'database.json': rows('2026-02-30') });
+  expect(shown(loaded)).toEqual(['database.json:3:18 warning database/wrong-date']);
+  expect(loaded.diagnostics[0]?.message).toContain('2026-02-30 of slots.T2.day does not exist');
+  expect(shown(load({ 'database.json': rows('2026-03-02') }))).toEqual([]);
+});
+
+it('reports a problem of an anchor once, also where aliases repeat it', () => {
+  const again = `${second.replace(/known: .*/, 'known: *facts')}`;
+  const tasks = [good.replace('known: { order: W1 }', 'known: &facts { order: { valu: W1 } }'), again];
+  const listed = tasks.map((text) => text.replace(/^/gm, '  ').replace('  ', '- ').trimEnd());
+  expect(shown(load({ 'tasks/first.task.yaml': `${listed.join('\n')}\n` }))).toEqual([
+    'tasks/first.task.yaml:5:28 error task/missing-key',
+    'tasks/first.task.yaml:5:30 error task/unknown-key',
+  ]);
+});
+
 describe('without running any code', () => {
   const cases: readonly [string, Files, readonly string[], string][] = [
     [
@@ -217,9 +260,9 @@ describe('without running any code', () => {
     ],
     [
       'a time zone that is not one',
-      { 'domain.yaml': 'name: desk\ntimeZone: Europe/Nowhere\n' },
+      { 'domain.yaml': 'name: desk\ntimeZone: Europe/Zürich\n' },
       ['domain.yaml:2:11 error domain/wrong-value'],
-      'expected the name of a time zone, such as Europe/Berlin',
+      'timeZone is "Europe/Zürich", but the name of a time zone is expected. Did you mean Europe/Zurich?',
     ],
     [
       'a bad time of the domain',
