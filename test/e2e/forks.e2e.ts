@@ -130,10 +130,13 @@ test('a domain that no longer loads refuses the swap with its line, and the sess
 });
 
 test('a person takes over the user, and types its turns into the Debug Console', async () => {
-  const { debug } = workbench;
+  const { debug, page } = workbench;
   await workbench.runCommand('Rehearsal: Take Over the User from Here');
+  await debug.waitForConsole('you play the user, with this goal:');
   await debug.waitForConsole('your turn as the user: type what you say');
-  await debug.evaluate('No, thank you. Please leave it black.');
+  await page.locator('.repl-input-wrapper :focus').waitFor({ state: 'attached' });
+  await page.keyboard.type('No, thank you. Please leave it black.');
+  await page.keyboard.press('Enter');
   await debug.waitForConsole('user      No, thank you. Please leave it black.');
   await workbench.screenshot('fork-taken-over');
   expect(startOf(3).seats.user).toBe('human');

@@ -84,6 +84,14 @@ test.each([
   expect(requests).toHaveLength(2);
 });
 
+test('a user whose thoughts take all tokens fails with the setting to change', async () => {
+  const message = { role: 'assistant', content: '', reasoning_content: 'The chair is' };
+  const url = await endpoint(() => ({ status: 200, body: { choices: [{ finish_reason: 'length', message }] } }));
+  await expect(askUserModel(seat(url), '', view, never)).rejects.toThrow(
+    /it says nothing\. The answer was cut off at the token limit: set a larger maxTokens for the user$/,
+  );
+});
+
 /** Starts an endpoint whose answers a test computes from the request. */
 async function asked(answer: (body: object) => object): Promise<string> {
   const server = createServer(async (request, response) => {

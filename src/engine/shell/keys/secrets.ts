@@ -87,17 +87,19 @@ function formsOf(value: string): readonly string[] {
   const pairs = hex.match(/../g) ?? [];
   const escaped = pairs.map((pair) => `\\x${pair}`).join('');
   const spelled = [hex, pairs.join(':'), pairs.join(' '), pairs.map((pair) => `%${pair}`).join(''), escaped];
+  const inUrl = urlForms(value);
   const wide = Buffer.from(value, 'utf16le');
   const forms = [
     value,
     ...jsonForms(value),
-    ...urlForms(value),
+    ...inUrl,
     ...htmlForms(value),
     ...spelled.flatMap((form) => [form, form.toUpperCase().replaceAll('\\X', '\\x')]),
     inJson(escaped),
     ...unitForms(value),
     ...base64Forms(bytes),
     ...base64Forms(wide),
+    ...inUrl.flatMap((form) => base64Forms(Buffer.from(form))),
     // Padding depends on what follows, so it is not part of the inner text.
     ...base64Forms(Buffer.from(bytes.toString('base64').replace(/=+$/, ''))),
   ];

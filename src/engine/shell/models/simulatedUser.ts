@@ -33,12 +33,17 @@ export async function askUserModel(
   const call = { ...second.call, ...joinCalls([first.call, second.call]), flaws: refused };
   if (!second.flaw) return { reply: second.reply, call };
   const { code, message } = second.flaw;
-  const hint = refused.some((flaw) => flaw.code === 'unparsed-call') ? `. ${parserQuestion}` : '';
+  const hints = [
+    ...(refused.some((flaw) => flaw.code === 'unparsed-call') ? [parserQuestion] : []),
+    ...(second.reply.brokenEnd === 'length'
+      ? ['The answer was cut off at the token limit: set a larger maxTokens for the user']
+      : []),
+  ];
   throw new Fault(
     {
       who: 'simulator',
       code: `simulator/${code}`,
-      message: `${seat.model} does not play the user of this task: ${message}. Asked once more; before that: ${first.flaw.message}${hint}`,
+      message: `${seat.model} does not play the user of this task: ${message}. Asked once more; before that: ${[first.flaw.message, ...hints].join('. ')}`,
     },
     { note: call },
   );

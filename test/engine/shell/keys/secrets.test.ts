@@ -41,6 +41,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 test.each<[form: string, (value: string) => string]>([
   ['in lines', (value) => value.replace(/.{10}/g, '$&\n')],
   ['Base64 in lines', (value) => base64(value).replace(/.{76}/g, '$&\n')],
+  ['Base64 of a URL', (value) => base64(`/v1?key=${encodeURIComponent(value)}`)],
   ['Base64 in lines, inside of a text', (value) => base64(`a log: ${value}!`).replace(/.{20}/g, '$&\r\n ')],
   ['a URL that keeps slashes', (value) => encodeURIComponent(value).replaceAll('%2F', '/')],
   ['a URL in lower case', (value) => encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase())],
