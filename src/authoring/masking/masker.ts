@@ -26,7 +26,16 @@ import { isAscii, isEastAsian, isJoined, matchWords, piecesApart, wordPattern } 
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
 import { coverOf, indexOfValues, type Span, ValueIndex, withoutAccents, wordsIn } from './valueIndex.ts';
-import { encodedIn, entitiesIn, pairsIn, plainValue, rowsOf, valuesWithin, withoutEntities } from './valuesWithin.ts';
+import {
+  encodedIn,
+  entitiesIn,
+  pairsIn,
+  plainValue,
+  rowsOf,
+  type ValueWithin,
+  valuesWithin,
+  withoutEntities,
+} from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -208,6 +217,7 @@ const pieceWith = (keptNames: ReadonlySet<string>) =>
 class Book {
   readonly #options: MaskOptions;
   readonly #texts = new RecentTexts<ReadText>();
+  readonly #values = new RecentTexts<readonly ValueWithin[]>();
   readonly #questions = new RecentTexts<Question>();
   /** Names that were learned where none stays. */
   readonly #names = new Set<string>();
@@ -287,6 +297,16 @@ class Book {
     }
   }
 
+  /** Returns the values of JSON or Python between the words of a text. */
+  valuesIn(text: string): readonly ValueWithin[] {
+    if (!text.includes('{')) return [];
+    const known = this.#values.get(text);
+    if (known) return known;
+    const values = valuesWithin(text);
+    this.#values.set(text, values);
+    return values;
+  }
+
   /** Learns a list of pairs as the object that it is of. */
   #learnPairs(list: readonly Json[], keptNames: ReadonlySet<string>, field: string, within: string): void {
     const fields = pairsIn(list);
@@ -302,7 +322,7 @@ class Book {
     beside: JsonObject,
     within: string,
   ): void {
-    const embedded = valuesWithin(text);
+    const embedded = this.valuesIn(text);
     let done = 0;
     for (const { start, end, value } of embedded) {
       this.#learnText(text.slice(done, start), keptNames, '', {}, '');
@@ -774,7 +794,7 @@ function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): s
 /** Returns a text masked, in which values of JSON are masked as such where they have escapes. */
 function withValues(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   let [made, done] = ['', 0];
-  for (const { start, end, value } of valuesWithin(text)) {
+  for (const { start, end, value } of book.valuesIn(text)) {
     const source = text.slice(start, end);
     if (!(source.includes('\\u') || hasBirthFields(value, book)) || jsonIn(source) === undefined) continue;
     const masked = JSON.stringify(maskedJson(value, book, keptNames));
