@@ -54,7 +54,7 @@ const chat = {
   ],
 };
 
-test('a chat is whole where a customer is called as its own fields are', async () => {
+test('a chat is complete where a customer has the name of one of its fields', async () => {
   const messages = [
     { role: 'user', content: 'Where is my order?' },
     { role: 'assistant', content: 'Thank you, Mrs Messages.' },

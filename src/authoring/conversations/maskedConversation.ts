@@ -4,7 +4,7 @@ import type { Conversation, ImportProblem, ReadConversations, SpokenMessage } fr
 
 /**
  * Returns a conversation in which everything that its log says is masked; lines and roles stay. The names of its own
- * fields are not of the log: somebody may be called as one of them is.
+ * fields stay as well: a person may have the same name.
  */
 export function maskedConversation(conversation: Conversation, { text, json }: Masked): Conversation {
   const { id, file, task, tools, messages, lost } = conversation;
@@ -40,7 +40,7 @@ function withValues(message: SpokenMessage, values: readonly Json[]): SpokenMess
   return { line, number, role, ...inPlace(own, values), ...calls } as unknown as SpokenMessage;
 }
 
-/** Returns the fields of a message that are masked as they are. */
+/** Returns the fields of a message that its log has, without its calls. */
 function saidIn(message: SpokenMessage): JsonObject {
   const { line: _, number: __, role: ___, ...said } = message;
   if (!('calls' in said)) return said;
