@@ -7,14 +7,14 @@ import type { Conversation, ImportProblem, ReadConversations, SpokenMessage } fr
  * fields stay as well: a person may have the same name.
  */
 export function maskedConversation(conversation: Conversation, { text, json }: Masked): Conversation {
-  const { id, file, task, tools, messages, lost } = conversation;
+  const { id, file, line, task, tools, messages, lost } = conversation;
   // All of it is read before any of it is masked.
   const masked = json([id, file, task ?? null, (tools ?? null) as Json, messages.map(valuesOf)]);
   const [own, path, of, offered, said] = masked as [string | null, string, string, Conversation['tools'], Json[][]];
   return {
-    ...conversation,
     id: own,
     file: path,
+    line,
     ...(task === undefined ? {} : { task: of }),
     ...(tools ? { tools: offered } : {}),
     messages: messages.map((each, at) => withValues(each, said[at] ?? [])),
