@@ -54,6 +54,17 @@ const chat = {
   ],
 };
 
+test('a chat is complete where a customer has the name of one of its fields', async () => {
+  const messages = [
+    { role: 'user', content: 'Where is my order?' },
+    { role: 'assistant', content: 'Thank you, Mrs Messages.' },
+  ];
+  const found = await imported('chats', jsonl({ messages }));
+  expect(found).toMatchObject({ code: 0, err: '' });
+  const said = eventsAt(found).find(({ type }) => type === 'agentReplied');
+  expect(said).toMatchObject({ content: expect.stringMatching(/^Thank you, Mrs (?!Messages)\p{Lu}\p{Ll}+\.$/u) });
+});
+
 test('a chat becomes a recording that is whole, masked, and vouched for', async () => {
   const found = await imported('chats', jsonl(chat));
   expect(found).toMatchObject({ code: 0, err: '' });

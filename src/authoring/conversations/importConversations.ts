@@ -128,6 +128,7 @@ export async function importConversations(
   const file = runFileFor(supervisor, named, options);
   const planned = named.map(({ id, trial }) => rolloutName({ id }, trial));
   const run = openRunOf(folder, file, planned, options.key);
+  const database = baseHashOf(loaded);
   const system = { same: 0, differs: 0, none: 0 };
   const recordings: ConversationsReport['recordings'][number][] = [];
   const told = [...problems];
@@ -136,7 +137,7 @@ export async function importConversations(
     throwIfStopped(signal);
     const written = writtenOf(each);
     const { conversation, id, trial } = written;
-    const start = startFor(supervisor, written, options);
+    const start = startFor(domain, database, written, options);
     system[comparedSystem(domain, written)] += 1;
     const events = [start, ...conversationEvents(written, domain)];
     const recording = join(folder, recordingName(rolloutName({ id }, trial)));
@@ -267,12 +268,13 @@ function comparedSystem(domain: Domain, { conversation, id, ofTask }: Written): 
 }
 
 function startFor(
-  { domain, loaded }: Supervisor,
+  domain: Domain,
+  database: string,
   { conversation, id, trial, ofTask }: Written,
   options: ConversationsOptions,
 ): RolloutStarted {
   const { file, line } = conversation;
-  const started = startOfConversation(domain, baseHashOf(loaded), conversation, { id, trial, task: ofTask, seed });
+  const started = startOfConversation(domain, database, conversation, { id, trial, task: ofTask, seed });
   return { ...started, imported: { from: options.from, file, line, ...markOf(options) } };
 }
 

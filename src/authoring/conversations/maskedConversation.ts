@@ -1,18 +1,55 @@
-import type { Json } from '../../engine/core/values/json.ts';
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { type Masked, type Piece, textsIn } from '../masking/masker.ts';
 import type { Conversation, ImportProblem, ReadConversations, SpokenMessage } from './conversation.ts';
 
-/** Returns a conversation in which everything that its log says is masked; lines and roles stay. */
+/**
+ * Returns a conversation in which everything that its log says is masked; lines and roles stay. The names of its own
+ * fields stay as well: a person may have the same name.
+ */
 export function maskedConversation(conversation: Conversation, { text, json }: Masked): Conversation {
-  const masked = json(conversation as Json) as Conversation;
-  const { line, messages, lost } = conversation;
+  const { id, file, line, task, tools, messages, lost } = conversation;
+  // All of it is read before any of it is masked.
+  const masked = json([id, file, task ?? null, (tools ?? null) as Json, messages.map(valuesOf)]);
+  const [own, path, of, offered, said] = masked as [string | null, string, string, Conversation['tools'], Json[][]];
   return {
-    ...masked,
+    id: own,
+    file: path,
     line,
-    messages: masked.messages.map((each, index) => ({ ...each, ...placeOf(messages[index]) }) as SpokenMessage),
+    ...(task === undefined ? {} : { task: of }),
+    ...(tools ? { tools: offered } : {}),
+    messages: messages.map((each, at) => withValues(each, said[at] ?? [])),
     lost: maskedProblems(lost, { text }),
   };
 }
+
+/** Returns the values of a message and of its calls, without the names of their fields. */
+function valuesOf(message: SpokenMessage): readonly Json[] {
+  const calls = message.role === 'agent' ? message.calls : [];
+  return [...Object.values(saidIn(message)), ...calls.map((call) => Object.values(call as JsonObject))];
+}
+
+/** Returns a message with other values, in the order of `valuesOf`. */
+function withValues(message: SpokenMessage, values: readonly Json[]): SpokenMessage {
+  const { line, number, role } = message;
+  const own = saidIn(message);
+  const count = Object.keys(own).length;
+  const calls =
+    message.role === 'agent'
+      ? { calls: message.calls.map((call, at) => inPlace(call as JsonObject, values[count + at] as readonly Json[])) }
+      : {};
+  return { line, number, role, ...inPlace(own, values), ...calls } as unknown as SpokenMessage;
+}
+
+/** Returns the fields of a message that its log has, without its calls. */
+function saidIn(message: SpokenMessage): JsonObject {
+  const { line: _, number: __, role: ___, ...said } = message;
+  if (!('calls' in said)) return said;
+  const { calls: ____, ...own } = said;
+  return own as JsonObject;
+}
+
+const inPlace = (object: JsonObject, values: readonly Json[]): JsonObject =>
+  Object.fromEntries(Object.keys(object).map((key, at) => [key, values[at] as Json]));
 
 /** Returns messages about a log, which repeat words of it, as they may be shown. */
 export function maskedProblems(
@@ -21,9 +58,6 @@ export function maskedProblems(
 ): readonly ImportProblem[] {
   return masked ? problems.map((each) => ({ ...each, message: masked.text(each.message) })) : problems;
 }
-
-const placeOf = (message: SpokenMessage | undefined) =>
-  message && { line: message.line, number: message.number, role: message.role };
 
 /** Returns the persons whom logs declare, as what the masker learns before it masks any conversation. */
 export const piecesOfPersons = ({ persons }: Pick<ReadConversations, 'persons'>): readonly Piece[] =>

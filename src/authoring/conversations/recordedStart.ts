@@ -43,7 +43,7 @@ export function startOfConversation(
   const { messages, tools } = conversation;
   const placeholder = { ...noTask, id };
   const seats = { agent: { type: 'human' }, user: { type: 'human' } } as const;
-  const started = startOf(domain, database, task ?? placeholder, { seed, trial, basis: 'evaluate', ...seats });
+  const started = startOf(domain, database, task ?? noTask, { seed, trial, basis: 'evaluate', ...seats });
   const {
     callCap: _,
     callsPerResponse: __,

@@ -116,26 +116,39 @@ function partsOf(text: string, between: RegExp): readonly Part[] {
 /** An answer to a question for a value is short; what continues is a text like any other. */
 const longest = 300;
 
-/** Personal data that a text is known to hold because it answers a question. */
-export function answersIn(question: string, answer: string): readonly Found[] {
-  if (answer.length > longest) return [];
-  const sentences = question.slice(-2000).split(/(?<=[.!?:])\s+|\n+/u);
+/** The values that a text asks for. */
+export type Question = {
+  readonly values: readonly Asked[];
+  readonly isForName: boolean;
+  readonly isForAddress: boolean;
+};
+
+/** Returns what a text asks for. */
+export function questionIn(text: string): Question {
+  const sentences = text.slice(-2000).split(/(?<=[.!?:])\s+|\n+/u);
   const open = sentences.map((each) => each.trim()).filter((each) => asks(each));
-  if (open.length === 0) return [];
+  return {
+    values: asked.filter(({ question }) => open.some((each) => question.test(each))),
+    isForName: open.some((each) => theName.test(each)),
+    isForAddress: open.some((each) => theAddress.test(each) && !noPostalAddress.test(each)),
+  };
+}
+
+/** Personal data that a text is known to hold because it answers a question. */
+export function answersIn({ values, isForName, isForAddress }: Question, answer: string): readonly Found[] {
+  if (answer.length > longest || (values.length === 0 && !isForName && !isForAddress)) return [];
   const found: Found[] = [];
   const add = (kind: PersonalKind, { text, start }: Part) =>
     void (text === '' || found.push({ kind, start, end: start + text.length }));
   const parts = partsOf(answer, /[,;\n]+|[.!?](?=\s|$)|[ \t]+(?:and|but)[ \t]+/u);
-  for (const { kind, question: about, value, isWord = false } of asked) {
-    if (!open.some((each) => about.test(each))) continue;
+  for (const { kind, value, isWord = false } of values) {
     // Its own date has commas.
     const all = kind === 'birthDate' ? [bare({ text: answer, start: 0 }), ...parts] : parts;
     const told = all.find(({ text }) => value.test(text) && !(isWord && isRefusal(text)));
     if (told) add(kind, told);
   }
-  if (open.some((each) => theName.test(each))) for (const each of namesAnswered(answer)) add('name', each);
-  if (open.some((each) => theAddress.test(each) && !noPostalAddress.test(each)))
-    for (const each of addressesAnswered(answer)) add('address', each);
+  if (isForName) for (const each of namesAnswered(answer)) add('name', each);
+  if (isForAddress) for (const each of addressesAnswered(answer)) add('address', each);
   return found;
 }
 

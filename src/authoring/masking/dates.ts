@@ -105,6 +105,7 @@ const patterns = [
 
 /** Returns the dates of a text, in the spellings of about thirty languages. */
 export function datesIn(text: string): readonly WrittenDate[] {
+  if (!/\d/.test(text)) return [];
   return patterns.flatMap((pattern) => matchesOf(pattern, text).flatMap((match) => dateOf(match) ?? []));
 }
 

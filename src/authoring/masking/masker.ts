@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import { put } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
-import { answersIn } from './answers.ts';
+import { answersIn, type Question, questionIn } from './answers.ts';
 import { dateFieldsIn, dateOfTimestamp, datesIn, isDate, isOfBirth } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import {
@@ -22,11 +22,20 @@ import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn, wi
 import { longNumbersIn } from './numbers.ts';
 import { patternsIn } from './patterns.ts';
 import { RecentTexts } from './recentTexts.ts';
-import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
+import { isAscii, isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
 import { coverOf, indexOfValues, type Span, ValueIndex, withoutAccents, wordsIn } from './valueIndex.ts';
-import { encodedIn, entitiesIn, pairsIn, plainValue, rowsOf, valuesWithin, withoutEntities } from './valuesWithin.ts';
+import {
+  encodedIn,
+  entitiesIn,
+  pairsIn,
+  plainValue,
+  rowsOf,
+  type ValueWithin,
+  valuesWithin,
+  withoutEntities,
+} from './valuesWithin.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
@@ -39,7 +48,7 @@ export type MaskOptions = {
   readonly names?: readonly string[];
   /** Names that a recogniser found in a text. */
   readonly recognised?: (text: string) => readonly Span[];
-  /** The shapes of ids, such as those of the domain's tables. */
+  /** The shapes of ids, such as those of the domain's tables. Each has a digit. */
   readonly ids?: readonly RegExp[];
 };
 
@@ -151,11 +160,25 @@ function greetedIn(text: string): readonly string[] {
   return matchesOf(greetings, text).map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
 }
 
+const noSmallNames = { greeted: [], small: [] } as const;
+
+/** Returns what may be names in lower case behind the words that introduce one. */
+function smallNamesIn(text: string): ReadText['small'] {
+  return matchesOf(smallIntroduction, text).map(({ groups }) => ({
+    first: groups?.['first'] ?? '',
+    last: groups?.['last'],
+  }));
+}
+
 /** The facts about a text that do not depend on where it is. */
 type ReadText = {
   readonly found: readonly Found[];
   readonly names: readonly string[];
   readonly eastAsianNames: readonly Span[];
+  /** Names in greetings, in lower case. */
+  readonly greeted: readonly string[];
+  /** Names that somebody may introduce in lower case. */
+  readonly small: readonly { readonly first: string; readonly last: string | undefined }[];
 };
 
 type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readonly Span[] };
@@ -194,6 +217,10 @@ const pieceWith = (keptNames: ReadonlySet<string>) =>
 class Book {
   readonly #options: MaskOptions;
   readonly #texts = new RecentTexts<ReadText>();
+  readonly #values = new RecentTexts<readonly ValueWithin[]>();
+  readonly #questions = new RecentTexts<Question>();
+  /** Names that were learned where none stays. */
+  readonly #names = new Set<string>();
   /** Texts that were learned, by the conditions: the field that they were in, the fields beside it, and the names that stay. */
   readonly #learned = new Map<string, Set<string>>();
   readonly #own = new Map<string, readonly [whole: string, besideNames: string]>();
@@ -270,6 +297,16 @@ class Book {
     }
   }
 
+  /** Returns the values of JSON or Python between the words of a text. */
+  valuesIn(text: string): readonly ValueWithin[] {
+    if (!text.includes('{')) return [];
+    const known = this.#values.get(text);
+    if (known) return known;
+    const values = valuesWithin(text);
+    this.#values.set(text, values);
+    return values;
+  }
+
   /** Learns a list of pairs as the object that it is of. */
   #learnPairs(list: readonly Json[], keptNames: ReadonlySet<string>, field: string, within: string): void {
     const fields = pairsIn(list);
@@ -285,7 +322,7 @@ class Book {
     beside: JsonObject,
     within: string,
   ): void {
-    const embedded = valuesWithin(text);
+    const embedded = this.valuesIn(text);
     let done = 0;
     for (const { start, end, value } of embedded) {
       this.#learnText(text.slice(done, start), keptNames, '', {}, '');
@@ -306,12 +343,20 @@ class Book {
   /** Learns the personal data in a text from the question that it answers. */
   learnAnswer(asked: string, answer: string, keptNames: ReadonlySet<string>): void {
     const text = answer.normalize('NFC');
-    for (const { kind, start, end } of answersIn(asked, text)) {
+    for (const { kind, start, end } of answersIn(this.#question(asked), text)) {
       if (this.keptIn(text).some((span) => span.start <= start && span.end >= end)) continue;
       const value = text.slice(start, end);
       if (kind === 'name') this.learnName(value, keptNames);
       else this.#add(kind, value);
     }
+  }
+
+  #question(text: string): Question {
+    const known = this.#questions.get(text);
+    if (known) return known;
+    const question = questionIn(text);
+    this.#questions.set(text, question);
+    return question;
   }
 
   /** Names that one text tells in part and another in full: "I'm maria gonzalez" where the answer is "Hello maria!". */
@@ -320,12 +365,12 @@ class Book {
     const known = new Set(told.flatMap((name) => name.split(/[ \t]+/u)).map((each) => each.toLowerCase()));
     for (const each of [...known])
       if (keptNames.has(each) || isAlsoWord(each) || each.length < 3 || this.#isKept(each)) known.delete(each);
-    const greeted = new Set([...known, ...texts.flatMap(greetedIn)]);
+    const greeted = new Set([...known, ...texts.flatMap((text) => this.#read(text).greeted)]);
     for (const text of texts) {
       for (const { start, end } of fullNamesIn(text, known))
         if (!this.keptIn(text).some((span) => span.start <= start && span.end >= end))
           this.learnName(text.slice(start, end), keptNames);
-      for (const { groups: { first = '', last } = {} } of matchesOf(smallIntroduction, text)) {
+      for (const { first, last } of this.#read(text).small) {
         if (!greeted.has(first) || isNoName(first) || this.#isKept(first)) continue;
         this.learnName(
           last !== undefined && !isNoName(last) && !this.#isKept(last) ? `${first} ${last}` : first,
@@ -341,6 +386,10 @@ class Book {
 
   /** A name in full: each of its words is masked, wherever it is. */
   learnName(name: string, keptNames: ReadonlySet<string> = new Set()): void {
+    if (keptNames.size === 0) {
+      if (this.#names.has(name)) return;
+      this.#names.add(apart(name));
+    }
     const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
     if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
     else {
@@ -470,10 +519,13 @@ class Book {
       found,
       names: names.map(({ start, end }) => text.slice(start, end)),
       eastAsianNames: eastAsianNamesIn(text),
+      ...(/[ \t]/.test(text) ? { greeted: greetedIn(text), small: smallNamesIn(text) } : noSmallNames),
     };
     this.#texts.set(text, read);
-    for (const [word] of matchWords(text.toLowerCase())) this.#said.add(apart(word));
-    if (text.length <= longestStandIn) this.#said.add(text.toLowerCase());
+    const lower = text.toLowerCase();
+    if (isAscii(lower)) for (const { word } of wordsIn(lower)) this.#said.add(apart(word));
+    else for (const [word] of matchWords(lower)) this.#said.add(apart(word));
+    if (text.length <= longestStandIn) this.#said.add(lower);
     return read;
   }
 
@@ -622,6 +674,7 @@ class Book {
   }
 
   #shapesIn(text: string): readonly Found[] {
+    if (!/\d/.test(text)) return [];
     return (this.#options.ids ?? []).flatMap((shape) =>
       matchesOf(shape, text).map(
         ({ 0: value, index }): Found => ({ kind: 'id', start: index, end: index + value.length }),
@@ -741,7 +794,7 @@ function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): s
 /** Returns a text masked, in which values of JSON are masked as such where they have escapes. */
 function withValues(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   let [made, done] = ['', 0];
-  for (const { start, end, value } of valuesWithin(text)) {
+  for (const { start, end, value } of book.valuesIn(text)) {
     const source = text.slice(start, end);
     if (!(source.includes('\\u') || hasBirthFields(value, book)) || jsonIn(source) === undefined) continue;
     const masked = JSON.stringify(maskedJson(value, book, keptNames));

@@ -1,5 +1,6 @@
 import type { Found } from './kind.ts';
 import { matchesOf } from './matches.ts';
+import { Sign, signsIn } from './signs.ts';
 import {
   alsoWords,
   introductions,
@@ -22,13 +23,14 @@ const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
 const anyWord = String.raw`\p{L}[\p{L}\p{M}'’-]*`;
 const anyCase = String.raw`(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2}(?:${more}){0,4})`;
 
-/** A pattern, and a faster one that fits each text that it fits; undefined without a faster one. */
-type Cued = readonly [pattern: RegExp, cue: RegExp | undefined];
+/** A pattern, the signs that a text needs to fit it, and a faster pattern that fits each text that it fits. */
+type Cued = readonly [needs: number, pattern: RegExp, cue?: RegExp];
 
 /** Words that say a name. */
 const sayings: readonly Cued[] = [
-  [new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductions}):?[ \t]+${anyCase}`, 'gu'), undefined],
+  [Sign.space, new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductions}):?[ \t]+${anyCase}`, 'gu')],
   [
+    Sign.space,
     new RegExp(
       String.raw`\b(?:[Mm]y (?:full |first |last |sur)?names?(?: is|'s|’s|:)|[Nn]ame(?: is|'s|:)|[Ii] am called)[ \t]+${anyCase}`,
       'gu',
@@ -37,6 +39,7 @@ const sayings: readonly Cued[] = [
   ],
   // In capitals throughout no word tells where the name ends, so it is three at most.
   [
+    Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:${introductions.toUpperCase()}|MY (?:FULL |FIRST |LAST |SUR)?NAMES?(?: IS|['’]S|:)|I AM CALLED):?[ \t]+(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2})`,
       'gu',
@@ -44,6 +47,7 @@ const sayings: readonly Cued[] = [
     /\p{Lu}{2}/u,
   ],
   [
+    Sign.space,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:${withoutCapitals})(?: هو)?:?[ \t]+(?<name>${anyWord}(?:[ \t]+${anyWord})?)`,
       'gu',
@@ -56,10 +60,12 @@ const sayings: readonly Cued[] = [
 const surroundings: readonly Cued[] = [
   // A form has the surname first.
   [
+    Sign.space | Sign.capital,
     new RegExp(String.raw`\b[Nn]ame:[ \t]+(?<name>${word}(?:${more}){0,3},[ \t]+${word}(?:${more}){0,2})`, 'gu'),
     /name/i,
   ],
   [
+    Sign.space | Sign.capital,
     new RegExp(
       String.raw`\b(?:[Ff]irst|[Ll]ast|[Gg]iven|[Ff]amily|[Mm]iddle|[Mm]aiden)[ -]?names?(?: is| was|:|,)?[ \t]+${names}`,
       'gu',
@@ -67,6 +73,7 @@ const surroundings: readonly Cued[] = [
     /name/i,
   ],
   [
+    Sign.space | Sign.capital,
     new RegExp(
       String.raw`\b(?:(?:[Bb]ooking|[Oo]rder|[Rr]eservation|[Cc]all|[Rr]equest|[Pp]ayment) (?:is |was |were )?(?:made|placed) by|(?:booked|ordered|bought|placed|signed|signed for) by|(?:belongs?|registered|addressed) to)[ \t]+${names}`,
       'gu',
@@ -74,6 +81,7 @@ const surroundings: readonly Cued[] = [
     /(?:by|to)[ \t]/,
   ],
   [
+    Sign.space | Sign.capital,
     new RegExp(
       String.raw`\b(?:[Bb]ook(?:ed|ing)|[Rr]eserv(?:ed|ation)|[Oo]rder(?:ed)?|[Aa]ccount|[Rr]egistered|[Ll]isted|[Ii]t(?: is| was|['’]s)) under[ \t]+(?<name>${word}(?:${more}){1,4})`,
       'gu',
@@ -81,6 +89,7 @@ const surroundings: readonly Cued[] = [
     /under/,
   ],
   [
+    Sign.space | Sign.capital,
     new RegExp(
       String.raw`\b(?:I am|I'm|I’m|[Tt]his is|[Ii]t is|[Cc]all me|[Ss]igned|[Ii]n the name of|[Uu]nder the name(?: of)?|[Oo]n behalf of|[Ss]peaking (?:with|to)|[Ii]ch bin|[Jj]e suis|[Ss]oy)[ \t]+${names}`,
       'gu',
@@ -89,16 +98,19 @@ const surroundings: readonly Cued[] = [
   ],
   // These words begin other sentences, too, so a surname must follow.
   [
+    Sign.space | Sign.capital,
     new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductionsBeforeTwo})[ \t]+(?<name>${word}(?:${more}){1,3})`, 'gu'),
     new RegExp(introductionsBeforeTwo),
   ],
   [
+    Sign.space,
     /^(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))[ ,!]*(?:there[ ,!]*)?)?(?<name>\p{L}[\p{L}'’-]+(?: \p{L}[\p{L}'’-]+)?) (?:here|speaking)\b/gimu,
     /here|speaking/i,
   ],
-  [new RegExp(String.raw`${beginning}${names} (?:here|speaking)\b`, 'gu'), /here|speaking/],
-  [new RegExp(String.raw`\b(?:${titles})\.?[ \t]+${names}`, 'gu'), new RegExp(titles)],
+  [Sign.space | Sign.capital, new RegExp(String.raw`${beginning}${names} (?:here|speaking)\b`, 'gu'), /here|speaking/],
+  [Sign.space | Sign.capital, new RegExp(String.raw`\b(?:${titles})\.?[ \t]+${names}`, 'gu'), new RegExp(titles)],
   [
+    Sign.space | Sign.capital,
     new RegExp(
       String.raw`\b(?:Hi|Hello|Hey|Dear|Hallo|Liebe[rs]?|Guten Tag|Good (?:morning|afternoon|evening|day)|[Ww]elcome(?: back)?|[Tt]hanks|[Tt]hank you(?: so much| very much| for (?:waiting|calling|your patience))?|Cheers|[Ss]orry|Bonjour|Hola|Danke)(?: again)?,?[ \t]+${names}(?=[ \t]*(?:[,.!?;:)\n–—-]|$))`,
       'gu',
@@ -106,6 +118,7 @@ const surroundings: readonly Cued[] = [
     /Hi|Hello|Hey|Dear|Hallo|Liebe|Guten|Good|elcome|hank|Cheers|orry|Bonjour|Hola|Danke/,
   ],
   [
+    Sign.capital,
     new RegExp(
       String.raw`(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
       'gmu',
@@ -114,14 +127,16 @@ const surroundings: readonly Cued[] = [
   ],
   // Below a letter, with what they are and whom they work for behind it.
   [
+    Sign.capital,
     new RegExp(
       String.raw`(?:[Rr]egards|[Ww]ishes|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Gg]reetings|Grüße|Gruß)[,.!]?\s{0,20}[–—-]?\s{0,20}${names}(?=(?:,|[ \t]+(?:from|of|at|for|[|(–—-]))[^\n]{0,80}$)`,
       'gmu',
     ),
     /egards|ishes|incerely|aithfully|ours|reetings|Gr[uü]ß/,
   ],
-  [new RegExp(String.raw`^[ \t]*[–—~-][ \t]*${names}[ \t]*$`, 'gmu'), /^[ \t]*[–—~-]/m],
+  [Sign.capital, new RegExp(String.raw`^[ \t]*[–—~-][ \t]*${names}[ \t]*$`, 'gmu'), /^[ \t]*[–—~-]/m],
   [
+    Sign.capital,
     new RegExp(
       String.raw`\b(?:[Yy]ou|me|again|day|please|help|moment|today|that|this|wait|back|course|[Ss]ure|[Yy]es|[Nn]o|problem|[Oo]kay|ok|[Gg]reat|right|there|morning|afternoon|evening|sorry|welcome),[ \t]*${names}[.!?]?\s*$`,
       'gmu',
@@ -129,13 +144,19 @@ const surroundings: readonly Cued[] = [
     /,[ \t]*[A-Zadelu\u0080-\uffff]/,
   ],
   // Before an address, as on a letter or in a mail program.
-  [new RegExp(String.raw`${beginning}${names}(?="?[ \t]*<[^<>\s]+@)`, 'gu'), /</],
-  [new RegExp(String.raw`\bto[ \t]+(?<name>${word}(?:[ \t]+${word}){1,3})(?=,[ \t]*\d)`, 'gu'), /,[ \t]*\d/],
+  [Sign.capital, new RegExp(String.raw`${beginning}${names}(?="?[ \t]*<[^<>\s]+@)`, 'gu'), /</],
   [
+    Sign.space | Sign.capital,
+    new RegExp(String.raw`\bto[ \t]+(?<name>${word}(?:[ \t]+${word}){1,3})(?=,[ \t]*\d)`, 'gu'),
+    /,[ \t]*\d/,
+  ],
+  [
+    Sign.space | Sign.capital,
     new RegExp(String.raw`\b[Mm]y (?:${relatives})(?:'s name is|,| is(?: called| named)?)?[ \t]+${names}`, 'gu'),
     /[Mm]y /,
   ],
   [
+    Sign.space | Sign.capital,
     new RegExp(
       String.raw`\b(?:[Cc]ustomer|[Pp]assengers?|[Gg]uest|[Rr]ecipient|[Pp]atient|[Mm]ember|[Cc]ard ?holder|[Aa]ccount holder|[Nn]amed|[Cc]alled)(?: is|:)?[ \t]+${names}`,
       'gu',
@@ -150,7 +171,7 @@ export function namesIn(text: string): readonly Found[] {
 }
 
 const addresses: readonly Cued[] = [
-  [new RegExp(String.raw`\b(?:${titles})\.?[ \t]+${names}`, 'gu'), new RegExp(titles)],
+  [Sign.space | Sign.capital, new RegExp(String.raw`\b(?:${titles})\.?[ \t]+${names}`, 'gu'), new RegExp(titles)],
 ];
 const leadingTitles = new RegExp(String.raw`^(?:(?:${titles})(?:\.[ \t]*|[ \t]+|$))+`, 'u');
 
@@ -180,8 +201,9 @@ const aloneStanding = new RegExp(
 type Writing = { readonly mayBeSmall: boolean };
 
 function namesBy(patterns: readonly Cued[], text: string, writing: Writing): readonly Found[] {
-  const fitting = patterns.filter(([, cue]) => cue === undefined || cue.test(text));
-  return fitting.flatMap(([pattern]) =>
+  const signs = signsIn(text);
+  const fitting = patterns.filter(([needs, , cue]) => (signs & needs) === needs && (!cue || cue.test(text)));
+  return fitting.flatMap(([, pattern]) =>
     matchesOf(pattern, text).flatMap((match): readonly Found[] => {
       const whole = match.groups?.['name'] ?? '';
       // A title is of no one in particular, and whose something is does not change the name.

@@ -2,6 +2,7 @@ import { wordsForBirth } from './dates.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { matchesOf } from './matches.ts';
 import { numbersIn } from './numbers.ts';
+import { Sign, signsIn } from './signs.ts';
 import {
   hostsOfPersons,
   identified,
@@ -36,7 +37,10 @@ const jointOfNumber = String.raw`(?: is| was|:|,|=|(?<=(?:number|no\.?|nr\.?|id|
 export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\. \d{1,2}\. \d{4}|\d{1,2}[ ./-]{1,2}\p{L}{3,12}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
 
 const births = Object.values(wordsForBirth);
-const birth = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])`, 'iu');
+const wordForBirth = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])`, 'iu');
+/** Parts of these words, which are searched faster. */
+const partOfBirth = /born|birth|dob|d\.o|geb|né|na[cirst]|urodz|född/iu;
+const birth = { test: (text: string): boolean => partOfBirth.test(text) && wordForBirth.test(text) };
 
 /** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */
 function spelledEmail(at: string, dot: string): string {
@@ -47,44 +51,57 @@ function spelledEmail(at: string, dot: string): string {
 }
 
 /**
- * Each pattern finds one kind; where a group `value` is in it, that alone is the value. Parts that could continue for
- * ever have an end, far behind what real ones have: a log may hold a picture as one word of a megabyte.
+ * Each pattern finds one kind in a text that has all the signs it needs; where a group `value` is in it, that alone is the
+ * value. Parts that could continue for ever have an end, far behind what real ones have: a log may hold a picture as one
+ * word of a megabyte.
  */
-const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
+const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: Pick<RegExp, 'test'>])[] = [
   [
     'email',
+    Sign.at,
     /[\p{L}\p{N}._'+-]{0,127}[\p{L}\p{N}](?:@|%40)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}-]{0,62}[\p{L}\p{N}]){1,9}/gu,
     /@|%40/,
   ],
-  ['email', new RegExp(spelledEmail('at|AT|At', 'dot|DOT|Dot|Punkt|PUNKT|punkt'), 'gu'), /[ ([](?:at|AT|At)[ )\]]/],
   [
     'email',
+    Sign.gap,
+    new RegExp(spelledEmail('at|AT|At', 'dot|DOT|Dot|Punkt|PUNKT|punkt'), 'gu'),
+    /[ ([](?:at|AT|At)[ )\]]/,
+  ],
+  [
+    'email',
+    Sign.gap,
     new RegExp(spelledEmail('arroba|arobase|chiocciola|ät', 'punto|point|ponto|dot|Punkt'), 'gu'),
     /arroba|arobase|chiocciola|ät/,
   ],
   [
     'iban',
+    Sign.digit | Sign.capital,
     /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/gu,
     /[A-Z]{2}\d{2}/,
   ],
   [
     'ip',
+    Sign.digit | Sign.dot,
     /(?<![\p{N}.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\p{N}]|\.\p{N})/gu,
     /\d\.\d{1,3}\./,
   ],
   // An empty group or eight groups distinguish it from other groups of digits with colons; a MAC address has six pairs.
   [
     'ip',
+    Sign.colon,
     /(?<![\p{L}\p{N}:])(?=[0-9a-fA-F:]{0,39}::|(?:[0-9a-fA-F]{1,4}:){7}|(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}:]))(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4}){1,7}(?![\p{L}\p{N}:])/gu,
     /[0-9a-fA-F]:[0-9a-fA-F:]/,
   ],
   [
     'ip',
+    Sign.dash,
     /(?<![\p{L}\p{N}-])(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}-])/gu,
     /[0-9a-fA-F]-[0-9a-fA-F]{2}-[0-9a-fA-F]/,
   ],
   [
     'address',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])\d{1,5}[a-zA-Z]?[ \t]+(?:\p{Lu}[\p{L}'’.-]*[ \t]+){1,3}(?:${streets})\b\.?${town}`,
       'gu',
@@ -93,6 +110,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:${streetEndings}|str\.)[ \t]+\d{1,4}[a-z]?(?:/\d{1,4}){0,3}${town}`,
       'gu',
@@ -101,6 +119,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])\d{1,4}(?:[ ]?(?:bis|ter))?,?[ \t]+(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Cc]hemin|[Ii]mpasse|[Qq]uai|[Cc]ours|[Aa]llée|[Rr]oute|[Pp]assage)(?:[ \t]+(?:de|du|des|la|le|les|l['’]|d['’]))*(?:[ \t]*\p{Lu}[\p{L}'’-]+){1,3}${town}`,
       'gu',
@@ -109,6 +128,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:${streetsBefore})[ \t]*(?:${article}[ \t]+){0,3}\p{Lu}[\p{L}'’-]+(?:[ \t]+(?:${article}[ \t]+){0,2}\p{Lu}[\p{L}'’-]+){0,3},?[ \t]+(?:n[º°.]?[ \t]*)?\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
       'gu',
@@ -117,6 +137,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:${streetsInFrench})(?:[ \t]+(?:[ld]['’])?\p{Lu}[\p{L}'’-]+){1,3},?[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
       'gu',
@@ -125,6 +146,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku)|\p{Lu}[\p{L}-]{1,40} (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?:/\d{1,4}){0,3}(?![\p{L}\p{N}])${town}`,
       'gu',
@@ -133,6 +155,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit | Sign.space,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:Am|An de[rnm]|Im|In de[rnm]|Auf de[rnm]|Zum|Zur|Unter den|Beim)[ ](?:\p{Lu}[\p{L}-]+[ ]){0,2}\p{Lu}?[\p{L}-]*(?:${places})[ ]\d{1,3}[a-z]?(?![\p{L}\p{N}])${town}`,
       'giu',
@@ -141,6 +164,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])\p{Lu}[\p{L}-]{1,40}[ ](?:\p{Lu}[\p{L}-]{1,40}[ ]){0,2}(?:${streetsBehind})[ ]+(?:[Nn]o[.:]{0,2}[ ]*)?\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
       'gu',
@@ -149,16 +173,28 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'address',
+    Sign.digit,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:${streetsInRussian})[ ]*\p{Lu}[\p{L}-]{1,40}(?:[ ]\p{Lu}[\p{L}-]{1,40}){0,2},?[ ]*(?:(?:д|дом|буд)\.?[ ]*)?\d{1,4}(?:,?[ ]*(?:кв|корп|к|стр)\.?[ ]*\d{1,4}){0,2}(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
     /[\u0400-\u04ff]/,
   ],
-  ['address', /(?<![\p{L}\p{N}])(?:P\.?[ ]?O\.? Box|Postfach)[ \t]+\d+/gu, /Box|Postfach/],
-  ['postcode', /(?<![\p{L}\p{N}])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![\p{L}\p{N}])/gu, /\d[A-Z]{2}/],
+  [
+    'address',
+    Sign.digit | Sign.space | Sign.capital,
+    /(?<![\p{L}\p{N}])(?:P\.?[ ]?O\.? Box|Postfach)[ \t]+\d+/gu,
+    /Box|Postfach/,
+  ],
   [
     'postcode',
+    Sign.digit | Sign.capital,
+    /(?<![\p{L}\p{N}])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![\p{L}\p{N}])/gu,
+    /\d[A-Z]{2}/,
+  ],
+  [
+    'postcode',
+    Sign.digit,
     new RegExp(
       String.raw`\b(?:post ?code|postal code|zip(?: ?code)?|PLZ)(?:'s)?(?: number)?${joint}(?<value>[\p{L}]{0,2}-?\d[\p{L}\d -]{1,7}[\p{L}\d])(?![\p{L}\p{N}])`,
       'giu',
@@ -167,33 +203,49 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'postcode',
+    Sign.digit | Sign.space | Sign.capital,
     /\b(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY])[ ]+(?<value>\d{5}(?:-\d{4})?)(?!\d)/gu,
     /[A-Z][ ]+\d{5}/,
   ],
   [
     'postcode',
+    Sign.digit | Sign.capital,
     /(?<![\p{L}\p{N}])[A-CEGHJ-NPR-TVXY]\d[A-Z][ -]?\d[A-Z]\d(?![\p{L}\p{N}])/gu,
     /[A-Z]\d[A-Z][ -]?\d[A-Z]\d/,
   ],
-  ['postcode', /(?<=\p{Ll}[ ]{1,3}(?:NSW|VIC|QLD|SA|WA|TAS|ACT|NT)[ ]{1,3})\d{4}(?!\d)/gu, /[A-Z][ ]{1,3}\d{4}/],
   [
     'postcode',
+    Sign.digit | Sign.space | Sign.capital,
+    /(?<=\p{Ll}[ ]{1,3}(?:NSW|VIC|QLD|SA|WA|TAS|ACT|NT)[ ]{1,3})\d{4}(?!\d)/gu,
+    /[A-Z][ ]{1,3}\d{4}/,
+  ],
+  [
+    'postcode',
+    Sign.digit | Sign.space | Sign.capital,
     /(?<=,[ ]\p{Lu}\p{Ll}{2,20}[ ](?:[–-][ ]?)?)[1-9]\d{2}[ ]?\d{3}(?![\p{L}\p{N}])/gu,
     /[1-9]\d{2}[ ]?\d{3}/,
   ],
   [
     'postcode',
+    Sign.digit | Sign.space | Sign.capital,
     /(?<=\d[a-zA-Z]?,[ ])(?:\d{2}-\d{3}|\d{3}[ ]\d{2}|\d{4}-\d{3})(?=[ ]+\p{Lu}\p{Ll}+)/gu,
     /\d[a-zA-Z]?,[ ]\d/,
   ],
-  ['postcode', /(?<=\d[a-zA-Z]?,[ ])[1-9]\d{3}[ ]?[A-Z]{2}(?=[ ]+\p{Lu}\p{Ll}+)/gu, /\d[a-zA-Z]?,[ ]\d/],
   [
     'postcode',
+    Sign.digit | Sign.space | Sign.capital,
+    /(?<=\d[a-zA-Z]?,[ ])[1-9]\d{3}[ ]?[A-Z]{2}(?=[ ]+\p{Lu}\p{Ll}+)/gu,
+    /\d[a-zA-Z]?,[ ]\d/,
+  ],
+  [
+    'postcode',
+    Sign.digit | Sign.space | Sign.capital,
     /(?<![\p{L}\p{N}-])(?:A|AT|B|BE|CH|DK|FL|L|LU|H|SI)-(?<value>\d{4})(?=[ ]+\p{Lu}\p{Ll}+)/gu,
     /[A-Z]-\d{4}[ ]/,
   ],
   [
     'postcode',
+    Sign.digit | Sign.space | Sign.capital,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}.,#-]|${noPostcodeBehind})\d{4}(?=[ ]+(?:${townsOfFourDigits})(?![\p{L}\p{N}]))`,
       'gu',
@@ -202,18 +254,31 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'postcode',
+    Sign.digit | Sign.space,
     /(?<=\b(?:liv(?:e|ed|es|ing)|mov(?:e|ed|ing)|lebe|wohn(?:e|en|haft)|gezogen|umziehen|woon|habite|habitons)[ ](?:in|to|at|nach|à)[ ])[1-9]\d{3}(?=[ ]+\p{Lu}\p{Ll}{2,})/giu,
     /[ ][1-9]\d{3}[ ]/,
   ],
-  ['postcode', /(?<![\p{L}\p{N}.,-])(?:D-)?(?<value>\d{5})(?=[ ]+\p{Lu}\p{Ll}+)/gu, /\d{5}[ ]/],
+  [
+    'postcode',
+    Sign.digit | Sign.space | Sign.capital,
+    /(?<![\p{L}\p{N}.,-])(?:D-)?(?<value>\d{5})(?=[ ]+\p{Lu}\p{Ll}+)/gu,
+    /\d{5}[ ]/,
+  ],
   [
     'card',
+    Sign.digit | Sign.space,
     /\b(?:end(?:s|ing|ed)?(?: in| with)|ending|last (?:four|4)(?: digits)?(?: are| is|:| of [^.\d]{0,30})?|visa|mastercard|amex|maestro|discover|card)[ \t]+(?:number[ \t]+)?(?:is[ \t]+)?[x*•. -]{0,20}(?<value>\d{4})(?![\p{L}\p{N}]|[., -]?\d)/giu,
     /end|last|visa|mastercard|amex|maestro|discover|card/iu,
   ],
-  ['card', /(?<![\p{L}\p{N}])(?:[xX*•#]{2,4}[ -]?){1,4}(?<value>\d{4})(?![\p{L}\p{N}])/gu, /[xX*•#]{2}[ -]?[\dxX*•#]/],
   [
     'card',
+    Sign.digit,
+    /(?<![\p{L}\p{N}])(?:[xX*•#]{2,4}[ -]?){1,4}(?<value>\d{4})(?![\p{L}\p{N}])/gu,
+    /[xX*•#]{2}[ -]?[\dxX*•#]/,
+  ],
+  [
+    'card',
+    Sign.digit,
     new RegExp(
       String.raw`\b(?:cvv2?|cvc2?|security code|verification (?:value|code|number))${joint}(?<value>\d{3,4})(?![\p{L}\p{N}])`,
       'giu',
@@ -222,14 +287,17 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'birthDate',
+    Sign.digit,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])(?:[ \t]?\([^()\n]{1,20}\))?(?:[^\p{N}.!?\n]{0,25}[^\p{L}\p{N}])?(?<value>${date})`,
       'giu',
     ),
+    birth,
   ],
   // In some languages the verb is at the end.
   [
     'birthDate',
+    Sign.digit,
     new RegExp(
       String.raw`(?<value>${date})[^\p{N}.,!?\n]{0,25}(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])(?![^.!?\n]{0,20}\d)`,
       'giu',
@@ -238,14 +306,15 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'id',
+    Sign.digit,
     new RegExp(
       String.raw`\b(?:${identified})s?(?:[ -]?(?:number|no\.?|nr\.?|id|code|ref(?:erence)?|#))*${jointOfNumber}[ \t]*(?:is[ \t]+)?[#№]?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
       'giu',
     ),
-    /\d/,
   ],
   [
     'id',
+    Sign.digit,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:(?:Bestell|Kunden|Rechnungs|Auftrags|Vertrags|Sendungs|Mitglieds|Konto)(?:nummer|-?nr\.?)|(?:bestel|klant|order|factuur|kund|faktura)nummer|(?:número|nº|n\.º|numero) (?:de |d['’] ?|di )?(?:pedido|cliente|factura|fatura|ordine|encomenda)|numéro de (?:commande|client|facture|contrat))${joint}#?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
       'giu',
@@ -254,11 +323,13 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'id',
+    Sign.digit,
     new RegExp(String.raw`\bsort ?code${joint}(?<value>\d{2}[- ]?\d{2}[- ]?\d{2})(?![\p{L}\p{N}])`, 'giu'),
     /sort/iu,
   ],
   [
     'id',
+    Sign.digit,
     new RegExp(
       String.raw`\b(?:(?:licen[cs]e|number|registration) plate|registration number|Kennzeichen|matrícula)(?: number)?${joint}(?<value>(?=[A-Z \d-]{0,9}\d)[A-Z\d]{1,4}(?:[ -]?[A-Z\d]{1,4}){1,3})(?![\p{L}\p{N}])`,
       'gu',
@@ -267,11 +338,13 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'id',
+    Sign.space,
     /\b(?:insta(?:gram)?|twitter|telegram|tiktok|snapchat|discord|skype)(?: handle| name| account| id| user(?:name)?)?(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>[\p{L}\p{N}_][\p{L}\p{N}._-]+[\p{L}\p{N}_])/giu,
     /insta|twitter|telegram|tiktok|snapchat|discord|skype/i,
   ],
   [
     'id',
+    Sign.digit,
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:${nationalIds})(?:[ -]?(?:number|nummer|nr\.?|no\.?|card))?${joint}(?<value>(?=(?:\P{N}{0,6}\p{N}){5})[A-Z]{0,6}\d[\dA-Z]*(?:[ ./-][\dA-Z]*\d[\dA-Z]*){0,6})(?![\p{L}\p{N}])`,
       'giu',
@@ -279,15 +352,22 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
     new RegExp(nationalIds, 'iu'),
   ],
   // The number of the British National Insurance, as it is written with spaces.
-  ['id', /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu, /[A-Z][ -]\d{2}[ -]\d{2}/],
   [
     'id',
+    Sign.digit | Sign.capital,
+    /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu,
+    /[A-Z][ -]\d{2}[ -]\d{2}/,
+  ],
+  [
+    'id',
+    Sign.space,
     /\b(?:user[ -]?name|log ?in(?: name)?|screen[ -]?name|nick(?:name)?|handle|gamertag)(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>(?=[\p{L}\p{N}._-]*[\p{N}_])[\p{L}\p{N}][\p{L}\p{N}._-]*[\p{L}\p{N}_])/giu,
     /name|log|handle|gamertag|nick/i,
   ],
   // Who somebody is is in addresses of pages and files, too.
   [
     'id',
+    Sign.colon | Sign.slash,
     new RegExp(
       String.raw`(?<=://(?:www\.)?(?:${hostsOfPersons})/(?:@|in/|u/|user/|profile/)?)${noPersonHere}${account}`,
       'giu',
@@ -296,6 +376,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'id',
+    Sign.slash,
     new RegExp(
       `(?<=/(?:users?|profiles?|people|members?|accounts?|customers?|authors?)/)${noPersonHere}${account}`,
       'giu',
@@ -304,50 +385,57 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   ],
   [
     'id',
+    Sign.mark,
     new RegExp(`(?<=[?&](?:user|user_?name|login|uid|user_?id|account|customer|customer_?id)=)${account}`, 'giu'),
     /[?&]/,
   ],
-  ['id', /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu, /:\/\//],
+  ['id', Sign.colon | Sign.slash, /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu, /:\/\//],
   [
     'id',
+    Sign.slash,
     new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)${noPersonHere}${account}`, 'giu'),
     /\/home\/|[\\/]Users[\\/]/iu,
   ],
   [
     'id',
+    Sign.dash,
     /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu,
     /[0-9a-f]{8}-[0-9a-f]{4}-/i,
   ],
   // Keys of services, by what they begin with; what opens a door, by the word before it.
   [
     'id',
+    0,
     /(?<![\p{L}\p{N}_-])(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[abpr]-|hf_|AKIA|ASIA|AIza|eyJ[\w-]{6,400}\.)[\w.-]{8,400}[\w]/gu,
     /[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox|hf_|AKIA|ASIA|AIza|eyJ/,
   ],
   [
     'id',
+    Sign.joint,
     /\b(?:pass ?(?:word|code|phrase)|passwd|pwd|pin(?: code| number)?|secret|(?:access |auth |bearer |refresh )?token|api[ _-]?key|access[ _-]?key|otp|one[ -]time (?:code|password))(?:[ ]?[:=][ ]?|[ ](?:(?:is|was)[ :]|(?:[|–—-]|->|=>|→)[ ]|(?<!token )of[ ])[ ]?(?=[^\s"',;]{0,60}[\d!#$%&*+@^~]))["'`]?(?<value>[^\s"'`,;]{3,200}[^\s"'`,;.!?])/giu,
     /pass|pwd|pin|secret|token|key|otp|one[ -]time/iu,
   ],
-  ['id', /\bpin(?: code| number)?[ ](?<value>\d{4,8})(?![\p{L}\p{N}]|[.,]\d)/giu, /pin/i],
-  ['id', /\bbearer[ ](?<value>[\w.~+/-]{12,400}=*)/giu, /bearer/i],
-  ['id', /(?<![\p{L}\p{N}.@])@[\p{L}\p{N}_]{3,}/gu, /@/],
-  ['id', /[#№](?<value>(?=[\p{L}\d-]*\d)[\p{L}\d][\p{L}\d-]{2,})/gu, /[#№]/],
+  ['id', Sign.digit | Sign.space, /\bpin(?: code| number)?[ ](?<value>\d{4,8})(?![\p{L}\p{N}]|[.,]\d)/giu, /pin/i],
+  ['id', Sign.space, /\bbearer[ ](?<value>[\w.~+/-]{12,400}=*)/giu, /bearer/i],
+  ['id', Sign.at, /(?<![\p{L}\p{N}.@])@[\p{L}\p{N}_]{3,}/gu, /@/],
+  ['id', Sign.mark, /[#№](?<value>(?=[\p{L}\d-]*\d)[\p{L}\d][\p{L}\d-]{2,})/gu, /[#№]/],
   // A word of letters and digits that no one says: a code of some system.
-  ['id', /(?<![\p{L}\p{N}_-])(?=[\p{L}\d]*\p{L})(?=(?:[\p{L}]*\d){3})[\p{L}\d]{5,}(?![\p{L}\p{N}])/gu, /\d/],
+  [
+    'id',
+    Sign.digit,
+    /(?<![\p{L}\p{N}_-])(?=[\p{L}\d]*\p{L})(?=(?:[\p{L}]*\d){3})[\p{L}\d]{5,}(?![\p{L}\p{N}])/gu,
+    /\p{L}\d|\d\p{L}/u,
+  ],
 ];
-
-/** The kinds whose patterns all require a digit. */
-const withDigits: ReadonlySet<PersonalKind> = new Set(['iban', 'address', 'postcode', 'card', 'birthDate']);
 
 /**
  * Returns personal data that the form of a text, or the words before it, indicate.
  * @param lead the text before it
  */
 export function patternsIn(text: string, lead = ''): readonly Found[] {
-  const hasDigit = /\d/.test(text);
-  const fitting = patterns.filter(([kind, , cue]) => (hasDigit || !withDigits.has(kind)) && (!cue || cue.test(text)));
-  const found = fitting.flatMap(([kind, pattern]) =>
+  const signs = signsIn(text);
+  const fitting = patterns.filter(([, needs, , cue]) => (signs & needs) === needs && (!cue || cue.test(text)));
+  const found = fitting.flatMap(([kind, , pattern]) =>
     matchesOf(pattern, text).map((match): Found => {
       const value = match.groups?.['value'] ?? match[0];
       const start = match.index + match[0].lastIndexOf(value);
@@ -355,7 +443,7 @@ export function patternsIn(text: string, lead = ''): readonly Found[] {
     }),
   );
   const checked = found.flatMap((each) => (each.kind === 'iban' ? (ibanOf(text, each) ?? []) : [each]));
-  return hasDigit ? [...checked, ...numbersIn(text, lead)] : checked;
+  return signs & Sign.digit ? [...checked, ...numbersIn(text, lead)] : checked;
 }
 
 /** Returns the IBAN that a row of groups begins with; null where its check digits are of none and no one calls it one. */

@@ -52,7 +52,8 @@ export function writeRecording(path: string, lines: readonly RecordedLine[]): st
   const { text, head } = chainedLines(lines, recordedText, chainStart);
   onDisk(path, () => {
     try {
-      writeFileSync(path, text, { flag: 'wx' });
+      // Node writes a text in one call only where its encoding is given.
+      writeFileSync(path, text, { encoding: 'utf8', flag: 'wx' });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true });
       throw error;
