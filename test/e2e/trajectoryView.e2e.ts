@@ -108,6 +108,8 @@ test.each([
   // The page has no empty space below its last part, and scrolls to it.
   const end = Math.floor(Math.max(scroller.y + scroller.height, card.y + card.height));
   expect(Math.abs(end - (await page.evaluate(() => document.documentElement.scrollHeight)))).toBeLessThanOrEqual(1);
+  const chart = await page.getByRole('slider', { name: 'Turn' }).isVisible();
+  expect([await page.getByText('input tokens').isVisible(), chart]).toEqual([height >= 600, height >= 600]);
   await page.locator('article').first().focus();
   await press(view, 'End');
   const last = page.getByLabel('Step 17, Reward 0');
