@@ -31,6 +31,8 @@ async function boxOf(element: Locator) {
   return box;
 }
 
+const ofAll = (name: string) => `${name}: all`;
+
 /** Returns events of a user who sends many messages. */
 const monologue = (count: number): readonly Numbered[] =>
   Array.from({ length: count }, (_, n) => ({ n, event: { type: 'userReplied', content: `Line ${n}`, stop: null } }));
@@ -152,6 +154,9 @@ test('filters and search narrow the list, say how much is left, and are taken ba
   const view = await openRecordingPage(browser, failed);
   const count = view.page.getByRole('status');
   expect(await count.textContent()).toBe('10 entries');
+  const texts = await view.page.locator('vscode-dropdown .selected-value').allTextContents();
+  expect(texts.map((text) => text.trim())).toEqual(['Speaker', 'Who failed', 'Reason', 'Tool', 'Rule'].map(ofAll));
+  await view.page.getByRole('textbox', { name: 'Search in everything that is shown' }).waitFor();
   await view.page.locator('vscode-dropdown[aria-label="Reason"]').click();
   await view.page.locator('vscode-option:visible', { hasText: 'Tool error (1)' }).click();
   await expect.poll(() => listed(view)).toEqual(['Step 6, Agent calls cancel, something went wrong']);
