@@ -106,7 +106,7 @@ test('the rows of the Runs view are opened and debugged', async () => {
   // The debug session that has ended can take the focus once more.
   await until('the task of the run', async () => {
     await enter('Runs');
-    await reach('ArrowDown', /best fork: reward 1/);
+    await reach('ArrowDown', /reward 1\.00 in the best fork/);
     await workbench.press('ArrowRight');
     await row(2).first().waitFor({ timeout: 5000 });
   });

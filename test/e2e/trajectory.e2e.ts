@@ -33,7 +33,7 @@ async function open(file = name): Promise<void> {
 test('a recording opens as a conversation, and its rule in the policy', async () => {
   await open();
   const frame = workbench.webviewFrame();
-  await frame.getByText('36 steps').waitFor();
+  await frame.getByText('16 entries', { exact: true }).waitFor();
   await frame.getByText('Failed by: agent').waitFor();
   await frame.locator('aside').getByRole('button', { name: 'Go to step 16' }).first().click();
   await violated().getByText('called before anything was proposed').waitFor();
@@ -107,10 +107,9 @@ test('a recording that is written while it is looked at grows, and a torn one sa
   writeFileSync(path, `${lines.slice(0, 11).join('\n')}\n`);
   await open('growing.traj.jsonl');
   const frame = workbench.webviewFrame();
-  await frame.getByText('11 steps').waitFor();
   await frame.getByText('No reward yet').waitFor();
   appendFileSync(path, `${lines.slice(11).join('\n')}\n`);
-  await frame.getByText('36 steps').waitFor();
+  await frame.getByText('16 entries', { exact: true }).waitFor();
   await frame.getByText('Failed by: agent').waitFor();
   appendFileSync(path, '{"n":36,');
   await frame.getByText('growing.traj.jsonl, line 37: has no end').waitFor();

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Numbered } from '../../src/webview/messages/protocol.ts';
 import { noFilter } from '../../src/webview/models/filter.ts';
@@ -23,6 +24,14 @@ const listed = (view: ViewPage) => view.page.locator('article').evaluateAll((all
 const press = async (view: ViewPage, ...keys: readonly string[]) => {
   for (const key of keys) await view.page.keyboard.press(key);
 };
+
+async function boxOf(element: Locator) {
+  const box = await element.boundingBox();
+  if (!box) throw new Error('the element is not drawn');
+  return box;
+}
+
+const ofAll = (name: string) => `${name}: all`;
 
 /** Returns events of a user who sends many messages. */
 const monologue = (count: number): readonly Numbered[] =>
@@ -85,6 +94,42 @@ test('a picture of a result is drawn, and what could run a script is not', async
   await view.close();
 });
 
+test.each([
+  { width: 270, height: 800 },
+  { width: 374, height: 800 },
+  { width: 374, height: 440 },
+  { width: 540, height: 580 },
+  { width: 920, height: 590 },
+  { width: 1200, height: 300 },
+])('in a window of $width x $height the list can be read up to its last entry', async ({ width, height }) => {
+  const view = await openRecordingPage(browser, failed, { size: { width, height } });
+  const { page } = view;
+  const scroller = await boxOf(page.locator('.scroller'));
+  expect(scroller.height).toBeGreaterThanOrEqual(240);
+  const card = await boxOf(page.locator('aside'));
+  // The page has no empty space below its last part, and scrolls to it.
+  const end = Math.floor(Math.max(scroller.y + scroller.height, card.y + card.height));
+  expect(Math.abs(end - (await page.evaluate(() => document.documentElement.scrollHeight)))).toBeLessThanOrEqual(1);
+  const chart = await page.getByRole('slider', { name: 'Turn' }).isVisible();
+  expect([await page.getByText('input tokens').isVisible(), chart]).toEqual([height >= 600, height >= 600]);
+  await page.locator('article').first().focus();
+  await press(view, 'End');
+  const last = page.getByLabel('Step 17, Reward 0');
+  await last.scrollIntoViewIfNeeded();
+  const shown = await boxOf(last);
+  const list = await boxOf(page.locator('.scroller'));
+  expect(shown.y + shown.height).toBeLessThanOrEqual(Math.min(height, list.y + list.height));
+  // The wheel over the list, which is at its end, moves the page to the end of the report card.
+  await page.mouse.move(list.x + list.width / 2, list.y + list.height / 2);
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 2000);
+      return page.evaluate(() => Math.ceil(window.scrollY + window.innerHeight));
+    })
+    .toBeGreaterThanOrEqual(end);
+  await view.close();
+});
+
 test('links lead to rule, tool, task and evidence, and the debugger starts at a step', async () => {
   const view = await openRecordingPage(browser, failed);
   const call = view.page.getByLabel('Step 6, Agent calls cancel');
@@ -109,6 +154,9 @@ test('filters and search narrow the list, say how much is left, and are taken ba
   const view = await openRecordingPage(browser, failed);
   const count = view.page.getByRole('status');
   expect(await count.textContent()).toBe('10 entries');
+  const texts = await view.page.locator('vscode-dropdown .selected-value').allTextContents();
+  expect(texts.map((text) => text.trim())).toEqual(['Speaker', 'Who failed', 'Reason', 'Tool', 'Rule'].map(ofAll));
+  await view.page.getByRole('textbox', { name: 'Search in everything that is shown' }).waitFor();
   await view.page.locator('vscode-dropdown[aria-label="Reason"]').click();
   await view.page.locator('vscode-option:visible', { hasText: 'Tool error (1)' }).click();
   await expect.poll(() => listed(view)).toEqual(['Step 6, Agent calls cancel, something went wrong']);
@@ -166,8 +214,7 @@ test('the timeline is walked with the keys, and leads to a turn', async () => {
   expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Turn 2: agent 900 ms, tools .* tokens in, 40 out/);
   await press(view, 'Enter');
   await expect.poll(() => focused(view)).toBe('Step 5, Agent, evidence of confirm');
-  const box = await slider.boundingBox();
-  if (!box) throw new Error('the timeline is not drawn');
+  const box = await boxOf(slider);
   await view.page.mouse.click(box.x + box.width - 4, box.y + 20);
   await expect.poll(() => focused(view)).toBe('Step 12, Agent');
   await view.close();

@@ -10,6 +10,7 @@ import {
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { impossible } from '../../engine/core/values/impossible.ts';
+import { showPath } from '../../engine/core/values/json.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 
@@ -177,7 +178,7 @@ function changes(writes: Extract<RolloutEvent, { type: 'databaseWritten' }>['wri
   return writes
     .flatMap(({ side, patches }) => patches.map((patch) => ({ ...patch, side })))
     .map(({ side, op, path, value, old }) => {
-      const where = `${side === 'user' ? 'user: ' : ''}${path.join('.')}`;
+      const where = `${side === 'user' ? 'user: ' : ''}${showPath(path)}`;
       if (op === 'remove') return `${where} removed`;
       return old === undefined ? `${where} = ${short(value)}` : `${where}: ${short(old)} -> ${short(value)}`;
     })

@@ -18,17 +18,16 @@ const failed = { icon: 'error', color: 'testing.iconFailed' } as const;
 const broken = { icon: 'warning', color: 'problemsWarningIcon.foreground' } as const;
 const open = { icon: 'circle-outline', color: null } as const;
 
-/** The row of a run: time, mean reward and the best fork, which a narrow view has room for, then agent and pass^k. */
+/** The row of a run: the rewards first, because a narrow view cuts the rest, then time, agent and pass^k. */
 export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
   const { id, folder, file, problem, finished, scored, bestFork, time } = run;
-  const when = time ? timeText(time) : '';
   if (file === null || problem !== null)
     return { label: id, description: 'can’t be read', tooltip: problem ?? folder, ...broken };
   const planned = file.planned?.length ?? finished;
   const facts = [
-    when,
     rewardOf(run),
-    bestFork === null ? '' : `best fork: reward ${bestFork.toFixed(2)}`,
+    forkText(bestFork),
+    time ? timeText(time) : '',
     file.agent,
     passHatOf(run, file.tasks.length),
     finished > 0 && finished < planned ? `${finished} of ${planned} finished` : '',
@@ -68,6 +67,8 @@ function rewardOf({ meanReward, finished, bestFork }: RunSummary): string {
   return bestFork === null ? 'not finished' : '';
 }
 
+const forkText = (best: number | null) => (best === null ? '' : `reward ${best.toFixed(2)} in the best fork`);
+
 /** A run's name without its time, which is behind it. */
 function aboutOf(id: string, domain: string): string {
   return id.replace(/^\d{8}-\d{6}-/, '') || domain;
@@ -77,10 +78,10 @@ function aboutOf(id: string, domain: string): string {
 export function taskRow({ task, successes, trials, finished, unfinished, forks, bestFork }: RunTask): Row {
   const facts = [
     trials === 0 ? (finished === 0 ? '' : 'not scored') : `${successes} of ${trials} right`,
+    forkText(bestFork),
     finished > trials && trials > 0 ? `${finished - trials} not scored` : '',
     unfinished === 0 ? '' : `${unfinished} unfinished`,
     forks === 0 ? '' : counted(forks, 'fork'),
-    bestFork === null ? '' : `best fork: reward ${bestFork.toFixed(2)}`,
   ];
   const look = trials === 0 ? open : successes === trials ? passed : failed;
   return { label: task, description: facts.filter(Boolean).join(' · '), tooltip: task, ...look };

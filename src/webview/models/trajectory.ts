@@ -294,6 +294,13 @@ function titleOf(title: string, { origin, brokenEnd }: Reply): Pick<StepEntry, '
   };
 }
 
+/** Returns the verdict of a layer of the report card, with how many of its items share it. */
+export function layerText(verdict: VerdictLine['verdict'], items: readonly Pick<VerdictLine, 'verdict'>[]): string {
+  if (items.length === 0) return 'nothing to check';
+  const same = items.filter((item) => item.verdict === verdict);
+  return `${same.length} of ${items.length} ${verdict}`;
+}
+
 /** Returns what writes change, as a person reads it. */
 export function changesOf(writes: Writes): readonly Change[] {
   return writes.flatMap(({ side, patches }) =>

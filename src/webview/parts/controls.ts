@@ -9,8 +9,8 @@ import {
   vsCodeProgressRing,
   vsCodeTextField,
 } from '@vscode/webview-ui-toolkit';
-import { type ComponentChildren, type HTMLAttributes, h, type JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { type ComponentChildren, type HTMLAttributes, h, type JSX, type RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
  * The controls of every view. The toolkit behind them is archived upstream, so it has this one importer,
@@ -57,7 +57,14 @@ export function Button({ primary, quiet, disabled, label, onPress, children }: B
 
 /** Something is under way; `label` says what. */
 export function ProgressRing({ label }: { readonly label: string }): JSX.Element {
-  return element('vscode-progress-ring', { 'aria-label': label });
+  return element('vscode-progress-ring', { ref: useLabel(label) });
+}
+
+/** Names a control that replaces its name by a general one when it is connected. */
+function useLabel<Control extends HTMLElement>(label: string): RefObject<Control | null> {
+  const ref = useRef<Control>(null);
+  useLayoutEffect(() => ref.current?.setAttribute('aria-label', label), [label]);
+  return ref;
 }
 
 export type DropdownProps = {
@@ -99,12 +106,11 @@ export type TextFieldProps = {
 
 /** One line of text. */
 export function TextField({ label, value, placeholder, onInput, onKeyDown }: TextFieldProps): JSX.Element {
-  const ref = useRef<HTMLElement & { value: string }>(null);
+  const ref = useLabel<HTMLElement & { value: string }>(label);
   return element('vscode-text-field', {
     ref,
     value,
     placeholder,
-    'aria-label': label,
     onInput: () => onInput(ref.current?.value ?? ''),
     onKeyDown,
   });

@@ -4,11 +4,17 @@ import './mark.css';
 
 const marks: Readonly<Record<VerdictLine['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };
 
-/** A verdict as a symbol and a word, so that it does not depend on colour. */
-export function Mark({ verdict }: { readonly verdict: VerdictLine['verdict'] }): JSX.Element {
+/** A verdict as a symbol and a word, or another text that contains it, so that it does not depend on colour. */
+export function Mark({
+  verdict,
+  text = verdict,
+}: {
+  readonly verdict: VerdictLine['verdict'];
+  readonly text?: string;
+}): JSX.Element {
   return (
     <span class={`mark ${verdict}`}>
-      <span aria-hidden="true">{marks[verdict]}</span> {verdict}
+      <span aria-hidden="true">{marks[verdict]}</span> {text}
     </span>
   );
 }

@@ -2,12 +2,12 @@ import type { JSX, RefObject } from 'preact';
 import { type Choices, type Filter, type FilterKey, noFilter } from '../models/filter.ts';
 import { Button, Dropdown, TextField } from '../parts/controls.ts';
 
-const names: Readonly<Record<FilterKey, { readonly label: string; readonly all: string }>> = {
-  speaker: { label: 'Speaker', all: 'Everyone' },
-  who: { label: 'Who failed', all: 'Anyone' },
-  reason: { label: 'Reason', all: 'Any reason' },
-  tool: { label: 'Tool', all: 'All tools' },
-  rule: { label: 'Rule', all: 'All rules' },
+const names: Readonly<Record<FilterKey, string>> = {
+  speaker: 'Speaker',
+  who: 'Who failed',
+  reason: 'Reason',
+  tool: 'Tool',
+  rule: 'Rule',
 };
 const keys = Object.keys(names) as readonly FilterKey[];
 
@@ -47,7 +47,7 @@ export function FilterBar({ filter, choices, shown, of, bar, onFilter, onLeave }
         return (
           <Dropdown
             key={key}
-            label={names[key].label}
+            label={names[key]}
             value={chosen}
             options={options}
             onSelect={(value) => onFilter({ ...filter, [key]: value })}
@@ -66,7 +66,7 @@ function optionsOf(choices: Choices, key: FilterKey, chosen: string) {
   const listed = choices[key].map(({ value, label, count }) => ({ value, label: `${label} (${count})` }));
   const gone = chosen !== '' && !listed.some(({ value }) => value === chosen);
   return [
-    { value: '', label: names[key].all },
+    { value: '', label: `${names[key]}: all` },
     ...listed,
     ...(gone ? [{ value: chosen, label: `${chosen} (0)` }] : []),
   ];

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
+import { layerText } from '../models/trajectory.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
@@ -49,8 +50,7 @@ export function ReportCard({
       {rewarded?.card?.map(({ layer, verdict, items }) => (
         <details key={layer} open={verdict === 'violated'}>
           <summary>
-            <span class="layer">{layers[layer]}</span> <Mark verdict={verdict} />{' '}
-            <span class="muted">{countsOf(items)}</span>
+            <span class="layer">{layers[layer]}</span> <Mark verdict={verdict} text={layerText(verdict, items)} />
           </summary>
           <ul>
             {worstFirst(items).map(({ name, verdict: own, reason, evidence, line }, index) => (
@@ -77,10 +77,4 @@ const ranks = { violated: 0, unknown: 1, held: 2 } as const;
 
 function worstFirst(items: readonly CardItem[]): readonly CardItem[] {
   return items.toSorted((a, b) => ranks[a.verdict] - ranks[b.verdict]);
-}
-
-function countsOf(items: readonly { readonly verdict: string }[]): string {
-  if (items.length === 0) return 'nothing to look at';
-  const held = items.filter(({ verdict }) => verdict === 'held').length;
-  return `${held} of ${items.length} held`;
 }

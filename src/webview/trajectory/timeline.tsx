@@ -12,6 +12,9 @@ const columns = [
   { key: 'output', label: 'Tokens out' },
 ];
 
+/** In a window lower than this, in pixels, the section is closed at first, and the height is the conversation's. */
+const lowWindow = 600;
+
 /** Latency by who took it and tokens, a bar a turn; a click, or Enter, goes to the turn's first step. */
 export function Timeline({
   spans,
@@ -22,6 +25,7 @@ export function Timeline({
 }): JSX.Element {
   const [chosen, setChosen] = useState(0);
   const [hovered, setHovered] = useState<number | null>(null);
+  const [isOpen, setOpen] = useState(() => window.innerHeight >= lowWindow);
   const [isTable, setTable] = useState(false);
   const at = Math.min(hovered ?? chosen, spans.length - 1);
   const span = spans[at];
@@ -48,9 +52,11 @@ export function Timeline({
     event.preventDefault();
   };
   return (
-    <section class="timeline" aria-labelledby="timeline">
+    <details class="timeline" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <h2>Latency and tokens</h2>
+      </summary>
       <div class="timeline-head">
-        <h2 id="timeline">Latency and tokens</h2>
         <span class="legend muted">
           {parties.map((party) => (
             <span key={party}>
@@ -102,7 +108,7 @@ export function Timeline({
           </div>
         )}
       </details>
-    </section>
+    </details>
   );
 }
 

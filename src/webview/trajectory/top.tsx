@@ -16,7 +16,7 @@ export function Top({
   readonly post: (message: ToExtension) => void;
   readonly actions: Actions;
 }): JSX.Element {
-  const { name, total, trajectory, problem } = recording;
+  const { name, trajectory, problem } = recording;
   const heading = headingOf(trajectory);
   return (
     <header class="top">
@@ -30,7 +30,6 @@ export function Top({
             name
           )}
         </h1>
-        <span class="muted">{total} steps</span>
         <span class="spacer" />
         <Button primary onPress={() => post({ type: 'debugRecording' })}>
           Debug This Recording

@@ -93,7 +93,7 @@ test('a recording shows the same, and its gold actions are played only when some
   await run.begin({ recording, domain }, atRule());
   await run.step('continue');
   expect(await shown(run, 'Verifiers', 1)).toMatch(
-    /^reward if the user ended it here: 0: rule confirm-before-write was violated.*\ndatabase: not yet: orders\.W1138/,
+    /^reward if ended here: 0: rule confirm-before-write was violated.*\ndatabase: not yet: orders\.W1138/,
   );
   expect(await run.value('Persona', 'agenda', 'still to get')).toBe('what is about order_id: W1138');
   await run.finish();

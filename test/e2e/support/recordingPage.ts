@@ -7,15 +7,17 @@ export type RecordingPageOptions = {
   readonly problem?: string;
   /** The state that the page saved the last time. */
   readonly state?: unknown;
+  /** Size of the window in pixels. */
+  readonly size?: { readonly width: number; readonly height: number };
 };
 
 /** Opens the Trajectory view on events, as the extension would: a few first, then the others, then the sidecar. */
 export async function openRecordingPage(
   browser: ViewBrowser,
   events: readonly Numbered[],
-  { theme, problem, state }: RecordingPageOptions = {},
+  { theme, problem, state, size }: RecordingPageOptions = {},
 ): Promise<ViewPage> {
-  const view = await browser.open('trajectory', theme, state);
+  const view = await browser.open('trajectory', theme, state, size);
   await view.send(...messagesOf(events, problem ?? null));
   await view.page.locator('article').first().waitFor();
   return view;

@@ -30,8 +30,10 @@ export type ViewPage = {
   readonly close: () => Promise<void>;
 };
 
+type Size = { readonly width: number; readonly height: number };
+
 export type ViewBrowser = {
-  readonly open: (view: ViewId, theme?: Theme, state?: unknown) => Promise<ViewPage>;
+  readonly open: (view: ViewId, theme?: Theme, state?: unknown, size?: Size) => Promise<ViewPage>;
   readonly close: () => Promise<void>;
 };
 
@@ -50,8 +52,11 @@ export async function openViewBrowser(): Promise<ViewBrowser> {
   const context = await (await sharedBrowser()).newContext({ viewport: { width: 1200, height: 1000 } });
   context.setDefaultTimeout(limit);
   return {
-    open: async (view, theme = themes.dark, state) =>
-      openView(await context.newPage(), `${origin}/${view}`, theme, state),
+    open: async (view, theme = themes.dark, state, size) => {
+      const page = await context.newPage();
+      if (size) await page.setViewportSize(size);
+      return openView(page, `${origin}/${view}`, theme, state);
+    },
     close: async () => {
       await context.close();
       server.close();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventOf, RolloutEvent } from '../../../src/engine/core/events/event.ts';
-import { headingOf, stepEntry } from '../../../src/webview/models/trajectory.ts';
+import { headingOf, layerText, stepEntry } from '../../../src/webview/models/trajectory.ts';
 
 const started: EventOf<'rolloutStarted'> = {
   type: 'rolloutStarted',
@@ -21,6 +21,16 @@ const started: EventOf<'rolloutStarted'> = {
   database: 'h',
 };
 const rewarded: EventOf<'rewarded'> = { type: 'rewarded', basis: 'train', reward: 1, reason: 'database held' };
+
+it.each([
+  ['held', ['held', 'held', 'unknown'], '2 of 3 held'],
+  ['violated', ['held', 'violated'], '1 of 2 violated'],
+  ['unknown', ['held', 'unknown'], '1 of 2 unknown'],
+  ['unknown', [], 'nothing to check'],
+] as const)('a layer that is %s with the items %j is shown as %j', (verdict, items, text) => {
+  const listed = items.map((each) => ({ verdict: each }));
+  expect(layerText(verdict, listed)).toBe(text);
+});
 
 describe('headingOf', () => {
   it('names the task, the seats and the reward', () => {

@@ -1,5 +1,5 @@
 import type { Side } from '../../../engine/core/domain/tool.ts';
-import type { Json, Path } from '../../../engine/core/values/json.ts';
+import { type Json, type Path, showPath } from '../../../engine/core/values/json.ts';
 import { type Database, diffDatabases, getAt, keysAt } from '../../../engine/core/world/database.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Edit } from '../rollout/edit.ts';
@@ -25,7 +25,7 @@ export function databaseValue({ state }: Step, side: Side, path: Path): Variable
 export function changed(before: Step, { state }: Step): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
-      leaf(`${side === 'user' ? 'user: ' : ''}${path.join('.')}`, changeText(old, after)),
+      leaf(`${side === 'user' ? 'user: ' : ''}${showPath(path)}`, changeText(old, after)),
     ),
   );
 }

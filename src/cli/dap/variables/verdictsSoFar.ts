@@ -130,7 +130,7 @@ function differenceRow({ place, is, expected }: Difference): Variable {
 
 function rewardRow(task: Task, state: RolloutState, standings: readonly Standing[]): Variable {
   if (state.reward) return { name: 'reward', value: `${state.reward.value ?? 'none'}: ${state.reward.reason}` };
-  const name = 'reward if the user ended it here';
+  const name = 'reward if ended here';
   const ended = state.ended ?? { reason: 'userStopped' as const };
   const open = standings.find((standing) => 'undecided' in standing);
   // A violated gate decides it, whatever the verifiers say.

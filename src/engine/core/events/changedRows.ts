@@ -1,10 +1,10 @@
-import type { Json, Path } from '../values/json.ts';
+import { type Json, type Path, showPath } from '../values/json.ts';
 import type { Deviation } from './event.ts';
 
 /** Two texts of the same rows, line for line where they can be: what should be there, and what is. */
 export type ChangedRows = { readonly expected: string; readonly actual: string };
 
-type Line = { readonly field: string; readonly value: Json | undefined };
+type Line = { readonly field: Path; readonly value: Json | undefined };
 
 /**
  * The rows in which two databases differ, as text for people, with a line for each field that differs. A row is what is
@@ -13,7 +13,7 @@ type Line = { readonly field: string; readonly value: Json | undefined };
 export function changedRows(deviations: readonly Deviation[]): ChangedRows {
   const rows = Map.groupBy(
     deviations,
-    ({ side, path }) => `${side === 'user' ? 'user: ' : ''}${placeText(rowOf(path))}`,
+    ({ side, path }) => `${side === 'user' ? 'user: ' : ''}${showPath(rowOf(path))}`,
   );
   const textOf = (which: 'expected' | 'actual') =>
     [...rows]
@@ -26,8 +26,10 @@ const rowOf = (path: Path) => path.slice(0, 2);
 
 function linesOf({ path, expected, actual }: Deviation, which: 'expected' | 'actual'): readonly string[] {
   const value = which === 'expected' ? expected : actual;
-  const field = placeText(path.slice(2));
-  return leaves({ field, value }).map((line) => `  ${[line.field, shown(line.value)].filter(Boolean).join(': ')}`);
+  return leaves({ field: path.slice(2), value }).map(({ field, value: leaf }) => {
+    const name = field.length === 0 ? '' : `${showPath(field)}: `;
+    return `  ${name}${shown(leaf)}`;
+  });
 }
 
 /** A value that is an object is a line for each of its leaves, so that two of them can be laid side by side. */
@@ -36,14 +38,8 @@ function leaves({ field, value }: Line): readonly Line[] {
   const entries = Object.entries(value);
   if (entries.length === 0) return [{ field, value }];
   return entries.flatMap(([key, each]) =>
-    leaves({ field: joined(field, Array.isArray(value) ? Number(key) : key), value: each as Json }),
+    leaves({ field: [...field, Array.isArray(value) ? Number(key) : key], value: each as Json }),
   );
 }
 
-function joined(field: string, key: string | number): string {
-  if (typeof key === 'number') return `${field}[${key}]`;
-  return field === '' ? key : `${field}.${key}`;
-}
-
-const placeText = (path: Path) => path.reduce<string>((text, key) => joined(text, key), '');
 const shown = (value: Json | undefined) => (value === undefined ? '(not there)' : JSON.stringify(value));

@@ -74,7 +74,7 @@ export function databaseVerdict(compared: Compared, start: World, made: World): 
   );
   const shown = changes
     .slice(0, 3)
-    .map(({ path, before, after }) => `${path.join('.')} is ${shownValue(after)}, expected ${shownValue(before)}`);
+    .map(({ path, before, after }) => `${showPath(path)} is ${shownValue(after)}, expected ${shownValue(before)}`);
   const more = changes.length > 3 ? ` (and ${changes.length - 3} more)` : '';
   const wrong = changes.map(({ side, path }) => pathKey(side, path));
   return {

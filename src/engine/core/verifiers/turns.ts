@@ -4,7 +4,7 @@ import type { Verdict } from '../events/event.ts';
 import { callsIn, isUnreadable, type Message } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
 import { shownValue } from '../text/value.ts';
-import type { Json } from '../values/json.ts';
+import { type Json, showPath } from '../values/json.ts';
 import { diffDatabases, getAt } from '../world/database.ts';
 import { sameValue } from './pythonEquality.ts';
 
@@ -83,7 +83,7 @@ function differences(gold: World, made: World): readonly string[] {
     const isNew = path.length === 2 && before === undefined;
     // A reference is a place, and the place of what is equal may differ.
     if (isPrivate || isNew || path.includes('$ref') || path.length < 2 || sameAt(path, before, after)) return [];
-    return [`${path.join('.')} is ${shown(getAt(made.agent, path))}, expected ${shown(before)}`];
+    return [`${showPath(path)} is ${shown(getAt(made.agent, path))}, expected ${shown(before)}`];
   });
 }
 

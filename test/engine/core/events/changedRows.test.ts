@@ -34,6 +34,12 @@ it('a row that only one side has is listed with its values there and as missing 
   });
 });
 
+it('a key that is not a name is quoted, as in an expression', () => {
+  expect(changedRows([at(['orders', '#W1', 'gift card', 0], 1, 2)]).expected).toBe(
+    'orders["#W1"]\n  ["gift card"][0]: 1',
+  );
+});
+
 it('null is a value, and a row of the user is marked as such', () => {
   expect(changedRows([at(['phone', 'sim'], null, 'locked', 'user')])).toEqual({
     expected: 'user: phone.sim\n  null',
