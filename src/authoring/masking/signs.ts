@@ -14,9 +14,9 @@ export const Sign = {
   slash: 128,
   /** `#`, `?` or `&`, or any sign that is not of ASCII. */
   mark: 256,
-  /** What is around a word in place of a sign: a space or a bracket. */
+  /** A space or a bracket, which is around a word in place of a sign. */
   gap: 512,
-  /** What is between a word and its value: a space, a colon or `=`. */
+  /** A space, a colon or `=`, which is between a word and its value. */
   joint: 1024,
 } as const;
 

@@ -72,7 +72,6 @@ describe('a domain without faults', () => {
     const misspelt = load(task(list.replace('tool: cancel_order', 'tool: cancel_ordr')), deskTools);
     expect(shown(misspelt).filter((each) => each.includes('unknown-tool'))).toEqual([
       'tasks/first.task.yaml:9:15 error task/unknown-tool',
-      'tasks/first.task.yaml:9:15 error task/unknown-tool',
     ]);
   });
 
