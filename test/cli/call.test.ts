@@ -167,5 +167,5 @@ test('a call prints what it changes in the state of a server, also from the star
   const bob = JSON.stringify(ann).replace('Ann', 'Bob');
   const { code, out } = await rehearsal('call', domain, 'create_entities', '--arguments', bob, '--task', 'a');
   expect(code).toBe(0);
-  expect(out).toMatch(/^database {2}memory\.entities\.1 = \{"name":"Bob"/m);
+  expect(out).toMatch(/^database {2}memory\.entities\[1\] = \{"name":"Bob"/m);
 });

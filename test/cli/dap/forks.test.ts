@@ -66,7 +66,10 @@ test('/fork continues live from the selected frame, also of a finished recording
   expect([reason(stop), text(stop)]).toEqual(['fork', `forked: continues from step ${(frame ?? 0) - 1}`]);
   expect(await run.top()).toMatch(/agent calls get_order$/);
   const console = run.client.output;
-  expect(console.slice(console.indexOf('--- fork:')).trim().split('\n')).toHaveLength(1);
+  expect(console.slice(console.indexOf('--- fork:')).trim().split('\n')).toEqual([
+    expect.stringMatching(/^--- fork: nothing was edited/),
+    "from here the gold seat plays the agent: it makes the task's gold actions",
+  ]);
   expect(await run.finish()).toMatch(/^reward 1/);
   const fork = events(recording.replace('.traj', '.fork-1.traj'));
   expect(fork[0]).toMatchObject({
