@@ -84,7 +84,9 @@ test('a task of the Domains view is opened, debugged, answered differently and r
   await debug.start();
   await debug.stoppedAt(rule);
   await run('Rehearsal: Edit What the Agent Says…');
-  await until('an empty box', async () => expect(await page.locator('.quick-input-box input').inputValue()).toBe(''));
+  // The palette is the same widget, and is empty before it closes.
+  await page.locator('.quick-input-widget', { hasText: "Your message replaces the agent's call" }).waitFor();
+  expect(await page.locator('.quick-input-box input').inputValue()).toBe('');
   await workbench.answer(asking);
   await debug.waitForConsole('--- fork:');
   await workbench.press('F5');
