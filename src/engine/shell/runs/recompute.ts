@@ -224,6 +224,9 @@ const earlierTexts: readonly (readonly [RegExp, string])[] = [
   [/as it stands in the call/g, 'with the value in the call'],
   // Earlier versions did not write the value.
   [/(with the value in the call): (?:[^"\\]|\\.)*/g, '$1'],
+  // Earlier versions wrote a path with dots alone.
+  [/(?<=[\w$\]])\[(\d+)\]/g, '.$1'],
+  [/(?<=[\w$\]])\[\\"((?:[^"\\]|\\(?!"))*)\\"\]/g, '.$1'],
   [/what has to be named can't be told: /g, 'it is unknown what has to be named: '],
   [/whether it had to be said can't be told: /g, 'it is unknown whether this had to be said: '],
   [/whether ([\w, ]+) can't be told: /g, 'it is unknown whether $1: '],

@@ -9,22 +9,42 @@ import { signingKey } from '../../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
 import { runBatch } from '../../../../src/engine/shell/runs/batch.ts';
 import { firstDifference } from '../../../../src/engine/shell/runs/recompute.ts';
-import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
-test('a recording whose texts an earlier version wrote does not differ, and one with another text does', async () => {
+const open = () => openSupervisor(loadDomain(join(import.meta.dirname, '../../../../domains/order-desk')));
+
+/** Plays the task lamp-variant. Returns its events as JSON. */
+async function played(supervisor: Supervisor, agent: 'gold' | 'scripted'): Promise<string> {
   const folder = temporaryFolder('rehearsal-recompute');
-  const supervisor = await openSupervisor(loadDomain(join(import.meta.dirname, '../../../../domains/order-desk')));
+  const tasks = supervisor.domain.tasks.filter(({ id }) => id === 'lamp-variant');
+  await runBatch(supervisor, {
+    ...{ folder, tasks, trials: 1, seed: '1', basis: 'evaluate', concurrency: 1 },
+    ...{ key: signingKey(join(folder, 'key.pem')), agent: { type: agent }, user: { type: 'agenda' } },
+    ...{ readKey: () => undefined, askPerson: () => Promise.reject(new Error('no person is asked')) },
+  });
+  return JSON.stringify(readRecording(join(folder, 'lamp-variant.0.traj.jsonl')).lines.map(({ event }) => event));
+}
+
+test('a recording whose paths an earlier version wrote with dots does not differ', async () => {
+  const supervisor = await open();
   try {
-    const tasks = supervisor.domain.tasks.filter(({ id }) => id === 'lamp-variant');
-    await runBatch(supervisor, {
-      ...{ folder, tasks, trials: 1, seed: '1', basis: 'evaluate', concurrency: 1 },
-      ...{ key: signingKey(join(folder, 'key.pem')), agent: { type: 'gold' }, user: { type: 'agenda' } },
-      ...{ readKey: () => undefined, askPerson: () => Promise.reject(new Error('no person is asked')) },
-    });
-    const now = JSON.stringify(
-      readRecording(join(folder, 'lamp-variant.0.traj.jsonl')).lines.map(({ event }) => event),
-    );
+    const now = await played(supervisor, 'scripted');
+    const before = now.replaceAll('W1138.items[0].variant', 'W1138.items.0.variant');
+    expect(before).not.toBe(now);
+    expect(await firstDifference(supervisor, JSON.parse(before))).toBeNull();
+    expect(
+      await firstDifference(supervisor, JSON.parse(before.replaceAll('items.0.variant', 'items.1.variant'))),
+    ).not.toBeNull();
+  } finally {
+    await supervisor.close();
+  }
+});
+
+test('a recording whose texts an earlier version wrote does not differ, and one with another text does', async () => {
+  const supervisor = await open();
+  try {
+    const now = await played(supervisor, 'gold');
     const differing = (text: string) => firstDifference(supervisor, JSON.parse(text) as readonly RolloutEvent[]);
     const before = now
       .replaceAll(
@@ -41,7 +61,11 @@ test('a recording whose texts an earlier version wrote does not differ, and one 
     const [started] = JSON.parse(now) as readonly [RolloutStarted];
     const fails = () => Promise.reject(lost);
     const { events } = await supervisor.start({
-      ...{ task: tasks[0] as Task, seats: { agent: 'remote', user: 'agenda' }, recording: null },
+      ...{
+        task: supervisor.domain.tasks.find(({ id }) => id === 'lamp-variant') as Task,
+        seats: { agent: 'remote', user: 'agenda' },
+        recording: null,
+      },
       from: { ...started, seats: { ...started.seats, agent: 'openai:lost' } },
       outside: { agent: fails, user: fails, simulate: fails },
     }).closed;
