@@ -4,6 +4,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import { inRoot } from '../scripts/repository.ts';
 import { importConversations } from '../src/authoring/conversations/importConversations.ts';
 import { readConversations } from '../src/authoring/conversations/readConversations.ts';
@@ -11,7 +13,7 @@ import { randomStream } from '../src/engine/core/values/random.ts';
 import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
-
+import { readRunRollouts, readRunSummary, readRunTasks } from '../src/extension/runs/runFolder.ts';
 import { isOnce, type Measured } from './measure.ts';
 
 const firsts =
@@ -66,6 +68,17 @@ function independentSpans(count: number): string {
   return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 }
 
+/** Reads a run as the Runs view does when it is opened, and returns the longest time without a turn of the event loop. */
+async function longestPause(run: string): Promise<number> {
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  const [task] = await readRunTasks(await readRunSummary(run));
+  if (task) await readRunRollouts(run, task.task);
+  await setTimeout(5);
+  delays.disable();
+  return delays.max / 1e6;
+}
+
 /** Measures the CPU time of a step, in seconds. */
 async function secondsOf(step: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
@@ -79,13 +92,14 @@ export async function measureImport(show: (row: Measured) => void): Promise<read
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   try {
     for (const size of sizes) {
+      const run = join(folder, `run-${size}`);
       const log = join(folder, `${size}.jsonl`);
       writeFileSync(log, syntheticLog(size));
       const supervisor = await openSupervisor(loadDomain(inRoot('domains', 'order-desk')), { log: () => undefined });
       const seconds = await secondsOf(async () => {
         const { recordings } = await importConversations(supervisor, await readConversations([log], 'chats'), {
           from: 'chats',
-          folder: join(folder, `run-${size}`),
+          folder: run,
           key: signingKey(join(folder, 'key.pem')),
           seed: 'bench',
           masksDatabase: false,
@@ -99,6 +113,12 @@ export async function measureImport(show: (row: Measured) => void): Promise<read
         value: seconds / (size / 1000),
         unit: 's',
         note: 'CPU time, eight messages each, masked',
+      });
+      show({
+        name: `longest pause when the Runs view opens a run of ${size} conversations`,
+        value: await longestPause(run),
+        unit: 'ms',
+        note: 'elapsed time',
       });
       const traced = join(folder, `${size}.json`);
       writeFileSync(traced, independentSpans(size));
