@@ -184,7 +184,7 @@ inFullSuite('a path that takes too long is stopped', async () => {
 });
 
 it.each([
-  [['--live', 'somewhere'], /--live is a base URL/],
+  [['--live', 'somewhere'], /"somewhere" is not a URL: expected something like http/],
   [['--model', 'x'], /--model goes with --live/],
   [['--live', 'http://127.0.0.1:9/v1', '--set', 'user.temperature=1'], /set agent\.NAME instead of user\.NAME/],
   [['--live', 'http://127.0.0.1:9/v1', '--only', 'agents'], /--only is one of agent, user, judge/],

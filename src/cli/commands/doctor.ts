@@ -20,16 +20,11 @@ function endpointIn(given: string) {
   return named?.address ? { model: named.model, baseUrl: named.address } : { model: undefined, baseUrl: given };
 }
 
-const endpoint = z
-  .string()
-  .refine((given) => URL.canParse(endpointIn(given).baseUrl), 'a base URL such as http://127.0.0.1:8000/v1')
-  .transform(endpointIn);
-
 const options = {
   live: option(
     'ENDPOINT',
     'an OpenAI-compatible base URL, such as http://127.0.0.1:8000/v1, or openai:MODEL@BASE_URL; its key in OPENAI_API_KEY',
-    endpoint,
+    z.string().transform(endpointIn),
   ),
   model: text('M', 'the model to ask for (default: the first that the endpoint lists)'),
   only: oneOf('PATH', 'one path alone: agent, user, judge, grader or "tool simulator"', pathNames),
@@ -62,6 +57,8 @@ supports: calls, parallel calls, structured output, streaming, reasoning, token 
     const { live: endpoint, model } = options;
     if (endpoint === undefined && model !== undefined)
       throw new UsageError('--model goes with --live ENDPOINT: it says which model is asked there');
+    const problem = endpoint && addressProblem(endpoint.baseUrl);
+    if (problem) throw new UsageError(problem);
     const settings = settingsIn(options);
     const conditions = await machineConditions(io);
     if (!options.json) for (const condition of conditions) io.out(conditionText(condition));
@@ -136,8 +133,6 @@ async function modelAt(
   io: Io,
 ): Promise<TriedModel> {
   const keyName = 'OPENAI_API_KEY';
-  const problem = addressProblem(baseUrl);
-  if (problem) throw new UsageError(problem);
   throwUnlessAllowed({ name: keyName, url: baseUrl, namedBy: '--live' }, io.environment);
   const base = { type: 'openai', model: named ?? '', baseUrl, keyName, temperature: 0, maxTokens: 256 } as const;
   const seat = withSettings(base, settings);
