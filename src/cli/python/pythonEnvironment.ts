@@ -26,6 +26,9 @@ export function trainerEnvironment(keys: readonly string[]): NodeJS.ProcessEnv {
   return { ...withoutKeys(keys), ...own };
 }
 
+/** Python's arguments that run the trainer. With -P no module comes from the working folder, which may be a clone. */
+export const trainerModule = ['-P', '-m', 'rehearsal_trainer'] as const;
+
 /** The keys that a model's hub asks for, where a person has them. */
 export const hubKeys = ['HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN'];
 
