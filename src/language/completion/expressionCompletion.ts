@@ -1,3 +1,4 @@
+import type { Side } from '../../engine/core/domain/tool.ts';
 import { functionNames, signatures } from '../../engine/core/expression/signature.ts';
 import { ruleNames } from '../../engine/core/rules/seen.ts';
 import { assertionNames } from '../../engine/core/verifiers/assertions.ts';
@@ -6,7 +7,7 @@ import { type Cursor, standIn } from '../symbols/cursor.ts';
 import { type ExpressionPath, readExpression, type Token, tokensOf } from '../symbols/expressionText.ts';
 import { type LanguageDomain, parametersOf, shapesOf, toolsOf } from '../symbols/languageDomain.ts';
 import type { YamlKind } from '../symbols/roles.ts';
-import { type Side, walk } from '../symbols/shape.ts';
+import { walk } from '../symbols/shape.ts';
 import { valueAt, wordsOf } from '../symbols/yamlText.ts';
 import { namesOf } from './nameOffers.ts';
 import { type Completion, factsOf, type Offer, offered, placesBelow } from './offer.ts';

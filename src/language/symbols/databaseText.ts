@@ -1,7 +1,8 @@
 import { type JSONVisitor, visit } from 'jsonc-parser';
+import type { Side } from '../../engine/core/domain/tool.ts';
 import type { Path } from '../../engine/core/values/json.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
-import { lastPart, type Shape, type Side, walk } from './shape.ts';
+import { lastPart, type Shape, walk } from './shape.ts';
 import type { SymbolReference } from './symbolReferences.ts';
 import { type Span, touches } from './text.ts';
 

@@ -1,4 +1,5 @@
 import { markPattern, ruleIds } from '../../engine/core/domain/policy.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
 import type { Path } from '../../engine/core/values/json.ts';
 import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
 import { blanked } from '../../engine/shell/source/scan.ts';
@@ -6,7 +7,7 @@ import { exportedVerifier } from '../../engine/shell/source/scanVerifiers.ts';
 import { remembered, type Source } from '../../engine/shell/source/source.ts';
 import { type ExpressionPath, readExpression } from './expressionText.ts';
 import { isYaml, type Role, roleAt, type SymbolKind, type YamlKind } from './roles.ts';
-import { type Segment, type Shapes, type Side, walk } from './shape.ts';
+import { type Segment, type Shapes, walk } from './shape.ts';
 import type { Span } from './text.ts';
 import { scalarsOf, valueAt, wordsOf, type YamlScalar } from './yamlText.ts';
 

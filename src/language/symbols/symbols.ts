@@ -1,4 +1,5 @@
 import { blocksQuoting } from '../../engine/core/domain/policy.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
 import { remembered } from '../../engine/shell/source/source.ts';
@@ -6,7 +7,6 @@ import { databaseReferenceAt, databaseReferences } from './databaseText.ts';
 import { type LanguageDomain, shapesOf, textOf, toolsOf } from './languageDomain.ts';
 import { pageSize } from './pages.ts';
 import type { SymbolKind } from './roles.ts';
-import type { Side } from './shape.ts';
 import {
   type ReferenceContext,
   referencesByName,
