@@ -88,7 +88,7 @@ async function shadowTurn(
 ): Promise<ShadowTurn> {
   const { content, toolCalls } = traffic.events[n] as EventOf<'agentReplied'>;
   const done = { content, toolCalls } as Action;
-  const at = { turn, place: traffic.placeOf(n), done };
+  const at = { turn, place: traffic.sourceNumberOf(n), done };
   const proposal = await proposed(supervisor, traffic, n, done, options);
   if ('action' in proposal)
     return { ...at, kind: kindOf(done, proposal.action), proposed: proposal.action, reads: proposal.reads };

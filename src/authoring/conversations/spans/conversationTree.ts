@@ -272,10 +272,10 @@ function silentFailures(steps: readonly Step[], tree: Tree): readonly ImportProb
 
 function attemptNote(step: Step): ImportProblem {
   const what = step.isError ? 'an attempt that failed' : 'an attempt that was abandoned';
-  return { ...placeOf(step), message: `${spanOf(step)} is ${what}, without an answer; it is left out` };
+  return { ...fileLineOf(step), message: `${spanOf(step)} is ${what}, without an answer; it is left out` };
 }
 
-const placeOf = ({ file, line }: Step) => ({ file, line });
+const fileLineOf = ({ file, line }: Step) => ({ file, line });
 const spanOf = ({ id, name }: Step) => `span ${id}${name === '' ? '' : ` (${name})`}`;
 
 function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: Tree): ImportProblem {
@@ -286,7 +286,7 @@ function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: T
     : isAttempt
       ? 'an attempt that was abandoned'
       : 'a call of the model beside the conversation';
-  return { ...placeOf(step), message: `${spanOf(step)} is ${what}; it is left out` };
+  return { ...fileLineOf(step), message: `${spanOf(step)} is ${what}; it is left out` };
 }
 
 /** Returns how many messages two histories have in common from their start. */

@@ -15,6 +15,7 @@ import { impossible } from '../../core/values/impossible.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { randomStream } from '../../core/values/random.ts';
 import { openDatabase } from '../../core/world/database.ts';
+import type { FileLine } from '../files/diagnostic.ts';
 import { cancelled, Fault } from '../files/fault.ts';
 import { play, setUpOf } from '../rollout/driver.ts';
 import { goldWorld } from '../rollout/goldWorld.ts';
@@ -28,7 +29,7 @@ import { ReadObserver } from './readObserver.ts';
 import { claimText, type WorkerWriter } from './workerChannel.ts';
 import type { WorkerInspector } from './workerInspector.ts';
 import type { MarkedCall, MarkWriter } from './workerMarker.ts';
-import type { Answer, Place, Question, ToWorker, WorkerGold } from './workerMessage.ts';
+import type { Answer, Question, ToWorker, WorkerGold } from './workerMessage.ts';
 
 type Start = Extract<ToWorker, { readonly type: 'start' }>;
 
@@ -85,7 +86,7 @@ export class WorkerHost {
   /** Calls that are left to their promises. */
   readonly #awaited = new Set<MarkedCall>();
   #setting: Setting | null = null;
-  #places: Readonly<Record<string, Place>> = {};
+  #places: Readonly<Record<string, FileLine>> = {};
   #nextQuestion = 1;
   /** Gold worlds that were reported, by number. */
   readonly #golds = new WeakMap<Gold, number>();
@@ -456,7 +457,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The promise of a call that never settles ends its rollout; the worker continues. */
-async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: Place): Promise<ToolOutcome> {
+async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: FileLine): Promise<ToolOutcome> {
   let timer: NodeJS.Timeout | undefined;
   const timeOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
