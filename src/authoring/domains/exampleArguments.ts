@@ -68,7 +68,7 @@ function chosen<Each>(making: Making, all: readonly Each[]): Each | undefined {
 function exampleOf(schema: Json | undefined, name: string, making: Making, depth: number): Json | undefined {
   if (making.left <= 0 || depth > deepest || schema === false) return undefined;
   making.left -= 1;
-  if (!isObject(schema)) return `example ${wordsOf(name)}`;
+  if (!isObject(schema)) return `example ${spacedName(name)}`;
   const entered = new Set<JsonObject>();
   const flat = flattened(schema, making, entered);
   const made = flat && exampleWithin(flat, name, making, depth);
@@ -259,7 +259,7 @@ const formats = new Map(
 );
 
 function exampleText({ format, pattern, minLength = 0, maxLength }: JsonObject, name: string): string {
-  const text = formats.get(String(format)) ?? `example ${wordsOf(name)}`;
+  const text = formats.get(String(format)) ?? `example ${spacedName(name)}`;
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
   const least = Number(minLength);
   const plain = text.padEnd(Math.min(least, longestText), '.').slice(0, most);
@@ -282,7 +282,7 @@ function typesOf(schema: JsonObject): readonly string[] {
 }
 
 /** A name of code as people write it: `entityType` is "entity type". */
-export function wordsOf(name: string): string {
+export function spacedName(name: string): string {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/[^A-Za-z\d]+/g, ' ')

@@ -31,7 +31,7 @@ import {
 } from '../../training/trainingProtocol.ts';
 import { leftOutText } from '../options/rolloutOptions.ts';
 import { settledUser } from '../options/trainingUser.ts';
-import { factsOf } from './rolloutFacts.ts';
+import { rolloutMetrics } from './rolloutMetrics.ts';
 
 class Refusal extends Error {
   readonly code: string;
@@ -210,7 +210,7 @@ async function rollout(
         userSeconds: secondsOf('userReplied', closed),
         toolSeconds: secondsOf('toolReturned', closed),
       },
-      ...factsOf(measureOf(closed.events, supervisor.domain.tools), task, supervisor.domain.tools),
+      ...rolloutMetrics(measureOf(closed.events, supervisor.domain.tools), task, supervisor.domain.tools),
       user_tokens: userTokens,
       answers: closed.events.flatMap((event) => (event.type === 'agentReplied' ? (event.messageId ?? []) : [])),
       recording,

@@ -5,7 +5,7 @@ import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import { hasOutsideTools, hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { runQuietly, wordsOf } from '../commandLine/commandLine.ts';
+import { failureMessage, runQuietly } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { describeTools } from '../language/describedTools.ts';
 
@@ -117,5 +117,5 @@ async function askAll(context: Context, folder: string): Promise<KnownTools> {
   const end = await runQuietly(context, ['tools', folder, '--json']);
   const { tools } = end.answer as { readonly tools?: readonly Tool[] };
   if (end.code === 0 && tools) return { tools: tools.map(known), problem: null };
-  return { tools: [], problem: `The tools can't be described: ${wordsOf(end, 'the command')}` };
+  return { tools: [], problem: `The tools can't be described: ${failureMessage(end, 'the command')}` };
 }

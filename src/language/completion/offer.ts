@@ -41,7 +41,7 @@ export function offered(source: Source, span: Span, offer: Offer): Completion {
 export const limit = 500;
 
 /** The facts of the lexicon and of the tasks. */
-export function factsOf(domain: LanguageDomain): readonly string[] {
+export function factNames(domain: LanguageDomain): readonly string[] {
   const all = referencesByName(domain.loaded.parts.texts, referenceContext(domain), domain);
   return [...all.keys()].flatMap((key) => (key.startsWith('fact ') ? [key.slice(5)] : []));
 }

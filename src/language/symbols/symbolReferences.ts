@@ -9,7 +9,7 @@ import { type ExpressionPath, readExpression } from './expressionText.ts';
 import { isYaml, type Role, roleAt, type SymbolKind, type YamlKind } from './roles.ts';
 import { type Segment, type Shapes, walk } from './shape.ts';
 import type { Span } from './text.ts';
-import { scalarsOf, valueAt, wordsOf, type YamlScalar } from './yamlText.ts';
+import { scalarContent, scalarsOf, valueAt, type YamlScalar } from './yamlText.ts';
 
 /**
  * A place of a file that names something. Names of arguments are `tool.argument`; those of fields and rows begin with
@@ -109,7 +109,7 @@ const isWordOfRules = (kind: YamlKind, text: string) => kind === 'rules' && (tex
 /** The arguments that a sentence of the lexicon speaks of, or in `tell` the fields of the result. */
 function inSentence(source: Source, scalar: YamlScalar): readonly SymbolReference[] {
   const tool = String(scalar.path.at(-3));
-  return [...wordsOf(source, scalar).matchAll(/\{([A-Za-z_]\w*)\}/g)].map(({ 1: slot = '', index }) => {
+  return [...scalarContent(source, scalar).matchAll(/\{([A-Za-z_]\w*)\}/g)].map(({ 1: slot = '', index }) => {
     const from = scalar.from + index + 1;
     return { kind: 'argument', name: `${tool}.${slot}`, declares: false, from, to: from + slot.length };
   });
@@ -131,7 +131,7 @@ function inExpression(
   sides: Sides,
   context: ReferenceContext,
 ): readonly SymbolReference[] {
-  const words = wordsOf(source, scalar);
+  const words = scalarContent(source, scalar);
   const { paths, toolTexts } = readExpression(words);
   const tools = toolTexts.flatMap(({ from, to }): SymbolReference[] => {
     const name = words.slice(from, to);
@@ -182,7 +182,7 @@ function ofParts(side: Side, parts: readonly Part[], { shapes }: ReferenceContex
 
 /** `orders.W1.status` and `orders.{order_id}.status`; a place with brackets is an expression. */
 function inPlace(source: Source, scalar: YamlScalar, role: Role & { type: 'place' }, context: ReferenceContext) {
-  const words = wordsOf(source, scalar);
+  const words = scalarContent(source, scalar);
   const where = role.side === 'agent' ? 'agent' : (valueAt(source, [...scalar.path.slice(0, -1), 'in']) ?? 'agent');
   if (where !== 'agent' && where !== 'user') return [];
   if (role.side === 'beside') {

@@ -45,11 +45,11 @@ export function conversationsIn(given: readonly Step[], silence: (id: string, st
 /** Leaves out spans that were exported again: of each, the one with the most messages stays, and of such the last. */
 function withoutCopies(steps: readonly Step[]): readonly Step[] {
   const kept = new Map<string, Step>();
-  const wordsOf = ({ input, output }: Step) => input.length + output.length;
+  const messageCount = ({ input, output }: Step) => input.length + output.length;
   for (const [at, step] of steps.entries()) {
     const key = step.id === '' ? `${at}` : JSON.stringify([step.trace, step.id, step.conversation]);
     const known = kept.get(key);
-    if (!known || wordsOf(step) >= wordsOf(known)) kept.set(key, step);
+    if (!known || messageCount(step) >= messageCount(known)) kept.set(key, step);
   }
   return [...kept.values()];
 }
