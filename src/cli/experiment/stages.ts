@@ -12,7 +12,7 @@ import { readOptions } from '../options/command.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { rememberTarget, targetSpecOf, throwUnlessTargetApproved } from '../targets/targets.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
-import { preflightTraining, startTraining } from '../training/startTraining.ts';
+import { preflightTraining, runTraining } from '../training/runTraining.ts';
 import { runOperation } from '../training/trainingOperations.ts';
 import { trainingOptions } from '../training/trainingOptions.ts';
 import { keepExperimentRecord, readExperimentRecord } from './experimentRecord.ts';
@@ -97,7 +97,7 @@ export function stagesIn(
           await runOperation('resume', { python: spec.python }, run, silent);
       } else {
         const begin = stage.after === null ? model : await checkpointAfter(runOf(stage.after), silent);
-        await startTraining(asTraining(stage, begin), [stage.kind], silent, (words) => placed(stage, words));
+        await runTraining(asTraining(stage, begin), [stage.kind], silent, (words) => placed(stage, words));
       }
     },
 

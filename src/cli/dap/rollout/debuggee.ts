@@ -120,9 +120,9 @@ export class Debuggee {
   }
 
   /** Looks where the files have the parts of the domain now. */
-  look(): void {
+  refreshPlaces(): void {
     const task = this.#runtime.domain.locations.tasks.get(baseTask(this.#started.task.id));
-    this.places.look(task?.file);
+    this.places.refresh(task?.file);
   }
 
   /** The domain as states are folded over it. Its tools are described once `describe` was waited for. */

@@ -39,7 +39,7 @@ import { expectedOf, planLines, planOf, planText } from './trainingPlan.ts';
  * Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`).
  * @param placed puts before the trainer's words about a key where it was written, where that is not the run's own file
  */
-export async function startTraining(
+export async function runTraining(
   options: TrainingOptions,
   positionals: readonly string[],
   io: Io,
