@@ -6,7 +6,7 @@ import { measureOf } from '../../engine/core/evaluation/measure.ts';
 import type { EventType } from '../../engine/core/events/event.ts';
 import { issueText } from '../../engine/core/text/issueText.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { type ModelNotice, outsideOf, workerSeats } from '../../engine/shell/externalSeats.ts';
+import { externalSeatsOf, type ModelNotice, workerSeats } from '../../engine/shell/externalSeats.ts';
 import { unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { version } from '../../engine/shell/files/version.ts';
@@ -176,7 +176,7 @@ async function rollout(
     task,
     from: started,
     seats: workerSeats(agent, user),
-    outside: outsideOf(agent, user, readKey, askPerson, undefined, count),
+    externalSeats: externalSeatsOf(agent, user, readKey, askPerson, undefined, count),
     recording,
   });
   asked.rollout = running;

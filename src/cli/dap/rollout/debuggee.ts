@@ -9,7 +9,7 @@ import type { Reads } from '../../../engine/core/events/reads.ts';
 import { baseHash } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
-import { type AskPerson, type OnModel, outsideOf, workerSeats } from '../../../engine/shell/externalSeats.ts';
+import { type AskPerson, externalSeatsOf, type OnModel, workerSeats } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import type { ReadKey } from '../../../engine/shell/models/modelSettings.ts';
 import {
@@ -419,12 +419,12 @@ export class Debuggee {
     this.#seats = { agent, user };
     this.#cursor = -1;
     this.#recording = recording;
-    const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel, toolSettings);
+    const externalSeats = externalSeatsOf(agent, user, readKey, askPerson, judge, onModel, toolSettings);
     const request = {
       task,
       from,
       seats: workerSeats(agent, user),
-      outside,
+      externalSeats,
       recording,
       run: this.#run,
       sidecar,

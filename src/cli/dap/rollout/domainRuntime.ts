@@ -5,7 +5,7 @@ import type { RolloutStarted } from '../../../engine/core/events/event.ts';
 import { withWrites } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
-import { outsideOf } from '../../../engine/shell/externalSeats.ts';
+import { externalSeatsOf } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import { hasSources } from '../../../engine/shell/load/loadedDomain.ts';
 import { settingOf } from '../../../engine/shell/replay.ts';
@@ -104,7 +104,7 @@ export class DomainRuntime {
       task: this.taskOf(last.started),
       from: [...prepared.map(({ event }) => event), { type: 'rolloutEnded', reason: 'cancelled' }],
       seats: { agent: 'gold', user: 'agenda' },
-      outside: outsideOf({ type: 'gold' }, { type: 'agenda' }, () => undefined, nobody),
+      externalSeats: externalSeatsOf({ type: 'gold' }, { type: 'agenda' }, () => undefined, nobody),
       recording: null,
       wantsGold: true,
     });
