@@ -15,7 +15,7 @@ import type { Supervisor } from '../../../engine/shell/supervisor.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import { PresentPlaces } from './presentPlaces.ts';
 
-type GroundOptions = {
+type RuntimeOptions = {
   readonly log: (text: string) => void;
   /** Whether a JavaScript debugger may attach to the worker. */
   readonly inspectable?: boolean;
@@ -27,12 +27,12 @@ export class DomainRuntime {
   readonly domain: LoadedDomain;
   /** The lines where the files have the parts of the domain now. */
   readonly places: PresentPlaces;
-  readonly #options: GroundOptions;
+  readonly #options: RuntimeOptions;
   #supervisor: Promise<Supervisor> | null = null;
   #setting: Setting;
   #gold: Promise<World | string> | null = null;
 
-  constructor(domain: LoadedDomain, options: GroundOptions) {
+  constructor(domain: LoadedDomain, options: RuntimeOptions) {
     this.domain = domain;
     this.places = new PresentPlaces(domain);
     this.#options = options;
