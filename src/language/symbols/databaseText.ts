@@ -12,7 +12,7 @@ type Key = Span & { readonly path: Path };
 /**
  * Returns where a database says a field or names a row. Read on demand and never as a whole: a database may have
  * millions of keys.
- * @param name as mentions have it
+ * @param name as references have it
  */
 export function databaseReferences(source: Source, side: Side, shape: Shape, name: string): readonly SymbolReference[] {
   const last = lastPart(name);

@@ -32,7 +32,7 @@ export type ReferenceContext = {
 
 const found = new WeakMap<
   Source,
-  { readonly context: ReferenceContext; readonly mentions: readonly SymbolReference[] }
+  { readonly context: ReferenceContext; readonly references: readonly SymbolReference[] }
 >();
 
 /** Everything that a file mentions, in the order of the text. The rows of a database are not among it: `databaseReferences`. */
@@ -42,10 +42,10 @@ export function symbolReferencesIn(text: DomainText, context: ReferenceContext):
     known?.context.key === context.key &&
     known.context.shapes.agent === context.shapes.agent &&
     known.context.shapes.user === context.shapes.user;
-  if (known && isSame) return known.mentions;
-  const mentions = read(text, context).toSorted((a, b) => a.from - b.from || b.to - a.to);
-  found.set(text.source, { context, mentions });
-  return mentions;
+  if (known && isSame) return known.references;
+  const references = read(text, context).toSorted((a, b) => a.from - b.from || b.to - a.to);
+  found.set(text.source, { context, references });
+  return references;
 }
 
 function read({ kind, source }: DomainText, context: ReferenceContext): readonly SymbolReference[] {
@@ -294,7 +294,7 @@ function inVerifiers({ text }: Source): readonly SymbolReference[] {
 
 const allOf = new WeakMap<object, ReadonlyMap<string, readonly (readonly [DomainText, SymbolReference])[]>>();
 
-/** The mentions of all files by kind and name. */
+/** The references of all files by kind and name. */
 export function referencesByName(
   texts: ReadonlyMap<string, DomainText>,
   context: ReferenceContext,
