@@ -7,7 +7,7 @@ import { conclusionOf } from '../../core/reward/conclusion.ts';
 import { isProperEnd, isUnscorable } from '../../core/reward/reward.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';
 import type { Json } from '../../core/values/json.ts';
-import { goldSource, sourceKeys, stateOutside } from '../../core/verifiers/assertions.ts';
+import { goldSource, isExternalState, sourceKeys } from '../../core/verifiers/assertions.ts';
 import type { GoldStep } from '../../core/verifiers/turns.ts';
 import { type CustomResult, verdictsOf } from '../../core/verifiers/verify.ts';
 
@@ -139,5 +139,5 @@ async function customResults(
 
 /** The assertions that look outside. */
 function externalAssertions(task: Task, basis: readonly VerifierName[]): readonly Assertion[] {
-  return basis.includes('assertions') ? task.assertions.filter((assertion) => stateOutside(assertion.in)) : [];
+  return basis.includes('assertions') ? task.assertions.filter((assertion) => isExternalState(assertion.in)) : [];
 }
