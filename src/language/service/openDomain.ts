@@ -5,7 +5,7 @@ import { checkFiles, checkFilesInSteps, readFiles } from '../../engine/shell/dom
 import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { readTasksAhead } from '../../engine/shell/load/domainFiles.ts';
-import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { hasExternalTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../answer.ts';
 import { fixedTexts, type Texts } from '../fixAll.ts';
 import type { LanguageDomain } from '../symbols/languageDomain.ts';
@@ -130,10 +130,10 @@ export class OpenDomain {
     const { tools, stamp } = this.#described ?? {};
     if (!tools || stamp !== codeStamp(loaded)) return (yield* checkFilesInSteps(loaded)).diagnostics;
     const code = tools.filter(({ source }) => source.type === 'code');
-    const outside = tools.filter(({ source }) => source.type !== 'code' && source.type !== 'simulated');
-    const isFar = outside.some(({ source }) => source.type === 'mcp' || source.type === 'environment');
-    const isComplete = isFar || !hasOutsideTools({ ...loaded, pythonFile: null });
-    return (yield* completeDomainInSteps(loaded, code, isComplete ? outside : null)).diagnostics;
+    const external = tools.filter(({ source }) => source.type !== 'code' && source.type !== 'simulated');
+    const isFar = external.some(({ source }) => source.type === 'mcp' || source.type === 'environment');
+    const isComplete = isFar || !hasExternalTools({ ...loaded, pythonFile: null });
+    return (yield* completeDomainInSteps(loaded, code, isComplete ? external : null)).diagnostics;
   }
 
   #loaded(): LoadedDomain {

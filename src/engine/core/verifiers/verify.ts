@@ -5,7 +5,7 @@ import type { Verdict } from '../events/event.ts';
 import type { RolloutState } from '../events/state.ts';
 import { impossible } from '../values/impossible.ts';
 import { actionsVerdict } from './actions.ts';
-import { assertionsVerdict, stateOutside, type VolatileOf } from './assertions.ts';
+import { assertionsVerdict, isExternalState, type VolatileOf } from './assertions.ts';
 import { communicateVerdict } from './communicate.ts';
 import { databaseVerdict } from './database.ts';
 import { endStateVerdicts } from './endState.ts';
@@ -93,7 +93,7 @@ function customVerdict({ name, held, detail, share }: CustomResult, { next }: Ro
 
 /** Verifiers that can say something at no cost and no risk, whatever the basis. */
 function diagnosticsOf({ communicate, receipts, assertions, milestones }: Task): readonly VerifierName[] {
-  const isNear = assertions.every((assertion) => !stateOutside(assertion.in));
+  const isNear = assertions.every((assertion) => !isExternalState(assertion.in));
   return [
     ...(assertions.length > 0 && isNear ? (['assertions'] as const) : []),
     ...(communicate.length > 0 ? (['communicate'] as const) : []),
