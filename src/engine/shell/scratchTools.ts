@@ -1,8 +1,9 @@
+import { declaredSource } from '../core/domain/domain.ts';
 import { leftOutTools } from '../core/domain/leftOutTools.ts';
 import { personaSchema } from '../core/domain/persona.ts';
 import { serverToolName } from '../core/domain/serverToolName.ts';
 import { taskSchema } from '../core/domain/task.ts';
-import { nameOnServer, outsideSource, type Side, type Tool } from '../core/domain/tool.ts';
+import { nameOnServer, outsideSource, type Side, serverOf, type Tool } from '../core/domain/tool.ts';
 import type { RolloutEvent, Writes } from '../core/events/event.ts';
 import { offeredNow } from '../core/events/message.ts';
 import { firstNames } from '../core/text/counted.ts';
@@ -271,7 +272,7 @@ export class ScratchTools {
     return this.#events.slice(0, this.#before).some((event) => {
       const tool = event.type === 'toolCalled' ? tools.find(({ name }) => name === event.call.name) : undefined;
       const source = tool ? outsideSource(tool) : null;
-      const declared = source === null ? undefined : (file.mcpServers[source] ?? file.environments[source]);
+      const declared = source === null ? undefined : declaredSource(file, source);
       return tool?.effect === 'write' && declared?.state === 'none';
     });
   }
@@ -306,7 +307,8 @@ function toolIn({ domain: { tools, file }, leftOut = [] }: LoadedDomain, name: s
   if (found) return found;
   const isNamed = (tool: Tool) => {
     const own = nameOnServer(tool);
-    const server = tool.source.type === 'mcp' ? file.mcpServers[tool.source.server] : undefined;
+    const listed = serverOf(tool);
+    const server = listed === null ? undefined : file.mcpServers[listed];
     return own === name || (server !== undefined && serverToolName(own, server) === name);
   };
   const named = leftOut.find(isNamed);

@@ -1,6 +1,8 @@
 import { type ComparedFields, comparedFields } from '../../core/domain/comparedFields.ts';
+import { readableSources } from '../../core/domain/domain.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import { factOf, type Task } from '../../core/domain/task.ts';
-import { outsideSource, type Tool } from '../../core/domain/tool.ts';
+import { outsideSource, serverOf, type Tool } from '../../core/domain/tool.ts';
 import type { Failure, RolloutEvent } from '../../core/events/event.ts';
 import type { ToolCall } from '../../core/events/message.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
@@ -34,7 +36,7 @@ const samplesPerTool = 3;
 
 /** Returns the largest number of samples that a domain can have. */
 export function mostSamplesOf({ domain }: LoadedDomain): number {
-  return samplesPerTool * domain.tools.filter(({ source }) => source.type !== 'simulated').length;
+  return samplesPerTool * domain.tools.filter((tool) => sourceOf(tool).isRepeatable).length;
 }
 
 /**
@@ -44,7 +46,7 @@ export function mostSamplesOf({ domain }: LoadedDomain): number {
 export function samplesOf(loaded: LoadedDomain, replayed: readonly Omit<Replayed, 'second'>[]): readonly Sample[] {
   let count = 0;
   return loaded.domain.tools.flatMap((tool) => {
-    if (tool.source.type === 'simulated') return [];
+    if (!sourceOf(tool).isRepeatable) return [];
     const found = callsOf(tool, replayed);
     const calls = found.length > 0 ? found : madeUp(tool, loaded, replayed);
     return calls.map((call) => ({ ...call, reading: readingTask(loaded, tool, call.task, `audit-${count++}`) }));
@@ -113,7 +115,7 @@ function argumentsFor({ parameters }: Tool, { tasks, world }: LoadedDomain): Jso
 function readingTask({ file }: LoadedDomain, tool: Tool, task: Task, id: string): Task | null {
   const source = outsideSource(tool);
   if (source === null || tool.effect === 'write') return null;
-  if (!file.mcpServers[source]?.reader && !file.environments[source]) return null;
+  if (!readableSources(file).includes(source)) return null;
   const assertions = [{ in: source, path: 'state', exists: true }];
   return { ...task, id, assertions, evaluate: ['assertions'], train: ['assertions'] };
 }
@@ -238,13 +240,13 @@ export function noteTools(
       const hint =
         outsideSource(tool) === null
           ? 'Declare its effect as write.'
-          : `Name it under writes: of its server${tool.source.type === 'mcp' ? ', or name what differs under volatile: where each start of the server shows another state' : ''}.`;
+          : `Name it under writes: of its server${serverOf(tool) !== null ? ', or name what differs under volatile: where each start of the server shows another state' : ''}.`;
       note(at, 'error', 'tool/undeclared-write', message, hint, writeFix(loaded, tool));
     } else if (difference !== null) {
       bad.add(tool.name);
       const message = `${call} came out differently when it was made again on the same database: ${difference}.`;
       const hint =
-        tool.source.type === 'mcp'
+        serverOf(tool) !== null
           ? `Name the field that differs under volatile: of its server, or ${tool.name} where its whole result differs${tool.effect === 'read' ? '; name it under writes: where it changes something' : ''}.`
           : 'Use now, random and id of its context, and keep nothing between calls but the database.';
       // The place where the clock or the random number is read was found without running anything.

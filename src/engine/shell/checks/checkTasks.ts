@@ -1,5 +1,6 @@
-import type { DomainFile } from '../../core/domain/domain.ts';
+import { type DomainFile, readableSources } from '../../core/domain/domain.ts';
 import type { Persona } from '../../core/domain/persona.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import { type Assertion, factOf, type Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import { quotedIn, quotedNameIn } from '../../core/events/quotedResults.ts';
@@ -291,7 +292,7 @@ function isQuotable(
     source === null
       ? [...evaluate, ...train].some((basis) => basis === 'database' || basis === 'turns')
       : assertions.some((assertion) => assertion.in === source && assertion.sameAs === 'gold');
-  return !isPlayed || (outsideSource(tool) === source && tool.source.type !== 'simulated');
+  return !isPlayed || (outsideSource(tool) === source && sourceOf(tool).isRepeatable);
 }
 
 /** A script may call what is not right; a call of the other seat's tool is never what it means. */
@@ -395,10 +396,7 @@ function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {
 
 function checkAssertions(placed: Placed<Task>, { file }: Parts, types: DomainTypes, note: Note): void {
   const environments = Object.keys(file.value.environments);
-  const readers = [
-    ...Object.entries(file.value.mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : [])),
-    ...environments,
-  ];
+  const readers = readableSources(file.value);
   for (const [index, assertion] of placed.value.assertions.entries()) {
     checkDemand(placed, index, file.value, types, note);
     const isDatabase = assertion.in === 'agent' || assertion.in === 'user';

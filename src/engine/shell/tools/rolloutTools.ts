@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { comparedFields } from '../../core/domain/comparedFields.ts';
-import type { Domain, DomainFile } from '../../core/domain/domain.ts';
+import { type Domain, type DomainFile, declaredSource } from '../../core/domain/domain.ts';
 import { comparisonOf } from '../../core/domain/fieldComparison.ts';
 import type { Assertion, Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
@@ -363,8 +363,7 @@ export class RolloutTools {
    * recorded calls are made again and every result is compared; `none` refuses as soon as a write was recorded.
    */
   async restore(domain: Domain, events: readonly RolloutEvent[]): Promise<void> {
-    const { mcpServers, environments } = domain.file;
-    const stateOf = (name: string) => (mcpServers[name] ?? environments[name])?.state ?? 'none';
+    const stateOf = (name: string) => declaredSource(domain.file, name)?.state ?? 'none';
     for (const [name, source] of this.#sources) {
       if (stateOf(name) !== 'snapshot') continue;
       const saved = events.findLast((event) => event.type === 'sourceSaved' && event.source === name);
