@@ -9,10 +9,10 @@ import { askAdapter, copyFolder, interpreterFor, namesIn, type PackageName } fro
 export type Copy = { readonly folder: string; readonly package: string };
 
 /** The parts of a copy that can be imported, and the folder in which they were found. */
-export type PartsOfCopy<Part> = { readonly names: readonly Part[]; readonly place: string };
+type PartsOfCopy<Part> = { readonly names: readonly Part[]; readonly place: string };
 
 /** Describes one part to the importer that makes its domain. */
-export type Making = {
+type Making = {
   readonly version: string;
   readonly split: string | undefined;
   readonly notCarried: NotCarriedList;

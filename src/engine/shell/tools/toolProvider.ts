@@ -32,7 +32,7 @@ export type ProviderContext = {
 };
 
 /** The start of the sources of one rollout. */
-export type SourceStart = Pick<Task, 'now' | 'setUp'> & {
+type SourceStart = Pick<Task, 'now' | 'setUp'> & {
   /** Names the rollout to a process that serves many. */
   readonly session: string;
   readonly signal: AbortSignal;
