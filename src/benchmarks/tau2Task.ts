@@ -55,9 +55,6 @@ export type Tau2Task = z.infer<typeof tau2TaskSchema>;
 type Criteria = z.infer<typeof criteriaSchema>;
 type Action = z.infer<typeof actionSchema>;
 
-/** The name of the environment in every imported domain. */
-export const benchmark = 'tau2';
-
 const owner = { assistant: 'agent', user: 'user' } as const;
 
 /** A domain of tau2 that is not imported, and why. */
@@ -94,7 +91,7 @@ export function notCarriedIn(task: Tau2Task): readonly string[] {
 }
 
 /** The task in this engine's words; `goal` is what tau2 tells its simulated user. */
-export function taskFrom(task: Tau2Task, id: string, split: Task['split'], goal: string): Record<string, unknown> {
+export function taskFrom(task: Tau2Task, split: Task['split'], goal: string): Record<string, unknown> {
   const criteria = task.evaluation_criteria as Criteria;
   const actions = criteria.actions ?? [];
   const evaluate = basisOf(criteria);
@@ -107,16 +104,14 @@ export function taskFrom(task: Tau2Task, id: string, split: Task['split'], goal:
   const about = [task.description?.purpose, task.description?.notes].filter((each) => each).join(' ');
   const rehearsal = scriptsOf(actions, criteria.communicate_info ?? []);
   return {
-    id,
-    origin: { benchmark, id: task.id },
     ...(about === '' ? {} : { description: about }),
     split,
     persona: 'customer',
     user: { goal, script: rehearsal.user },
-    ...(Object.keys(setUp).length > 0 ? { setUp: { [benchmark]: setUp } } : {}),
+    ...(Object.keys(setUp).length > 0 ? { setUp: { tau2: setUp } } : {}),
     actions: actions.map(goldAction),
     ...(criteria.env_assertions?.length ? { assertions: criteria.env_assertions.map(assertionFrom) } : {}),
-    ...(criteria.communicate_info?.length ? { communicate: criteria.communicate_info, communicateBy: benchmark } : {}),
+    ...(criteria.communicate_info?.length ? { communicate: criteria.communicate_info, communicateBy: 'tau2' } : {}),
     ...(criteria.nl_assertions?.length ? { judge: criteria.nl_assertions } : {}),
     script: rehearsal.agent,
     evaluate,
@@ -155,7 +150,7 @@ function callOf({ name: tool, arguments: values, floats: places }: Pick<Action, 
 
 function assertionFrom(assertion: NonNullable<Criteria['env_assertions']>[number]) {
   const { env_type: side, func_name: tool, arguments: values, assert_value: equals } = assertion;
-  return { in: benchmark, call: { tool, by: owner[side], arguments: values }, equals };
+  return { in: 'tau2', call: { tool, by: owner[side], arguments: values }, equals };
 }
 
 type Turn = string | readonly ReturnType<typeof callOf>[];

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { personaIds } from '../engine/core/domain/persona.ts';
 import { ruleIds } from '../engine/core/domain/policy.ts';
 import { taskIds } from '../engine/core/domain/task.ts';
-import { nameOnServer } from '../engine/core/domain/tool.ts';
+import { nameOnServer, serverOf } from '../engine/core/domain/tool.ts';
 import { type Edit, type Location, placeAt } from '../engine/shell/files/diagnostic.ts';
 import type { TextKind } from '../engine/shell/load/loadedDomain.ts';
 import { yamlScalar } from '../engine/shell/source/edit.ts';
@@ -54,10 +54,11 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
     case 'tool': {
       const known = toolsOf(domain).get(name);
       if (!known) return `There is no tool ${name} in this domain, so there is nothing to rename.`;
-      const { source } = known.tool ?? {};
-      if (source?.type === 'mcp' && missing(domain, kind, name) !== null)
-        return `${name} is a tool of the server ${source.server}. Write rename: { ${JSON.stringify(nameOnServer(known.tool ?? { name, source }))}: NAME } under the server in domain.yaml.`;
-      if (known.at === null && source?.type !== 'mcp')
+      const { tool } = known;
+      const server = tool && serverOf(tool);
+      if (tool && server !== null && missing(domain, kind, name) !== null)
+        return `${name} is a tool of the server ${server}. Write rename: { ${JSON.stringify(nameOnServer(tool))}: NAME } under the server in domain.yaml.`;
+      if (known.at === null && server === null)
         return `${name} is a tool of an environment, which names it: it can't be renamed here.`;
       return null;
     }

@@ -1,16 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { importEach, type Made } from '../../src/benchmarks/importedDomains.ts';
+import { importEach } from '../../src/benchmarks/importedDomains.ts';
 import { leftOut } from '../../src/benchmarks/importReport.ts';
-import { NotCarriedList } from '../../src/benchmarks/notCarriedList.ts';
+import type { NotCarriedList } from '../../src/benchmarks/notCarriedList.ts';
 import { scratch } from '../support/benchmarkCopy.ts';
 
 const source = { benchmark: 'tau2', from: '/copy', version: 'tau2 0.0.1' } as const;
 const names = ['retail', 'airline', 'mock'] as const;
 
-function made(name: string): Made {
-  const notCarried = new NotCarriedList(name);
+function made(name: string, notCarried: NotCarriedList) {
   notCarried.ofDomain('a thing');
   const persona = { id: 'customer', description: 'Somebody.' };
   const [train, test] = ['train', 'test'].map((split) => ({ id: split, split }));
@@ -25,7 +24,7 @@ function made(name: string): Made {
     database: {},
     persona,
   } as const;
-  return { notCarried, domain: { ...domain, tasks } };
+  return { ...domain, tasks };
 }
 
 test('every domain is complete in a folder of its name, and the folder has nothing else', async () => {
@@ -33,7 +32,7 @@ test('every domain is complete in a folder of its name, and the folder has nothi
   mkdirSync(join(out, 'mock'), { recursive: true });
   mkdirSync(join(out, '.airline.importing'));
   writeFileSync(join(out, '.airline.importing', 'left.md'), 'by one that was killed');
-  const report = await importEach(source, names, { out }, async (name) => made(name));
+  const report = await importEach(source, names, { out }, async (name, list) => made(name, list));
   expect(report.domains).toEqual(names.map((name) => ({ name, folder: join(out, name), tasks: 3, train: 1, test: 2 })));
   expect(report.notCarried).toEqual(names.map((domain) => ({ domain, what: 'a thing' })));
   expect(readdirSync(out).toSorted()).toEqual(['airline', 'mock', 'retail']);
@@ -53,9 +52,9 @@ test('nothing is made where the folder of one of them is taken', async () => {
   const take = async (file: string) => {
     mkdirSync(join(out, 'mock'), { recursive: true });
     writeFileSync(join(out, 'mock', file), '');
-    return importEach(source, names, { out }, async (name) => {
+    return importEach(source, names, { out }, async (name, list) => {
       asked.push(name);
-      return made(name);
+      return made(name, list);
     });
   };
   await expect(take('notes.md')).rejects.toThrow(/mock is there already, and not empty; choose another --out/);
@@ -65,21 +64,21 @@ test('nothing is made where the folder of one of them is taken', async () => {
 
 test('one that can not be made leaves nothing behind, so that the next try finds the place free', async () => {
   const out = join(scratch(), 'domains');
-  const failing = importEach(source, names, { out }, async (name) => {
+  const failing = importEach(source, names, { out }, async (name, list) => {
     if (name === 'mock') throw new Error('its database is garbled');
-    return made(name);
+    return made(name, list);
   });
   await expect(failing).rejects.toThrow('its database is garbled');
   expect(existsSync(out)).toBe(false);
-  expect((await importEach(source, names, { out }, async (name) => made(name))).domains).toHaveLength(3);
+  expect((await importEach(source, names, { out }, async (name, list) => made(name, list))).domains).toHaveLength(3);
 });
 
 test('one that is stopped leaves nothing behind', async () => {
   const out = join(scratch(), 'domains');
   const stop = new AbortController();
-  const stopped = importEach(source, names, { out, signal: stop.signal }, async (name) => {
+  const stopped = importEach(source, names, { out, signal: stop.signal }, async (name, list) => {
     if (name === 'airline') stop.abort();
-    return made(name);
+    return made(name, list);
   });
   await expect(stopped).rejects.toThrow('the import was stopped, and nothing was written');
   expect(existsSync(out)).toBe(false);
@@ -88,27 +87,27 @@ test('one that is stopped leaves nothing behind', async () => {
 test('a file in place of the folder is reported, and parts without a domain', async () => {
   const file = join(scratch(), 'out');
   writeFileSync(file, '');
-  await expect(importEach(source, names, { out: file }, async (name) => made(name))).rejects.toThrow(
+  await expect(importEach(source, names, { out: file }, async (name, list) => made(name, list))).rejects.toThrow(
     /out is a file, and a folder is expected there; choose another --out/,
   );
-  const nothing = importEach(source, names.slice(0, 1), { out: scratch() }, async (name) => ({
-    ...made(name),
-    domain: null,
-  }));
+  const nothing = importEach(source, names.slice(0, 1), { out: scratch() }, async (name, list) => {
+    made(name, list);
+    return null;
+  });
   await expect(nothing).rejects.toThrow('retail a thing');
 });
 
 test.runIf(process.platform === 'linux')('a place where no folder can be created is reported', async () => {
-  const nowhere = importEach(source, names, { out: '/proc/domains' }, async (name) => made(name));
+  const nowhere = importEach(source, names, { out: '/proc/domains' }, async (name, list) => made(name, list));
   await expect(nowhere).rejects.toThrow(/\/proc takes no new folders/);
 });
 
 test('a folder that appears meanwhile is kept, and what was written before it is named', async () => {
   const out = join(scratch(), 'domains');
-  const late = importEach(source, names, { out }, async (name) => {
+  const late = importEach(source, names, { out }, async (name, list) => {
     mkdirSync(join(out, 'airline'), { recursive: true });
     writeFileSync(join(out, 'airline', 'notes.md'), 'mine');
-    return made(name);
+    return made(name, list);
   });
   await expect(late).rejects.toThrow(
     /airline can't be made \(ENOTEMPTY.*\); written and kept: retail; import the rest with --domains airline,mock$/,

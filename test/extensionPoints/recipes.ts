@@ -7,8 +7,12 @@ export type Recipe = {
   readonly row: string;
   readonly file: string;
   readonly text: string;
+  /** The other new files. */
+  readonly more?: Readonly<Record<string, string>>;
   /** The registration: changes by file. */
   readonly edits: Readonly<Record<string, readonly Edit[]>>;
+  /** The registrations that the types name once the others are made. */
+  readonly named?: readonly string[];
 };
 
 const core = 'src/engine/core';
@@ -40,11 +44,12 @@ export function greets({ word }: RuleOf<'greets'>, moment: Moment, { state }: Se
       [`${core}/rules/rules.ts`]: [
         ['import { handOff }', "import { greets } from './greets.ts';\nimport { handOff }"],
         [
-          "    case 'judge':\n      return judge(",
-          "    case 'greets':\n      return greets(rule, moment, seen);\n    case 'judge':\n      return judge(",
+          '  judge: { findings: judge,',
+          '  greets: { findings: greets, isAtEnd: () => false, asksForWhen: false },\n  judge: { findings: judge,',
         ],
       ],
     },
+    named: [`${core}/rules/rules.ts`],
   },
   {
     row: 'a verifier',
@@ -64,12 +69,13 @@ export function briefVerdict({ messages, next }: RolloutState): Verdict {
       ],
       [`${core}/verifiers/verify.ts`]: [
         ['import { communicateVerdict }', "import { briefVerdict } from './brief.ts';\nimport { communicateVerdict }"],
-        ["    case 'judge':\n", "    case 'brief':\n      return [briefVerdict(state)];\n    case 'judge':\n"],
-      ],
-      'src/engine/shell/checks/checkReward.ts': [
-        ['    judge: judge.length > 0,\n', '    judge: judge.length > 0,\n    brief: true,\n'],
+        [
+          '  judge: {\n    verdicts:',
+          '  brief: { verdicts: ({ state }) => [briefVerdict(state)], hasInput: always, isDiagnostic: never },\n  judge: {\n    verdicts:',
+        ],
       ],
     },
+    named: [`${core}/verifiers/verify.ts`],
   },
   {
     row: 'a seat without a model',
@@ -91,6 +97,7 @@ export function parrotAgent({ messages }: SeatView): AgentReply {
         ['  scripted: scriptedReply,\n', '  scripted: scriptedReply,\n  parrot: parrotAgent,\n'],
       ],
     },
+    named: ['src/engine/shell/workers/modelFreeSeats.ts'],
   },
   {
     row: 'a format of conversations',
@@ -124,21 +131,135 @@ export const pairs: ConversationReader = {
   {
     row: 'a benchmark',
     file: 'src/benchmarks/quiz.ts',
-    text: `import type { ImportOptions, ImportReport } from './importReport.ts';
+    text: `import { type Copy, type Importer, writtenTasks } from './importer.ts';
 
-/** Imports a benchmark that has no domains. */
-export function importQuiz({ from }: ImportOptions): Promise<ImportReport> {
-  const lost = { domain: 'quiz', what: 'it has no tasks' };
-  return Promise.resolve({ benchmark: 'quiz', from, version: 'quiz 1.0', domains: [], notCarried: [lost] });
-}
+/** Imports a benchmark of one question. */
+export const quiz: Importer<Copy, 'capitals'> = {
+  label: 'Quiz',
+  module: 'quiz',
+  howToGet: 'Write one',
+  layout: 'a quiz',
+  parts: ['capitals'],
+  locate: (folder) => ({ folder, package: folder }),
+  versionOf: () => 'quiz 1.0',
+  partsIn: () => ({ names: ['capitals'], place: 'the quiz' }),
+  domainOf: async (_copy, part, { notCarried }) => {
+    const user = { goal: 'Ask for the capital of France.', script: ['The capital of France?'] };
+    const task = { split: 'test', persona: 'asker', user, communicate: ['Paris'], evaluate: ['communicate'], train: ['communicate'] };
+    return {
+      head: { name: \`quiz-\${part}\`, description: 'A quiz.' },
+      settings: {},
+      policy: '',
+      database: {},
+      persona: { id: 'asker', description: 'Asks.' },
+      tasks: writtenTasks('quiz', [{ origin: '1', read: { task, notCarried: ['a picture'] } }], notCarried),
+    };
+  },
+};
 `,
     edits: {
       [`${core}/domain/benchmark.ts`]: [["'acebench'] as const", "'acebench', 'quiz'] as const"]],
-      'src/cli/commands/import.ts': [
-        ['import { importTau1 }', "import { importQuiz } from '../../benchmarks/quiz.ts';\nimport { importTau1 }"],
-        ['  acebench: importAcebench,\n', '  acebench: importAcebench,\n  quiz: importQuiz,\n'],
+      'src/benchmarks/importers.ts': [
+        ['import { tau1 }', "import { quiz } from './quiz.ts';\nimport { tau1 }"],
+        ['bfcl, acebench }', 'bfcl, acebench, quiz }'],
       ],
     },
+    named: ['src/benchmarks/importers.ts'],
+  },
+  {
+    row: 'a source of tools',
+    file: `${core}/domain/sources/clock.ts`,
+    text: `import type { SourceKind } from './sourceKind.ts';
+
+/** A tool that tells the time of a clock, which counts how often it was asked. */
+export const clock: SourceKind<{ readonly type: 'clock'; readonly clock: string }> = ({ clock: name }) => ({
+  runs: 'atSource',
+  state: name,
+  declaredAt: ['clocks', name],
+  hosted: null,
+  nameThere: undefined,
+  isInFiles: false,
+  isForeign: false,
+  isRepeatable: true,
+  simulation: null,
+  label: \`clock \${name}\`,
+});
+`,
+    more: {
+      'src/engine/shell/tools/clockProvider.ts': `import type { Tool } from '../../core/domain/tool.ts';
+import type { ProviderContext, ToolProvider } from './toolProvider.ts';
+
+/** Provides the tool of each clock. */
+export function clockProvider({ domain: { file } }: ProviderContext): ToolProvider {
+  const toolOf = (clock: string): Tool => ({
+    name: \`ask_\${clock}\`,
+    description: 'Tells the time.',
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+    effect: 'write',
+    owner: 'agent',
+    source: { type: 'clock', clock },
+    timeoutMs: 1000,
+    idempotent: true,
+  });
+  return {
+    describe: async () => Object.keys(file.clocks).map(toolOf),
+    open: async ({ isWanted, add }) => {
+      for (const [name, { shows }] of Object.entries(file.clocks)) {
+        if (!isWanted(name)) continue;
+        let asked = 0;
+        add(name, {
+          tools: [toolOf(name)],
+          call: async () => {
+            asked += 1;
+            return { content: \`it is \${shows}\`, isError: false };
+          },
+          read: async () => ({ asked }),
+          close: async () => undefined,
+        });
+      }
+    },
+  };
+}
+`,
+    },
+    edits: {
+      [`${core}/domain/sources/sources.ts`]: [
+        ['import { code }', "import { clock } from './clock.ts';\nimport { code }"],
+        ['mcp, environment, simulated };', 'mcp, environment, simulated, clock };'],
+      ],
+      [`${core}/domain/sources/sourceKind.ts`]: [
+        ["['mcpServers', 'environments'] as const", "['mcpServers', 'environments', 'clocks'] as const"],
+      ],
+      [`${core}/domain/domain.ts`]: [
+        [
+          '  environments: z\n    .record(',
+          "  clocks: z\n    .record(z.string(), z.strictObject({ shows: z.string(), state: z.literal('none').default('none') }))\n    .default({}),\n  environments: z\n    .record(",
+        ],
+        [
+          '  environments: ({ environments }) => Object.keys(environments),\n',
+          '  environments: ({ environments }) => Object.keys(environments),\n  clocks: ({ clocks }) => Object.keys(clocks),\n',
+        ],
+      ],
+      'src/engine/shell/tools/providers.ts': [
+        [
+          'import { environmentProvider }',
+          "import { clockProvider } from './clockProvider.ts';\nimport { environmentProvider }",
+        ],
+        ['  mcp: mcpProvider,\n', '  mcp: mcpProvider,\n  clock: clockProvider,\n'],
+      ],
+      'src/engine/shell/approvals/effects.ts': [
+        [
+          '  code: { effectsOf',
+          `  clock: {
+    effectsOf: ({ clocks }) =>
+      Object.keys(clocks).map((name) => ({ type: 'address', by: \`clock "\${name}"\`, url: 'http://clock', headers: {} })),
+    filesOf: () => [],
+  },
+  code: { effectsOf`,
+        ],
+      ],
+    },
+    named: [`${core}/domain/domain.ts`, 'src/engine/shell/tools/providers.ts', 'src/engine/shell/approvals/effects.ts'],
   },
   {
     row: 'a training target',
@@ -204,6 +325,7 @@ export function HelloView(_properties: { bridge: Bridge }) {
         ['  trainingText: TrainingTextView,\n', '  trainingText: TrainingTextView,\n  hello: HelloView,\n'],
       ],
     },
+    named: ['src/webview/main.tsx'],
   },
   {
     row: 'a diagnostic',

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { seededFaultSchema } from '../../src/engine/core/domain/seededFault.ts';
+import type { ToolOrigin } from '../../src/engine/core/domain/sources/sources.ts';
 import type { Task } from '../../src/engine/core/domain/task.ts';
-import type { Tool, ToolOrigin } from '../../src/engine/core/domain/tool.ts';
+import type { Tool } from '../../src/engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';

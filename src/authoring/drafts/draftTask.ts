@@ -1,7 +1,7 @@
 import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import { type Fact, factOf, type Task, taskHash } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
-import { isWrite, outsideSource } from '../../engine/core/domain/tool.ts';
+import { externalSource, isWrite } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
 import { fieldsOf, numberFormsOf } from '../../engine/core/events/message.ts';
 import { quotes } from '../../engine/core/events/quotedResults.ts';
@@ -272,7 +272,7 @@ export function demandsOf(
 ): object {
   const sourceOf = ({ tool }: Pick<MadeCall, 'tool'>) => {
     const found = domain.tools.find(({ name }) => name === tool);
-    return found === undefined ? null : outsideSource(found);
+    return found === undefined ? null : externalSource(found);
   };
   const external = writes.flatMap((call) => {
     const source = sourceOf(call);

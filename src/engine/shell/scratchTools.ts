@@ -1,8 +1,9 @@
+import { declaredSource } from '../core/domain/domain.ts';
 import { leftOutTools } from '../core/domain/leftOutTools.ts';
 import { personaSchema } from '../core/domain/persona.ts';
 import { serverToolName } from '../core/domain/serverToolName.ts';
 import { taskSchema } from '../core/domain/task.ts';
-import { nameOnServer, outsideSource, type Side, type Tool } from '../core/domain/tool.ts';
+import { externalSource, nameOnServer, type Side, serverOf, type Tool } from '../core/domain/tool.ts';
 import type { RolloutEvent, Writes } from '../core/events/event.ts';
 import { offeredNow } from '../core/events/message.ts';
 import { firstNames } from '../core/text/counted.ts';
@@ -178,7 +179,7 @@ export class ScratchTools {
   async stateAround(name: string): Promise<SourceState | null> {
     const { domain, loaded } = this.#supervisor;
     const tool = toolIn(loaded, name);
-    const source = outsideSource(tool);
+    const source = externalSource(tool);
     const { reader, volatile = [] } = (source === null ? undefined : domain.file.mcpServers[source]) ?? {};
     const isKnown = reader !== undefined && domain.tools.some((each) => each.name === reader.tool);
     if (source === null || tool.effect === 'read' || !isKnown) return null;
@@ -262,7 +263,7 @@ export class ScratchTools {
       if (event.type !== 'toolReturned' || event.content !== cancelledResult) return false;
       const called = kept.findLast((each, index) => index < at && each.type === 'toolCalled');
       const tool = called?.type === 'toolCalled' ? tools.find(({ name }) => name === called.call.name) : undefined;
-      const source = tool ? outsideSource(tool) : null;
+      const source = tool ? externalSource(tool) : null;
       return !kept.slice(at).some((each) => each.type === 'sourceSaved' && each.source === source);
     });
   }
@@ -272,8 +273,8 @@ export class ScratchTools {
     const { tools, file } = this.#supervisor.domain;
     return this.#events.slice(0, this.#before).some((event) => {
       const tool = event.type === 'toolCalled' ? tools.find(({ name }) => name === event.call.name) : undefined;
-      const source = tool ? outsideSource(tool) : null;
-      const declared = source === null ? undefined : (file.mcpServers[source] ?? file.environments[source]);
+      const source = tool ? externalSource(tool) : null;
+      const declared = source === null ? undefined : declaredSource(file, source);
       return tool?.effect === 'write' && declared?.state === 'none';
     });
   }
@@ -308,7 +309,8 @@ function toolIn({ domain: { tools, file }, leftOut = [] }: LoadedDomain, name: s
   if (found) return found;
   const isNamed = (tool: Tool) => {
     const own = nameOnServer(tool);
-    const server = tool.source.type === 'mcp' ? file.mcpServers[tool.source.server] : undefined;
+    const listed = serverOf(tool);
+    const server = listed === null ? undefined : file.mcpServers[listed];
     return own === name || (server !== undefined && serverToolName(own, server) === name);
   };
   const named = leftOut.find(isNamed);

@@ -1,6 +1,6 @@
 import type { Domain } from '../core/domain/domain.ts';
 import type { Task } from '../core/domain/task.ts';
-import { outsideSource } from '../core/domain/tool.ts';
+import { externalSource } from '../core/domain/tool.ts';
 import type { ModelRole } from '../core/evaluation/measure.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/events/event.ts';
 import type { Setting } from '../core/rollout/rollout.ts';
@@ -577,7 +577,7 @@ class Supervision implements Supervisor {
     const last = arrived.at(-1)?.event;
     const tool =
       last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
-    if (!tool || outsideSource(tool) === null || tool.idempotent) {
+    if (!tool || externalSource(tool) === null || tool.idempotent) {
       this.#assign(
         live,
         arrived.map(({ event }) => event),

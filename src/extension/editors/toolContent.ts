@@ -1,5 +1,5 @@
 import type { SimulatedTool } from '../../engine/core/domain/simulatedTool.ts';
-import type { Tool } from '../../engine/core/domain/tool.ts';
+import { sourceOf } from '../../engine/core/domain/sources/sources.ts';
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import { argumentProblems } from '../../engine/shell/load/arguments.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
@@ -27,7 +27,7 @@ export function toolContent({ tool, domain, base, simulated, undescribed }: Tool
     editor: 'tool',
     base,
     tool: { name, owner, effect, description, parameters: parameters as ToolContent['tool']['parameters'] },
-    source: tool.source,
+    source: tool.source.type,
     limits: base === null ? limitsOf(tool) : [],
     simulated: simulated && {
       behaviour: simulated.behaviour,
@@ -80,17 +80,17 @@ function examplesOf(domain: LoadedDomain | undefined, name: string): ToolContent
   return [...found.values()];
 }
 
-function untriableOf({ source, parameters }: KnownTool, domain: LoadedDomain | undefined): string | null {
+function untriableOf(tool: KnownTool, domain: LoadedDomain | undefined): string | null {
   if (!domain) return 'This file is not in a domain, so there is no database to try the tool on.';
-  if (source === 'simulated' && domain.file.simulator === undefined)
+  if (sourceOf(tool).simulation && domain.file.simulator === undefined)
     return 'A model answers for this tool, and domain.yaml names none: write simulator: openai:MODEL there.';
-  return parameters === null ? 'Its arguments are not known yet.' : null;
+  return tool.parameters === null ? 'Its arguments are not known yet.' : null;
 }
 
 /** Returns the engine's errors in arguments. A missing argument is reported at its own place. */
 export function misfitsOf(tool: KnownTool, given: JsonObject) {
   if (tool.parameters === null) return [{ path: [], message: 'the arguments of this tool are not known' }];
-  const problems = argumentProblems({ ...tool, parameters: tool.parameters } as unknown as Tool, given);
+  const problems = argumentProblems({ name: tool.name, parameters: tool.parameters }, given);
   return problems.map(({ path, missing, message }) => ({
     path: missing === undefined ? indexed(given, path) : [...indexed(given, path), missing],
     message,

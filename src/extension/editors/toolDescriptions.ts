@@ -11,12 +11,8 @@ import { describeTools } from '../language/describedTools.ts';
 
 /** A tool as far as it is known: without running code only a simulated one has a schema. */
 export type KnownTool = Pick<Tool, 'name' | 'description' | 'effect' | 'owner'> &
-  Partial<
-    Pick<Tool, 'timeoutMs' | 'idempotent' | 'rateLimit' | 'idempotencyKey' | 'cache' | 'retries' | 'handsOff'>
-  > & {
-    readonly parameters: JsonObject | null;
-    readonly source: Tool['source']['type'];
-  };
+  Partial<Pick<Tool, 'timeoutMs' | 'idempotent' | 'rateLimit' | 'idempotencyKey' | 'cache' | 'retries' | 'handsOff'>> &
+  Pick<Tool, 'source'> & { readonly parameters: JsonObject | null };
 
 /** The tools of a domain; `problem` says why the arguments of some are not known. */
 export type KnownTools = { readonly tools: readonly KnownTool[]; readonly problem: string | null };
@@ -39,7 +35,7 @@ export function toolsOf(
   onKnown: () => void,
   { asksServers = false }: { readonly asksServers?: boolean } = {},
 ): KnownTools {
-  const simulated = domain.parts.simulated.map(({ value }) => known(describeSimulated(value)));
+  const simulated = domain.parts.simulated.map(({ value }) => describeSimulated(value));
   if (domain.toolsFile === null && !hasExternalTools(domain)) return { tools: simulated, problem: null };
   const coded = vscode.workspace.isTrusted ? describedIn(context, domain, onKnown, asksServers) : untrusted;
   const own = new Set(simulated.map(({ name }) => name));
@@ -55,10 +51,6 @@ const untrusted: KnownTools = {
     'The arguments of a tool of code are known only when the code is loaded, and this workspace is not trusted: nothing of it runs.',
 };
 
-function known({ source, ...tool }: Tool): KnownTool {
-  return { ...tool, source: source.type };
-}
-
 /** Returns what the text of the code says about its tools. */
 function scanned({ parts, pythonFile }: LoadedDomain): readonly KnownTool[] {
   const python = pythonFile !== null;
@@ -68,7 +60,7 @@ function scanned({ parts, pythonFile }: LoadedDomain): readonly KnownTool[] {
     effect: effect === 'write' ? 'write' : 'read',
     owner: owner === 'user' ? 'user' : 'agent',
     parameters: null,
-    source: python && parts.scan.tools.get(name)?.file === pythonFile ? 'python' : 'code',
+    source: { type: python && parts.scan.tools.get(name)?.file === pythonFile ? 'python' : 'code' },
   }));
 }
 
@@ -109,13 +101,13 @@ const unasked = 'Tools of servers and environments are known once one of them is
 async function askLocal(context: Context, folder: string, stamp: string, isWhole: boolean): Promise<KnownTools> {
   const tools = await describeTools(context, folder, stamp);
   if (!tools) return { tools: [], problem: unloadable };
-  return { tools: tools.map(known), problem: isWhole ? null : unasked };
+  return { tools: tools, problem: isWhole ? null : unasked };
 }
 
 /** All of them, because a person asks for one. */
 async function askAll(context: Context, folder: string): Promise<KnownTools> {
   const end = await runQuietly(context, ['tools', folder, '--json']);
   const { tools } = end.answer as { readonly tools?: readonly Tool[] };
-  if (end.code === 0 && tools) return { tools: tools.map(known), problem: null };
+  if (end.code === 0 && tools) return { tools: tools, problem: null };
   return { tools: [], problem: `The tools can't be described: ${failureMessage(end, 'the command')}` };
 }

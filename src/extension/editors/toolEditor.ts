@@ -15,19 +15,14 @@ export const toolEditor: VisualEditor = {
     const { item, ...list } = chosenIn<SimulatedTool>(scene, kind, 'name');
     if (!item) return { ...list, content: null };
     const { path: base, value: simulated } = item;
-    const scenery = { tool: toolIn(simulated), domain: scene.domain, base, simulated, undescribed: null };
+    const scenery = { tool: describeSimulated(simulated), domain: scene.domain, base, simulated, undescribed: null };
     return { ...list, content: toolContent(scenery) };
   },
   ...callHandlers((scene: FileScene) => {
     const value = chosenIn<SimulatedTool>(scene, kind, 'name').item?.value;
-    return value && toolIn(value);
+    return value && describeSimulated(value);
   }),
 };
-
-function toolIn(value: SimulatedTool): KnownTool {
-  const { source, ...tool } = describeSimulated(value);
-  return { ...tool, source: source.type };
-}
 
 /** Returns what the panel of a tool of code shows: it is read here and changed in its code. */
 export function toolPanelOf(name: string): VisualEditor<Scene> {

@@ -1,4 +1,4 @@
-import { nameOnServer } from '../../engine/core/domain/tool.ts';
+import { nameOnServer, serverOf } from '../../engine/core/domain/tool.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { formsAt } from '../../engine/shell/source/schemas.ts';
 import type { Cursor } from '../symbols/cursor.ts';
@@ -48,7 +48,7 @@ export function keyOffers(domain: LanguageDomain, kind: YamlKind, cursor: Cursor
 /** Returns the tools of a server by their names there. */
 function serverTools(domain: LanguageDomain, server: string): readonly Offer[] {
   return [...toolsOf(domain).values()].flatMap(({ tool }) => {
-    if (tool?.source.type !== 'mcp' || tool.source.server !== server) return [];
+    if (!tool || serverOf(tool) !== server) return [];
     return [{ ...toolOffer(domain, tool.name), label: nameOnServer(tool) }];
   });
 }

@@ -1,4 +1,5 @@
-import type { Tool } from '../../engine/core/domain/tool.ts';
+import { sourceOf } from '../../engine/core/domain/sources/sources.ts';
+import { externalSource, runsInWorker, type Tool } from '../../engine/core/domain/tool.ts';
 import { atOnce, type Steps } from '../../engine/shell/checks/crossCheck.ts';
 import { completeDomainInSteps } from '../../engine/shell/domain/completeDomain.ts';
 import { checkFiles, checkFilesInSteps, readFiles } from '../../engine/shell/domain/loadDomain.ts';
@@ -63,7 +64,7 @@ export class OpenDomain {
    */
   describe(stamp: string, tools: readonly Tool[], isWhole: boolean): void {
     const names = new Set(tools.map(({ name }) => name));
-    const isFar = ({ name, source: { type } }: Tool) => (type === 'mcp' || type === 'environment') && !names.has(name);
+    const isFar = (tool: Tool) => externalSource(tool) !== null && !names.has(tool.name);
     const kept = isWhole ? [] : (this.#described?.tools ?? []).filter(isFar);
     this.#described = { stamp, tools: [...tools, ...kept] };
     this.#asked = null;
@@ -129,9 +130,9 @@ export class OpenDomain {
   *#findingsOf(loaded: LoadedDomain): Steps<readonly Diagnostic[]> {
     const { tools, stamp } = this.#described ?? {};
     if (!tools || stamp !== codeStamp(loaded)) return (yield* checkFilesInSteps(loaded)).diagnostics;
-    const code = tools.filter(({ source }) => source.type === 'code');
-    const external = tools.filter(({ source }) => source.type !== 'code' && source.type !== 'simulated');
-    const isFar = external.some(({ source }) => source.type === 'mcp' || source.type === 'environment');
+    const code = tools.filter(runsInWorker);
+    const external = tools.filter((tool) => !runsInWorker(tool) && !sourceOf(tool).simulation);
+    const isFar = external.some((tool) => externalSource(tool) !== null);
     const isComplete = isFar || !hasExternalTools({ ...loaded, pythonFile: null });
     return (yield* completeDomainInSteps(loaded, code, isComplete ? external : null)).diagnostics;
   }

@@ -1,5 +1,6 @@
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
 import type { Rule } from '../../engine/core/domain/rule.ts';
+import { sourceOf } from '../../engine/core/domain/sources/sources.ts';
 import { requiredIn } from '../../engine/core/domain/tool.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
@@ -48,7 +49,7 @@ function ofTool(known: KnownTool): string {
   const { name, tool, declared } = known;
   const effect = tool?.effect ?? declared?.effect;
   const owner = tool?.owner ?? declared?.owner;
-  const from = tool ? originOf(tool.source) : '';
+  const from = tool ? sourceOf(tool).label : '';
   const facts = [
     effect,
     owner === 'user' ? 'called by the user' : null,
@@ -63,23 +64,6 @@ function ofTool(known: KnownTool): string {
     ([argument, schema]) => `- ${argumentLine(argument, schema, required.includes(argument))}`,
   );
   return [head, tool.description, lines.length === 0 ? 'No arguments.' : lines.join('\n')].join('\n\n');
-}
-
-function originOf(source: NonNullable<KnownTool['tool']>['source']): string {
-  switch (source.type) {
-    case 'code':
-      return 'TypeScript';
-    case 'python':
-      return source.environment === undefined ? 'Python' : `environment ${source.environment}`;
-    case 'mcp':
-      return source.tool === undefined ? `server ${source.server}` : `${source.tool} of the server ${source.server}`;
-    case 'environment':
-      return `environment ${source.environment}`;
-    case 'simulated':
-      return 'simulated by a model';
-    default:
-      return source satisfies never;
-  }
 }
 
 /** One argument with its type, and what its schema says about it. */

@@ -1,5 +1,5 @@
 import { blocksQuoting } from '../../engine/core/domain/policy.ts';
-import type { Side } from '../../engine/core/domain/tool.ts';
+import { type Side, serverOf } from '../../engine/core/domain/tool.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
 import { remembered } from '../../engine/shell/source/source.ts';
@@ -91,7 +91,7 @@ function declarationsOf(
   if (kind === 'tool') {
     const { at = null, tool = null } = toolsOf(domain).get(name) ?? {};
     if (at) return [at];
-    const server = tool?.source.type === 'mcp' ? loaded.locations.mcpServers.get(tool.source.server) : undefined;
+    const server = tool && loaded.locations.mcpServers.get(serverOf(tool) ?? '');
     return server ? [server] : [];
   }
   if (kind === 'argument') {

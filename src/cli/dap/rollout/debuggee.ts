@@ -4,6 +4,7 @@ import type { World } from '../../../engine/core/domain/domain.ts';
 import { type AskedSettings, type SeatSpec, seatName } from '../../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
 import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
+import { runsInWorker } from '../../../engine/core/domain/tool.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../../engine/core/events/event.ts';
 import type { Reads } from '../../../engine/core/events/reads.ts';
 import { baseHash } from '../../../engine/core/events/world.ts';
@@ -164,7 +165,7 @@ export class Debuggee {
   /** Whether code of the domain is what the rollout does after its own step. */
   runsCodeAfter({ event, state }: Step): boolean {
     const { tools, sync } = this.#runtime.setting.domain;
-    if (event.type === 'toolCalled') return tools.find(({ name }) => name === event.call.name)?.source.type === 'code';
+    if (event.type === 'toolCalled') return tools.some((tool) => tool.name === event.call.name && runsInWorker(tool));
     if (state.ended) return this.domain.parts.verifiers.length > 0;
     return sync === true && ['rolloutStarted', 'worldPrepared', 'toolReturned'].includes(event.type);
   }

@@ -11,6 +11,7 @@ import { seatSettingsSchema } from './modelSettings.ts';
 import type { Persona } from './persona.ts';
 import type { Phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
+import { type SourceKey, sourceKeys } from './sources/sourceKind.ts';
 import type { Task } from './task.ts';
 import { callLimitsSchema, isToolName, type Tool } from './tool.ts';
 
@@ -410,6 +411,25 @@ export function hostedPrompt({ hosted }: Domain, { prompt }: Task, seat: 'agent'
   const { prompts = {} } = hosted ?? {};
   return (prompt === undefined ? undefined : prompts.kinds?.[prompt]?.[seat]) ?? prompts[seat];
 }
+
+/** Returns what domain.yaml declares about a tool source; undefined for an unknown name. */
+export function declaredSource(
+  file: Pick<DomainFile, SourceKey>,
+  name: string,
+): DomainFile[SourceKey][string] | undefined {
+  const key = sourceKeys.find((each) => file[each][name] !== undefined);
+  return key && file[key][name];
+}
+
+/** The names of the sources under each key whose state assertions can read. */
+const readable: Readonly<Record<SourceKey, (file: Pick<DomainFile, SourceKey>) => readonly string[]>> = {
+  mcpServers: ({ mcpServers }) => Object.entries(mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : [])),
+  environments: ({ environments }) => Object.keys(environments),
+};
+
+/** Returns the names of the tool sources whose state assertions can read. */
+export const readableSources = (file: Pick<DomainFile, SourceKey>): readonly string[] =>
+  sourceKeys.flatMap((key) => readable[key](file));
 
 /** The name of the environment that works on the domain's own database, or null. */
 export function hostedName({ environments }: Pick<DomainFile, 'environments'>): string | null {

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { type Json, type JsonObject, type Path, showPath } from '../values/json.ts';
 import { type Database, getAt, keysAt, type Patch } from '../world/database.ts';
-import { callLimitsSchema, declaredLimits, type Tool, type ToolOrigin } from './tool.ts';
+import type { Simulation } from './sources/sourceKind.ts';
+import { sourceOf } from './sources/sources.ts';
+import { callLimitsSchema, declaredLimits, type Tool } from './tool.ts';
 
 /** A model takes its time. */
 const timeoutMs = 60_000;
@@ -33,7 +35,6 @@ export const simulatedToolSchema = z.strictObject({
   ...callLimitsSchema.omit({ idempotencyKey: true }).shape,
 });
 export type SimulatedTool = z.infer<typeof simulatedToolSchema>;
-type Simulated = Extract<ToolOrigin, { readonly type: 'simulated' }>;
 
 /** Returns what the engine knows of a simulated tool. */
 export function describeSimulated(declared: SimulatedTool): Tool {
@@ -51,33 +52,41 @@ export function describeSimulated(declared: SimulatedTool): Tool {
   };
 }
 
+/** Returns the declaration by which a model answers for a tool. Throws for a tool without one. */
+export function simulationOf(tool: Tool): Simulation {
+  const { simulation } = sourceOf(tool);
+  if (!simulation) throw new Error(`${tool.name} is not simulated`);
+  return simulation;
+}
+
 /** The fields of a tool's result with their schemas; null where they are not known, as for tools of code. */
-export function resultFields({ source }: Tool): Readonly<Record<string, Json>> | null {
-  if (source.type !== 'simulated') return null;
-  const { properties } = (source.result ?? {}) as { readonly properties?: Readonly<Record<string, Json>> };
+export function resultFields(tool: Tool): Readonly<Record<string, Json>> | null {
+  const { simulation } = sourceOf(tool);
+  if (!simulation) return null;
+  const { properties } = (simulation.result ?? {}) as { readonly properties?: Readonly<Record<string, Json>> };
   return properties ?? null;
 }
 
 /** Returns where the part of a database that a simulator sees is. */
-export function pathsVisible({ reads }: Pick<Simulated, 'reads'>, args: JsonObject, db: Database): readonly Path[] {
+export function pathsVisible({ reads }: Pick<Simulation, 'reads'>, args: JsonObject, db: Database): readonly Path[] {
   return reads.flatMap((pattern) => expanded(db, filled(pattern, args)));
 }
 
 /** Returns what a simulator sees of a database, by path. */
-export function visibleTo({ reads }: Simulated, args: JsonObject, db: Database): JsonObject {
+export function visibleTo({ reads }: Simulation, args: JsonObject, db: Database): JsonObject {
   return Object.fromEntries(pathsVisible({ reads }, args, db).map((path) => [path.join('.'), getAt(db, path) ?? null]));
 }
 
 /** Why a write of a simulator is refused, or null. It may change what a declared path names, and all below that. */
-export function writeProblem(tool: Tool, source: Simulated, args: JsonObject, { path }: Patch): string | null {
+export function writeProblem(tool: Tool, { writes }: Simulation, args: JsonObject, { path }: Patch): string | null {
   if (tool.effect === 'read') return `${tool.name} is declared as a read, so it may write nothing`;
-  const allowed = source.writes.map((pattern) => filled(pattern, args));
+  const allowed = writes.map((pattern) => filled(pattern, args));
   const isAllowed = allowed.some(
     (pattern) =>
       pattern.length <= path.length && pattern.every((part, depth) => part === '*' || part === String(path[depth])),
   );
   if (isAllowed) return null;
-  return `${tool.name} may not write ${showPath(path)}; it may write ${source.writes.join(', ') || 'nothing'}`;
+  return `${tool.name} may not write ${showPath(path)}; it may write ${writes.join(', ') || 'nothing'}`;
 }
 
 function filled(pattern: string, args: JsonObject): readonly string[] {

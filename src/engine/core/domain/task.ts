@@ -101,7 +101,7 @@ const endStateSchema = z.strictObject({
 });
 export type EndState = z.infer<typeof endStateSchema>;
 
-const verifierNames = [
+export const verifierNames = [
   'database',
   'assertions',
   'communicate',

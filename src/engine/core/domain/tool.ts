@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import type { Json, JsonObject } from '../values/json.ts';
+import type { JsonObject } from '../values/json.ts';
 import { timeLimitSchema } from '../values/timeLimit.ts';
+import { sourceOf, type ToolOrigin } from './sources/sources.ts';
 
 export type Side = 'agent' | 'user';
 
@@ -29,32 +30,13 @@ export const callLimitsSchema = z.strictObject({
 });
 export type CallLimits = z.infer<typeof callLimitsSchema>;
 
-/** The origin of a tool. Only `mcp` and `environment` keep state outside of the engine's databases. */
-export type ToolOrigin =
-  | { readonly type: 'code' }
-  /** Of tools.py, or of an environment that works on the domain's database. */
-  | { readonly type: 'python'; readonly environment?: string }
-  /** `tool` is its name on the server, where that is another one. */
-  | { readonly type: 'mcp'; readonly server: string; readonly tool?: string }
-  | { readonly type: 'environment'; readonly environment: string }
-  | {
-      readonly type: 'simulated';
-      readonly behaviour: string;
-      /** JSON Schema of the result. */
-      readonly result: Json;
-      /** Paths of the database that the simulator is shown, and those that it may change. */
-      readonly reads: readonly string[];
-      readonly writes: readonly string[];
-    };
-
 /** Whether providers of models take a tool under this name. */
 export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
 
 /** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
 export const isLeftOut = ({ leftOut }: Pick<Tool, 'leftOut'>): boolean => leftOut !== undefined;
 
-export const nameOnServer = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
-  (source.type === 'mcp' ? source.tool : undefined) ?? name;
+export const nameOnServer = (tool: Pick<Tool, 'name' | 'source'>): string => sourceOf(tool).nameThere ?? tool.name;
 
 /**
  * Describes a tool, a typed function on the database, to the engine. The shell runs it. `parameters` is the JSON Schema
@@ -97,20 +79,20 @@ export function isWrite({ effect, handsOff }: Pick<Tool, 'effect' | 'handsOff'>)
   return effect === 'write' && !handsOff;
 }
 
+/** Returns whether the worker itself runs a tool, which is code of the domain. */
+export const runsInWorker = (tool: Pick<Tool, 'source'>): boolean => sourceOf(tool).runs === 'inWorker';
+
 /** Returns whether a tool is a function of its arguments and the engine's databases: neither a model nor a server answers. */
-export const worksOnDatabase = ({ source }: Pick<Tool, 'source'>): boolean =>
-  source.type === 'code' || source.type === 'python';
+export const worksOnDatabase = (tool: Pick<Tool, 'source'>): boolean =>
+  ['inWorker', 'inPython'].includes(sourceOf(tool).runs);
 
 /** Name of the source that holds the state a tool works on, or null when that is the engine's database. */
-export function outsideSource({ source }: Tool): string | null {
-  switch (source.type) {
-    case 'mcp':
-      return source.server;
-    case 'environment':
-      return source.environment;
-    default:
-      return null;
-  }
+export const externalSource = (tool: Pick<Tool, 'source'>): string | null => sourceOf(tool).state;
+
+/** Returns the name of the MCP server that lists a tool; null for other tools. */
+export function serverOf(tool: Pick<Tool, 'source'>): string | null {
+  const [key, name] = sourceOf(tool).declaredAt ?? [];
+  return key === 'mcpServers' ? (name ?? null) : null;
 }
 
 /** A tool that an environment has not: it is asked all the same, since its answer is part of what it is. */

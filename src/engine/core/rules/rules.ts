@@ -1,7 +1,6 @@
 import type { Domain } from '../domain/domain.ts';
-import type { Rule, RuleVerdict } from '../domain/rule.ts';
+import type { Rule, RuleOf, RuleVerdict } from '../domain/rule.ts';
 import type { RolloutState } from '../events/state.ts';
-import { impossible } from '../values/impossible.ts';
 import { before } from './before.ts';
 import { confirmed } from './confirmed.ts';
 import { type Finding, type Moment, unknown } from './finding.ts';
@@ -27,50 +26,38 @@ export function checkRules(domain: Domain, state: RolloutState, moment: Moment):
   );
 }
 
-/** Whether a check decides something when the conversation is over, which it cannot where a rollout ended early. */
-export function isCheckedAtEnd(rule: Rule): boolean {
-  switch (rule.check) {
-    case 'never':
-    case 'judge':
-      return true;
-    case 'mustSay':
-      return rule.before === undefined;
-    case 'handOff':
-      return rule.always !== undefined;
-    default:
-      return false;
-  }
-}
+/** The facts about one kind of check. */
+type Check<Name extends Rule['check']> = {
+  readonly findings: (rule: RuleOf<Name>, moment: Moment, seen: Seen) => readonly Finding[];
+  /** Returns whether it decides something when the conversation is over, which it cannot where a rollout ended early. */
+  readonly isAtEnd: (rule: RuleOf<Name>) => boolean;
+  /** Whether its findings depend on `when` already, which it asks for at the calls that it is about. */
+  readonly asksForWhen: boolean;
+};
 
-/** The findings of a rule where its `when` holds; `mustSay` asks for it at the calls that it is about. */
+/** The registration of the checks. */
+const checks: { readonly [Name in Rule['check']]: Check<Name> } = {
+  before: { findings: before, isAtEnd: () => false, asksForWhen: false },
+  confirmed: { findings: confirmed, isAtEnd: () => false, asksForWhen: false },
+  oneCall: { findings: oneCall, isAtEnd: () => false, asksForWhen: false },
+  onlyIf: { findings: onlyIf, isAtEnd: () => false, asksForWhen: false },
+  never: { findings: never, isAtEnd: () => true, asksForWhen: true },
+  mustSay: { findings: mustSay, isAtEnd: (rule) => rule.before === undefined, asksForWhen: true },
+  handOff: { findings: handOff, isAtEnd: ({ always }) => always !== undefined, asksForWhen: false },
+  judge: { findings: judge, isAtEnd: () => true, asksForWhen: false },
+};
+
+const checkOf = ({ check }: Rule) => checks[check] as Check<Rule['check']>;
+
+/** Returns whether a check decides something when the conversation is over. */
+export const isCheckedAtEnd = (rule: Rule): boolean => checkOf(rule).isAtEnd(rule);
+
+/** Returns the findings of a rule where its `when` holds. */
 function guarded(rule: Rule, moment: Moment, seen: Seen): readonly Finding[] {
+  const { findings, asksForWhen } = checkOf(rule);
   const found = findings(rule, moment, seen);
-  if (found.length === 0 || rule.when === undefined || rule.check === 'mustSay' || rule.check === 'never') return found;
+  if (found.length === 0 || rule.when === undefined || asksForWhen) return found;
   const applies = seen.holds(rule.when, moment);
   if (typeof applies === 'object') return [unknown(`whether it applies is not known: ${applies.problem}`)];
   return applies ? found : [];
-}
-
-/** The one table of checks. */
-function findings(rule: Rule, moment: Moment, seen: Seen): readonly Finding[] {
-  switch (rule.check) {
-    case 'before':
-      return before(rule, moment, seen);
-    case 'confirmed':
-      return confirmed(rule, moment, seen);
-    case 'oneCall':
-      return oneCall(rule, moment, seen);
-    case 'onlyIf':
-      return onlyIf(rule, moment, seen);
-    case 'never':
-      return never(rule, moment, seen);
-    case 'mustSay':
-      return mustSay(rule, moment, seen);
-    case 'handOff':
-      return handOff(rule, moment, seen);
-    case 'judge':
-      return judge(rule, moment, seen);
-    default:
-      return impossible('check', rule);
-  }
 }

@@ -1,9 +1,8 @@
 import type { World } from '../domain/domain.ts';
 import { exactly, type FieldComparison } from '../domain/fieldComparison.ts';
-import type { Task, VerifierName } from '../domain/task.ts';
+import { type Task, type VerifierName, verifierNames } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import type { RolloutState } from '../events/state.ts';
-import { impossible } from '../values/impossible.ts';
 import { actionsVerdict } from './actions.ts';
 import { assertionsVerdict, isExternalState, type VolatileOf } from './assertions.ts';
 import { communicateVerdict } from './communicate.ts';
@@ -40,64 +39,98 @@ export type Evidence = {
   readonly compare?: FieldComparison;
 };
 
+/** The facts about one verifier. */
+type Verifier = {
+  readonly verdicts: (evidence: Evidence) => readonly Verdict[];
+  /** Returns whether a task has something for it to verify. */
+  readonly hasInput: (task: Task) => boolean;
+  /** Returns whether it is a diagnostic where the basis leaves it out: it costs nothing and starts nothing. */
+  readonly isDiagnostic: (task: Task) => boolean;
+};
+
+const always = () => true;
+const never = () => false;
+
+/** The registration of the verifiers. */
+const verifiers: Readonly<Record<VerifierName, Verifier>> = {
+  database: {
+    verdicts: ({ task, state, start, gold, compare = exactly }) => [
+      databaseVerdict({ task, state, compare }, start, gold),
+    ],
+    hasInput: always,
+    isDiagnostic: never,
+  },
+  assertions: {
+    verdicts: ({ task, state, volatileOf, compare = exactly }) => [
+      assertionsVerdict(task.assertions, state, volatileOf, compare),
+    ],
+    hasInput: ({ assertions }) => assertions.length > 0,
+    isDiagnostic: ({ assertions }) => assertions.every((assertion) => !isExternalState(assertion.in)),
+  },
+  communicate: {
+    verdicts: ({ task, state }) => [communicateVerdict(task, state)],
+    hasInput: ({ communicate }) => communicate.length > 0,
+    isDiagnostic: always,
+  },
+  receipts: {
+    verdicts: ({ task, state }) => [receiptsVerdict(task.receipts ?? [], state)],
+    hasInput: ({ receipts = [] }) => receipts.length > 0,
+    isDiagnostic: always,
+  },
+  actions: {
+    verdicts: ({ task, state }) => [actionsVerdict(task.actions, state)],
+    hasInput: ({ actions }) => actions.length > 0,
+    isDiagnostic: never,
+  },
+  turns: {
+    verdicts: ({ task, state, goldSteps = [] }) => [turnsVerdict(task, state, goldSteps)],
+    hasInput: ({ user: { script = [] } }) => script.length > 0,
+    isDiagnostic: never,
+  },
+  endState: {
+    verdicts: ({ task, state }) => endStateVerdicts(task, state),
+    hasInput: ({ endState }) => endState !== undefined,
+    isDiagnostic: never,
+  },
+  milestones: {
+    verdicts: ({ task, state }) => [milestonesVerdict(task, state)],
+    hasInput: ({ milestones = [] }) => milestones.length > 0,
+    isDiagnostic: always,
+  },
+  custom: {
+    verdicts: ({ custom, state }) => custom.map((result) => customVerdict(result, state)),
+    hasInput: (task) => (task.verifiers ?? []).length > 0,
+    isDiagnostic: never,
+  },
+  judge: {
+    verdicts: ({ task, state }) => [judgeVerdict(task.judge ?? [], state)],
+    hasInput: ({ judge = [] }) => judge.length > 0,
+    isDiagnostic: never,
+  },
+};
+
 /**
  * Returns what the verifiers say about a rollout that has ended. Each decides from the world, not from the words; only
  * `communicate` and `judge` read what was said. Beside those of the basis, what the task declares and what needs
  * nothing from outside is verified as a diagnostic, which decides no reward.
  */
 export function verdictsOf(basis: readonly VerifierName[], evidence: Evidence): readonly Verdict[] {
-  const diagnostics = diagnosticsOf(evidence.task).filter((name) => !basis.includes(name));
+  const diagnostics = verifierNames.filter(
+    (name) => !basis.includes(name) && hasInput(name, evidence.task) && verifiers[name].isDiagnostic(evidence.task),
+  );
   return [
-    ...basis.flatMap((verifier) => verdicts(verifier, evidence)),
-    ...diagnostics.flatMap((verifier) =>
-      verdicts(verifier, evidence).map((each) => ({ ...each, diagnostic: true }) as const),
+    ...basis.flatMap((name) => verifiers[name].verdicts(evidence)),
+    ...diagnostics.flatMap((name) =>
+      verifiers[name].verdicts(evidence).map((each) => ({ ...each, diagnostic: true }) as const),
     ),
   ];
 }
 
-function verdicts(
-  verifier: VerifierName,
-  { task, state, start, gold, goldSteps = [], custom, volatileOf, compare = exactly }: Evidence,
-): readonly Verdict[] {
-  switch (verifier) {
-    case 'database':
-      return [databaseVerdict({ task, state, compare }, start, gold)];
-    case 'assertions':
-      return [assertionsVerdict(task.assertions, state, volatileOf, compare)];
-    case 'communicate':
-      return [communicateVerdict(task, state)];
-    case 'receipts':
-      return [receiptsVerdict(task.receipts ?? [], state)];
-    case 'actions':
-      return [actionsVerdict(task.actions, state)];
-    case 'turns':
-      return [turnsVerdict(task, state, goldSteps)];
-    case 'endState':
-      return endStateVerdicts(task, state);
-    case 'milestones':
-      return [milestonesVerdict(task, state)];
-    case 'custom':
-      return custom.map((result) => customVerdict(result, state));
-    case 'judge':
-      return [judgeVerdict(task.judge ?? [], state)];
-    default:
-      return impossible('verifier', verifier);
-  }
-}
+/** Returns whether a task has something for a verifier to verify. */
+export const hasInput = (name: VerifierName, task: Task): boolean => verifiers[name].hasInput(task);
 
 function customVerdict({ name, held, detail, share }: CustomResult, { next }: RolloutState): Verdict {
   const met = Math.round((share ?? (held ? 1 : 0)) * 100);
   const counted = share === undefined ? { met: held ? 1 : 0, of: 1 } : { met, of: 100 };
   return { verifier: `custom:${name}`, held, detail, evidence: [next - 1], ...counted };
-}
-
-/** Verifiers that can say something at no cost and no risk, whatever the basis. */
-function diagnosticsOf({ communicate, receipts, assertions, milestones }: Task): readonly VerifierName[] {
-  const isNear = assertions.every((assertion) => !isExternalState(assertion.in));
-  return [
-    ...(assertions.length > 0 && isNear ? (['assertions'] as const) : []),
-    ...(communicate.length > 0 ? (['communicate'] as const) : []),
-    ...((receipts?.length ?? 0) > 0 ? (['receipts'] as const) : []),
-    ...((milestones?.length ?? 0) > 0 ? (['milestones'] as const) : []),
-  ];
 }

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, serverSetUpSchema } from '../../core/domain/domain.ts';
 import { type AgentSeat, namedModel } from '../../core/domain/seatSpec.ts';
+import type { ToolOrigin } from '../../core/domain/sources/sources.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
@@ -70,12 +71,12 @@ export function effectsOfDomain(
   isConfined: boolean = findSandbox().name !== null,
 ): Effects {
   const effects = [
-    ...serverEffects(file),
-    ...taskEffects(
-      file,
-      parts.tasks.map(({ value }) => value),
+    ...Object.values(sourceApprovals).flatMap(({ effectsOf }) =>
+      effectsOf(
+        file,
+        parts.tasks.map(({ value }) => value),
+      ),
     ),
-    ...pythonEffects(file),
     ...modelEffects(file),
     ...(file.network ? [{ type: 'network', by: 'code of the domain' } as const] : []),
     ...(!isConfined && hasCode(folder, file) ? [unconfined] : []),
@@ -83,11 +84,36 @@ export function effectsOfDomain(
   return { name: file.name, path: folder, effects, code: codeNamedIn(file) };
 }
 
-function codeNamedIn({ tools, pythonTools, environments, mcpServers }: DomainFile): readonly string[] {
-  const files = Object.values(mcpServers).map((server) => (server.type === 'stdio' ? server.files : undefined));
-  const own = Object.values(environments).map(({ file = 'environment.py' }) => file);
-  return [tools, pythonTools, ...own, ...files.filter((each) => each !== undefined)].toSorted();
-}
+/** Finds the effects of one kind of tool source that a person approves, and the files in which its code is. */
+type SourceApproval = {
+  readonly effectsOf: (file: DomainFile, tasks: readonly TaskOfEffects[]) => readonly Effect[];
+  readonly filesOf: (file: DomainFile) => readonly string[];
+};
+
+/** The approvals of each kind of tool source, in the order in which a person is shown them. */
+const sourceApprovals: Readonly<Record<ToolOrigin['type'], SourceApproval>> = {
+  mcp: {
+    effectsOf: (file, tasks) => [...serverEffects(file), ...taskEffects(file, tasks)],
+    filesOf: ({ mcpServers }) =>
+      Object.values(mcpServers).flatMap((server) => (server.type === 'stdio' ? (server.files ?? []) : [])),
+  },
+  python: {
+    effectsOf: ({ python, pythonTools }) => interpreterEffects(pythonTools, python),
+    filesOf: ({ pythonTools }) => [pythonTools],
+  },
+  environment: {
+    effectsOf: environmentEffects,
+    filesOf: ({ environments }) => Object.values(environments).map(({ file = 'environment.py' }) => file),
+  },
+  code: { effectsOf: () => [], filesOf: ({ tools }) => [tools] },
+  // The model of the simulator is approved with the other models.
+  simulated: { effectsOf: () => [], filesOf: () => [] },
+};
+
+const codeNamedIn = (file: DomainFile): readonly string[] =>
+  Object.values(sourceApprovals)
+    .flatMap(({ filesOf }) => filesOf(file))
+    .toSorted();
 
 /** Returns the effects of the domain in a folder; null where its domain.yaml cannot be read. */
 export function effectsIn(folder: string, isConfined?: boolean): Effects | null {
@@ -259,19 +285,17 @@ export function taskEffects(
   return [...found.values()];
 }
 
-function pythonEffects({ python, pythonTools, environments }: DomainFile): readonly Effect[] {
-  const interpreter = (by: string, command: string | undefined): readonly Effect[] =>
-    command === undefined ? [] : [{ type: 'interpreter', by, command }];
-  return [
-    ...interpreter(pythonTools, python),
-    ...Object.entries(environments).flatMap(([name, { python: own, adapter, settings }]): readonly Effect[] => {
-      const by = `environment "${name}"`;
-      return [
-        ...interpreter(by, own),
-        ...(adapter === undefined ? [] : [{ type: 'settings' as const, by, adapter, settings }]),
-      ];
-    }),
-  ];
+const interpreterEffects = (by: string, command: string | undefined): readonly Effect[] =>
+  command === undefined ? [] : [{ type: 'interpreter', by, command }];
+
+function environmentEffects({ environments }: DomainFile): readonly Effect[] {
+  return Object.entries(environments).flatMap(([name, { python, adapter, settings }]): readonly Effect[] => {
+    const by = `environment "${name}"`;
+    return [
+      ...interpreterEffects(by, python),
+      ...(adapter === undefined ? [] : [{ type: 'settings' as const, by, adapter, settings }]),
+    ];
+  });
 }
 
 /** Models at addresses that domain.yaml names; what is asked of the others goes where the user's own environment says. */

@@ -1,6 +1,6 @@
 import type { McpServer } from '../../core/domain/domain.ts';
 import type { Task } from '../../core/domain/task.ts';
-import { isLeftOut, type Tool } from '../../core/domain/tool.ts';
+import { isLeftOut, serverOf, type Tool } from '../../core/domain/tool.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
 import { comparable } from '../../core/verifiers/volatile.ts';
@@ -58,8 +58,9 @@ export function withSharedServers(loaded: LoadedDomain, servers: readonly Shared
 const writingTools = ({ domain }: LoadedDomain, server: string): ReadonlyMap<string, Tool> =>
   new Map(
     domain.tools.flatMap((tool) => {
-      const isOwn = tool.source.type === 'mcp' && tool.source.server === server;
-      return isOwn && tool.effect === 'write' && !isLeftOut(tool) ? [[tool.name, tool] as const] : [];
+      return serverOf(tool) === server && tool.effect === 'write' && !isLeftOut(tool)
+        ? [[tool.name, tool] as const]
+        : [];
     }),
   );
 

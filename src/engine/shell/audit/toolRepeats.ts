@@ -1,6 +1,8 @@
 import { type ComparedFields, comparedFields } from '../../core/domain/comparedFields.ts';
+import { readableSources } from '../../core/domain/domain.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import { factOf, type Task } from '../../core/domain/task.ts';
-import { outsideSource, type Tool } from '../../core/domain/tool.ts';
+import { externalSource, serverOf, type Tool } from '../../core/domain/tool.ts';
 import type { Failure, RolloutEvent } from '../../core/events/event.ts';
 import type { ToolCall } from '../../core/events/message.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
@@ -34,7 +36,7 @@ const samplesPerTool = 3;
 
 /** Returns the largest number of samples that a domain can have. */
 export function mostSamplesOf({ domain }: LoadedDomain): number {
-  return samplesPerTool * domain.tools.filter(({ source }) => source.type !== 'simulated').length;
+  return samplesPerTool * domain.tools.filter((tool) => sourceOf(tool).isRepeatable).length;
 }
 
 /**
@@ -44,7 +46,7 @@ export function mostSamplesOf({ domain }: LoadedDomain): number {
 export function samplesOf(loaded: LoadedDomain, replayed: readonly Omit<Replayed, 'second'>[]): readonly Sample[] {
   let count = 0;
   return loaded.domain.tools.flatMap((tool) => {
-    if (tool.source.type === 'simulated') return [];
+    if (!sourceOf(tool).isRepeatable) return [];
     const found = callsOf(tool, replayed);
     const calls = found.length > 0 ? found : madeUp(tool, loaded, replayed);
     return calls.map((call) => ({ ...call, reading: readingTask(loaded, tool, call.task, `audit-${count++}`) }));
@@ -72,7 +74,7 @@ function callsOf(tool: Tool, replayed: readonly Omit<Replayed, 'second'>[]): rea
 
 /** Returns what keeps its state outside is started again, so its call is tried first thing. */
 function startFor(tool: Tool, arrived: readonly WorkerEvent[], n: number): readonly RolloutEvent[] {
-  const until = outsideSource(tool) === null ? n : firstTurnOf(tool, arrived);
+  const until = externalSource(tool) === null ? n : firstTurnOf(tool, arrived);
   return arrived.slice(0, until).map(({ event }) => event);
 }
 
@@ -111,9 +113,9 @@ function argumentsFor({ parameters }: Tool, { tasks, world }: LoadedDomain): Jso
 }
 
 function readingTask({ file }: LoadedDomain, tool: Tool, task: Task, id: string): Task | null {
-  const source = outsideSource(tool);
+  const source = externalSource(tool);
   if (source === null || tool.effect === 'write') return null;
-  if (!file.mcpServers[source]?.reader && !file.environments[source]) return null;
+  if (!readableSources(file).includes(source)) return null;
   const assertions = [{ in: source, path: 'state', exists: true }];
   return { ...task, id, assertions, evaluate: ['assertions'], train: ['assertions'] };
 }
@@ -236,15 +238,15 @@ export function noteTools(
       bad.add(tool.name);
       const message = `${tool.name} is declared as a read, but ${call} changes ${changes ? 'the state of its source' : 'the database'}.`;
       const hint =
-        outsideSource(tool) === null
+        externalSource(tool) === null
           ? 'Declare its effect as write.'
-          : `Name it under writes: of its server${tool.source.type === 'mcp' ? ', or name what differs under volatile: where each start of the server shows another state' : ''}.`;
+          : `Name it under writes: of its server${serverOf(tool) !== null ? ', or name what differs under volatile: where each start of the server shows another state' : ''}.`;
       note(at, 'error', 'tool/undeclared-write', message, hint, writeFix(loaded, tool));
     } else if (difference !== null) {
       bad.add(tool.name);
       const message = `${call} came out differently when it was made again on the same database: ${difference}.`;
       const hint =
-        tool.source.type === 'mcp'
+        serverOf(tool) !== null
           ? `Name the field that differs under volatile: of its server, or ${tool.name} where its whole result differs${tool.effect === 'read' ? '; name it under writes: where it changes something' : ''}.`
           : 'Use now, random and id of its context, and keep nothing between calls but the database.';
       // The place where the clock or the random number is read was found without running anything.

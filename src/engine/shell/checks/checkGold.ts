@@ -1,7 +1,7 @@
 import { namesValue } from '../../core/dialogue/dialogue.ts';
 import type { RuleOf } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
-import { outsideSource, type Tool, worksOnDatabase } from '../../core/domain/tool.ts';
+import { externalSource, type Tool, worksOnDatabase } from '../../core/domain/tool.ts';
 import { factsOf } from '../../core/events/facts.ts';
 import { quotedNameIn, quotes } from '../../core/events/quotedResults.ts';
 import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression/expression.ts';
@@ -198,7 +198,7 @@ function tableWithout(
   value: string,
 ): Table | null {
   const tool = known.tools.get(action.tool);
-  if (tool && outsideSource(tool) !== null) return null;
+  if (tool && externalSource(tool) !== null) return null;
   const table = tableOf(name, world);
   if (!table || isRowOrField(table, value)) return null;
   const isSaid = placed.value.actions

@@ -1,4 +1,5 @@
 import type { Task, VerifierName } from '../../core/domain/task.ts';
+import { hasInput } from '../../core/verifiers/verify.ts';
 import { type Fix, placeAt } from '../files/diagnostic.ts';
 import { fixOf } from '../source/edit.ts';
 import { keyOf, type Placed, placeOf } from '../source/items.ts';
@@ -8,7 +9,6 @@ import type { KnownTools, Note } from '../source/note.ts';
 const keysOf: Partial<Record<VerifierName, string>> = { custom: 'verifiers', turns: 'user.script' };
 
 type Basis = 'evaluate' | 'train';
-type Stands = Readonly<Record<VerifierName, boolean>>;
 
 const defaults: Readonly<Record<Basis, readonly VerifierName[]>> = {
   evaluate: ['database', 'communicate'],
@@ -17,56 +17,43 @@ const defaults: Readonly<Record<Basis, readonly VerifierName[]>> = {
 
 /** Checks that the reward's inputs exist, that each requirement counts, and that something is required at all. */
 export function checkReward(placed: Placed<Task>, known: KnownTools, note: Note): void {
-  const { assertions, communicate, receipts = [], verifiers = [], judge = [] } = placed.value;
-  const stands: Stands = {
-    database: true,
-    assertions: assertions.length > 0,
-    communicate: communicate.length > 0,
-    receipts: receipts.length > 0,
-    actions: placed.value.actions.length > 0,
-    turns: (placed.value.user.script ?? []).length > 0,
-    endState: placed.value.endState !== undefined,
-    milestones: (placed.value.milestones ?? []).length > 0,
-    custom: verifiers.length > 0,
-    judge: judge.length > 0,
-  };
-  checkGates(placed, stands, note);
-  checkUse(placed, stands, note);
-  checkNeed(placed, known, stands, note);
+  checkGates(placed, note);
+  checkUse(placed, note);
+  checkNeed(placed, known, note);
 }
 
 /** A verifier of the basis that has nothing to verify holds for every agent. */
-function checkGates(placed: Placed<Task>, stands: Stands, note: Note): void {
+function checkGates(placed: Placed<Task>, note: Note): void {
   for (const name of ['evaluate', 'train'] as const) {
     const basis = placed.value[name];
     for (const [index, verifier] of basis.entries()) {
       const isOnly = basis.length === 1;
-      if (stands[verifier] || (verifier === 'communicate' && !isOnly)) continue;
+      if (hasInput(verifier, placed.value) || (verifier === 'communicate' && !isOnly)) continue;
       note(
         placeOf(placed, name, index),
         'error',
         'task/empty-basis',
         `${name} rests on ${verifier}, but the task has none, so it always holds.`,
         `Write ${keysOf[verifier] ?? verifier}:, or take it out of ${name}:.`,
-        without(placed, name, stands),
+        without(placed, name),
       );
     }
   }
 }
 
 /** The basis without the verifiers that have nothing to verify; the default where none is left. */
-function without(placed: Placed<Task>, name: Basis, stands: Stands): Fix | undefined {
-  const left = placed.value[name].filter((verifier) => stands[verifier]);
+function without(placed: Placed<Task>, name: Basis): Fix | undefined {
+  const left = placed.value[name].filter((verifier) => hasInput(verifier, placed.value));
   const basis = left.length === 0 ? defaults[name] : left;
   const at = placeOf(placed, name);
   if (at.line !== at.endLine) return undefined;
   return fixOf(`Rest ${name} on ${basis.join(' and ')}`, { ...placeAt(at), text: `[${basis.join(', ')}]` });
 }
 
-function checkUse(placed: Placed<Task>, stands: Stands, note: Note): void {
+function checkUse(placed: Placed<Task>, note: Note): void {
   const { evaluate, train } = placed.value;
   for (const demand of ['assertions', 'communicate', 'receipts', 'custom', 'judge'] as const) {
-    if (!stands[demand] || evaluate.includes(demand) || train.includes(demand)) continue;
+    if (!hasInput(demand, placed.value) || evaluate.includes(demand) || train.includes(demand)) continue;
     const key = demand === 'custom' ? 'verifiers' : demand;
     const isWritten = placed.places.insert([...placed.path, 'evaluate'], demand);
     const added = `evaluate: [${[...evaluate, demand].join(', ')}]`;
@@ -82,10 +69,10 @@ function checkUse(placed: Placed<Task>, stands: Stands, note: Note): void {
 }
 
 /** Reports a task on which an agent that does nothing gets the full reward. */
-function checkNeed(placed: Placed<Task>, known: KnownTools, stands: Stands, note: Note): void {
+function checkNeed(placed: Placed<Task>, known: KnownTools, note: Note): void {
   const { actions, script, evaluate } = placed.value;
   const doesNothing = actions.every(({ tool }) => known.declared.get(tool)?.effect === 'read');
-  const isSilent = evaluate.every((verifier) => verifier === 'database' || !stands[verifier]);
+  const isSilent = evaluate.every((verifier) => verifier === 'database' || !hasInput(verifier, placed.value));
   if (!doesNothing || !isSilent || script) return;
   note(
     placeOf(placed, 'id'),

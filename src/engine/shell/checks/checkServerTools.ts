@@ -2,7 +2,7 @@ import type { McpServer } from '../../core/domain/domain.ts';
 import { leftOutTools } from '../../core/domain/leftOutTools.ts';
 import { argumentOf, listRestored } from '../../core/domain/listRestored.ts';
 import { isAdapted } from '../../core/domain/serverToolName.ts';
-import { nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { nameOnServer, serverOf, type Tool } from '../../core/domain/tool.ts';
 import { typeOfSchema } from '../../core/expression/type.ts';
 import { firstNames } from '../../core/text/counted.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
@@ -29,7 +29,7 @@ export function checkServerTools(parts: Parts, externalTools: readonly Tool[]): 
     checkOutputSchema(parts, tool, note);
   }
   for (const [server, declared] of Object.entries(parts.file.value.mcpServers)) {
-    const tools = externalTools.filter(({ source }) => source.type === 'mcp' && source.server === server);
+    const tools = externalTools.filter((tool) => serverOf(tool) === server);
     if (tools.length === 0) continue;
     checkRenames(parts, server, declared, tools, note);
     checkDeclaredNames(parts, server, declared, tools, note);
@@ -40,8 +40,9 @@ export function checkServerTools(parts: Parts, externalTools: readonly Tool[]): 
 }
 
 function checkName(parts: Parts, tool: Tool, note: Note): void {
-  const { name, source, leftOut } = tool;
-  const server = source.type === 'mcp' ? parts.file.value.mcpServers[source.server] : undefined;
+  const { name, leftOut } = tool;
+  const listed = serverOf(tool);
+  const server = listed === null ? undefined : parts.file.value.mcpServers[listed];
   const own = nameOnServer(tool);
   const quoted = JSON.stringify(own);
   if (!leftOut && server && isAdapted(own, server))

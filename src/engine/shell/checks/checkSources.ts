@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type McpServer, type PythonEnvironment, serverSetUpSchema } from '../../core/domain/domain.ts';
 import type { SeededFault } from '../../core/domain/seededFault.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import type { Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { type Location, startOf } from '../files/diagnostic.ts';
@@ -13,12 +14,9 @@ import { checkToolName, type KnownTools, type Note } from '../source/note.ts';
 import { inside } from '../source/source.ts';
 
 /** Returns where a tool is declared. */
-export function placeOfTool({ file, scan }: Parts, { name, source }: Tool): Location {
-  if (source.type === 'mcp') return file.places.key(['mcpServers', source.server]);
-  if (source.type === 'environment') return file.places.key(['environments', source.environment]);
-  if (source.type === 'python' && source.environment !== undefined)
-    return file.places.key(['environments', source.environment]);
-  return scan.tools.get(name) ?? startOf(file.file);
+export function placeOfTool({ file, scan }: Parts, tool: Tool): Location {
+  const { declaredAt } = sourceOf(tool);
+  return declaredAt ? file.places.key(declaredAt) : (scan.tools.get(tool.name) ?? startOf(file.file));
 }
 
 /** Checks simulated tools, environments and servers against the rest of their domain, and tasks against them. */

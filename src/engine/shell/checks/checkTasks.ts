@@ -1,7 +1,8 @@
-import type { DomainFile } from '../../core/domain/domain.ts';
+import { type DomainFile, readableSources } from '../../core/domain/domain.ts';
 import type { Persona } from '../../core/domain/persona.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import { type Assertion, factOf, type Task } from '../../core/domain/task.ts';
-import { outsideSource, type Tool } from '../../core/domain/tool.ts';
+import { externalSource, type Tool } from '../../core/domain/tool.ts';
 import { quotedIn, quotedNameIn } from '../../core/events/quotedResults.ts';
 import { anyType, listOf, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
@@ -286,12 +287,12 @@ function isQuotable(
 ): boolean {
   const tool = known.tools.get(earlier.tool);
   if (!own || !tool) return true;
-  const source = outsideSource(own);
+  const source = externalSource(own);
   const isPlayed =
     source === null
       ? [...evaluate, ...train].some((basis) => basis === 'database' || basis === 'turns')
       : assertions.some((assertion) => assertion.in === source && assertion.sameAs === 'gold');
-  return !isPlayed || (outsideSource(tool) === source && tool.source.type !== 'simulated');
+  return !isPlayed || (externalSource(tool) === source && sourceOf(tool).isRepeatable);
 }
 
 /** A script may call what is not right; a call of the other seat's tool is never what it means. */
@@ -395,10 +396,7 @@ function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {
 
 function checkAssertions(placed: Placed<Task>, { file }: Parts, types: DomainTypes, note: Note): void {
   const environments = Object.keys(file.value.environments);
-  const readers = [
-    ...Object.entries(file.value.mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : [])),
-    ...environments,
-  ];
+  const readers = readableSources(file.value);
   for (const [index, assertion] of placed.value.assertions.entries()) {
     checkDemand(placed, index, file.value, types, note);
     const isDatabase = assertion.in === 'agent' || assertion.in === 'user';

@@ -1,4 +1,5 @@
 import { describeSimulated } from '../../core/domain/simulatedTool.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import { isToolName, type Tool } from '../../core/domain/tool.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { Location } from '../files/diagnostic.ts';
@@ -55,10 +56,12 @@ export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: 
 }
 
 /** A result is checked only once a model has answered. */
-function checkResult(parts: Parts, { name, source }: Tool, note: Note): void {
+function checkResult(parts: Parts, tool: Tool, note: Note): void {
+  const { name } = tool;
   const declared = parts.simulated.find(({ value }) => value.name === name);
-  if (!declared || source.type !== 'simulated') return;
-  const schema = compileSchema(source.result as JsonObject);
+  const { simulation } = sourceOf(tool);
+  if (!declared || !simulation) return;
+  const schema = compileSchema(simulation.result as JsonObject);
   if (!('problem' in schema)) return;
   note(
     placeOf(declared, 'result'),
@@ -70,8 +73,9 @@ function checkResult(parts: Parts, { name, source }: Tool, note: Note): void {
 }
 
 /** A schema of a server is passed on to the model as it is. */
-function noteSchema(at: Location, { name, source }: Tool, problem: string, note: Note): void {
-  if (source.type === 'mcp')
+function noteSchema(at: Location, tool: Tool, problem: string, note: Note): void {
+  const { name } = tool;
+  if (sourceOf(tool).isForeign)
     note(
       at,
       'warning',
@@ -92,18 +96,19 @@ function noteSchema(at: Location, { name, source }: Tool, problem: string, note:
 /** A pattern that the linear-time engine cannot run is not checked, so the author learns that nothing checks it. */
 function checkPatterns(parts: Parts, tool: Tool, note: Note): void {
   const declared = parts.simulated.find(({ value }) => value.name === tool.name);
+  const { isForeign, simulation } = sourceOf(tool);
   const schemas = [
     ['parameters', tool.parameters],
-    ['result', tool.source.type === 'simulated' ? tool.source.result : undefined],
+    ['result', simulation?.result],
   ] as const;
   for (const [key, schema] of schemas)
     for (const { path, pattern, reason, isInvalid } of unsupportedPatterns(schema))
       note(
         declared ? placeOf(declared, key, ...path) : placeOfTool(parts, tool),
-        isInvalid && tool.source.type !== 'mcp' ? 'error' : 'warning',
+        isInvalid && !isForeign ? 'error' : 'warning',
         'tool/unsupported-pattern',
         `The pattern ${pattern} in the JSON Schema of ${tool.name} is not checked: ${reason}.`,
-        tool.source.type === 'mcp'
+        isForeign
           ? 'The schema is that of its server, which has to check the value.'
           : 'Write it without backreferences, lookahead, lookbehind and counts above 1000, or check the value in the tool.',
       );
@@ -117,14 +122,13 @@ function checkStrict(parts: Parts, tool: Tool, note: Note): void {
   const names = argumentsOf(tool);
   const isPlain = missing.length === 1 && missing[0] === requiredMissing;
   const edit = declared?.places.insert([...declared.path, 'parameters'], `required: [${names.join(', ')}]`) ?? null;
-  // The author of a domain cannot change the schema of a server.
-  const isServers = tool.source.type === 'mcp';
+  const { isForeign } = sourceOf(tool);
   note(
     declared ? placeOf(declared, 'parameters') : placeOfTool(parts, tool),
-    isServers ? 'info' : 'warning',
+    isForeign ? 'info' : 'warning',
     'tool/strict-schema',
     `Strict providers refuse the JSON Schema of ${tool.name}: ${missing.join('; ')}.`,
-    isServers
+    isForeign
       ? 'The schema is that of its server. Leave the tool out of `tools:` of the tasks if your provider refuses it.'
       : 'Say the type of every argument, and in `required` which of them must be there.',
     isPlain ? fixOf('Require every argument', edit) : undefined,

@@ -1,5 +1,5 @@
 import { describeSimulated } from '../../core/domain/simulatedTool.ts';
-import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { isLeftOut, nameOnServer, serverOf, type Tool } from '../../core/domain/tool.ts';
 import { checkServerTools } from '../checks/checkServerTools.ts';
 import { placeOfTool } from '../checks/checkSources.ts';
 import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossCheck.ts';
@@ -84,14 +84,17 @@ function duplicateNames(
   kept: ReadonlyMap<string, Tool>,
 ): readonly Diagnostic[] {
   const repeated = all.filter((tool) => kept.get(tool.name) !== tool);
-  return repeated.map((tool) => ({
-    ...placeOfTool(parts, tool),
-    code: 'tool/duplicate-name',
-    severity: 'error',
-    message: `Two tools are named ${tool.name}.`,
-    hint:
-      tool.source.type === 'mcp'
-        ? `Write rename: { ${JSON.stringify(nameOnServer(tool))}: NAME } or prefix: under mcpServers.${tool.source.server} in domain.yaml.`
-        : 'Rename one of them.',
-  }));
+  return repeated.map((tool) => {
+    const server = serverOf(tool);
+    return {
+      ...placeOfTool(parts, tool),
+      code: 'tool/duplicate-name',
+      severity: 'error',
+      message: `Two tools are named ${tool.name}.`,
+      hint:
+        server !== null
+          ? `Write rename: { ${JSON.stringify(nameOnServer(tool))}: NAME } or prefix: under mcpServers.${server} in domain.yaml.`
+          : 'Rename one of them.',
+    };
+  });
 }

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { capitalized } from '../../core/text/capitalized.ts';
 import { type Json, type JsonObject, textOrJson, valueAt } from '../../core/values/json.ts';
@@ -26,7 +27,7 @@ export type ArgumentProblem = {
  * @param integers JSON Pointers of texts that are numbers
  */
 export function argumentProblems(
-  tool: Tool,
+  tool: Pick<Tool, 'name' | 'parameters'> & Partial<Pick<Tool, 'source'>>,
   given: JsonObject,
   integers?: readonly string[],
 ): readonly ArgumentProblem[] {
@@ -35,7 +36,7 @@ export function argumentProblems(
   const checked = { schema: tool.parameters, value: given, integers: integersIn(tool.parameters, given, integers) };
   const errors = exactErrors(schema, checked);
   // The server checks what cannot be checked here.
-  if (tool.source?.type === 'mcp' && errors.some(isUnchecked)) return [];
+  if (tool.source && sourceOf({ source: tool.source }).isForeign && errors.some(isUnchecked)) return [];
   return errors.map((error) => problemOf(tool, error, given));
 }
 
@@ -102,7 +103,7 @@ function typeHint(value: Json | undefined, wanted: string): string {
   return `It is ${JSON.stringify(value)?.slice(0, 80) ?? 'missing'}.`;
 }
 
-function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): ArgumentProblem {
+function problemOf(tool: Pick<Tool, 'name' | 'parameters'>, error: ErrorObject, given: JsonObject): ArgumentProblem {
   const path = keysOfPointer(error.instancePath);
   const name = path.join('.');
   const params = error.params as Record<string, unknown>;

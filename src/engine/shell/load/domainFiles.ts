@@ -3,6 +3,7 @@ import { basename, join, resolve, sep } from 'node:path';
 import { type DomainFile, domainFileSchema } from '../../core/domain/domain.ts';
 import type { personaSchema } from '../../core/domain/persona.ts';
 import { type SimulatedTool, simulatedToolSchema } from '../../core/domain/simulatedTool.ts';
+import { sourceKeys } from '../../core/domain/sources/sourceKind.ts';
 import { type Task, taskSchema } from '../../core/domain/task.ts';
 import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
 import { partsOf } from '../source/fileParts.ts';
@@ -27,7 +28,7 @@ export type Reader = {
 export const noItems = { items: [], broken: [], diagnostics: [], sources: [] } as const;
 
 /** Keys of domain.yaml that name files of the domain, or that have tools. */
-const keysOfFiles = [
+const keysOfFiles: readonly string[] = [
   'policy',
   'rules',
   'phrases',
@@ -38,8 +39,7 @@ const keysOfFiles = [
   'pythonTools',
   'database',
   'userDatabase',
-  'mcpServers',
-  'environments',
+  ...sourceKeys,
 ];
 
 /**

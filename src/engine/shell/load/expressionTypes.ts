@@ -1,3 +1,4 @@
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import { factOf, type Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import {
@@ -81,8 +82,8 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
     return type;
   };
   const resultOf: DomainTypes['resultOf'] = (...tools) => {
-    const code = tools.filter((tool) => tool !== undefined && isInFiles(tool)).map((tool) => tool?.name ?? '');
-    const others = tools.filter((tool) => tool === undefined || !isInFiles(tool)).map(typeOfResult);
+    const code = tools.filter((tool) => tool !== undefined && sourceOf(tool).isInFiles).map((tool) => tool?.name ?? '');
+    const others = tools.filter((tool) => tool === undefined || !sourceOf(tool).isInFiles).map(typeOfResult);
     return eitherOf([...others, ...(code.length > 0 ? [codeResult(code)] : [])]);
   };
   const values = new Map<string, ReadonlySet<string>>();
@@ -242,12 +243,10 @@ function typeOfArguments({ name, parameters }: Tool, valuesOf: DomainTypes['valu
   return { object: { ...type.object, what: 'the arguments', kind: 'arguments', fields: new Map(fields) } };
 }
 
-const isInFiles = ({ source }: Tool): boolean =>
-  source.type === 'code' || (source.type === 'python' && source.environment === undefined);
-
 function typeOfResult(tool: Tool | undefined): Type {
-  if (tool?.source.type !== 'simulated') return anyType;
-  return eitherOf([typeOfSchema(tool.source.result, `the result of ${tool.name}`), textType]);
+  const simulation = tool && sourceOf(tool).simulation;
+  if (!simulation) return anyType;
+  return eitherOf([typeOfSchema(simulation.result, `the result of ${tool.name}`), textType]);
 }
 
 /** Names that a result can have as fields: fields of the data, and keys in the code. */

@@ -4,6 +4,7 @@ import type { Phrases } from '../../core/domain/phrases.ts';
 import type { ParsedPolicy } from '../../core/domain/policy.ts';
 import type { Rule } from '../../core/domain/rule.ts';
 import type { SimulatedTool } from '../../core/domain/simulatedTool.ts';
+import { sourceKeys } from '../../core/domain/sources/sourceKind.ts';
 import type { Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import type { JsonObject } from '../../core/values/json.ts';
@@ -111,8 +112,8 @@ export type LoadedDomain = {
 };
 
 /** Whether tools come from servers or environments, so that only starting those tells their names. */
-export function hasSources({ mcpServers, environments }: DomainFile): boolean {
-  return Object.keys(mcpServers).length > 0 || Object.keys(environments).length > 0;
+export function hasSources(file: DomainFile): boolean {
+  return sourceKeys.some((key) => Object.keys(file[key]).length > 0);
 }
 
 /** Whether there are tools outside the worker: in Python, of servers, of environments. */

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
+import { simulationOf } from '../../core/domain/simulatedTool.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { doubtAbout } from '../../core/values/answerDoubt.ts';
 import { exactSchema } from '../../core/values/exactSchema.ts';
@@ -78,7 +79,7 @@ export async function askToolModel(
 
 /** Returns what the model receives about the tool that it simulates. */
 function simulatorInstructions(tool: Tool): string {
-  const source = simulated(tool);
+  const source = simulationOf(tool);
   return [
     `You simulate the tool ${tool.name} of a computer system. Answer exactly as that tool would, with one JSON object and nothing else.`,
     `What it does: ${tool.description}`,
@@ -110,7 +111,7 @@ function answerFormat(tool: Tool) {
   const { if: _if, then: _then, ...item } = writesSchema.items;
   const operation = { ...item, properties: { ...item.properties, path: { type: 'string' } } };
   const writes = tool.effect === 'write' ? { writes: { ...writesSchema, items: operation } } : {};
-  const properties = { result: simulated(tool).result as JsonObject, error: { type: 'string' }, ...writes };
+  const properties = { result: simulationOf(tool).result as JsonObject, error: { type: 'string' }, ...writes };
   return structured('tool_answer', { type: 'object', properties, additionalProperties: false }, false);
 }
 
@@ -148,7 +149,7 @@ function misfitIn(answer: JsonObject, tool: Tool): Pick<ErrorObject, 'instancePa
   const [form] = exactDataErrors(answerSchema, answer);
   const { result } = answer;
   if (form || result === undefined) return form;
-  const [error] = exactDataErrors(simulated(tool).result as JsonObject, result);
+  const [error] = exactDataErrors(simulationOf(tool).result as JsonObject, result);
   return error && { ...error, instancePath: `/result${error.instancePath}` };
 }
 
@@ -157,9 +158,4 @@ type Written = { readonly op: Patch['op']; readonly path: string; readonly value
 function patchOf({ op, path, value }: Written): Patch {
   const isValued = op !== 'remove' && value !== undefined;
   return { op, path: keysOfPointer(path), ...(isValued ? { value: withDigits(value) } : {}) };
-}
-
-function simulated({ source, name }: Tool) {
-  if (source.type === 'simulated') return source;
-  throw new Error(`${name} is not simulated`);
 }

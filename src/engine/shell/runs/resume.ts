@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Domain } from '../../core/domain/domain.ts';
-import { outsideSource } from '../../core/domain/tool.ts';
+import { externalSource } from '../../core/domain/tool.ts';
 import type { RolloutEvent, RolloutStarted } from '../../core/events/event.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -22,7 +22,7 @@ export function resumePoint(
   run?: string,
 ): Pick<RolloutRequest, 'from' | 'sidecar'> {
   const afresh = { from: started };
-  if (!existsSync(path) || domain.tools.some((tool) => outsideSource(tool) !== null)) return afresh;
+  if (!existsSync(path) || domain.tools.some((tool) => externalSource(tool) !== null)) return afresh;
   const { lines, problems } = readRecording(path);
   const intact = lines.slice(0, problems[0] ? problems[0].line - 1 : lines.length).map(({ event }) => event);
   const events = beforeInterruption(intact);

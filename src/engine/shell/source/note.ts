@@ -107,7 +107,7 @@ export function checkDuplicates(
 }
 
 /** Returns the names of a tool's arguments, also those that only some forms of its schema have. */
-export function argumentsOf({ parameters }: Tool): readonly string[] {
+export function argumentsOf({ parameters }: Pick<Tool, 'parameters'>): readonly string[] {
   const names = schemaParts(parameters, parameters).flatMap(({ properties = null, required }) => [
     ...(isObject(properties) ? Object.keys(properties) : []),
     ...(Array.isArray(required) ? required.map(String) : []),

@@ -1,4 +1,5 @@
-import { type CallLimits, declaredLimits, type Tool, type ToolOrigin } from '../../core/domain/tool.ts';
+import type { ToolOrigin } from '../../core/domain/sources/sources.ts';
+import { type CallLimits, declaredLimits, type Tool } from '../../core/domain/tool.ts';
 import type { BridgeTool } from './bridgeProcess.ts';
 
 /** Returns what the engine knows of a tool that a Python process described; what domain.yaml says about it wins. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { comparedFields } from '../../core/domain/comparedFields.ts';
-import type { Domain, DomainFile } from '../../core/domain/domain.ts';
+import { type Domain, type DomainFile, declaredSource } from '../../core/domain/domain.ts';
 import { comparisonOf } from '../../core/domain/fieldComparison.ts';
 import type { Assertion, Task } from '../../core/domain/task.ts';
-import { outsideSource, type Tool } from '../../core/domain/tool.ts';
+import { externalSource, type Tool } from '../../core/domain/tool.ts';
 import type { EventOf, RolloutEvent } from '../../core/events/event.ts';
 import { type NumberForms, numberFormsOf } from '../../core/events/message.ts';
 import { withResults } from '../../core/events/quotedResults.ts';
@@ -363,8 +363,7 @@ export class RolloutTools {
    * recorded calls are made again and every result is compared; `none` refuses as soon as a write was recorded.
    */
   async restore(domain: Domain, events: readonly RolloutEvent[]): Promise<void> {
-    const { mcpServers, environments } = domain.file;
-    const stateOf = (name: string) => (mcpServers[name] ?? environments[name])?.state ?? 'none';
+    const stateOf = (name: string) => declaredSource(domain.file, name)?.state ?? 'none';
     for (const [name, source] of this.#sources) {
       if (stateOf(name) !== 'snapshot') continue;
       const saved = events.findLast((event) => event.type === 'sourceSaved' && event.source === name);
@@ -457,7 +456,7 @@ function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonl
     if (event.type !== 'toolReturned' || !call) continue;
     const { name, arguments: args } = call;
     const tool = domain.tools.find((each) => each.name === name);
-    const source = tool ? outsideSource(tool) : null;
+    const source = tool ? externalSource(tool) : null;
     const isCancelled = event.isError && event.content === cancelledResult;
     // A fault that made an error of the call kept it from its source.
     if (!tool || source === null || typeof args === 'string' || isCancelled || (hasFault && event.isError)) continue;

@@ -1,6 +1,7 @@
 import { visibleTo } from '../../core/domain/simulatedTool.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import type { Task } from '../../core/domain/task.ts';
-import { outsideSource, type Side, type Tool } from '../../core/domain/tool.ts';
+import { externalSource, runsInWorker, type Side, type Tool } from '../../core/domain/tool.ts';
 import { type CallFault, callFaults } from '../../core/events/callFaults.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/events/event.ts';
 import { numberFormsOf, resultsSoFar, type ToolCall } from '../../core/events/message.ts';
@@ -13,6 +14,7 @@ import type { JudgeAnswer, JudgeQuestion } from '../../core/rollout/judgement.ts
 import { type Advanced, advance, begin, resumable, type Setting, stateHash } from '../../core/rollout/rollout.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
 import { contentHash } from '../../core/values/hash.ts';
+import { impossible } from '../../core/values/impossible.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { type Random, randomStream, rolloutKey } from '../../core/values/random.ts';
@@ -146,7 +148,7 @@ export class CheckedRollout {
     if (effect?.type === 'sync') return domain.file.toolTimeoutMs;
     if (effect?.type !== 'finishCall') return null;
     const tool = calledTool(domain, effect.call.name, effect.by);
-    return tool?.source.type === 'code' ? tool.timeoutMs : null;
+    return tool && runsInWorker(tool) ? tool.timeoutMs : null;
   }
 
   /** Whether the reward is there. */
@@ -370,7 +372,7 @@ export class CheckedRollout {
         const reached = this.#reached(call, tool, by);
         if ('content' in reached) return toolReturned(call.id, by, reached);
         const seeded = faults.map(({ fault }) => fault);
-        if (tool?.source.type === 'code') {
+        if (tool && runsInWorker(tool)) {
           const content = event.isError ? null : resultByFaults(seeded);
           return toolReturned(call.id, by, { content: content ?? event.content, isError: event.isError });
         }
@@ -416,15 +418,18 @@ export class CheckedRollout {
    */
   #mayWrite(call: ToolCall, tool: Tool | undefined, by: Side, writes: Writes): boolean {
     if (!tool || 'content' in this.#reached(call, tool, by)) return false;
-    switch (tool.source.type) {
-      case 'python':
+    const { runs } = sourceOf(tool);
+    switch (runs) {
+      case 'inPython':
         return true;
-      case 'code':
+      case 'inWorker':
         return tool.effect === 'write' && writes.every(({ side }) => side === tool.owner);
-      case 'simulated':
+      case 'byModel':
         return this.#result?.step === this.#callStep && isSame(this.#result.writes, writes);
-      default:
+      case 'atSource':
         return false;
+      default:
+        return impossible('place of calls', runs);
     }
   }
 
@@ -487,22 +492,23 @@ export class CheckedRollout {
         return { type: 'judge', question: effect.question };
       case 'simulated': {
         const called = this.#called();
-        if (called?.tool.source.type !== 'simulated') break;
+        const simulation = called && sourceOf(called.tool).simulation;
+        if (!simulation) break;
         const { tool, asked } = called;
         if (this.#result?.step === asked.step) throw new ForgedMessage(`it asked for ${asked.name} again`);
         const problem = this.#problem?.step === asked.step ? this.#problem.text : null;
-        const visible = visibleTo(called.tool.source, asked.arguments, state.world[tool.owner]);
+        const visible = visibleTo(simulation, asked.arguments, state.world[tool.owner]);
         return { ...asked, type: 'simulated', problem, now, visible };
       }
       case 'tool': {
         const called = this.#called();
-        const source = called && outsideSource(called.tool);
+        const source = called && externalSource(called.tool);
         if (!called || !source) break;
         return { ...called.asked, type: 'tool', source };
       }
       case 'python': {
         const called = this.#called() ?? this.#goldAction(about.step, about.filled);
-        if (called?.tool.source.type !== 'python') break;
+        if (!called || sourceOf(called.tool).runs !== 'inPython') break;
         const { asked, random } = called;
         const seed = `${random.integer(1 << 30)}-${random.integer(1 << 30)}`;
         return { ...about, ...asked, type: 'python', now, seed };

@@ -1,8 +1,10 @@
 import type { World } from '../../core/domain/domain.ts';
-import { writeProblem } from '../../core/domain/simulatedTool.ts';
+import { simulationOf, writeProblem } from '../../core/domain/simulatedTool.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import type { Writes } from '../../core/events/event.ts';
 import { numberFormsOf, type ToolCall } from '../../core/events/message.ts';
+import { impossible } from '../../core/values/impossible.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
 import { applyPatches, type Database, diffDatabases, type Patch, sameDatabase } from '../../core/world/database.ts';
 import { Fault, messageOf } from '../files/fault.ts';
@@ -48,8 +50,8 @@ export class ExternalCalls {
 
   async call(tool: Tool, { arguments: args, ...forms }: ToolCall, context: ToolContext): Promise<ToolOutcome> {
     const given: GivenArguments = { arguments: args as JsonObject, ...numberFormsOf(forms) };
-    if (tool.source.type === 'python' && tool.source.environment !== undefined)
-      return this.#callHosted(tool, tool.source.environment, given, context);
+    const { hosted } = sourceOf(tool);
+    if (hosted !== null) return this.#callHosted(tool, hosted, given, context);
     if (!tool.cache || tool.effect === 'write') return this.#make(tool, given, context);
     const reads = this.#reads?.world === context.world ? this.#reads : { world: context.world, results: new Map() };
     this.#reads = reads;
@@ -62,9 +64,19 @@ export class ExternalCalls {
   }
 
   #make(tool: Tool, given: GivenArguments, context: ToolContext): Promise<ToolOutcome> {
-    if (tool.source.type === 'python') return this.#callPython(tool, context);
-    if (tool.source.type === 'simulated') return this.#callSimulated(tool, given.arguments, context);
-    return this.#callSource();
+    const { runs } = sourceOf(tool);
+    switch (runs) {
+      case 'inPython':
+        return this.#callPython(tool, context);
+      case 'byModel':
+        return this.#callSimulated(tool, given.arguments, context);
+      case 'atSource':
+      // Only a gold action calls a tool of the worker here, and the supervisor refuses its question.
+      case 'inWorker':
+        return this.#callSource();
+      default:
+        return impossible('place of calls', runs);
+    }
   }
 
   async #callSource(): Promise<ToolOutcome> {
@@ -191,10 +203,10 @@ export function simulatedOutcome(
 ): ToolOutcome | { readonly problem: string } {
   if ('problem' in answer) return answer;
   const { content, isError, writes } = answer;
-  const { source, owner: side } = tool;
-  if (source.type !== 'simulated') throw new Error(`${tool.name} is not simulated`);
+  const { owner: side } = tool;
+  const simulation = simulationOf(tool);
   if (isError && writes.length > 0) return { problem: 'an answer with an error writes nothing' };
-  const problem = writes.map((patch) => writeProblem(tool, source, args, patch)).find((each) => each !== null);
+  const problem = writes.map((patch) => writeProblem(tool, simulation, args, patch)).find((each) => each !== null);
   const patches = problem ?? fitting(world, side, writes);
   if (typeof patches === 'string') return { problem: patches };
   return { content, isError, writes: patches.length > 0 ? [{ side, patches: patches as never }] : [] };

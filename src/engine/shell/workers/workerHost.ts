@@ -4,8 +4,9 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { CodeTool, Sync } from '../../authoring.ts';
 import { type HostedEnvironment, hostedName } from '../../core/domain/domain.ts';
 import { pathsVisible } from '../../core/domain/simulatedTool.ts';
+import { sourceOf } from '../../core/domain/sources/sources.ts';
 import { taskIn } from '../../core/domain/taskVariant.ts';
-import type { Tool } from '../../core/domain/tool.ts';
+import { runsInWorker, type Tool } from '../../core/domain/tool.ts';
 import type { Writes } from '../../core/events/event.ts';
 import type { RolloutState } from '../../core/events/state.ts';
 import type { JudgeAnswer } from '../../core/rollout/judgement.ts';
@@ -291,7 +292,7 @@ export class WorkerHost {
         if (tool.effect === 'write') external.forget();
         // A person who looks at the code with a debugger sees the rows themselves.
         const observer = this.#options.inspector.isOpen ? null : observerOf(served, tool, values, context);
-        return tool.source.type === 'code'
+        return runsInWorker(tool)
           ? this.#callCode(rollout, tool, values, context, observer)
           : external.call(tool, call, context);
       }),
@@ -439,11 +440,11 @@ export class WorkerHost {
  * Anyone who notes what a call reads; one call may be made more than once. Null where no one asked, or no one can tell.
  */
 function observerOf(served: Served, tool: Tool, values: JsonObject, { world }: ToolContext): ReadObserver | null {
-  const { source, owner } = tool;
-  if (!served.start.reads || (source.type !== 'code' && source.type !== 'simulated')) return null;
+  const { owner } = tool;
+  const { simulation } = sourceOf(tool);
+  if (!served.start.reads || (!runsInWorker(tool) && !simulation)) return null;
   served.observer ??= new ReadObserver();
-  if (source.type === 'simulated')
-    for (const path of pathsVisible(source, values, world[owner])) served.observer.whole(owner, path);
+  if (simulation) for (const path of pathsVisible(simulation, values, world[owner])) served.observer.whole(owner, path);
   return served.observer;
 }
 
