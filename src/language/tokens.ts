@@ -1,6 +1,6 @@
 import { functionNames } from '../engine/core/expression/signature.ts';
 import type { Source } from '../engine/shell/source/source.ts';
-import { tokensOf } from './symbols/expressionText.ts';
+import { keywords, tokensOf } from './symbols/expressionText.ts';
 import { type LanguageDomain, textOf } from './symbols/languageDomain.ts';
 import { isYaml, roleAt, type SymbolKind, type YamlKind } from './symbols/roles.ts';
 import { referencesOfFile } from './symbols/symbols.ts';
@@ -34,7 +34,6 @@ export function tokensOfFile(domain: LanguageDomain, file: string): readonly Nam
     });
 }
 
-const keywords = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 const functions: ReadonlySet<string> = new Set(functionNames);
 
 type Word = Span & { readonly kind: NameToken['kind']; readonly declares: false };

@@ -30,7 +30,7 @@ function upwardImports(file: string, text: string): string[] {
 }
 
 function importedInTypeScript(file: string, text: string): string[] {
-  const paths = text.matchAll(/(?:\bfrom|\bimport\()\s*'(\.[^']+)'/g);
+  const paths = text.matchAll(/(?:\bfrom|\bimport\(?)\s*'(\.[^']+)'/g);
   return [...paths].map(([, path = '']) => posix.join(dirname(file), path));
 }
 
@@ -57,6 +57,7 @@ test.each([
   ["import type { Task } from '../domain/task.ts';", 1],
   ["import { json } from '../values/json.ts';", 0],
   ["const late = await import('../../shell/rollout/driver.ts');", 1],
+  ["import '../domain/task.ts';", 1],
 ])('a planted import is found: %s', (line, count) => {
   expect(upwardImports('src/engine/core/world/planted.ts', line)).toHaveLength(count);
 });

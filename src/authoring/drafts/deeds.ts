@@ -1,10 +1,10 @@
 import { isConfirmation, type Recogniser } from '../../engine/core/dialogue/dialogue.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
-import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './values.ts';
-import { stemOf, weighed } from './vocabulary.ts';
+import { agentWritesOf, stemOf, vocabularyOf } from './vocabulary.ts';
 
 /** A call that the agent speaks of, as far as its words tell. */
 export type Deed = {
@@ -82,8 +82,9 @@ type Read = { readonly deed: Deed; readonly score: number };
 
 /** The write call that an utterance speaks of: by the domain's own sentences, by the tool's words, by the values named. */
 function deedIn(spoken: readonly Utterance[], at: number, domain: Domain, values: KnownValues): Deed | null {
-  const tools = domain.tools.filter((tool) => isWrite(tool) && tool.owner === 'agent' && !tool.generic);
-  const read = tools.map((tool) => readAs(tool, spoken, at, domain, values)).filter(({ score }) => score > 0);
+  const read = agentWritesOf(domain)
+    .map((tool) => readAs(tool, spoken, at, domain, values))
+    .filter(({ score }) => score > 0);
   const [best, second] = read.sort((one, other) => other.score - one.score);
   return best && best.score > (second?.score ?? 0) ? best.deed : null;
 }
@@ -118,21 +119,12 @@ function readAs(tool: Tool, spoken: readonly Utterance[], at: number, domain: Do
   return { deed: { tool, arguments: found, missing, at }, score };
 }
 
-const vocabularies = new WeakMap<Domain, ReadonlyMap<string, ReadonlyMap<string, number>>>();
-
-/** The words of each write tool's name and description; the more tools have a word, the less it says. */
-function spokenWords(domain: Domain): ReadonlyMap<string, ReadonlyMap<string, number>> {
-  const known = vocabularies.get(domain);
-  if (known) return known;
-  const writes = domain.tools.filter((tool) => isWrite(tool) && tool.owner === 'agent' && !tool.generic);
-  const words = writes.map(({ name, description }) => {
-    const all = wordsOf(`${name.replaceAll('_', ' ')} ${description}`).filter((word) => !common.has(word));
-    return [name, new Set(all.map(stem))] as const;
-  });
-  const made = weighed(words);
-  vocabularies.set(domain, made);
-  return made;
-}
+/** The words of the name and the description of each tool that changes something. */
+const spokenWords = vocabularyOf(({ name, description }) =>
+  wordsOf(`${name.replaceAll('_', ' ')} ${description}`)
+    .filter((word) => !common.has(word))
+    .map(stem),
+);
 
 const stem = (word: string) => stemOf(word, 6);
 

@@ -1,8 +1,7 @@
 import type { Domain } from '../../engine/core/domain/domain.ts';
-import { isWrite } from '../../engine/core/domain/tool.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import type { Span } from '../masking/valueIndex.ts';
-import { stemOf, weighed } from './vocabulary.ts';
+import { stemOf, vocabularyOf } from './vocabulary.ts';
 
 /** A user's request, in words. */
 export type Request = {
@@ -158,27 +157,17 @@ function termsOf(vector: Vector, nameOf: (term: string) => string): string {
   return terms.map(([term]) => nameOf(term)).join(', ') || 'nothing that tells';
 }
 
-const vocabularies = new WeakMap<Domain, ReadonlyMap<string, ReadonlyMap<string, number>>>();
-
-/** The words of each tool that changes something or hands over; the more tools have a word, the less it says. */
-function vocabularyOf(domain: Domain): ReadonlyMap<string, ReadonlyMap<string, number>> {
-  const known = vocabularies.get(domain);
-  if (known) return known;
-  const tools = domain.tools.filter((tool) => tool.owner === 'agent' && isWrite(tool) && !tool.generic);
-  const own = tools.map(({ name, description }) => {
-    const { propose = [], done = [], synonyms = [] } = domain.lexicon.tools[name] ?? {};
-    const spoken = [...propose, ...done, ...synonyms].join(' ').replace(/\{\w+\}/g, ' ');
-    return [name, new Set(termsIn(`${name.replaceAll('_', ' ')} ${description} ${spoken}`))] as const;
-  });
-  const made = weighed(own);
-  vocabularies.set(domain, made);
-  return made;
-}
+/** The words of each tool that changes something, with those of the domain's sentences about it. */
+const describedWords = vocabularyOf(({ name, description }, { lexicon }) => {
+  const { propose = [], done = [], synonyms = [] } = lexicon.tools[name] ?? {};
+  const spoken = [...propose, ...done, ...synonyms].join(' ').replace(/\{\w+\}/g, ' ');
+  return termsIn(`${name.replaceAll('_', ' ')} ${description} ${spoken}`);
+});
 
 /** Returns the tool whose words a request uses most; null if no tool is ahead of the others. */
 function toolOf(text: string, domain: Domain): string | null {
   const said = new Set(termsIn(text));
-  const ranked = [...vocabularyOf(domain)].map(([name, words]) => {
+  const ranked = [...describedWords(domain)].map(([name, words]) => {
     const verb = stem(wordsOf(name.replaceAll('_', ' '))[0] ?? '');
     const score = [...words].reduce((sum, [word, weight]) => sum + (said.has(word) ? weight : 0), 0);
     return { name, score: score + (said.has(verb) ? 1 : 0) };

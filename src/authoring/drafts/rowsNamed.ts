@@ -14,11 +14,11 @@ const mostKinds = 8;
 /** The tables of both databases. */
 export function tablesOf(world: Readonly<Record<Side, JsonObject>>): readonly Table[] {
   return (['agent', 'user'] as const).flatMap((side) =>
-    Object.entries(world[side]).flatMap(([name, rows]) => (isTable(rows) ? [{ side, name, rows }] : [])),
+    Object.entries(world[side]).flatMap(([name, rows]) => (areRows(rows) ? [{ side, name, rows }] : [])),
   );
 }
 
-function isTable(rows: Json | undefined): rows is Readonly<Record<string, JsonObject>> {
+function areRows(rows: Json | undefined): rows is Readonly<Record<string, JsonObject>> {
   return isObject(rows) && Object.keys(rows).length > 1 && Object.values(rows).every(isObject);
 }
 

@@ -3,7 +3,7 @@ import type { Domain } from '../../engine/core/domain/domain.ts';
 import { factOf } from '../../engine/core/domain/task.ts';
 import { requiredIn, type Tool } from '../../engine/core/domain/tool.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
-import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { wordPattern } from '../masking/script.ts';
 import { indexOfValues, type ValueIndex } from '../masking/valueIndex.ts';
 
@@ -113,8 +113,7 @@ function addValues(value: Json, field: string, add: (name: string, value: string
   } else if (Array.isArray(value)) for (const each of value) addValues(each, field, add);
   else if (typeof value === 'object' && value !== null)
     for (const [key, each] of Object.entries(value)) {
-      const isRow = typeof each === 'object' && each !== null && !Array.isArray(each);
-      if (isRow && field !== '') add(field, key);
+      if (isObject(each) && field !== '') add(field, key);
       addValues(each, key, add);
     }
 }

@@ -1,3 +1,6 @@
+import type { Domain } from '../../engine/core/domain/domain.ts';
+import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
+
 /** Returns the first letters of a word, which its forms share: cancel, cancelled, cancelling. */
 export function stemOf(word: string, most: number): string {
   const bare = word.replace(/(?:ing|ed|ation|ment)$/, '');
@@ -6,8 +9,26 @@ export function stemOf(word: string, most: number): string {
 
 type Vocabularies = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
+/** Returns the tools with which the agent changes something, without generic ones. */
+export const agentWritesOf = ({ tools }: Domain): readonly Tool[] =>
+  tools.filter((tool) => isWrite(tool) && tool.owner === 'agent' && !tool.generic);
+
+/** Returns the weighed words of an agent's writes, which are computed once for a domain. */
+export function vocabularyOf(
+  wordsOf: (tool: Tool, domain: Domain) => readonly string[],
+): (domain: Domain) => Vocabularies {
+  const vocabularies = new WeakMap<Domain, Vocabularies>();
+  return (domain) => {
+    const known = vocabularies.get(domain);
+    if (known) return known;
+    const made = weighed(agentWritesOf(domain).map((tool) => [tool.name, new Set(wordsOf(tool, domain))]));
+    vocabularies.set(domain, made);
+    return made;
+  };
+}
+
 /** Returns the words of tools with their weights: the more tools have a word, the less it says. */
-export function weighed(tools: readonly (readonly [name: string, words: ReadonlySet<string>])[]): Vocabularies {
+function weighed(tools: readonly (readonly [name: string, words: ReadonlySet<string>])[]): Vocabularies {
   const weightOf = (word: string) => 1 / tools.filter(([, words]) => words.has(word)).length;
   return new Map(tools.map(([name, words]) => [name, new Map([...words].map((word) => [word, weightOf(word)]))]));
 }

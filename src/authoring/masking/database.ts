@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { isFullName, partsOfName } from './eastAsianNames.ts';
 import { kindOfField } from './fields.ts';
 import type { MaskOptions } from './masker.ts';
@@ -97,7 +97,7 @@ function personOf(key: string, row: Json): Person | null {
 function* fieldsIn(row: JsonObject): Iterable<readonly [field: string, value: string]> {
   for (const [field, value] of Object.entries(row)) {
     if (typeof value === 'string') yield [field, value];
-    else if (typeof value === 'object' && value !== null && !Array.isArray(value)) yield* fieldsIn(value as JsonObject);
+    else if (isObject(value)) yield* fieldsIn(value);
   }
 }
 

@@ -1,5 +1,5 @@
 import { decodeNamedCharacterReference } from 'decode-named-character-reference';
-import { type Json, type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { pythonLiteral } from '../../engine/core/values/pythonLiteral.ts';
 import type { Span } from './valueIndex.ts';
@@ -26,9 +26,6 @@ function valueIn(text: string, start: number, end: number): ValueWithin | null {
   const isData = typeof value === 'object' && value !== null && (!Array.isArray(value) || value.some(isObject));
   return isData && !isTooDeep(value) ? { start, end, value: value as Json } : null;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the rows of a table whose columns are in another list than its cells: `{"columns": […], "rows": [[…]]}`. */
 export function rowsOf(value: JsonObject): readonly JsonObject[] {

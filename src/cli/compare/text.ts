@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
+import { signed } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
@@ -69,7 +70,6 @@ export function estimateText({ value, low, high }: Estimate, tasks: number): str
 }
 
 const cell = (reward: number, trials: number) => `${reward.toFixed(2)} of ${trials}`;
-const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;
 
 /** Two recordings for a terminal: where they part, what each did then, how they ended. */
 export function recordingsText(compared: RecordingsCompared): string {

@@ -391,7 +391,6 @@ export class RehearsalSession extends AnsweringSession {
     this.sendEvent(new Event('rehearsal/modelAnswered', { input, output, money: null }));
   }
 
-  /** The rollout waits for the turn of a person, so it does not stop before that is typed. */
   /** Tells the person who plays the user what to achieve, once. */
   #tellGoal(): void {
     const { goal } = this.#playback?.debuggee.task.user ?? {};
@@ -400,6 +399,7 @@ export class RehearsalSession extends AnsweringSession {
     this.#narrator.print(`you play the user, with this goal: ${goal.trim()}`);
   }
 
+  /** The rollout waits for the turn of a person, so it does not stop before that is typed. */
   #tellAwaited(seat: 'agent' | 'user'): void {
     this.sendEvent(new Event('rehearsal/turnAwaited', { seat }));
   }

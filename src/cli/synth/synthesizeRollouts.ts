@@ -165,6 +165,7 @@ function sourcesOf({ domain, tasks, options }: Played, supervisor: Supervisor, i
     ...{ name: `${domain.file.name}.${by}`, supervisor, tasks, agent, user, brings },
   });
   if (isTaught) return [source('teacher', options.agentFor({}), ['success', 'nearMiss'])];
+  // The name is part of the paths of recordings, and a synthesis draws from these in their order. So it stays.
   return [source('gold', { type: 'gold' }, ['success']), source('slip', { type: 'faultyGold' }, ['nearMiss'])];
 }
 

@@ -59,8 +59,6 @@ export function replayRecording(domain: LoadedDomain, path: string): Replayed {
   return { steps, problems: found };
 }
 
-/** The problem with an empty recording. */
-
 /** Folds recorded lines one by one, and says what is wrong with each. It ends at an event that can't follow. */
 export function* replayed(
   setting: Setting,

@@ -4,7 +4,7 @@ import { ruleNames } from '../../engine/core/rules/seen.ts';
 import { assertionNames } from '../../engine/core/verifiers/assertions.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { type Cursor, standIn } from '../symbols/cursor.ts';
-import { type ExpressionPath, readExpression, type Token, tokensOf } from '../symbols/expressionText.ts';
+import { type ExpressionPath, readExpression, type Token, tokensOf, wordOperators } from '../symbols/expressionText.ts';
 import { type LanguageDomain, parametersOf, shapesOf, toolsOf } from '../symbols/languageDomain.ts';
 import type { YamlKind } from '../symbols/roles.ts';
 import { walk } from '../symbols/shape.ts';
@@ -148,6 +148,6 @@ function nameOffers(kind: YamlKind, { text }: Source, path: Cursor['path']): rea
         rank: 3,
       }),
     ),
-    ...['and', 'or', 'not', 'in'].map((label): Offer => ({ label, kind: 'value', rank: 6 })),
+    ...wordOperators.map((label): Offer => ({ label, kind: 'value', rank: 6 })),
   ];
 }

@@ -38,6 +38,12 @@ export function tokensOf(text: string): readonly Token[] {
   return found;
 }
 
+/** The operators that are words. */
+export const wordOperators = ['and', 'or', 'not', 'in'] as const;
+
+/** The words of an expression that name nothing. */
+export const keywords: ReadonlySet<string> = new Set([...wordOperators, 'true', 'false', 'null']);
+
 type Binding = { readonly root: Token; readonly parts: readonly PathPart[] } | null;
 type Scope = ReadonlyMap<string, Binding>;
 
@@ -88,7 +94,7 @@ class Reader {
       this.#at += 1;
       return isOfTool;
     }
-    if (token.kind === 'name' && !words.has(token.text)) {
+    if (token.kind === 'name' && !keywords.has(token.text)) {
       const path = this.#path(token, scope);
       return path.parts.at(-1)?.segment === 'tool' || (path.parts.length === 0 && path.root.text === 'tool');
     }
@@ -197,8 +203,6 @@ class Reader {
     return element(open.to);
   }
 }
-
-const words = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 
 /** A part that is in another path: it has no place of its own here. */
 const unplaced = ({ segment, from }: PathPart): PathPart => ({ segment, from, to: from });

@@ -1,4 +1,4 @@
-import '../language.ts';
+import './browserLanguage.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { nearestPoint, type PlacedPoint } from '../models/nearest.ts';

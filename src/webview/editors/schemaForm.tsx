@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
+import { type Json, type JsonObject, objectOf, type Path } from '../../engine/core/values/json.ts';
 import {
   demandsOf,
   emptyValue,
@@ -10,7 +10,6 @@ import {
   type Misfit,
   misfitAt,
   numberFrom,
-  objectOf,
   resolved,
   type Schema,
   variantFor,

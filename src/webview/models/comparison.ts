@@ -1,3 +1,4 @@
+import { signed } from '../../engine/core/events/displayText.ts';
 import type {
   ComparedMetrics,
   ComparedRun,
@@ -313,5 +314,3 @@ export function verdictText(comparison: RunsCompared, other: number): string {
   const tasks = `${pair.tasks.length} ${pair.tasks.length === 1 ? 'task' : 'tasks'}`;
   return `${letterOf(other)} against ${letterOf(0)}: mean reward ${signed(value)}${interval} over ${tasks}, better on ${pair.better}, worse on ${pair.worse}. p = ${pair.p.toFixed(4)}: ${pair.verdict}.`;
 }
-
-const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject, objectOf, type Path } from '../../engine/core/values/json.ts';
 import { referredBy } from '../../engine/core/values/jsonPointer.ts';
 
 /** A JSON Schema, as far as a form reads it. What a form can't show it shows as JSON. */
@@ -17,12 +17,6 @@ export type FormKind =
   | { readonly type: 'choice'; readonly values: readonly Json[] }
   | { readonly type: 'variants'; readonly variants: readonly Variant[] }
   | { readonly type: 'text' | 'number' | 'boolean' | 'json' };
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Returns a value as an object; an empty one if it is not an object. */
-export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../src/engine/core/domain/domain.ts';
 import { occasionalBehaviours, type Persona, personaSchema } from '../../../src/engine/core/domain/persona.ts';
 import { scheduleOf } from '../../../src/engine/core/seats/schedule.ts';
-import { flawOf } from '../../../src/engine/core/simulator/flaw.ts';
+import { flawOf } from '../../../src/engine/core/simulator/guard.ts';
 import { started } from '../../support/desk.ts';
 import { converse, domain, heardBy, taskWith, transcript } from './conversation.ts';
 

@@ -6,7 +6,7 @@ import { isConfirmation } from '../../../src/engine/core/dialogue/dialogue.ts';
 import { recogniseUser } from '../../../src/engine/core/dialogue/userActs.ts';
 import { variantId } from '../../../src/engine/core/domain/taskVariant.ts';
 import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
-import { flawOf } from '../../../src/engine/core/simulator/flaw.ts';
+import { flawOf } from '../../../src/engine/core/simulator/guard.ts';
 import { describeCodeTools } from '../../../src/engine/shell/describe.ts';
 import { completeDomain, loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { addPack, personaPacks } from '../../../src/engine/shell/domain/personaPack.ts';

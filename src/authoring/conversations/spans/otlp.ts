@@ -77,7 +77,7 @@ function recordOf(record: JsonObject): Span {
   const body = plainValue(record['body'] ?? null);
   const time = words(either(record, 'timeUnixNano') ?? either(record, 'observedTimeUnixNano'));
   const name = words(either(record, 'eventName') ?? attributes['event.name']);
-  const own = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as JsonObject) : {};
+  const own = objectOf(body);
   return {
     trace: words(either(record, 'traceId')),
     id: words(either(record, 'spanId')),

@@ -2,7 +2,7 @@ import { namesValue } from '../dialogue/dialogue.ts';
 import type { Tool } from '../domain/tool.ts';
 import type { Failure, RolloutEvent } from '../events/event.ts';
 import type { LayerName, ReportCard } from '../events/reportCard.ts';
-import type { Flaw } from '../simulator/flaw.ts';
+import type { Flaw } from '../simulator/guard.ts';
 import { leavesOf } from '../text/value.ts';
 import { type BrokenEnd, brokenEndOf, brokenEnds, unknownEndOf } from '../values/answerEnd.ts';
 import { contentHash } from '../values/hash.ts';

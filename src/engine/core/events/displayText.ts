@@ -41,3 +41,6 @@ export function maskingText({ masked, recogniser }: MaskingMark): string {
     ? 'personal data masked in part, without a recogniser of names'
     : `personal data masked, names found by ${recogniser}`;
 }
+
+/** Returns a difference with its sign, to three decimals. */
+export const signed = (difference: number): string => `${difference > 0 ? '+' : ''}${difference.toFixed(3)}`;

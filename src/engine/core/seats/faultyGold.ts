@@ -37,6 +37,7 @@ function mistakeOf(view: SeatView): Mistake | null {
     ...(writes > 0 && isConfirmed ? (['unconfirmed'] as const) : []),
     ...(writes > 1 ? (['leftOut'] as const) : []),
   ];
+  // The name of a stream decides what is drawn, so it stays.
   return mistakes.length === 0 ? null : randomStream(...rolloutKey(view.started), 'slip').pick(mistakes);
 }
 

@@ -138,3 +138,6 @@ const numberWords =
 const fullForms: ReadonlyMap<string, string> = new Map(
   numberWords.split(' ').map((word, at) => [word, String(at + 2)] as const),
 );
+
+/** Returns a text without its white space. */
+export const withoutSpace = (text: string): string => text.replace(/\s+/g, '');

@@ -1,7 +1,6 @@
 import type { Json } from '../values/json.ts';
 import { memo } from '../values/memo.ts';
 import { clockTimesIn, isClockTime } from './clockTime.ts';
-import { streetsInFull } from './street.ts';
 import { wordsOf } from './text.ts';
 
 export const months = [
@@ -32,6 +31,20 @@ export function namesValue(text: string, value: string): boolean {
   const said = wordsOf(streetsInFull(text));
   return leaves.every((spellings) => spellings.some((words) => containsWords(said, words)));
 }
+
+/** Short forms of the words of an address, as they are written after a name: "12 Mill Ln". */
+const fullStreetWords = new Map(
+  'st:street rd:road ave:avenue av:avenue ln:lane cl:close clo:close ct:court dr:drive sq:square pl:place blvd:boulevard cres:crescent gdn:garden gdns:gardens ter:terrace terr:terrace hwy:highway pkwy:parkway apt:apartment'
+    .split(' ')
+    .map((pair) => pair.split(':') as [string, string]),
+);
+const shortStreetWord = new RegExp(`(?<=[\\p{L}\\d] )(?:${[...fullStreetWords.keys()].join('|')})\\b\\.?`, 'giu');
+
+/** A text with the words of addresses written out: "12 Mill Ln" as "12 Mill lane". */
+const streetsInFull: (text: string) => string = memo(
+  (text) => text.replace(shortStreetWord, (word) => fullStreetWords.get(word.replace('.', '').toLowerCase()) ?? word),
+  4000,
+);
 
 /** For each value that a text has to name, the words that name it. */
 const spellingsOf: (value: string) => readonly (readonly (readonly string[])[])[] = memo((value) => {

@@ -9,6 +9,7 @@ import { before } from '../../core/rules/before.ts';
 import type { MadeCall } from '../../core/rules/calls.ts';
 import { binds, type Seen } from '../../core/rules/seen.ts';
 import { timeZoneOf } from '../../core/text/calendar.ts';
+import { withoutSpace } from '../../core/text/text.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { Fix } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
@@ -162,7 +163,7 @@ function checkFacts({ placed, note }: Context, action: GoldAction, index: number
   }
 }
 
-const isAlike = (one: string, other: string) => unspaced(one).toLowerCase() === unspaced(other).toLowerCase();
+const isAlike = (one: string, other: string) => withoutSpace(one).toLowerCase() === withoutSpace(other).toLowerCase();
 
 /**
  * An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. After a write, a
@@ -238,7 +239,7 @@ function checkUntold(
     if (!isNeeded(known.tools.get(action.tool), name, value)) continue;
     if (facts.some((fact) => String(fact.value) === value)) continue;
     // Speech is read whatever its spaces are, but what the user knows is written as tools take it.
-    const isRespaced = facts.some((fact) => unspaced(String(fact.value)) === unspaced(value));
+    const isRespaced = facts.some((fact) => withoutSpace(String(fact.value)) === withoutSpace(value));
     if (!isRespaced && said.some((text) => text !== undefined && namesValue(text, value))) continue;
     if (earlier.length > 0 && isFound(context, value)) continue;
     // A value that is wrong is not for the user to know.
@@ -264,8 +265,6 @@ function checkUntold(
   }
   return untold;
 }
-
-const unspaced = (text: string) => text.replace(/\s+/g, '');
 
 /** Whether earlier calls read nothing but the engine's databases: what others answer is not known here. */
 function isNear(earlier: readonly GoldAction[], { tools, declared }: KnownTools): boolean {

@@ -1,6 +1,6 @@
 import type { ModelRole } from '../../core/evaluation/measure.ts';
 import type { Reads } from '../../core/events/reads.ts';
-import type { Flaw } from '../../core/simulator/flaw.ts';
+import type { Flaw } from '../../core/simulator/guard.ts';
 import type { BrokenEnd } from '../../core/values/answerEnd.ts';
 
 /** The sidecar's data about one event besides its time. */

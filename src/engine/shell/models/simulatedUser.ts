@@ -1,7 +1,7 @@
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import { parserQuestion } from '../../core/events/displayText.ts';
 import type { UserReply, UserView } from '../../core/seats/seat.ts';
-import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
+import { type Flaw, flawOf } from '../../core/simulator/guard.ts';
 import { understood } from '../../core/simulator/stop.ts';
 import { providedBy } from '../../core/values/providerFields.ts';
 import { Fault } from '../files/fault.ts';

@@ -15,6 +15,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
+import { withoutSpace } from '../../core/text/text.ts';
 import { deepest, isTooDeep } from '../../core/values/nesting.ts';
 import { type Diagnostic, type Edit, type Location, startOf } from '../files/diagnostic.ts';
 import { messageOf } from '../files/fault.ts';
@@ -224,8 +225,6 @@ function partOf(
   if (own === 0) return null;
   return [start + indexOfCharacter(raw, before), start + indexOfCharacter(raw, before + own - 1) + 1];
 }
-
-const withoutSpace = (text: string) => text.replace(/\s+/g, '');
 
 /** Returns where the character with this number is, white space not counted. */
 function indexOfCharacter(text: string, number: number): number {

@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { GoldAction } from '../../../engine/core/domain/task.ts';
+import { objectOf } from '../../../engine/core/values/json.ts';
 import type { ShownTool, TaskContent } from '../../messages/editorMessages.ts';
-import { emptyValue, objectOf } from '../../models/schemaForm.ts';
+import { emptyValue } from '../../models/schemaForm.ts';
 import { Button } from '../../parts/controls.ts';
 import { Choice } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';

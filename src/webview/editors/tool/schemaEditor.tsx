@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import type { Json } from '../../../engine/core/values/json.ts';
+import { type Json, objectOf } from '../../../engine/core/values/json.ts';
 import type { ValuePath } from '../../messages/editorMessages.ts';
-import { objectOf, type Schema } from '../../models/schemaForm.ts';
+import type { Schema } from '../../models/schemaForm.ts';
 import { Button } from '../../parts/controls.ts';
 import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { JsonObject } from '../../../engine/core/values/json.ts';
+import { type JsonObject, objectOf } from '../../../engine/core/values/json.ts';
 import type { Ran, ToolContent } from '../../messages/editorMessages.ts';
-import { emptyValue, type Misfit, objectOf, withoutValue, withValue } from '../../models/schemaForm.ts';
+import { emptyValue, type Misfit, withoutValue, withValue } from '../../models/schemaForm.ts';
 import { changesOf } from '../../models/trajectory.ts';
 import type { Bridge } from '../../parts/bridge.ts';
 import { Changes } from '../../parts/changes.tsx';

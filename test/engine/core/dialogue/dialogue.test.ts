@@ -69,6 +69,7 @@ describe('namesValue', () => {
     ['two desk lamps', 'desk lamp', true],
     ['two lamps', '2', true],
     ['at 12 Oak Lane, Ashford.', '12 Oak Lane, Ashford', true],
+    ['at 12 Oak Ln, Ashford.', '12 Oak Lane, Ashford', true],
     ['at 12 Oak Street, Ashford.', '12 Oak Lane, Ashford', false],
     ['Write to ada.lovelace@example.com.', 'Ada.Lovelace@example.com', true],
     ['call 555 123 4567', '5551234567', true],

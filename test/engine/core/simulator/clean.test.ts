@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
-import { flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
+import { flawOf } from '../../../../src/engine/core/simulator/guard.ts';
 import { describeCodeTools } from '../../../../src/engine/shell/describe.ts';
 import { completeDomain, loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { rehearse } from '../../../support/rehearsed.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
+import { flawOf } from '../../../../src/engine/core/simulator/guard.ts';
 import { understood } from '../../../../src/engine/core/simulator/stop.ts';
 import { viewAfter } from './view.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { UserReply } from '../../../../src/engine/core/seats/seat.ts';
-import { type FlawCode, flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
+import { type FlawCode, flawOf } from '../../../../src/engine/core/simulator/guard.ts';
 import { type Drawn, viewAfter } from './view.ts';
 
 type Planted = {
