@@ -279,3 +279,56 @@ test.each<readonly [string, object, readonly string[], readonly string[]]>([
     [...found.problems, ...found.conversations.flatMap((each) => each.lost)].map(({ message }) => message),
   ).toEqual(lost);
 });
+
+const shipped = [{ type: 'text', text: 'It has shipped.' }];
+const calling = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c', function: { name: 'look', arguments: '{}' } }],
+};
+const toolUse = { type: 'tool_use', id: 'c', name: 'look', input: {} };
+const items = [
+  { type: 'reasoning', summary: [{ text: 'Soon.' }] },
+  { type: 'message', role: 'assistant', content: [{ ...shipped[0], type: 'output_text' }] },
+];
+
+test.each<readonly [string, object, readonly string[]]>([
+  ['a text and a choice', { ...chat, choices: [{ message: closing }] }, whole],
+  ['parts and a text', { messages: [user, { ...closing, content: [{ ...shipped[0], type: 'output_text' }] }], response: 'It has shipped. ' }, whole],
+  ['a call and the same message', { messages: [user, calling], response: calling }, [asked, 'a> look{}']],
+  [
+    'words with a call, and the words',
+    { messages: [user, { ...calling, content: 'It has shipped.' }], response: 'It has shipped.' },
+    [...whole, 'a> look{}'],
+  ],
+  [
+    'the newest message first',
+    {
+      messages: [
+        { ...closing, ts: 2 },
+        { ...user, ts: 1 },
+      ],
+      output: closing,
+    },
+    whole,
+  ],
+  ['a list that begins with the request', { messages: [user], output: [user, closing] }, whole],
+  ['a text and a message of Anthropic', { ...anthropic, messages: [user, closing] }, ['s Be brief.', ...whole]],
+  [
+    'parts of Anthropic',
+    {
+      messages: [user, { role: 'assistant', content: [...shipped, toolUse] }],
+      response: { type: 'message', role: 'assistant', content: [...shipped, toolUse] },
+    },
+    [...whole, 'a> look{}'],
+  ],
+  [
+    'items of the Responses API',
+    { input: [{ type: 'message', ...user }, ...items], output: items },
+    [asked, 'a~ Soon.', answered],
+  ],
+])('an answer that a log has twice is read once: %s', async (_, value, expected) => {
+  const found = await read(jsonl(value));
+  expect([found.problems, found.conversations.flatMap(({ lost }) => lost)]).toEqual([[], []]);
+  expect(found.conversations.map(shown)).toEqual([expected]);
+});

@@ -73,6 +73,7 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
     system === undefined || textOf(objectOf(given[0])['role']) === 'system'
       ? []
       : readMessages([{ role: 'system', content: system }], line, 'system');
+  const asked = readMessages(given, line);
   return conversationOf(
     {
       file,
@@ -81,6 +82,6 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
       task: textOf(task),
       tools: toolsIn(tools ?? functions ?? request['tool_defs']),
     },
-    [...opening, ...readMessages(given, line), ...readAnswer(value, given, line)],
+    [...opening, ...asked, ...readAnswer(value, asked, line)],
   );
 }

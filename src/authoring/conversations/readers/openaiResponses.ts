@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../../engine/core/values/json.ts';
 import type { Conversation } from '../conversation.ts';
 import { type ConversationReader, readFiles } from '../conversationReader.ts';
+import { unrepeated } from '../history.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
@@ -14,7 +15,7 @@ import {
   soundsFailed,
   textOf,
 } from '../saidMessage.ts';
-import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
+import { conversationOf, joinedItems, type PlacedRead, readMessages } from '../transcript.ts';
 
 /** Reads requests and answers of OpenAI's Responses API, and lists of its items. */
 export const openaiResponses: ConversationReader = {
@@ -70,16 +71,21 @@ function isItem(value: Json): boolean {
 }
 
 /** Returns the items of a request and of its answer. The request of a lone answer is unknown. */
-function itemsIn(value: unknown): readonly Json[] {
+const itemsIn = (value: unknown): readonly Json[] => [...askedIn(value), ...answeredIn(value)];
+
+function askedIn(value: unknown): readonly Json[] {
   if (Array.isArray(value)) return value;
-  const { output, object, data } = objectOf(value);
+  const { object, data } = objectOf(value);
   // The API lists the items of a conversation with the newest first.
   if (object === 'list' && Array.isArray(data)) return data.toReversed();
   const asked = requestIn(value)['input'];
-  const answered = output ?? answerIn(value)['output'];
-  if (asked === undefined && answered === undefined) return [];
-  const opening = typeof asked === 'string' ? [{ role: 'user', content: asked }] : listIn(asked);
-  return [...opening, ...(Array.isArray(answered) ? answered : [])];
+  return typeof asked === 'string' ? [{ role: 'user', content: asked }] : listIn(asked);
+}
+
+function answeredIn(value: unknown): readonly Json[] {
+  const { output, object } = objectOf(value);
+  const answered = object === 'list' ? undefined : (output ?? answerIn(value)['output']);
+  return Array.isArray(answered) ? answered : [];
 }
 
 /** The request that a line logs, in an object of the batch API as in that of a proxy. */
@@ -94,13 +100,17 @@ function responseOf(file: string, thread: readonly PlacedValue[]): Conversation 
   const { instructions, tools, conversation } = requestIn(object);
   const opening = textOf(instructions) ? [{ role: 'system', content: textOf(instructions) ?? '' }] : [];
   const line = first?.line ?? 1;
-  const items = [
-    ...opening.map((item) => ({ item, line })),
-    ...thread.flatMap((each) => itemsIn(each.value).map((item) => ({ item, line: each.line }))),
-  ];
-  const read = items.map((each, index): PlacedRead => {
-    return { ...readItem(each.item), line: each.line, path: `item ${index}` };
+  let count = opening.length;
+  const readItems = (given: readonly Json[], at: number): readonly PlacedRead[] => {
+    const items = given.map((each, index) => ({ ...readItem(each), line: at, path: `item ${count + index}` }));
+    count += given.length;
+    return joinedItems(items);
+  };
+  const said = thread.flatMap(({ value, line: at }) => {
+    const asked = readItems(askedIn(value), at);
+    return [...asked, ...unrepeated(asked, readItems(answeredIn(value), at))];
   });
+  const read = [...readMessages(opening, line, 'instructions'), ...said];
   const id =
     textOf(object['custom_id']) ??
     conversationIdOf(object) ??
