@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import type { ImportProblem, Read } from './conversation.ts';
 import type { PlacedValue } from './jsonValues.ts';
-import { clockTimesOf, isOrderUnclear, plainKey, timesOf } from './messageTimes.ts';
+import { clockTimesOf, dayOrderOf, isOrderUnclear, plainKey, timesOf } from './messageTimes.ts';
 import { isPartOf, type PartFormat } from './partTypes.ts';
 import { listIn, objectOf, readMessage, roleNamed, textOf } from './saidMessage.ts';
 import { conversationOf, type PlacedRead } from './transcript.ts';
@@ -30,9 +30,9 @@ export function isMessageRow(value: unknown): boolean {
  * of a file without any id are one conversation. A time of day without a date orders them only where it is certain.
  */
 export function readRows(file: string, rows: readonly PlacedValue[], hasOthers = false): Read {
-  const times = timesOf(rows.map(({ value }) => value as Json));
-  const given = rows.map(({ value, line }, at) => {
-    return { value: value as Json, line, id: conversationIdOf(objectOf(value)), time: times[at] };
+  const order = dayOrderOf(rows.map(({ value }) => value as Json));
+  const given = rows.map(({ value, line }) => {
+    return { value: value as Json, line, id: conversationIdOf(objectOf(value)) };
   });
   const isOne = !hasOthers && given.every(({ id }) => id === undefined);
   const groups = new Map<string, typeof given>();
@@ -52,10 +52,11 @@ export function readRows(file: string, rows: readonly PlacedValue[], hasOthers =
   const conversations = [...groups.values()].map((group) => {
     const { line = 1, id } = group[0] ?? {};
     const values = group.map(({ value }) => value);
-    const clock = group.every(({ time }) => time === undefined) ? clockTimesOf(values) : undefined;
+    const dated = timesOf(values, order);
+    const times = dated.every((time) => time === undefined) ? clockTimesOf(values) : dated;
     if (isOrderUnclear(values)) notes.push({ file, line, message: unclearOrder });
-    const messages = group.map(({ value, line: at, time }, index): PlacedRead => {
-      return { ...readMessage(value), line: at, path: `message ${index + 1}`, time: time ?? clock?.[index] };
+    const messages = group.map(({ value, line: at }, index): PlacedRead => {
+      return { ...readMessage(value), line: at, path: `message ${index + 1}`, time: times?.[index] };
     });
     return conversationOf({ file, line, id }, messages);
   });

@@ -944,6 +944,17 @@ test('a message without content that can be read is reported, and never an empty
   ]);
 });
 
+test('of two times of a row, the one that differs between the rows decides', async () => {
+  const row = (content: string, chat_id: number, timestamp: string) => {
+    return { chat_id, role: 'user', content, created_at: `0${chat_id}/01/2026`, timestamp: `13/01/2026 ${timestamp}` };
+  };
+  const rows = [row('b', 1, '10:05'), row('a', 1, '10:00'), row('d', 2, '12:00'), row('c', 2, '11:00')];
+  expect((await read(jsonl(...rows))).conversations.map(shown)).toEqual([
+    ['u a', 'u b'],
+    ['u c', 'u d'],
+  ]);
+});
+
 test('rows are sorted by time, and those without the id of a conversation are one', async () => {
   const rows = ['c', 'b', 'a'].map((content, index) => ({
     role: 'user',
