@@ -56,6 +56,18 @@ export function timesOf(
   });
 }
 
+const turnNames = new Set(['turn', 'turnid', 'turnindex', 'turnnumber', 'messageindex', 'messagenumber', 'sequence']);
+
+/** Returns the numbers of messages in their conversation; undefined where not all have one. */
+export function turnsOf(messages: readonly Json[]): readonly number[] | undefined {
+  const turns = messages.flatMap((message) => {
+    const value = Object.entries(objectOf(message)).find(([key]) => turnNames.has(plainKey(key)))?.[1];
+    const text = textOf(value)?.trim() ?? '';
+    return /^\d+$/.test(text) ? [Number(text)] : [];
+  });
+  return turns.length === messages.length ? turns : undefined;
+}
+
 /** A time of day without a date. */
 const clockPattern =
   /^(?<hour>\d{1,2}):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)(?:[.,]\d+)?)?\s*(?:(?<half>[ap])\.?\s?m\.?)?$/i;

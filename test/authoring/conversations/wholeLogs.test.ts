@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readConversations } from '../../../src/authoring/conversations/readConversations.ts';
 import { shown } from '../../support/conversationLines.ts';
 import { lines as jsonl, readLog as read } from '../../support/readLog.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const user = { role: 'user', content: 'Where is W1?' };
 const closing = { role: 'assistant', content: 'It has shipped.' };
@@ -294,7 +298,14 @@ const items = [
 
 test.each<readonly [string, object, readonly string[]]>([
   ['a text and a choice', { ...chat, choices: [{ message: closing }] }, whole],
-  ['parts and a text', { messages: [user, { ...closing, content: [{ ...shipped[0], type: 'output_text' }] }], response: 'It has shipped. ' }, whole],
+  [
+    'parts and a text',
+    {
+      messages: [user, { ...closing, content: [{ ...shipped[0], type: 'output_text' }] }],
+      response: 'It has shipped. ',
+    },
+    whole,
+  ],
   ['a call and the same message', { messages: [user, calling], response: calling }, [asked, 'a> look{}']],
   [
     'words with a call, and the words',
@@ -331,4 +342,111 @@ test.each<readonly [string, object, readonly string[]]>([
   const found = await read(jsonl(value));
   expect([found.problems, found.conversations.flatMap(({ lost }) => lost)]).toEqual([[], []]);
   expect(found.conversations.map(shown)).toEqual([expected]);
+});
+
+const turn = (prompt: unknown, completion: string, more: object = {}) => ({
+  session_id: 'K1',
+  prompt,
+  completion,
+  ...more,
+});
+
+test.each<readonly [string, string, readonly (readonly (string | null)[])[]]>([
+  [
+    'questions with answers of a table',
+    'conversation_id;turn;question;answer\nK1;2;b;B\nK1;1;a;A\nK2;1;c;C\n',
+    [
+      ['K1', 'u a', 'a A', 'u b', 'a B'],
+      ['K2', 'u c', 'a C'],
+    ],
+  ],
+  [
+    'prompts with completions',
+    jsonl(turn('a', 'A'), turn('a', 'A'), { ...turn('c', 'C'), session_id: 'K2' }),
+    [
+      ['K1', 'u a', 'a A', 'u a', 'a A'],
+      ['K2', 'u c', 'a C'],
+    ],
+  ],
+  [
+    'prompts that have the turns before them',
+    jsonl(
+      turn('a', 'A', { system: 'Be brief.' }),
+      turn([{ role: 'user', content: 'a' }, { role: 'assistant', content: 'A' }, user], 'B', { system: 'Be brief.' }),
+    ),
+    [['K1', 's Be brief.', 'u a', 'a A', asked, 'a B']],
+  ],
+  [
+    'messages under the header session',
+    'session,role,message\nS1,user,a\nS1,assistant,A\nS2,user,b\n',
+    [
+      ['S1', 'u a', 'a A'],
+      ['S2', 'u b'],
+    ],
+  ],
+])('rows of one id are one conversation: %s', async (_, content, expected) => {
+  const found = await read(content);
+  expect([found.problems, found.notes]).toEqual([[], []]);
+  expect(found.conversations.map((each) => [each.id, ...shown(each)])).toEqual(expected);
+});
+
+const said = (id: string, content: string, at?: number) => ({
+  chat_id: id,
+  role: 'user',
+  content,
+  ...(at ? { ts: at } : {}),
+});
+const response = (id: string, content: string, before?: string) => ({
+  ...{ id, input: content, output: items.slice(1) },
+  ...(before === undefined ? {} : { previous_response_id: before }),
+});
+
+test.each<readonly [string, readonly object[], readonly object[], readonly (readonly string[])[], readonly string[]]>([
+  [
+    'rows',
+    [said('C9', 'a'), said('C9', 'b')],
+    [said('C9', 'b')],
+    [['u a', 'u b', 'u b']],
+    ['the rows of conversation C9 are in several files; they are joined'],
+  ],
+  [
+    'rows with times, of which both files have some',
+    [said('C9', 'b', 2), said('C9', 'a', 1), said('C8', 'd', 4)],
+    [said('C9', 'b', 2), said('C9', 'c', 3), said('C8', 'e', 5)],
+    [
+      ['u a', 'u b', 'u c'],
+      ['u d', 'u e'],
+    ],
+    ['the rows of conversation C9 and of 1 more are in several files; they are joined'],
+  ],
+  [
+    'questions with answers',
+    [turn('a', 'A')],
+    [turn('b', 'B')],
+    [['u a', 'a A', 'u b', 'a B']],
+    ['the rows of conversation K1 are in several files; they are joined'],
+  ],
+  [
+    'requests that continue an answer',
+    [response('r1', 'Where is W1?')],
+    [response('r2', 'And?', 'r1'), response('r3', 'And?', 'r0')],
+    [
+      [...whole, 'u And?', answered],
+      ['u And?', answered],
+    ],
+    [
+      'the conversation begins earlier: the answer r0 (previous_response_id) is not in the files. Import the file of it together with this one',
+    ],
+  ],
+])('%s of a conversation in two files of a folder are joined', async (_, first, second, expected, notes) => {
+  const folder = temporaryFolder('days');
+  const files = [first, second].map((values, at) => {
+    const path = join(folder, `day-${at}.jsonl`);
+    writeFileSync(path, jsonl(...values));
+    return path;
+  });
+  const found = await readConversations(files, 'chats');
+  expect(found.conversations.map(shown)).toEqual(expected);
+  expect(found.notes.map(({ message }) => message)).toEqual(notes);
+  expect(found.problems).toEqual([]);
 });
