@@ -450,3 +450,28 @@ test.each<readonly [string, readonly object[], readonly object[], readonly (read
   expect(found.notes.map(({ message }) => message)).toEqual(notes);
   expect(found.problems).toEqual([]);
 });
+
+const told = { role: 'system', content: 'The user is verified.' };
+const middle = [{ role: 'system', content: 'Be brief.' }, user, told, closing];
+const moved = 'a system message after the first message of the conversation moved to its start';
+
+test.each<readonly [string, object, readonly string[]]>([
+  ['a chat', { id: 'd4', messages: middle }, [`d4: ${moved}`]],
+  ['a developer', { messages: [user, { ...told, role: 'developer' }, closing] }, [`a conversation: ${moved}`]],
+  [
+    'two',
+    { messages: [...middle, { ...told, content: 'And more.' }] },
+    ['a conversation: 2 system messages after the first message of the conversation moved to its start'],
+  ],
+  ['items', { id: 'r', input: [user, { type: 'message', ...told }], output: items }, [`r: ${moved}`]],
+  [
+    'ShareGPT',
+    { id: 's', conversations: middle.map(({ role, content }) => ({ from: role, value: content })) },
+    [`s: ${moved}`],
+  ],
+  ['one that repeats the first', { messages: [middle[0], user, middle[0], closing] }, []],
+])('a system message in the middle has a note: %s', async (_, value, expected) => {
+  const { notes, conversations } = await read(jsonl(value));
+  expect(notes.map(({ message }) => message)).toEqual(expected);
+  expect(conversations).toHaveLength(1);
+});
