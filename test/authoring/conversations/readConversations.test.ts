@@ -508,6 +508,35 @@ const variations: readonly (readonly [string, string, Content, readonly string[]
   ],
   [
     'Zendesk export',
+    'a comment by another end user',
+    jsonl({
+      ...{
+        id: 4,
+        requester_id: 11,
+        users: [
+          { id: 13, role: 'end-user' },
+          { id: 12, role: 'agent' },
+        ],
+      },
+      comments: [
+        { author_id: 11, body: 'Where is W1?' },
+        { author_id: 12, body: 'It has shipped.' },
+        { author_id: 13, body: 'Thanks, from us both.' },
+      ],
+    }),
+    [asked, answered, 'u Thanks, from us both.'],
+  ],
+  [
+    'Slack export',
+    'links with words and without',
+    JSON.stringify([
+      { type: 'message', user: 'U1', text: 'Call <tel:+46704837261|+46 70 483 72 61>', ts: '1700000001.000100' },
+      { type: 'message', user: 'U2', text: 'See <slack://open|here>, <https://a.test>', ts: '1700000002.000100' },
+    ]),
+    ['u Call +46 70 483 72 61', 'a See here, https://a.test'],
+  ],
+  [
+    'Zendesk export',
     'a ticket beside its comments',
     jsonl({
       ticket: { id: 4, requester_id: 11 },
