@@ -24,7 +24,7 @@ const timesIn = (message: Json): readonly Json[] => timeFieldsIn(message).map(([
 
 const datesIn = (message: Json) => timeFieldsIn(message).filter(([, value]) => !isClock(value));
 
-/** Which part of a date such as 13/01/2026 is first. */
+/** The part of a date such as 13/01/2026 that is first. */
 type DayOrder = 'day' | 'month' | undefined;
 
 /** Returns which part of their dates is first, which all messages of a log decide together. */
