@@ -323,6 +323,7 @@ test.each<readonly [string, object, readonly string[]]>([
     },
     whole,
   ],
+  ['a prompt and a completion', { prompt: [user, closing], completion: 'It has shipped.' }, whole],
   ['a list that begins with the request', { messages: [user], output: [user, closing] }, whole],
   ['a text and a message of Anthropic', { ...anthropic, messages: [user, closing] }, ['s Be brief.', ...whole]],
   [

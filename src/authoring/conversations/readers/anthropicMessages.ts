@@ -38,7 +38,7 @@ export const anthropicMessages: ConversationReader = {
         [
           ...readMessages(opening, line, 'system'),
           ...(isAnswer(answer)
-            ? answered(listIn(messages), answer, line)
+            ? answered(listIn(messages), asked, answer, line)
             : [...asked, ...readAnswer(value, asked, line)]),
         ],
       );
@@ -61,8 +61,13 @@ function answerIn(value: unknown): JsonObject {
 }
 
 /** Reads the messages of a request with its answer, which some logs have among them as well. */
-function answered(messages: readonly Json[], answer: JsonObject, line: number): readonly PlacedRead[] {
-  const [asked, read] = [readMessages(messages, line), readMessages([answer], line, 'response')];
+function answered(
+  messages: readonly Json[],
+  asked: readonly PlacedRead[],
+  answer: JsonObject,
+  line: number,
+): readonly PlacedRead[] {
+  const read = readMessages([answer], line, 'response');
   const added = unrepeated(asked, read);
   return added === read ? readMessages(withAnswer(messages, answer), line) : [...asked, ...added];
 }

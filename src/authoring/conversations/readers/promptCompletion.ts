@@ -75,12 +75,12 @@ function outlineOf(file: string, { value, line }: PlacedValue, id?: string): Out
 
 function readPair({ value, line }: PlacedValue): readonly PlacedRead[] {
   const { prompt, completion, history, system } = objectOf(value);
-  return [
+  const asked = [
     ...readMessages(textOf(system) ? [{ role: 'system', content: system ?? null }] : [], line, 'system'),
     ...readMessages(earlierTurns(history), line, 'history'),
     ...readMessages(messagesIn(prompt, 'user'), line, 'prompt'),
-    ...readMessages(messagesIn(completion, 'assistant'), line, 'completion'),
   ];
+  return [...asked, ...unrepeated(asked, readMessages(messagesIn(completion, 'assistant'), line, 'completion'))];
 }
 
 function messagesIn(value: Json | undefined, role: string): readonly Json[] {
