@@ -53,7 +53,18 @@ export type ReadConversations = Read & {
 /** Returns the agent's instructions before the conversation; null where its source has no system message. */
 export function systemOf({ messages }: Conversation): string | null {
   const texts = messages.flatMap((each) => (each.role === 'system' ? [each.content] : []));
-  return texts.length === 0 ? null : texts.join('\n\n');
+  return texts.length === 0 ? null : [...new Set(texts)].join('\n\n');
+}
+
+/** Returns a note where a recording cannot keep the place of a system message: it has them all at its start. */
+export function movedSystem({ id, file, line, messages }: Conversation): readonly ImportProblem[] {
+  const start = messages.findIndex(({ role }) => role !== 'system');
+  const known = new Set(messages.slice(0, Math.max(0, start)).map(({ content }) => content));
+  const moved = messages.slice(start).filter(({ role, content }) => role === 'system' && !known.has(content));
+  if (start < 0 || moved.length === 0) return [];
+  const what = moved.length === 1 ? 'a system message' : `${moved.length} system messages`;
+  const message = `${id ?? 'a conversation'}: ${what} after the first message of the conversation moved to its start`;
+  return [{ file, line: moved[0]?.line ?? line, message }];
 }
 
 /** An event, and the number of the message that it comes of. */

@@ -2,6 +2,7 @@ import { contentHash } from '../../engine/core/values/hash.ts';
 import { canonicalJson, isObject, type Json } from '../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem, Read } from './conversation.ts';
 import type { Said } from './saidMessage.ts';
+import type { PlacedRead } from './transcript.ts';
 
 const keys = new WeakMap<Said, string>();
 
@@ -27,6 +28,34 @@ export function prefixesOf(said: readonly Said[]): readonly string[] {
   const found: string[] = [];
   for (const each of said) found.push(contentHash([found.at(-1) ?? '', keyOf(each)]));
   return found;
+}
+
+/**
+ * Returns what an answer adds to the messages that it was logged with, which often end with it. They are compared by
+ * their words and calls, since each may be in another form.
+ */
+export function unrepeated(asked: readonly PlacedRead[], answer: readonly PlacedRead[]): readonly PlacedRead[] {
+  const before = asked.flatMap(({ said }) => said);
+  const after = answer.flatMap(({ said }) => said);
+  const isRepeated = (count: number) =>
+    after.slice(0, count).every((each, at) => saysAgain(before[before.length - count + at], each));
+  let count = Math.min(before.length, after.length);
+  while (count > 0 && !isRepeated(count)) count -= 1;
+  if (count === 0) return answer;
+  let left = count;
+  return answer.flatMap((each): readonly PlacedRead[] => {
+    const said = each.said.slice(left);
+    left = Math.max(0, left - each.said.length);
+    return said.length > 0 || each.said.length === 0 ? [{ ...each, said }] : [];
+  });
+}
+
+/** Returns whether a message says nothing that another one does not; an answer as a text lacks the calls. */
+function saysAgain(known: Said | undefined, said: Said): boolean {
+  if (known === undefined) return false;
+  const isText = said.role === 'agent' && said.calls.length === 0 && Boolean(said.content?.trim());
+  const compared = isText && known.role === 'agent' ? { ...known, calls: [] } : known;
+  return keyOf(compared) === keyOf(said);
 }
 
 /**

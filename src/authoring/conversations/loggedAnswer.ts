@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { unrepeated } from './history.ts';
 import { listIn, objectOf, readMessage, textOf } from './saidMessage.ts';
 import type { PlacedRead } from './transcript.ts';
 
@@ -8,9 +9,9 @@ const names = ['choices', 'response', 'answer', 'output', 'completion', 'result'
 /**
  * Reads the answer that a line logs beside the messages of its request: a text, a message, a list of them, or what an
  * endpoint returned. What cannot be read of it, and the error of a request that failed, is lost with the reason.
- * @param asked the messages of the request; logs often repeat the answer as their last one
+ * @param asked the messages of the request; logs often repeat the answer as their last one, which is then not read again
  */
-export function readAnswer(value: unknown, asked: readonly Json[], line: number): readonly PlacedRead[] {
+export function readAnswer(value: unknown, asked: readonly PlacedRead[], line: number): readonly PlacedRead[] {
   const object = objectOf(value);
   const given = names.flatMap((name) => {
     const content = object[name];
@@ -18,12 +19,13 @@ export function readAnswer(value: unknown, asked: readonly Json[], line: number)
   });
   const { name = '', messages } = given.find((each) => each.messages !== undefined) ?? {};
   if (messages) {
-    const last = objectOf(asked.at(-1));
-    const isAnswered = last['role'] === 'assistant' && textOf(last['content']) !== undefined;
-    if (!isAnswered || name === 'choices')
-      return messages.map((each) => ({ ...readMessage(each), line, path: name === 'choices' ? 'answer' : name }));
-    const isRepeated = messages.length === 1 && textOf(objectOf(messages[0])['content']) === textOf(last['content']);
-    return isRepeated ? [] : [unread(name, 'is a second answer; it is left out', line)];
+    const path = name === 'choices' ? 'answer' : name;
+    const answer = messages.map((each): PlacedRead => ({ ...readMessage(each), line, path }));
+    const added = unrepeated(asked, answer);
+    const last = asked.at(-1)?.said.at(-1);
+    const isAnswered = last?.role === 'agent' && Boolean(last.content);
+    const isSecond = added === answer && isAnswered && name !== 'choices';
+    return isSecond ? [unread(name, 'is a second answer; it is left out', line)] : added;
   }
   const error = errorIn(object);
   if (error !== undefined) return [unread('error', `the request has no answer: ${error}`, line)];

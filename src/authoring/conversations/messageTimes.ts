@@ -14,26 +14,58 @@ const timeNames = new Set([
   'starttime',
 ]);
 
-/** Returns the values of a message under the names that logs give to its time. */
-const timesIn = (message: Json): readonly Json[] =>
-  Object.entries(objectOf(message)).flatMap(([key, value]) =>
-    timeNames.has(plainKey(key)) && value !== null && value !== '' ? [value] : [],
+/** Returns the fields of a message under the names that logs give to its time. */
+const timeFieldsIn = (message: Json): readonly (readonly [key: string, value: Json])[] =>
+  Object.entries(objectOf(message)).filter(
+    ([key, value]) => timeNames.has(plainKey(key)) && value !== null && value !== '',
   );
 
-/**
- * Returns the milliseconds of the times of messages, also where a date and a time of day have a key each. Whether the day
- * or the month of a date such as 13/01/2026 is first, all of them decide together.
- */
-export function timesOf(messages: readonly Json[]): readonly (number | undefined)[] {
-  const found = messages.map((message) => {
-    const values = timesIn(message);
-    const [date, clock] = [values.find((each) => !isClock(each)), values.find(isClock)];
-    return { date, both: date === undefined || clock === undefined ? date : `${textOf(date)} ${textOf(clock)}` };
-  });
-  const parts = found.map(({ date }) => dayPattern.exec(textOf(date)?.trim() ?? '')?.groups);
+const timesIn = (message: Json): readonly Json[] => timeFieldsIn(message).map(([, value]) => value);
+
+const datesIn = (message: Json) => timeFieldsIn(message).filter(([, value]) => !isClock(value));
+
+/** The part of a date such as 13/01/2026 that is first. */
+type DayOrder = 'day' | 'month' | undefined;
+
+/** Returns which part of their dates is first, which all messages of a log decide together. */
+export function dayOrderOf(messages: readonly Json[]): DayOrder {
+  const dates = messages.flatMap((message) => datesIn(message).map(([, value]) => textOf(value)?.trim() ?? ''));
+  const parts = dates.map((date) => dayPattern.exec(date)?.groups);
   const [first, second] = ['one', 'other'].map((name) => parts.some((groups) => Number(groups?.[name]) > 12));
-  const order = first === second ? undefined : first ? 'day' : 'month';
-  return found.map(({ date = null, both = null }) => timeIn(both, order) ?? timeIn(date, order));
+  return first === second ? undefined : first ? 'day' : 'month';
+}
+
+/**
+ * Returns the milliseconds of the times of messages, also where a date and a time of day have a key each. Of several
+ * keys, such as that of a conversation and of a message, the one with the most different times is taken.
+ */
+export function timesOf(
+  messages: readonly Json[],
+  order: DayOrder = dayOrderOf(messages),
+): readonly (number | undefined)[] {
+  const values = new Map<string, Set<string>>();
+  for (const [key, value] of messages.flatMap(datesIn))
+    values.set(key, (values.get(key) ?? new Set()).add(String(textOf(value))));
+  const [best] = [...values].toSorted(([, a], [, b]) => b.size - a.size)[0] ?? [];
+  return messages.map((message) => {
+    const dates = datesIn(message);
+    const date = (dates.find(([key]) => key === best) ?? dates[0])?.[1] ?? null;
+    const clock = timesIn(message).find(isClock);
+    const both = date === null || clock === undefined ? date : `${textOf(date)} ${textOf(clock)}`;
+    return timeIn(both, order) ?? timeIn(date, order);
+  });
+}
+
+const turnNames = new Set(['turn', 'turnid', 'turnindex', 'turnnumber', 'messageindex', 'messagenumber', 'sequence']);
+
+/** Returns the numbers of messages in their conversation; undefined where not all have one. */
+export function turnsOf(messages: readonly Json[]): readonly number[] | undefined {
+  const turns = messages.flatMap((message) => {
+    const value = Object.entries(objectOf(message)).find(([key]) => turnNames.has(plainKey(key)))?.[1];
+    const text = textOf(value)?.trim() ?? '';
+    return /^\d+$/.test(text) ? [Number(text)] : [];
+  });
+  return turns.length === messages.length ? turns : undefined;
 }
 
 /** A time of day without a date. */
@@ -90,7 +122,7 @@ const monthName = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
  * undefined for a date that can be read in two ways.
  * @param order which part of a date such as 13/01/2026 is first, where that is known
  */
-export function timeIn(value: Json, order?: 'day' | 'month'): number | undefined {
+export function timeIn(value: Json, order?: DayOrder): number | undefined {
   const text = textOf(value)?.trim() ?? '';
   if (text === '') return undefined;
   const number = Number(text);

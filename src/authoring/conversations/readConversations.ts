@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../engine/core/values/json.ts';
 import { breaks } from '../../engine/shell/files/breaks.ts';
 import { nearest } from '../../engine/shell/source/nearest.ts';
 import { withBatchAnswers } from './batchAnswers.ts';
-import type { ImportProblem, ReadConversations } from './conversation.ts';
+import { type ImportProblem, movedSystem, type ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
 import { personsIn } from './declaredPersons.ts';
 import { longestOf } from './history.ts';
@@ -123,7 +123,7 @@ function conversationsOf(read: readonly LogFile[], source: Source, format: strin
   return {
     ...joined,
     problems: [...problems, ...joined.problems],
-    notes: [...notes, ...joined.notes],
+    notes: [...notes, ...joined.notes, ...joined.conversations.flatMap(movedSystem)],
     formats,
     persons,
   };

@@ -1,7 +1,7 @@
 import { callArguments, type ToolCall } from '../../engine/core/events/message.ts';
 import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
-import { hasContent, partKind } from './partTypes.ts';
+import { hasContent, mediaIn, partKind } from './partTypes.ts';
 
 /** A call as a log has it: older formats give it no id. */
 export type SaidCall = Omit<ToolCall, 'id'> & { readonly id?: string | undefined };
@@ -252,6 +252,7 @@ const partNames = [
 function isPart(value: Json): boolean {
   const object = objectOf(value);
   const { type } = object;
+  if (mediaIn(object) !== undefined) return true;
   if (typeof type === 'string') return hasContent(type);
   const [first, ...others] = Object.keys(object);
   return first !== undefined && others.length === 0 && partNames.includes(first);
@@ -296,7 +297,7 @@ function argumentsOf(written: Json | undefined): Pick<ToolCall, 'arguments' | 'f
 function resultOf(message: JsonObject, content: Json | undefined): Said {
   const callId = textOf(firstOf(message, 'tool_call_id', 'toolCallId', 'call_id', 'tool_use_id', 'id'));
   const name = textOf(firstOf(message, 'name', 'tool_name', 'toolName', 'function'));
-  const text = resultText(content ?? firstOf(message, 'output', 'result') ?? '');
+  const text = resultText(content ?? firstOf(message, 'output', 'result', 'response') ?? '');
   const error = firstOf(message, 'is_error', 'isError', 'error');
   const isError = error === true || isObject(error) || message['status'] === 'error' || soundsFailed(text);
   return {
@@ -317,9 +318,14 @@ export function resultText(value: Json): string {
     const parts = partsOf(value);
     return parts.length > 0 && parts.every((each) => typeof each !== 'string') ? resultText(parts) : value;
   }
-  if (Array.isArray(value) && value.length > 0 && value.some((each) => resultPart(each) !== undefined))
-    return value
-      .map((each) => resultPart(each) ?? `[${textOf(objectOf(each)['type']) ?? 'a part without text'}]`)
+  const list = Array.isArray(value) ? value : [value];
+  const media = list.map((each) => mediaIn(objectOf(each)));
+  const isMedia = media.length > 0 && !media.includes(undefined);
+  if (isMedia || (Array.isArray(value) && list.some((each) => resultPart(each) !== undefined)))
+    return list
+      .map(
+        (each, at) => resultPart(each) ?? `[${media[at] ?? textOf(objectOf(each)['type']) ?? 'a part without text'}]`,
+      )
       .join('\n');
   const inner = objectOf(value);
   if (['text', 'error-text'].includes(textOf(inner['type']) ?? '') && typeof inner['value'] === 'string')

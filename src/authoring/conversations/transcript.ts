@@ -165,7 +165,7 @@ function givenArguments(call: SaidCall, tools: readonly Offered[] | undefined): 
 }
 
 /** Sorts messages by time, where all have one; those of one time keep their order, also where the newest is first. */
-function inOrder(given: readonly PlacedRead[]): readonly PlacedRead[] {
+export function inOrder<Each extends Pick<PlacedRead, 'time'>>(given: readonly Each[]): readonly Each[] {
   const times = given.map(({ time }) => time);
   if (times.some((time) => time === undefined)) return given;
   const isNewestFirst = (times[0] ?? 0) > (times.at(-1) ?? 0);

@@ -508,6 +508,35 @@ const variations: readonly (readonly [string, string, Content, readonly string[]
   ],
   [
     'Zendesk export',
+    'a comment by another end user',
+    jsonl({
+      ...{
+        id: 4,
+        requester_id: 11,
+        users: [
+          { id: 13, role: 'end-user' },
+          { id: 12, role: 'agent' },
+        ],
+      },
+      comments: [
+        { author_id: 11, body: 'Where is W1?' },
+        { author_id: 12, body: 'It has shipped.' },
+        { author_id: 13, body: 'Thanks, from us both.' },
+      ],
+    }),
+    [asked, answered, 'u Thanks, from us both.'],
+  ],
+  [
+    'Slack export',
+    'links with words and without',
+    JSON.stringify([
+      { type: 'message', user: 'U1', text: 'Call <tel:+46704837261|+46 70 483 72 61>', ts: '1700000001.000100' },
+      { type: 'message', user: 'U2', text: 'See <slack://open|here>, <https://a.test>', ts: '1700000002.000100' },
+    ]),
+    ['u Call +46 70 483 72 61', 'a See here, https://a.test'],
+  ],
+  [
+    'Zendesk export',
     'a ticket beside its comments',
     jsonl({
       ticket: { id: 4, requester_id: 11 },
@@ -640,6 +669,13 @@ test.each([
     ],
     'shipped\n[image]',
   ],
+  ['a picture', [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } }], '[image]'],
+  ['a picture of Responses', [{ type: 'input_image', image_url: 'data:image/png;base64,iVBO' }], '[input_image]'],
+  ['a picture of MCP', [{ type: 'image', data: 'iVBO', mimeType: 'image/png' }], '[image]'],
+  ['a picture of Bedrock', [{ image: { format: 'png', source: { bytes: 'iVBO' } } }], '[image]'],
+  ['one picture', { type: 'image_url', image_url: { url: 'data:' } }, '[image_url]'],
+  ['a picture as JSON text', '[{"type":"input_image","image_url":"data:"}]', '[input_image]'],
+  ['data about a picture', [{ type: 'image', file: 'a.png' }], '[{"type":"image","file":"a.png"}]'],
   ['data', ['W1', 'W2'], '["W1","W2"]'],
   ['rows', [{ text: 'x', id: 1 }], '[{"text":"x","id":1}]'],
   ['an object', { status: 'shipped' }, '{"status":"shipped"}'],
@@ -762,6 +798,11 @@ const shapes: readonly (readonly [string, unknown, readonly string[]])[] = [
     'parts as JSON text',
     { messages: [{ ...user, content: '[{"type":"input_text","text":"Where is W1?"}]' }, ...chat.slice(1)] },
     whole,
+  ],
+  [
+    'a result in the field response',
+    { messages: [user, calling, { role: 'tool', tool_call_id: 'c1', response: { status: 'shipped' } }] },
+    [asked, called, 't< get_order{"order_id":"W1"} {"status":"shipped"}'],
   ],
   ['each message as JSON text', { messages: chat.map((each) => JSON.stringify(each)) }, whole],
 ];
@@ -941,6 +982,17 @@ test('a message without content that can be read is reported, and never an empty
     'messages.4: is empty; it is left out',
     'messages.5: is empty; it is left out',
     'messages.6: has parts that are not text (a picture, a file): a part of type "image_url" is left out',
+  ]);
+});
+
+test('of two times of a row, the one that differs between the rows decides', async () => {
+  const row = (content: string, chat_id: number, timestamp: string) => {
+    return { chat_id, role: 'user', content, created_at: `0${chat_id}/01/2026`, timestamp: `13/01/2026 ${timestamp}` };
+  };
+  const rows = [row('b', 1, '10:05'), row('a', 1, '10:00'), row('d', 2, '12:00'), row('c', 2, '11:00')];
+  expect((await read(jsonl(...rows))).conversations.map(shown)).toEqual([
+    ['u a', 'u b'],
+    ['u c', 'u d'],
   ]);
 });
 

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readConversations } from '../../../src/authoring/conversations/readConversations.ts';
 import { shown } from '../../support/conversationLines.ts';
 import { lines as jsonl, readLog as read } from '../../support/readLog.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const user = { role: 'user', content: 'Where is W1?' };
 const closing = { role: 'assistant', content: 'It has shipped.' };
@@ -278,4 +282,197 @@ test.each<readonly [string, object, readonly string[], readonly string[]]>([
   expect(
     [...found.problems, ...found.conversations.flatMap((each) => each.lost)].map(({ message }) => message),
   ).toEqual(lost);
+});
+
+const shipped = [{ type: 'text', text: 'It has shipped.' }];
+const calling = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c', function: { name: 'look', arguments: '{}' } }],
+};
+const toolUse = { type: 'tool_use', id: 'c', name: 'look', input: {} };
+const items = [
+  { type: 'reasoning', summary: [{ text: 'Soon.' }] },
+  { type: 'message', role: 'assistant', content: [{ ...shipped[0], type: 'output_text' }] },
+];
+
+test.each<readonly [string, object, readonly string[]]>([
+  ['a text and a choice', { ...chat, choices: [{ message: closing }] }, whole],
+  [
+    'parts and a text',
+    {
+      messages: [user, { ...closing, content: [{ ...shipped[0], type: 'output_text' }] }],
+      response: 'It has shipped. ',
+    },
+    whole,
+  ],
+  ['a call and the same message', { messages: [user, calling], response: calling }, [asked, 'a> look{}']],
+  [
+    'words with a call, and the words',
+    { messages: [user, { ...calling, content: 'It has shipped.' }], response: 'It has shipped.' },
+    [...whole, 'a> look{}'],
+  ],
+  [
+    'the newest message first',
+    {
+      messages: [
+        { ...closing, ts: 2 },
+        { ...user, ts: 1 },
+      ],
+      output: closing,
+    },
+    whole,
+  ],
+  ['a prompt and a completion', { prompt: [user, closing], completion: 'It has shipped.' }, whole],
+  ['a list that begins with the request', { messages: [user], output: [user, closing] }, whole],
+  ['a text and a message of Anthropic', { ...anthropic, messages: [user, closing] }, ['s Be brief.', ...whole]],
+  [
+    'parts of Anthropic',
+    {
+      messages: [user, { role: 'assistant', content: [...shipped, toolUse] }],
+      response: { type: 'message', role: 'assistant', content: [...shipped, toolUse] },
+    },
+    [...whole, 'a> look{}'],
+  ],
+  [
+    'items of the Responses API',
+    { input: [{ type: 'message', ...user }, ...items], output: items },
+    [asked, 'a~ Soon.', answered],
+  ],
+])('an answer that a log has twice is read once: %s', async (_, value, expected) => {
+  const found = await read(jsonl(value));
+  expect([found.problems, found.conversations.flatMap(({ lost }) => lost)]).toEqual([[], []]);
+  expect(found.conversations.map(shown)).toEqual([expected]);
+});
+
+const turn = (prompt: unknown, completion: string, more: object = {}) => ({
+  session_id: 'K1',
+  prompt,
+  completion,
+  ...more,
+});
+
+test.each<readonly [string, string, readonly (readonly (string | null)[])[]]>([
+  [
+    'questions with answers of a table',
+    'conversation_id;turn;question;answer\nK1;2;b;B\nK1;1;a;A\nK2;1;c;C\n',
+    [
+      ['K1', 'u a', 'a A', 'u b', 'a B'],
+      ['K2', 'u c', 'a C'],
+    ],
+  ],
+  [
+    'prompts with completions',
+    jsonl(turn('a', 'A'), turn('a', 'A'), { ...turn('c', 'C'), session_id: 'K2' }),
+    [
+      ['K1', 'u a', 'a A', 'u a', 'a A'],
+      ['K2', 'u c', 'a C'],
+    ],
+  ],
+  [
+    'prompts that have the turns before them',
+    jsonl(
+      turn('a', 'A', { system: 'Be brief.' }),
+      turn([{ role: 'user', content: 'a' }, { role: 'assistant', content: 'A' }, user], 'B', { system: 'Be brief.' }),
+    ),
+    [['K1', 's Be brief.', 'u a', 'a A', asked, 'a B']],
+  ],
+  [
+    'messages under the header session',
+    'session,role,message\nS1,user,a\nS1,assistant,A\nS2,user,b\n',
+    [
+      ['S1', 'u a', 'a A'],
+      ['S2', 'u b'],
+    ],
+  ],
+])('rows of one id are one conversation: %s', async (_, content, expected) => {
+  const found = await read(content);
+  expect([found.problems, found.notes]).toEqual([[], []]);
+  expect(found.conversations.map((each) => [each.id, ...shown(each)])).toEqual(expected);
+});
+
+const said = (id: string, content: string, at?: number) => ({
+  chat_id: id,
+  role: 'user',
+  content,
+  ...(at ? { ts: at } : {}),
+});
+const response = (id: string, content: string, before?: string) => ({
+  ...{ id, input: content, output: items.slice(1) },
+  ...(before === undefined ? {} : { previous_response_id: before }),
+});
+
+test.each<readonly [string, readonly object[], readonly object[], readonly (readonly string[])[], readonly string[]]>([
+  [
+    'rows',
+    [said('C9', 'a'), said('C9', 'b')],
+    [said('C9', 'b')],
+    [['u a', 'u b', 'u b']],
+    ['the rows of conversation C9 are in several files; they are joined'],
+  ],
+  [
+    'rows with times, of which both files have some',
+    [said('C9', 'b', 2), said('C9', 'a', 1), said('C8', 'd', 4)],
+    [said('C9', 'b', 2), said('C9', 'c', 3), said('C8', 'e', 5)],
+    [
+      ['u a', 'u b', 'u c'],
+      ['u d', 'u e'],
+    ],
+    ['the rows of conversation C9 and of 1 more are in several files; they are joined'],
+  ],
+  [
+    'questions with answers',
+    [turn('a', 'A')],
+    [turn('b', 'B')],
+    [['u a', 'a A', 'u b', 'a B']],
+    ['the rows of conversation K1 are in several files; they are joined'],
+  ],
+  [
+    'requests that continue an answer',
+    [response('r1', 'Where is W1?')],
+    [response('r2', 'And?', 'r1'), response('r3', 'And?', 'r0')],
+    [
+      [...whole, 'u And?', answered],
+      ['u And?', answered],
+    ],
+    [
+      'the conversation begins earlier: the answer r0 (previous_response_id) is not in the files. Import the file of it together with this one',
+    ],
+  ],
+])('%s of a conversation in two files of a folder are joined', async (_, first, second, expected, notes) => {
+  const folder = temporaryFolder('days');
+  const files = [first, second].map((values, at) => {
+    const path = join(folder, `day-${at}.jsonl`);
+    writeFileSync(path, jsonl(...values));
+    return path;
+  });
+  const found = await readConversations(files, 'chats');
+  expect(found.conversations.map(shown)).toEqual(expected);
+  expect(found.notes.map(({ message }) => message)).toEqual(notes);
+  expect(found.problems).toEqual([]);
+});
+
+const told = { role: 'system', content: 'The user is verified.' };
+const middle = [{ role: 'system', content: 'Be brief.' }, user, told, closing];
+const moved = 'a system message after the first message of the conversation moved to its start';
+
+test.each<readonly [string, object, readonly string[]]>([
+  ['a chat', { id: 'd4', messages: middle }, [`d4: ${moved}`]],
+  ['a developer', { messages: [user, { ...told, role: 'developer' }, closing] }, [`a conversation: ${moved}`]],
+  [
+    'two',
+    { messages: [...middle, { ...told, content: 'And more.' }] },
+    ['a conversation: 2 system messages after the first message of the conversation moved to its start'],
+  ],
+  ['items', { id: 'r', input: [user, { type: 'message', ...told }], output: items }, [`r: ${moved}`]],
+  [
+    'ShareGPT',
+    { id: 's', conversations: middle.map(({ role, content }) => ({ from: role, value: content })) },
+    [`s: ${moved}`],
+  ],
+  ['one that repeats the first', { messages: [middle[0], user, middle[0], closing] }, []],
+])('a system message in the middle has a note: %s', async (_, value, expected) => {
+  const { notes, conversations } = await read(jsonl(value));
+  expect(notes.map(({ message }) => message)).toEqual(expected);
+  expect(conversations).toHaveLength(1);
 });

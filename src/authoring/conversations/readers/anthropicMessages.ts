@@ -1,10 +1,11 @@
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
+import { unrepeated } from '../history.ts';
 import { readAnswer } from '../loggedAnswer.ts';
 import { conversationIdOf, hasParts } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { listIn, objectOf, textOf } from '../saidMessage.ts';
-import { conversationOf, readMessages } from '../transcript.ts';
+import { conversationOf, type PlacedRead, readMessages } from '../transcript.ts';
 
 /** Reads requests of Anthropic's Messages API, with the answer where a line has it. */
 export const anthropicMessages: ConversationReader = {
@@ -25,6 +26,7 @@ export const anthropicMessages: ConversationReader = {
       const request = requestIn(value);
       const { messages, system, tools, id } = request;
       const answer = answerIn(value);
+      const asked = readMessages(listIn(messages), line);
       const opening = system === undefined || system === null ? [] : [{ role: 'system', content: system }];
       return conversationOf(
         {
@@ -35,8 +37,9 @@ export const anthropicMessages: ConversationReader = {
         },
         [
           ...readMessages(opening, line, 'system'),
-          ...readMessages(withAnswer(listIn(messages), answer), line),
-          ...(isAnswer(answer) ? [] : readAnswer(value, listIn(messages), line)),
+          ...(isAnswer(answer)
+            ? answered(listIn(messages), asked, answer, line)
+            : [...asked, ...readAnswer(value, asked, line)]),
         ],
       );
     }),
@@ -57,9 +60,20 @@ function answerIn(value: unknown): JsonObject {
   return objectOf(inner['body'] ?? inner);
 }
 
+/** Reads the messages of a request with its answer, which some logs have among them as well. */
+function answered(
+  messages: readonly Json[],
+  asked: readonly PlacedRead[],
+  answer: JsonObject,
+  line: number,
+): readonly PlacedRead[] {
+  const read = readMessages([answer], line, 'response');
+  const added = unrepeated(asked, read);
+  return added === read ? readMessages(withAnswer(messages, answer), line) : [...asked, ...added];
+}
+
 /** Adds the answer to the messages of a request. It continues the words that the request ends with, where it has any. */
 function withAnswer(messages: readonly Json[], answer: JsonObject): readonly Json[] {
-  if (!isAnswer(answer)) return messages;
   const last = objectOf(messages.at(-1));
   if (last['role'] !== 'assistant') return [...messages, answer];
   const begun =

@@ -1,12 +1,14 @@
+import { dirname } from 'node:path';
 import { type Json, type JsonObject, put } from '../../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem, Read } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import type { PlacedValue } from '../jsonValues.ts';
 import type { LogFile } from '../logFile.ts';
 import { readRows } from '../messageRows.ts';
 import { plainKey } from '../messageTimes.ts';
 import { objectOf, textOf } from '../saidMessage.ts';
 import { chatOf } from './openaiChat.ts';
-import { pairOf } from './promptCompletion.ts';
+import { isPair, readPairs } from './promptCompletion.ts';
 
 /** Reads rows of a table: a message each, a question with its answer, or a list of messages as JSON. */
 export const csvRows: ConversationReader = {
@@ -25,7 +27,7 @@ export const csvRows: ConversationReader = {
     ];
     return isTable && all.some(Boolean);
   },
-  read: (logs) => joinedReads(logs.map(readTable)),
+  read: (logs) => joinedReads([...Map.groupBy(logs, ({ path }) => dirname(path)).values()].map(readTables)),
 };
 
 /** The names that columns have in tables of conversations. */
@@ -47,19 +49,34 @@ function plainRow(row: JsonObject): JsonObject {
   return plain;
 }
 
-function readTable({ path, values }: LogFile): Read {
-  const rows = values.map(({ value, line }) => ({ value: plainRow(objectOf(value)), line }));
-  const messages = rows.filter(({ value }) => value['role'] !== undefined);
-  const others = rows.filter(({ value }) => value['role'] === undefined);
-  const ofRows = readRows(path, messages);
-  const read = others.map((row): Conversation | ImportProblem => {
-    if (textOf(row.value['messages']) !== undefined) return chatOf(path, row);
-    if (row.value['prompt'] !== undefined && row.value['completion'] !== undefined) return pairOf(path, row);
-    return { file: path, line: row.line, message: 'the row has neither a role nor a question with an answer' };
+/** Reads the tables of a folder. */
+function readTables(logs: readonly LogFile[]): Read {
+  const tables = logs.map(({ path: file, values }) => {
+    const rows = values.map(({ value, line }) => ({ value: plainRow(objectOf(value)), line, file }));
+    return { file, ...Object.groupBy(rows, kindOf) };
   });
+  const ofRows = readRows(tables.map(({ file, message = [] }) => ({ file, rows: message })));
+  const ofPairs = readPairs(tables.flatMap(({ pair = [] }) => pair));
+  const read = tables.flatMap(({ list = [], other = [] }): readonly (Conversation | ImportProblem)[] => [
+    ...list.map((row) => chatOf(row.file, row)),
+    ...other.map(({ file, line }) => ({ file, line, message: unread })),
+  ]);
   return readOf(
-    [...ofRows.conversations, ...read.filter((each): each is Conversation => 'messages' in each)],
+    [
+      ...ofRows.conversations,
+      ...ofPairs.conversations,
+      ...read.filter((each): each is Conversation => 'messages' in each),
+    ],
     [...ofRows.problems, ...read.filter((each): each is ImportProblem => 'message' in each)],
-    ofRows.notes,
+    [...ofRows.notes, ...ofPairs.notes],
   );
+}
+
+const unread = 'the row has neither a role nor a question with an answer';
+
+function kindOf({ value }: PlacedValue): 'message' | 'list' | 'pair' | 'other' {
+  const { role, messages } = objectOf(value);
+  if (role !== undefined) return 'message';
+  if (textOf(messages) !== undefined) return 'list';
+  return isPair(value) ? 'pair' : 'other';
 }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
@@ -21,22 +22,25 @@ export const openaiChat: ConversationReader = {
   messageKeys: ['messages', 'completion'],
   matches: (value) =>
     isMessageRow(value) || messagesIn(value) !== undefined || (Array.isArray(value) && value.some(isMessageRow)),
-  read: (logs) => joinedReads(logs.map(readChats)),
+  read: (logs) => joinedReads([...Map.groupBy(logs, ({ path }) => dirname(path)).values()].map(readChats)),
 };
 
-function readChats({ path, values }: LogFile) {
-  const rows = values.filter(({ value }) => isMessageRow(value));
-  const others = values.filter(({ value }) => !isMessageRow(value));
-  const ofRows = readRows(path, rows, others.length > 0);
-  const read = others.map((each) => chatOf(path, each));
+/** Reads the files of a folder. */
+function readChats(logs: readonly LogFile[]) {
+  const given = logs.map(({ path: file, values }) => {
+    const others = values.filter(({ value }) => !isMessageRow(value));
+    return { file, others, rows: values.filter(({ value }) => isMessageRow(value)), hasOthers: others.length > 0 };
+  });
+  const ofRows = readRows(given);
+  const read = given.flatMap(({ file, others }) => others.map((each) => chatOf(file, each)));
   const conversations = [...ofRows.conversations, ...read.filter((each): each is Conversation => 'messages' in each)];
   const problems = [...ofRows.problems, ...read.filter((each): each is ImportProblem => 'message' in each)];
-  return readOf(
-    conversations.toSorted((a, b) => a.line - b.line),
-    problems.toSorted((a, b) => a.line - b.line),
-    ofRows.notes,
-  );
+  const places = new Map(logs.map(({ path }, at) => [path, at]));
+  const byPlace = (a: Place, b: Place) => (places.get(a.file) ?? 0) - (places.get(b.file) ?? 0) || a.line - b.line;
+  return readOf(conversations.toSorted(byPlace), problems.toSorted(byPlace), ofRows.notes);
 }
+
+type Place = Pick<ImportProblem, 'file' | 'line'>;
 
 /** The request that a line logs, in an object of the batch API as in that of a proxy. */
 function requestIn(value: unknown): JsonObject {
@@ -73,6 +77,7 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
     system === undefined || textOf(objectOf(given[0])['role']) === 'system'
       ? []
       : readMessages([{ role: 'system', content: system }], line, 'system');
+  const asked = readMessages(given, line);
   return conversationOf(
     {
       file,
@@ -81,6 +86,6 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
       task: textOf(task),
       tools: toolsIn(tools ?? functions ?? request['tool_defs']),
     },
-    [...opening, ...readMessages(given, line), ...readAnswer(value, given, line)],
+    [...opening, ...asked, ...readAnswer(value, asked, line)],
   );
 }

@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../../engine/core/values/json.ts';
-import type { Conversation } from '../conversation.ts';
-import { type ConversationReader, readFiles } from '../conversationReader.ts';
-import type { PlacedValue } from '../jsonValues.ts';
-import { conversationIdOf } from '../messageRows.ts';
+import type { Conversation, ImportProblem } from '../conversation.ts';
+import { type ConversationReader, readOf } from '../conversationReader.ts';
+import { unrepeated } from '../history.ts';
+import { conversationIdOf, type FileRow } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
 import {
   callOf,
@@ -14,7 +14,7 @@ import {
   soundsFailed,
   textOf,
 } from '../saidMessage.ts';
-import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
+import { conversationOf, joinedItems, type PlacedRead, readMessages } from '../transcript.ts';
 
 /** Reads requests and answers of OpenAI's Responses API, and lists of its items. */
 export const openaiResponses: ConversationReader = {
@@ -23,7 +23,11 @@ export const openaiResponses: ConversationReader = {
   source: 'chats',
   keys: ['input', 'output'],
   matches: (value) => itemsIn(value).some(isItem) || isBatched(value),
-  read: (logs) => readFiles(logs, ({ path, values }) => threadsOf(values).map((thread) => responseOf(path, thread))),
+  read: (logs) => {
+    const values = logs.flatMap((log) => log.values.map((each) => ({ ...each, file: log.path })));
+    const threads = threadsOf(values);
+    return readOf(threads.map(responseOf), [], [...new Set(threads.map(([first]) => first))].flatMap(cutStart));
+  },
 };
 
 const isBatched = (value: unknown) => /\/responses$/.test(textOf(objectOf(value)['url']) ?? '');
@@ -36,12 +40,10 @@ const answerIn = (value: unknown): JsonObject => {
 };
 
 /** Requests that name the answer before them continue its conversation, which the server kept. */
-function threadsOf(values: readonly PlacedValue[]): readonly (readonly PlacedValue[])[] {
+function threadsOf(values: readonly FileRow[]): readonly (readonly FileRow[])[] {
   const byId = new Map(values.map((each) => [textOf(answerIn(each.value)['id']), each] as const));
-  const before = (each: PlacedValue) => {
-    const object = objectOf(each.value);
-    const found = [object, requestIn(object), answerIn(object)].map((part) => textOf(part['previous_response_id']));
-    const id = found.find((name) => name !== undefined);
+  const before = (each: FileRow) => {
+    const id = previousId(each);
     return id === undefined ? undefined : byId.get(id);
   };
   const continued = new Set(values.map(before));
@@ -52,6 +54,22 @@ function threadsOf(values: readonly PlacedValue[]): readonly (readonly PlacedVal
       for (let at = before(last); at !== undefined && !thread.includes(at); at = before(at)) thread.unshift(at);
       return thread;
     });
+}
+
+/** Returns the id of the answer that a request continues. */
+function previousId({ value }: FileRow): string | undefined {
+  const object = objectOf(value);
+  const found = [object, requestIn(object), answerIn(object)].map((part) => textOf(part['previous_response_id']));
+  return found.find((name) => name !== undefined);
+}
+
+/** Returns a note where the answer that a thread continues is not in the files. */
+function cutStart(first: FileRow | undefined): readonly ImportProblem[] {
+  const id = first && previousId(first);
+  if (!first || id === undefined) return [];
+  const { file, line } = first;
+  const message = `the conversation begins earlier: the answer ${id} (previous_response_id) is not in the files. Import the file of it together with this one`;
+  return [{ file, line, message }];
 }
 
 const callTypes = new Set(['function_call', 'custom_tool_call', 'local_shell_call', 'mcp_call', 'web_search_call']);
@@ -70,16 +88,21 @@ function isItem(value: Json): boolean {
 }
 
 /** Returns the items of a request and of its answer. The request of a lone answer is unknown. */
-function itemsIn(value: unknown): readonly Json[] {
+const itemsIn = (value: unknown): readonly Json[] => [...askedIn(value), ...answeredIn(value)];
+
+function askedIn(value: unknown): readonly Json[] {
   if (Array.isArray(value)) return value;
-  const { output, object, data } = objectOf(value);
+  const { object, data } = objectOf(value);
   // The API lists the items of a conversation with the newest first.
   if (object === 'list' && Array.isArray(data)) return data.toReversed();
   const asked = requestIn(value)['input'];
-  const answered = output ?? answerIn(value)['output'];
-  if (asked === undefined && answered === undefined) return [];
-  const opening = typeof asked === 'string' ? [{ role: 'user', content: asked }] : listIn(asked);
-  return [...opening, ...(Array.isArray(answered) ? answered : [])];
+  return typeof asked === 'string' ? [{ role: 'user', content: asked }] : listIn(asked);
+}
+
+function answeredIn(value: unknown): readonly Json[] {
+  const { output, object } = objectOf(value);
+  const answered = object === 'list' ? undefined : (output ?? answerIn(value)['output']);
+  return Array.isArray(answered) ? answered : [];
 }
 
 /** The request that a line logs, in an object of the batch API as in that of a proxy. */
@@ -88,19 +111,23 @@ function requestIn(value: unknown): JsonObject {
   return [object['request'], object['body']].map(objectOf).find((each) => 'input' in each) ?? object;
 }
 
-function responseOf(file: string, thread: readonly PlacedValue[]): Conversation {
+function responseOf(thread: readonly FileRow[]): Conversation {
   const [first] = thread;
   const object = objectOf(first?.value);
   const { instructions, tools, conversation } = requestIn(object);
   const opening = textOf(instructions) ? [{ role: 'system', content: textOf(instructions) ?? '' }] : [];
-  const line = first?.line ?? 1;
-  const items = [
-    ...opening.map((item) => ({ item, line })),
-    ...thread.flatMap((each) => itemsIn(each.value).map((item) => ({ item, line: each.line }))),
-  ];
-  const read = items.map((each, index): PlacedRead => {
-    return { ...readItem(each.item), line: each.line, path: `item ${index}` };
+  const { file = '', line = 1 } = first ?? {};
+  let count = opening.length;
+  const readItems = (given: readonly Json[], at: number): readonly PlacedRead[] => {
+    const items = given.map((each, index) => ({ ...readItem(each), line: at, path: `item ${count + index}` }));
+    count += given.length;
+    return joinedItems(items);
+  };
+  const said = thread.flatMap(({ value, line: at }) => {
+    const asked = readItems(askedIn(value), at);
+    return [...asked, ...unrepeated(asked, readItems(answeredIn(value), at))];
   });
+  const read = [...readMessages(opening, line, 'instructions'), ...said];
   const id =
     textOf(object['custom_id']) ??
     conversationIdOf(object) ??

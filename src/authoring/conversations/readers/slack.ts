@@ -80,8 +80,8 @@ function textIn({ text, attachments, blocks }: JsonObject): string {
   const own = textOf(text) ?? '';
   const whole = own !== '' ? own : [...wordsIn(blocks), ...wordsIn(attachments)].join('\n');
   return whole
-    .replace(/<(?:https?:|mailto:)[^>|]*\|([^>]*)>/g, '$1')
-    .replace(/<((?:https?:|mailto:)[^>]*)>/g, '$1')
+    .replace(/<[a-z][a-z\d+.-]*:[^>|]*\|([^>]*)>/gi, '$1')
+    .replace(/<([a-z][a-z\d+.-]*:[^>]*)>/gi, '$1')
     .replace(/<([@#!][^>]*)>/g, '$1');
 }
 

@@ -3,7 +3,7 @@ import type { Conversation, ImportProblem } from '../conversation.ts';
 import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import { timeIn } from '../messageTimes.ts';
-import { firstOf, objectOf, textOf } from '../saidMessage.ts';
+import { firstOf, listIn, objectOf, roleNamed, textOf } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { plainText } from './plainText.ts';
 
@@ -37,11 +37,16 @@ function ticketOf(file: string, { value, line }: PlacedValue, notes: ImportProbl
   const requester = textOf(
     firstOf(ticket, 'requester_id', 'submitter_id') ?? objectOf(ticket['requester'])['id'] ?? shown[0]?.['author_id'],
   );
+  const declared = listIn(ticket['users']).map(objectOf);
+  // A relative or a colleague of the requester may write as well.
+  const users = new Set<string | undefined>(
+    declared.flatMap(({ id: own, role }) => (roleNamed(textOf(role) ?? '') === 'user' ? (textOf(own) ?? []) : [])),
+  ).add(requester);
   const read = shown.map((comment, index): PlacedRead => {
     const content =
       textOf(firstOf(comment, 'plain_body', 'body')) ?? plainText(textOf(comment['html_body'] ?? null) ?? '');
     const isEmpty = content.trim() === '';
-    const isUser = textOf(comment['author_id']) === requester;
+    const isUser = users.has(textOf(comment['author_id']));
     return {
       said: isEmpty ? [] : isUser ? [{ role: 'user', content }] : [{ role: 'agent', content, calls: [] }],
       lost: isEmpty ? ['has no text; it is left out'] : [],
