@@ -354,7 +354,41 @@ describe('a program that an approved command names', () => {
       true,
     ],
     ['a folder in a text for a shell', '{ command: sh, args: [-c, "cd sub; node server"] }', 'sub/server.mjs', true],
-    ['data with an ending', '{ command: sh, args: [serve, notes.txt] }', 'notes.txt', false],
+    ['data with an ending', '{ command: sh, args: [serve.sh, notes.txt] }', 'notes.txt', false],
+    [
+      'a script that is named like settings',
+      `{ command: sh, args: ["\${domainFolder}/serve.conf"] }`,
+      'serve.conf',
+      true,
+    ],
+    ['a script that is named like data', '{ command: python3, args: [-X, dev, server.db] }', 'server.db', true],
+    ['data of a package', '{ command: uvx, args: [mcp-server-sqlite, --db-path, shop.db] }', 'shop.db', false],
+    ['data after an option', '{ command: shop-server, args: [--db=shop.db] }', 'shop.db', false],
+    ['a module next to its option', '{ command: python3, args: [-mserver] }', 'server.py', true],
+    ['a file of a runner by another name', '{ command: make, args: [-f, serve.mk] }', 'serve.mk', true],
+    ['an archive', '{ command: python3, args: [server.zip] }', 'server.zip', true],
+    ['the main file of a folder', '{ command: node, args: [.] }', 'lib/x.js', true],
+    [
+      'a file that a variable loads',
+      '{ command: bash, args: [-c, "true"], env: { BASH_ENV: ./env.inc } }',
+      'env.inc',
+      true,
+    ],
+    [
+      'a file in NODE_OPTIONS',
+      '{ command: node, args: [x], env: { NODE_OPTIONS: "--import ./hook.x" } }',
+      'hook.x',
+      true,
+    ],
+    ['a folder on the PATH', `{ command: serve, env: { PATH: "\${domainFolder}/bin:/bin" } }`, 'bin/serve', true],
+    ['a folder of Python', '{ command: python3, args: [-m, x], env: { PYTHONPATH: lib } }', 'lib/y/z.py', true],
+    ['any file of a text for a shell', '{ command: bash, args: [-lc, "cd $D; node x.mjs"] }', 'shop/x.mjs', true],
+    ...['make', 'pipenv', 'pixi', 'mise', 'cargo', 'just'].map(
+      (runner) =>
+        [`any file that ${runner} starts`, `{ command: ${runner}, args: [run] }`, 'src/main.x', true] as const,
+    ),
+    ['state that a variable names', '{ command: npx, args: [a], env: { MEMORY_FILE_PATH: m.json } }', 'm.json', false],
+    ['data next to a runner', '{ command: npm, args: [start] }', 'shop.sqlite', false],
   ])('is asked about again also if the file is not executable: %s', (_what, server, file, isAsked) => {
     const folder = folderOf({ 'domain.yaml': command(server), [file]: 'one' });
     const asked = () => approvalFor(effectsIn(folder) as Effects);

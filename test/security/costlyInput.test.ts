@@ -58,6 +58,26 @@ test.each([
   expect(problems).toMatchObject([{ code: 'policy/too-deep' }]);
 });
 
+test.each([
+  ['emphasis', '*_'.repeat(200_000)],
+  ['emphasis on many lines', '*_*_\n    - '.repeat(50_000)],
+  ['words between emphasis', 'a *b_ '.repeat(20_000)],
+  ['emphasis in many blocks', `${'*_'.repeat(1000)}\n\n`.repeat(1000)],
+  ['links', '[a]'.repeat(50_000)],
+  ['code', Array.from({ length: 1000 }, (_, at) => `${'`'.repeat(at + 1)}a`).join('')],
+])('a policy with thousands of marks of %s in a block is a finding', (_, source) => {
+  const { problems } = parsePolicy(`# Policy\n\n${source}\n`);
+  expect(problems).toMatchObject([{ code: 'policy/too-intricate' }]);
+});
+
+test('a policy with thousands of marks in many blocks is read', () => {
+  const item = (at: number) => `- **Rule** ${at} _of_ [all](https://example.com) with \`code\` {#r${at}}`;
+  const source = Array.from({ length: 1000 }, (_, at) => item(at)).join('\n');
+  const { problems, policy } = parsePolicy(`# Policy\n\n${source}\n`);
+  expect(problems).toEqual([]);
+  expect(policy.rules).toHaveLength(1000);
+});
+
 test('a policy with ten levels of lists is read', () => {
   const source = Array.from({ length: 10 }, (_, at) => `${'    '.repeat(at)}1. Rule ${at} {#r${at}}`).join('\n');
   const { problems, policy } = parsePolicy(`${source}\n\n---\n\n- - -\n\n**Bold** ---------- text\n`);

@@ -3,6 +3,7 @@ import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
+import { fileOf, linesOf as linesIn, rechained } from '../support/recordLines.ts';
 import { oneOfEachKind } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -164,4 +165,27 @@ test('a recording does not choose which programs start', async () => {
   approveDomain(folder);
   expect((await rehearsal('replay', path, '--quiet', '--domain', folder)).code).toBe(2);
   expect(existsSync(started)).toBe(true);
+});
+
+test('a run whose recording was changed is reported as one that does not verify, and is not graded again', async () => {
+  const run = join(temporaryFolder('rehearsal-tampered'), 'run');
+  const tasks = 'reschedule-P46,reschedule-P50';
+  const played = await rehearsal('eval', 'domains/parcel-desk', '--agent', 'gold', '--tasks', tasks, '--out', run);
+  expect(played).toMatchObject({ code: 0 });
+  const path = join(run, 'reschedule-P46.0.traj.jsonl');
+  const changed = readFileSync(path, 'utf8').replace('"value":"Tuesday"', '"value":"Friday"');
+  writeFileSync(path, fileOf(rechained(linesIn(Buffer.from(changed)))));
+  const { out } = await rehearsal('report', run);
+  expect(out).toContain(`this run does not verify (1 problem), so its results are not certain. List them with: `);
+  const regraded = await rehearsal('regrade', run);
+  expect(regraded).toMatchObject({ code: 1, out: expect.stringContaining('1 rollout graded again') });
+  expect(regraded.out).toMatch(
+    /^reschedule-P46 trial 0: .*was rewritten: its chain is intact but is not the one that/m,
+  );
+  const changedRun = readFileSync(join(run, 'run.json'), 'utf8').replace('"seed": "1"', '"seed": "2"');
+  writeFileSync(join(run, 'run.json'), `${changedRun}\n`);
+  expect(await rehearsal('regrade', run)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/does not verify, so it is not graded again\. [\s\S]*run\.json:1: was changed after/),
+  });
 });

@@ -10,11 +10,12 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { type Regrading, regradeRun } from '../../engine/shell/runs/regrade.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Command, defineCommand } from '../options/command.ts';
+import { type Command, defineCommand, refuseStray } from '../options/command.ts';
 import { openRunRecord } from '../options/openRunRecord.ts';
 import { json, type OptionValues, text } from '../options/option.ts';
 import { requireOutFolder } from '../options/outFolder.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
+import { trustedKey } from '../options/trustedKey.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 const options = {
@@ -23,6 +24,7 @@ const options = {
     'the file, or its folder; --domain is then an imported domain, or (tau2) the folder of several',
   ),
   domain: text('FOLDER', 'the domain (default: the one that run.json names)'),
+  key: trustedKey,
   out: text('FOLDER', 'where the new run goes (default: RUN_FOLDER-regraded-1, -2, ...)'),
   json,
 };
@@ -35,6 +37,7 @@ export const regrade: Command = defineCommand({
   about: `
 Computes the verdicts of a run again with the current rules, verifiers and tasks of its domain. Nothing is said or
 called again. The results are a new run, which report, compare and verify accept; the old run stays unchanged.
+A rollout that does not verify is refused, and so is a run whose run.json or ledger does not.
 
 With --official the results file of another tool (tau2's results.json, or its folder; the list that tau-bench's run.py
 writes) is scored with this engine: every call is made again, and the reward is compared with the one in the file.
@@ -42,13 +45,20 @@ writes) is scored with this engine: every call is made again, and the reward is 
   options,
   after: 'Exit code 0: done. 1: a rollout could not be graded again, or is rewarded otherwise than its file says.',
   run: async (options, [run], io) => {
-    if (options.official !== undefined) return regradeResults(options.official, options, io);
+    if (options.official !== undefined) {
+      refuseStray(options, ['official', 'domain', 'out'], 'the results of another tool');
+      return regradeResults(options.official, options, io);
+    }
     const record = openRunRecord(io, run);
     const domain = openDomainAt(options.domain ? resolve(io.cwd, options.domain) : record.file.folder);
     const folder = freshFolder(io, record.folder, options.out);
     const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
     try {
-      const regrading = await regradeRun(supervisor, record, batchOptions(folder, io));
+      const batch = batchOptions(folder, io);
+      const regrading = await regradeRun(supervisor, record, {
+        ...batch,
+        trustedKey: options.key ?? batch.key.publicKey,
+      });
       const refused = [...record.problems, ...regrading.refused];
       if (options.json) io.out(`${JSON.stringify({ folder, ...regrading, refused })}\n`);
       else io.out(regradingText(folder, { ...regrading, refused }));

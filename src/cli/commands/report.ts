@@ -1,9 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { metricsOf } from '../../engine/core/evaluation/metrics.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { ownPublicKey } from '../../engine/shell/records/ledger.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
 import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
+import { unverifiedIn } from '../../engine/shell/records/verifyRollouts.ts';
 import { type Command, defineCommand, refuseMore } from '../options/command.ts';
 import { openRunRecord } from '../options/openRunRecord.ts';
 import { flag, type OptionValues, text } from '../options/option.ts';
@@ -13,6 +16,7 @@ import { paperOf, paperText } from '../report/paper.ts';
 import { reportText } from '../report/text.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { printRollout } from '../terminal/runLines.ts';
+import { shellWord } from '../terminal/shellWord.ts';
 
 const options = {
   html: text(
@@ -39,20 +43,35 @@ export const report: Command = defineCommand({
     refuseMore(positionals, 1, report);
     const record = openRunRecord(io, positionals[0]);
     const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
+    const unverified = unverifiedText(record);
     if (html) writeFileSync(resolve(io.cwd, html), pageText(record, metrics, domainOf(record)));
     if (junit) writeFileSync(resolve(io.cwd, junit), junitText(record));
     if (options.json) {
       const domain = domainOf(record);
       if (options.stream) for (const { recording } of record.rollouts) printRollout(io, recording, domain);
       const { folder, file, rollouts, unfinished, problems } = record;
-      io.out(`${JSON.stringify({ folder, run: file, metrics, rollouts, unfinished, problems })}\n`);
+      io.out(`${JSON.stringify({ folder, run: file, metrics, rollouts, unfinished, problems, unverified })}\n`);
     } else {
       io.out(reportText(record, metrics));
+      if (unverified !== null) io.out(`${unverified}\n`);
       for (const file of [html, junit]) if (file) io.out(`wrote ${file}\n`);
     }
     return record.problems.length > 0 ? 1 : 0;
   },
 });
+
+/** Returns a sentence about a run that does not verify; null where it does. Its key decides whose rewards these are. */
+function unverifiedText(record: RunRecord): string | null {
+  const { folder, file } = record;
+  const own = ownPublicKey();
+  const check = `rehearsal verify ${shellWord(folder)}`;
+  if (file.publicKey !== own)
+    return `this run was signed on another machine, or its key was changed. Check it with: ${check} --key PUBLIC_KEY`;
+  const { ofRun, ofRollout } = unverifiedIn(record, own);
+  const count = ofRun.length + [...ofRollout.values()].flat().length;
+  if (count === 0) return null;
+  return `this run does not verify (${counted(count, 'problem')}), so its results are not certain. List them with: ${check}`;
+}
 
 /** Returns the domain that a run names, as its files are now; null if it does not exist. */
 function domainOf({ file: { folder } }: RunRecord): LoadedDomain | null {

@@ -1,8 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import * as z from 'zod';
 import { counted } from '../../engine/core/text/counted.ts';
-import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
+import { ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { type PolicyChange, readRunFile } from '../../engine/shell/records/runFile.ts';
 import {
   type VerifiedRecording,
@@ -11,15 +10,9 @@ import {
   verifySingle,
 } from '../../engine/shell/records/verifyRun.ts';
 import { type Command, defineCommand, refuseStray } from '../options/command.ts';
-import { json, option, text } from '../options/option.ts';
+import { json, text } from '../options/option.ts';
+import { trustedKey } from '../options/trustedKey.ts';
 import { UsageError } from '../terminal/io.ts';
-
-const publicKey = z
-  .string()
-  .refine(
-    isPublicKey,
-    'an Ed25519 public key in base64, as "publicKey" in run.json has it (60 letters, MCowBQYDK2Vw...)',
-  );
 
 export const verify: Command = defineCommand({
   name: 'verify',
@@ -33,11 +26,7 @@ is checked against its receipt in the ledger.jsonl next to it; without one, only
 Exit code 1 when anything was changed or is missing.
 `,
   options: {
-    key: option(
-      'PUBLIC_KEY',
-      'the key you trust, base64 (default: the one of this machine; never the one in the record)',
-      publicKey,
-    ),
+    key: trustedKey,
     run: text('ID', 'the run that it should be: the "id" in run.json, noted when the run was made'),
     json,
   },
@@ -47,7 +36,7 @@ Exit code 1 when anything was changed or is missing.
       throw new UsageError(`${named ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
     const isRun = statSync(path).isDirectory();
     if (!isRun) refuseStray(options, ['key'], 'a single recording');
-    const key = () => options.key ?? trustedKey();
+    const key = () => options.key ?? ownKey();
     const verified = isRun ? verifyRun(path, key(), options.run) : verifySingle(path, key);
     const { checked, problems } = verified;
     const run = isRunResult(verified) ? verified : null;
@@ -95,7 +84,7 @@ function completenessText({ run, planned, missing, left, finished, problems }: V
 }
 
 /** The key of this machine. To verify makes none: it could not have signed anything. */
-function trustedKey(): string {
+function ownKey(): string {
   const key = ownPublicKey();
   if (key === null)
     throw new UsageError(

@@ -143,6 +143,9 @@ type Live = {
   worker: Worker<Live> | null;
   /** Whether its worker, which may be the successor of one that died, was asked to start it. */
   isStarted: boolean;
+  /** The moment of that by the clock of this process, and the time, in ms, that the events since then claim. */
+  startedAt: number;
+  claimedMs: number;
   /** Events before this number come without a step. */
   free: number;
   /** Steps that were asked for and have led to no event yet: a worker that starts or takes over receives them. */
@@ -227,6 +230,8 @@ class Supervision implements Supervisor {
       externalSeats: request.externalSeats.forRollout?.((text) => this.#options.log?.(text)) ?? request.externalSeats,
       worker: null,
       isStarted: false,
+      startedAt: 0,
+      claimedMs: 0,
       free: 0,
       steps: 0,
       ending: null,
@@ -314,6 +319,8 @@ class Supervision implements Supervisor {
         ...(live.request.wantsGold ? { wantsGold: true } : {}),
       };
       worker.clock.rest(live.id);
+      live.startedAt = performance.now();
+      live.claimedMs = 0;
       worker.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace, ...kept });
       live.isStarted = true;
       for (let step = 0; step < live.steps; step += 1) worker.process.send({ type: 'step', rollout: live.id });
@@ -386,6 +393,7 @@ class Supervision implements Supervisor {
     try {
       for (const event of events) {
         if (isOfCode(event)) limitMs = Math.max(limitMs ?? 0, check.limitMs ?? 0) || null;
+        throwIfLonger(live, event);
         accepted.push(check.accept(event));
       }
       return limitMs;
@@ -594,6 +602,15 @@ class Supervision implements Supervisor {
 /** Whether a rollout waits for its worker: not for an answer, not for a step, and not for the end of what it has. */
 function isDue({ isStarted, ending, check, request: { pace = 'run' }, steps }: Live): boolean {
   return isStarted && !ending && check !== null && !check.isAsking && (pace === 'run' || steps > 0);
+}
+
+/** The times of events are recorded: together they are not longer than the time since their rollout was started. */
+function throwIfLonger(live: Live, { n, ms }: ClaimedEvent): void {
+  live.claimedMs += Math.max(0, ms);
+  const passed = performance.now() - live.startedAt;
+  // Workers round to microseconds.
+  if (ms < 0 || live.claimedMs > passed + 1)
+    throw new ForgedMessage(`event ${n} claims ${ms} ms, and its rollout was started ${Math.round(passed)} ms ago`);
 }
 
 /** Whether an event has the result of code of the domain. */

@@ -26,7 +26,8 @@ export type PolicyProblem = PolicyRange & {
     | 'policy/misplaced-mark'
     | 'policy/second-mark'
     | 'policy/duplicate-rule'
-    | 'policy/too-deep';
+    | 'policy/too-deep'
+    | 'policy/too-intricate';
   readonly message: string;
   readonly hint: string;
 };
@@ -64,8 +65,10 @@ type Reading = {
 export function parsePolicy(source: string): ParsedPolicy {
   const reading: Reading = { source, lineStarts: lineStartsOf(source), blocks: [], marks: [], problems: [] };
   const deep = deepLine(source);
-  if (deep === null) visit(fromMarkdown(source), reading);
-  else reportDeep(reading, deep);
+  const intricate = intricateBlock(source);
+  if (deep !== null) reportDeep(reading, deep);
+  else if (intricate !== null) reportIntricate(reading, intricate);
+  else visit(fromMarkdown(source), reading);
   const rules = reading.blocks.flatMap((block): PolicyRule[] =>
     block.id === null ? [] : [{ id: block.id, text: block.text, line: block.line, endLine: block.endLine }],
   );
@@ -104,6 +107,52 @@ function reportDeep(reading: Reading, offset: number): void {
     rangeOf(reading, offset, offset + 1),
     `The policy has more than ${deepestBlock} levels of lists and quotes.`,
     'Write it with fewer levels. Until then its rules are not read.',
+  );
+}
+
+/**
+ * Comparisons that a parser of markdown makes at most for the emphasis, links and code of the large blocks of a policy:
+ * a few seconds. It compares each mark in a block with each, and each length of backticks with each character.
+ */
+const mostComparisons = 10_000_000;
+
+/** Marks in a block from which on it counts as large. */
+const largeBlock = 200;
+
+/** Matches a line that ends a paragraph, whatever it is in: an empty one, a heading, or an item of a list. */
+const blockStart = /^(?:[ \t>]*$| {0,3}(?:#{1,6}|[-+*])[ \t]+\S)/;
+
+const emphasisOrLink = /\*+|_+|\]/g;
+
+/** Returns the offset of the block with which the large blocks of a policy need too many comparisons, or null. */
+function intricateBlock(source: string): number | null {
+  let left = mostComparisons;
+  let [offset, start, marks, characters] = [0, 0, 0, 0];
+  let backticks = new Set<number>();
+  for (const line of source.split('\n')) {
+    if (blockStart.test(line)) {
+      [start, marks, characters] = [offset, 0, 0];
+      if (backticks.size > 0) backticks = new Set();
+    }
+    const [marksBefore, charactersBefore, lengthsBefore] = [marks, characters, backticks.size];
+    marks += line.match(emphasisOrLink)?.length ?? 0;
+    characters += line.length + 1;
+    for (const [run] of line.matchAll(/`+/g)) backticks.add(run.length);
+    if (marks > largeBlock) left -= marks ** 2 - marksBefore ** 2;
+    left -= Math.max(0, backticks.size - 1) * characters - Math.max(0, lengthsBefore - 1) * charactersBefore;
+    if (left < 0) return start;
+    offset += line.length + 1;
+  }
+  return null;
+}
+
+function reportIntricate(reading: Reading, offset: number): void {
+  report(
+    reading,
+    'policy/too-intricate',
+    rangeOf(reading, offset, offset + 1),
+    'The policy has too many marks of emphasis, links and code without an empty line between them.',
+    'Divide this block with empty lines, or remove marks. Until then its rules are not read.',
   );
 }
 

@@ -93,6 +93,9 @@ function rememberedHash(effects: Effects): string {
   return programs === null ? own : contentHash([own, programs]);
 }
 
+/** Files that are named in the question; the rest are counted. */
+const shownFiles = 5;
+
 /** Leaves the program files of the folder out of the hash. Others, such as those of packages, still count. */
 function editedApproval(effects: Effects): EditedApproval | null {
   const own = effects.effects.length > 0 ? ownPrograms(effects) : [];
@@ -100,8 +103,9 @@ function editedApproval(effects: Effects): EditedApproval | null {
   const { path } = effects;
   const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
   const others = hashOfPrograms(effects, (file) => !own.includes(file));
+  const shown = own.slice(0, shownFiles).map((file) => visible(relative(folder, file)));
   return {
-    files: own.map((file) => visible(relative(folder, file))).join(', '),
+    files: [...shown, ...(own.length > shownFiles ? [`${own.length - shownFiles} more files`] : [])].join(', '),
     remembered: contentHash([hashOfEffects(effects), others, 'own programs may change']),
   };
 }

@@ -50,6 +50,22 @@ export function codeHashOf(
 
 const isData = (name: string) => data.test(name) || recorded.test(name) || lockFiles.test(name);
 
+/** Returns the files of a folder except data and runs, and what else is left out; null where there are too many. */
+export function filesExceptData(folder: string, isLeft: (name: string) => boolean): readonly string[] | null {
+  const found: string[] = [];
+  const folders = [folder];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      const name = entry.name.toLowerCase();
+      if (isData(name) || written.has(name) || isLeft(name)) continue;
+      if (entry.isDirectory()) folders.push(join(at, entry.name));
+      else found.push(join(at, entry.name));
+      if (found.length + folders.length > mostFiles) return null;
+    }
+  }
+  return found;
+}
+
 function codeIn(
   folder: string,
   isNamed: (name: string) => boolean,

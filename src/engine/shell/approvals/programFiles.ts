@@ -2,35 +2,57 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, relative, resolve, sep } from 'node:path';
 import { contentHash } from '../../core/values/hash.ts';
 import { digestOfBounded, fileLimits, isWithin } from '../files/boundedFile.ts';
+import { filesExceptData } from './codeHash.ts';
 import type { Effects } from './effects.ts';
 
 /** Suffixes that interpreters add to the name of a program: `node server`, `python -m desk.server`. */
 const endings = ['', '.js', '.mjs', '.cjs', '.ts', '.py', '/index.js', '/__main__.py', '/package.json'];
 
-/** Names of files that programs are written in. Another file is one if it is executable: data changes with every run. */
+/** Names of files that programs are written in. */
 const program =
   /(?:\.(?:[cm]?[jt]sx?|pyw?|sh|bash|zsh|fish|rb|pl|php|lua|ps1|bat|cmd|exe|jar|wasm|so|dll)|\/package\.json)$/i;
 
+/** Names of data that changes with every run. As any of it could be a program, it also has to come after one. */
+const data = /\.(?:sqlite3?|db3?|duckdb|parquet|csv|tsv|jsonl|ndjson|log|txt|md|xlsx)(?:-journal|-wal|-shm)?$/i;
+
+/** Options that load the file after them as code or as instructions. */
+const loading =
+  /^(?:-r|-f|-I|-S|--(?:require|import|(?:experimental-)?loader|(?:make|just|task)?file|config|env-file.*))$/;
+
 /** Programs that run the file that an argument names, whatever its name and mode. */
 const interpreter =
-  /^(?:(?:ba|z|da|k|fi)?sh|node|deno|bun|tsx|ts-node|python[\d.]*|pypy\d?|ruby|perl|php|lua[\d.]*|pwsh|powershell)(?:\.exe)?$/i;
+  /^(?:(?:ba|z|da|k|fi)?sh|node|deno|bun|tsx|ts-node|python[\d.]*|pypy\d?|ruby|perl|php|lua[\d.]*|pwsh|powershell|java|Rscript|go|awk|env)(?:\.exe)?$/i;
+
+/** Programs that run a package or an image: the files among their arguments are data for it. */
+const packages = /^(?:npx|bunx|uvx|pipx|dnx|docker|podman)(?:\.cmd|\.exe)?$/i;
 
 /** Programs that read what they start from a file in their working folder. */
 const runners: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(?:npm|pnpm|yarn|bun)(?:\.cmd)?$/i, ['package.json']],
+  [/^node(?:\.exe)?$/i, ['node.config.json']],
   [/^deno(?:\.exe)?$/i, ['deno.json', 'deno.jsonc', 'package.json']],
   [/^(?:uv|uvx|poetry|hatch|pdm)(?:\.exe)?$/i, ['pyproject.toml']],
-  [/^g?make(?:\.exe)?$/i, ['Makefile', 'makefile', 'GNUmakefile']],
-  [/^just(?:\.exe)?$/i, ['justfile', 'Justfile', '.justfile']],
-  [/^task(?:\.exe)?$/i, ['Taskfile.yml', 'Taskfile.yaml']],
-  [/^rake$/i, ['Rakefile', 'rakefile']],
 ];
+
+/** Programs that start what a file of theirs names, which may be any file of the folder. */
+const anything =
+  /^(?:npm|pnpm|yarn|g?make|just|task|rake|pipenv|pixi|mise|poetry|hatch|pdm|tox|nox|cargo|gradlew?|mvnw?|dotnet)(?:\.cmd|\.exe|\.bat)?$/i;
+
+/** Variables whose files and folders a runtime loads. */
+const loadingVariable =
+  /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|NODE_(?:PATH|OPTIONS)|PYTHON\w*|VIRTUAL_ENV|CLASSPATH|_?JAVA\w*|JDK_\w*|RUBY\w*|PERL5?\w*|LUA_\w*|PHP\w*|DENO_\w*|BUN_\w*|GO\w*|MAKE\w*|LD_\w*|DYLD_\w*)$/i;
+
+const shell = /^(?:(?:ba|z|da|k|fi)?sh|cmd|pwsh|powershell)(?:\.exe)?$/i;
+
+/** Folders of packages, and those that other programs write. */
+const others = new Set(['node_modules', '.venv', 'venv', '__pycache__', '.git', '.rehearsal']);
 
 type Named = Pick<Effects, 'path' | 'effects'>;
 
 /**
- * Returns the hash of the program files that the commands of effects name; null where they name none. What is found by
- * `PATH`, what a package runner such as npx loads, and what these files import is not among it.
+ * Returns the hash of the program files that the commands of effects name, and of all files of the folder except data
+ * where a command could run any of them; null where there are none. What is found by `PATH` outside of the folder, what
+ * a package runner such as npx loads, and what these files import is not among it.
  * @param isMeant tells the files that count
  */
 export function hashOfPrograms(named: Named, isMeant: (file: string) => boolean = () => true): string | null {
@@ -55,31 +77,113 @@ const rootOf = ({ path }: Named) => (isFolder(path) ? path : dirname(path));
 function programsOf(named: Named): readonly string[] {
   const root = rootOf(named);
   const files = named.effects.flatMap((effect) => {
-    if (effect.type === 'interpreter') return programsIn([effect.command], root, root);
+    if (effect.type === 'interpreter') return programsIn({ words: [effect.command], env: {}, root, cwd: root });
     if (effect.type !== 'command') return [];
-    return programsIn([effect.command, ...effect.args], root, inFolder(effect.cwd ?? '.', root, root));
+    const cwd = inFolder(effect.cwd ?? '.', root, root);
+    return programsIn({ words: [effect.command, ...effect.args], env: effect.env, root, cwd });
   });
   return [...new Set(files)];
 }
 
-function programsIn([command = '', ...args]: readonly string[], root: string, cwd: string): readonly string[] {
+type Started = {
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly root: string;
+  readonly cwd: string;
+};
+
+function programsIn({ words: [command = '', ...args], env, root, cwd }: Started): readonly string[] {
   // A command without a folder is looked for on the PATH.
   const own = /[\\/]/.test(command) ? [inFolder(command, cwd, root)].filter(isFile) : [];
-  // `--config=server.js` names a file, too, and a text for a shell has several words.
-  const words = args
-    .flatMap((arg) => [arg, arg.slice(arg.indexOf('=') + 1), ...(/\s/.test(arg) ? arg.split(/[\s;&|()<>"'`]+/) : [])])
-    .filter((word) => word !== '' && !word.startsWith('-'));
+  const given = args.flatMap(wordsOf);
+  const settings = Object.values(env).flatMap(wordsOf);
+  const loaded = Object.entries(env).flatMap(([name, value]) => (loadingVariable.test(name) ? wordsOf(value) : []));
+  const words = [...given, ...settings];
   const folders = [cwd, ...words.map((word) => inFolder(word, cwd, root)).filter(isFolder)];
   const paths = (names: readonly string[]) =>
     folders.flatMap((folder) => names.map((name) => inFolder(name, folder, root)));
-  const started = [command, ...words].map((word) => basename(word));
-  const isScript = started.some((word) => interpreter.test(word))
-    ? (path: string) => isProgram(path) || (extname(path) === '' && isFile(path))
-    : isProgram;
+  const started = [command, ...given].map((word) => basename(word));
   const read = runners.flatMap(([runner, files]) => (started.some((word) => runner.test(word)) ? files : []));
   const names = [...new Set(words.flatMap((word) => [word, word.replaceAll('.', '/')]))];
   const named = names.flatMap((name) => endings.map((ending) => `${name}${ending}`));
-  return [...new Set([...own, ...paths(named).filter(isScript), ...paths(read).filter(isFile)])];
+  const isOpen =
+    started.some((word) => anything.test(word)) ||
+    (started.some((word) => shell.test(word)) && args.some((arg) => /^[-/]\w*c/i.test(arg))) ||
+    args.includes('--run');
+  const below = [
+    ...(isOpen ? [root] : []),
+    // A folder of the domain on a path of a runtime, and one that an interpreter runs.
+    ...loaded.map((word) => inFolder(word, cwd, root)).filter((path) => isFolder(path) && isIn(root, path)),
+    ...(started[0] !== undefined && interpreter.test(started[0]) ? firstFolder(given, cwd, root) : []),
+  ];
+  return [
+    ...new Set([
+      ...own,
+      ...paths(named).filter(isFile).filter(isCounted({ command, args, env, cwd, root })),
+      ...paths(read).filter(isFile),
+      ...below.flatMap(filesBelow),
+    ]),
+  ];
+}
+
+/** Returns the parts of an argument that may name a file: `--config=server.js`, `-mserver`, and a text for a shell. */
+function wordsOf(arg: string): readonly string[] {
+  const attached = /^-[A-Za-z]([^-=].*)$/.exec(arg)?.[1];
+  return [arg, ...arg.split(/[\s;&|()<>"'`=:,]+/), ...(attached === undefined ? [] : [attached])].filter(
+    (word) => word !== '' && !word.startsWith('-'),
+  );
+}
+
+type Counted = Omit<Started, 'words'> & { readonly command: string; readonly args: readonly string[] };
+
+/** Returns whether a file that a command names counts: every one does except data that a program before it gets. */
+function isCounted({ command, args, env, cwd, root }: Counted): (file: string) => boolean {
+  const isInterpreter = [command, ...args].some((word) => interpreter.test(basename(word)));
+  const exempt = new Set(
+    args.flatMap((arg, at) => {
+      const before = args[at - 1] ?? '';
+      const [option = ''] = arg.split('=');
+      const isLoaded = loading.test(before) || loading.test(option);
+      const isGiven =
+        packages.test(basename(command)) ||
+        (isInterpreter
+          ? args.slice(0, at).some((each) => isProgramName(each, cwd, root))
+          : /^-/.test(before) || /^-.*=/.test(arg));
+      return isGiven && !isLoaded ? wordsOf(arg).map((word) => inFolder(word, cwd, root)) : [];
+    }),
+  );
+  const kept = new Set(
+    Object.entries(env).flatMap(([name, value]) =>
+      loadingVariable.test(name) ? [] : wordsOf(value).map((word) => inFolder(word, cwd, root)),
+    ),
+  );
+  return (file) => {
+    if (isExecutable(file) || program.test(file)) return true;
+    if (exempt.has(file) && data.test(file)) return false;
+    // Where a server keeps its state.
+    if (kept.has(file) && (data.test(file) || file.endsWith('.json'))) return false;
+    return isWithin(root, file) || (isInterpreter && extname(file) === '');
+  };
+}
+
+const isProgramName = (word: string, cwd: string, root: string) =>
+  !word.startsWith('-') && (program.test(word) || (!data.test(word) && isFile(inFolder(word, cwd, root))));
+
+/** Returns the folder that an interpreter runs, where no file before it is a program: `node .`, `python shop`. */
+function firstFolder(words: readonly string[], cwd: string, root: string): readonly string[] {
+  const first = words.map((word) => inFolder(word, cwd, root)).find((path) => isFile(path) || isFolder(path));
+  return first !== undefined && isFolder(first) && isIn(root, first) ? [first] : [];
+}
+
+const isIn = (root: string, path: string) => path === root || isWithin(root, path);
+
+/** Returns the files of a folder except data; none where there are too many. */
+function filesBelow(folder: string): readonly string[] {
+  try {
+    return filesExceptData(folder, (name) => others.has(name) || data.test(name)) ?? [];
+  } catch {
+    return [];
+  }
 }
 
 function inFolder(name: string, folder: string, root: string): string {
@@ -109,7 +213,4 @@ function statOf(path: string) {
 const isFolder = (path: string) => statOf(path)?.isDirectory() ?? false;
 const isFile = (path: string) => statOf(path)?.isFile() ?? false;
 
-function isProgram(path: string): boolean {
-  const stat = statOf(path);
-  return stat?.isFile() === true && (program.test(path) || (stat.mode & 0o111) !== 0);
-}
+const isExecutable = (path: string) => ((statOf(path)?.mode ?? 0) & 0o111) !== 0;

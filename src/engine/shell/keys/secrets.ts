@@ -1,4 +1,5 @@
 import { withTexts } from '../../core/values/texts.ts';
+import { escapedPattern, hasUnescaped, unescaped } from './escapedForms.ts';
 
 /** Shorter ones are words such as `none` or `EMPTY`, which servers without keys are given. */
 const shortest = 8;
@@ -66,7 +67,16 @@ const breaks = /[\r\n]+[ \t]*/g;
 const breaksInJson = /(?:\\[rn])+(?: |\\t)*/g;
 
 function holdsSecret(json: string): boolean {
-  return startsForm(json) || (json.includes('\\n') && startsForm(json.replace(breaksInJson, '')));
+  if (startsForm(json) || (json.includes('\\n') && startsForm(json.replace(breaksInJson, '')))) return true;
+  return escapedIn(json, known).length > 0;
+}
+
+/** Returns those of these secrets that a text has in some mixture of escapes. */
+function escapedIn(json: string, secrets: Iterable<readonly [value: string, unknown]>): readonly string[] {
+  const text = unescaped(json);
+  if (text === null) return [];
+  const found = Array.from(secrets, ([value]) => value).filter((value) => hasUnescaped(text, value));
+  return found.toSorted((a, b) => b.length - a.length);
 }
 
 function startsForm(json: string): boolean {
@@ -156,7 +166,20 @@ function within(bytes: Buffer, offset: number, encoding: 'base64' | 'base64url')
 /** The text with the name of each secret in place of its value. */
 export function redacted(text: string): string {
   if (known.size === 0) return text;
-  return holdsSecret(JSON.stringify(text)) ? replaced(longestFirst(forms()), text) : text;
+  return holdsSecret(JSON.stringify(text)) ? withoutEscaped(replaced(longestFirst(forms()), text), named) : text;
+}
+
+function named(): readonly NamedForm[] {
+  return [...known].map(([value, { name }]) => [value, name]);
+}
+
+/** Replaces secrets whose letters are escaped in different ways. */
+function withoutEscaped(text: string, secrets: () => readonly NamedForm[]): string {
+  const all = new Map(secrets());
+  return escapedIn(JSON.stringify(text), all).reduce(
+    (rest, value) => rest.replace(escapedPattern(value), () => `[${all.get(value)}]`),
+    text,
+  );
 }
 
 /**
@@ -171,12 +194,9 @@ type NamedForm = readonly [form: string, name: string];
 
 /** Returns a function that writes the name of each of these secrets in place of its value. */
 export function without(secrets: Iterable<readonly [value: string, name: string]>): (text: string) => string {
-  const forms = longestFirst(
-    [...secrets].flatMap(([value, name]) =>
-      isSecret(value) ? formsOf(value).map((form) => [form, name] as const) : [],
-    ),
-  );
-  return (text) => replaced(forms, text);
+  const long = [...secrets].filter(([value]) => isSecret(value));
+  const forms = longestFirst(long.flatMap(([value, name]) => formsOf(value).map((form) => [form, name] as const)));
+  return (text) => withoutEscaped(replaced(forms, text), () => long);
 }
 
 /** Sorts forms, as one secret may be a part of another. */

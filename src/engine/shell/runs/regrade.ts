@@ -5,11 +5,14 @@ import type { RolloutEvent, RolloutStarted, Writes } from '../../core/events/eve
 import { underPresentRules } from '../../core/rollout/regrade.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';
 import type { Json } from '../../core/values/json.ts';
+import { Fault } from '../files/fault.ts';
 import { forEach } from '../files/forEach.ts';
 import type { SigningKey } from '../records/ledger.ts';
 import { readRecording } from '../records/recording.ts';
 import { recordingName, rolloutName } from '../records/recordingName.ts';
 import type { FinishedRollout, RunRecord } from '../records/runRecord.ts';
+import { problemText, unverifiedIn } from '../records/verifyRollouts.ts';
+import type { RunProblem } from '../records/verifyRun.ts';
 import { baseHashOf, settingOf } from '../replay.ts';
 import { preparation, setUpOf } from '../rollout/driver.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -20,6 +23,8 @@ export type RegradeOptions = {
   readonly folder: string;
   readonly concurrency: number;
   readonly key: SigningKey;
+  /** The public key that has to have signed the old run. */
+  readonly trustedKey: string;
   readonly signal: AbortSignal;
 };
 
@@ -41,13 +46,16 @@ export type Regrading = {
 /**
  * Verifies the rollouts of a run again with the present rules, verifiers and tasks of its domain, into a run of its
  * own whose recordings name their parents. No model, no tool source and no user is asked; the domain's code runs for
- * the gold actions alone.
+ * the gold actions alone. What does not verify is refused, since the new run is signed: a rollout for its recording, the
+ * whole run with a `Fault` for its ledger.
  */
 export async function regradeRun(
   supervisor: Supervisor,
   record: RunRecord,
   options: RegradeOptions,
 ): Promise<Regrading> {
+  const { ofRun, ofRollout } = unverifiedIn(record, options.trustedKey);
+  if (ofRun.length > 0) throw unverifiedRun(record.folder, ofRun);
   const setting = { ...settingOf(supervisor.loaded), domain: supervisor.domain };
   const planned = record.rollouts.map(({ task, trial }) => rolloutName({ id: task }, trial));
   const run = openRunOf(options.folder, runFileFor(supervisor, record, options), planned, options.key);
@@ -55,7 +63,8 @@ export async function regradeRun(
   const refused: string[] = [];
   const impossible: string[] = [];
   const verify = async (next: FinishedRollout) => {
-    const prepared = prepare(supervisor, setting, next);
+    const [problem] = ofRollout.get(next.recording) ?? [];
+    const prepared = problem ? problemText(problem) : prepare(supervisor, setting, next);
     if (typeof prepared === 'string') {
       refused.push(`${next.task} trial ${next.trial}: ${prepared}`);
       impossible.push(rolloutName({ id: next.task }, next.trial));
@@ -88,6 +97,19 @@ export async function regradeRun(
   const order = new Map(record.rollouts.map(({ task, trial }, at) => [`${task} ${trial}`, at]));
   const place = ({ task, trial }: Regraded) => order.get(`${task} ${trial}`) ?? 0;
   return { rollouts: rollouts.toSorted((one, other) => place(one) - place(other)), refused };
+}
+
+const shownProblems = 10;
+
+function unverifiedRun(folder: string, problems: readonly RunProblem[]): Fault {
+  const shown = problems.slice(0, shownProblems).map((problem) => `\n  ${problemText(problem)}`);
+  const rest = problems.length - shown.length;
+  const more = rest > 0 ? `\n  and ${rest} more` : '';
+  return new Fault({
+    who: 'infrastructure',
+    code: 'run/unverified',
+    message: `${folder} does not verify, so it is not graded again. Restore it, or name the key that signed it with --key:${shown.join('')}${more}`,
+  });
 }
 
 type Prepared = {

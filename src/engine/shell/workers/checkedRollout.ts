@@ -3,7 +3,15 @@ import { sourceOf } from '../../core/domain/sources/sources.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { externalSource, runsInWorker, type Side, type Tool } from '../../core/domain/tool.ts';
 import { type CallFault, callFaults } from '../../core/events/callFaults.ts';
-import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/events/event.ts';
+import {
+  type EventOf,
+  type EventType,
+  eventSchema,
+  type Failure,
+  type RolloutEvent,
+  type RolloutStarted,
+  type Writes,
+} from '../../core/events/event.ts';
 import { numberFormsOf, resultsSoFar, type ToolCall } from '../../core/events/message.ts';
 import { isFilled } from '../../core/events/quotedResults.ts';
 import type { RolloutState } from '../../core/events/state.ts';
@@ -13,6 +21,7 @@ import type { Effect } from '../../core/rollout/effect.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../../core/rollout/judgement.ts';
 import { type Advanced, advance, begin, resumable, type Setting, stateHash } from '../../core/rollout/rollout.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
+import { issueText } from '../../core/text/issueText.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import { impossible } from '../../core/values/impossible.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
@@ -172,12 +181,11 @@ export class CheckedRollout {
     if (n !== this.next) throw new ForgedMessage(`event ${n} came where event ${this.next} is due`);
     try {
       const due = this.#due(claimed);
+      const text = claimText(n, due);
+      if (text !== claimed.text)
+        throw new ForgedMessage(`event ${n} is ${shortened(claimed.text)} where ${shortened(text)} is due`);
+      if (due === claimed.event) throwIfOdd(n, due, text);
       this.#advance(due);
-      if (due !== claimed.event) {
-        const text = claimText(n, due);
-        if (text !== claimed.text)
-          throw new ForgedMessage(`event ${n} is ${shortened(claimed.text)} where ${shortened(text)} is due`);
-      }
       return acceptedEvent(claimed, this.#hash);
     } catch (error) {
       if (error instanceof ForgedMessage) throw error;
@@ -612,6 +620,15 @@ function isGivenUp(effect: Effect, arrived: ClaimedEvent, { started }: RolloutSt
   if (event.type === 'rolloutEnded') return event.failure !== undefined && !isProperEnd(event.reason);
   if (event.type !== 'rewarded' || event.card !== undefined || event.basis !== started.basis) return false;
   return event.reward === null && event.reason.startsWith('not scored: ');
+}
+
+/** Nothing but its worker decides this event, so that its shape is checked as readers of a recording will check it. */
+function throwIfOdd(n: number, event: RolloutEvent, text: string): void {
+  const { data, error } = eventSchema.safeParse(event);
+  if (error) throw new ForgedMessage(`event ${n} is not a valid ${event.type} (${issueText(error, 'the event')})`);
+  // The schemas drop other keys, and may change the order of those that remain.
+  if (claimText(n, data).length !== text.length)
+    throw new ForgedMessage(`event ${n} has keys that ${event.type} does not have: ${shortened(text)}`);
 }
 
 function only<Type extends EventType>(arrived: ClaimedEvent, type: Type): EventOf<Type> {

@@ -36,6 +36,9 @@ const bytesOf = (text: string, form = (pair: string) => pair) =>
   [...Buffer.from(text)].map((byte) => form(byte.toString(16).padStart(2, '0')));
 const unitsOf = (text: string, form: (code: number) => string) =>
   [...text].map((letter) => form(letter.charCodeAt(0))).join('');
+const escapedUnit = (letter: string) => `\\u00${letter.charCodeAt(0).toString(16)}`;
+const htmlOf = (value: string) =>
+  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 test.each<[form: string, (value: string) => string]>([
@@ -56,6 +59,35 @@ test.each<[form: string, (value: string) => string]>([
         .replaceAll('>', '&gt;')
         .replaceAll('"', '&quot;')
         .replaceAll("'", '&#39;'),
+  ],
+  ['JSON of Go', (value) => JSON.stringify(value).replace(/[&<>]/g, (letter) => escapedUnit(letter))],
+  [
+    'JSON of .NET',
+    (value) =>
+      JSON.stringify(value).replace(/[&<>'+]/g, (letter) => escapedUnit(letter).toUpperCase().replace('U', 'u')),
+  ],
+  [
+    'JSON of Go in JSON',
+    (value) => JSON.stringify(JSON.stringify(value).replace(/[&<>]/g, (letter) => escapedUnit(letter))),
+  ],
+  ['HTML of PHP', (value) => htmlOf(value).replaceAll("'", '&#039;')],
+  [
+    'HTML with other references',
+    (value) => htmlOf(value).replaceAll("'", '&#x27;').replaceAll('+', '&#43;').replaceAll('=', '&#61;'),
+  ],
+  ['HTML of HTML', (value) => htmlOf(htmlOf(value).replaceAll("'", '&#039;'))],
+  ['JSON of Go of HTML', (value) => JSON.stringify(htmlOf(value)).replaceAll('&', '\\u0026')],
+  ['quoted-printable', (value) => value.replace(/[=]/g, '=3D')],
+  ['quoted-printable in lines', (value) => value.replace(/[=]/g, '=3D').replace(/.{20}(?![0-9A-F]{0,1}D)/g, '$&=\r\n')],
+  ['a URL of a URL', (value) => encodeURIComponent(encodeURIComponent(value))],
+  [
+    'a mixture',
+    (value) =>
+      [...value]
+        .map(
+          (letter, at) => [letter, `&#${letter.charCodeAt(0)};`, escapedUnit(letter), `%${bytesOf(letter)[0]}`][at % 4],
+        )
+        .join(''),
   ],
   ['JSON of PHP', (value) => JSON.stringify(value).replaceAll('/', '\\/')],
   ['JSON in JSON in JSON', (value) => JSON.stringify(JSON.stringify(JSON.stringify({ value })))],
@@ -141,4 +173,16 @@ test('a key that is used again is remembered, however many others were lent in b
   }
   expect(redactedValue('it is sk-a-key-of-a-person')).toBe('it is [kept]');
   expect(redactedValue('lent-to-a-rollout-1999, lent-to-a-rollout-0')).toBe('[lent], lent-to-a-rollout-0');
+});
+
+test('a long text of escapes takes about as long as its length', () => {
+  keptSecret('KEY', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab+/=');
+  const took = (size: number) => {
+    const from = performance.now();
+    for (const part of ['\\', '&amp;', '%25', 'a', '=3D', '\\u0061'])
+      redactedValue([part.repeat(size), `${part.repeat(size)}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab&#43;/=`]);
+    return performance.now() - from;
+  };
+  took(100);
+  expect(took(10_000)).toBeLessThan(60 * took(1000) + 500);
 });
