@@ -388,6 +388,24 @@ test('a log with calls: a change of mind between rows that the user names by the
   expect(drafts).toContainEqual(expect.objectContaining({ id: 'mind', passes: true, findings: [] }));
 });
 
+test('words alone: an id that no one tells comes from the look-up, in the row that they name', async () => {
+  const renews = (title: string) =>
+    said(`Card 4471. Please renew ${title}.`, `Shall I renew ${title}?`, 'Yes.', 'Done. It is due on 2026-03-31 now.');
+  const { tasks, drafts } = await drafted(withoutTasks('library-desk'), [
+    { id: 'second', messages: renews('Bread from Scratch') },
+    { id: 'none', messages: renews('my loan') },
+  ]);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  expect(byId.get('second')?.actions?.slice(-2)).toEqual([
+    { tool: 'list_loans', arguments: { member_id: 'M1' } },
+    { tool: 'renew_loan', arguments: { loan_id: 'L12' } },
+  ]);
+  expect(byId.get('none')?.description).toBe(
+    'Drafted from a real conversation. TODO: the conversation does not tell the loan_id of renew_loan.',
+  );
+  expect(drafts).toContainEqual(expect.objectContaining({ id: 'second', passes: true, findings: [] }));
+});
+
 /** A domain in which a user names a day, and the write takes the slot that a look-up of the day returns. */
 const visits = {
   'domain.yaml': 'name: visits\n',
