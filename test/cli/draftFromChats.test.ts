@@ -312,6 +312,13 @@ test('a log with calls: a change of mind stays, unmentioned ids and failed calls
     change('brass'),
     'Done.',
   );
+  const cancelsToo = logged(
+    'And cancel W1001, it is no longer needed.',
+    'Shall I cancel W1001 because it is no longer needed?',
+    'Yes.',
+    ['cancel_order', { order_id: 'W1001', reason: 'no longer needed' }, '{}'],
+    'Done.',
+  );
   const namesNothing = logged(
     'Hugo Okafor, hugo.okafor@example.com. The desk lamp that I ordered should be brass.',
     who,
@@ -327,12 +334,16 @@ test('a log with calls: a change of mind stays, unmentioned ids and failed calls
   const { tasks, drafts } = await drafted(withoutTasks('order-desk'), [
     { id: 'mind', messages: changesMind },
     { id: 'nothing', messages: namesNothing },
+    { id: 'more', messages: [...changesMind, ...cancelsToo] },
   ]);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   expect(byId.get('mind')?.user).toMatchObject({
     known: { order_id: 'W1138', product: 'desk lamp', variant: 'white' },
     change: { when: 'proposed', say: 'Sorry, I would rather have brass.', known: { variant: 'brass' } },
   });
+  expect(byId.get('more')?.user.goal).toContain(
+    'variant: white). When that is offered you want it otherwise: variant: brass. You want this: cancel order (order id: W1001, reason: no longer needed).',
+  );
   const nothing = byId.get('nothing');
   expect(nothing?.user.known).toEqual({
     email: 'hugo.okafor@example.com',
@@ -385,6 +396,9 @@ test('a log with calls: a change of mind between rows that the user names by the
     change: { when: 'proposed', say: 'Actually no, Bread from Scratch.', known: { title: 'Bread from Scratch' } },
   });
   expect(byId.get('both')?.user.change).toBeUndefined();
+  expect(byId.get('both')?.user.goal).toBe(
+    'You want this: renew loan (title: Bread from Scratch). You want this: record lost (title: The Winter Harbour).',
+  );
   expect(drafts).toContainEqual(expect.objectContaining({ id: 'mind', passes: true, findings: [] }));
 });
 

@@ -4,6 +4,7 @@ import type { Task } from '../../engine/core/domain/task.ts';
 import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
+import { namesInTable } from '../../engine/core/rules/rowNames.ts';
 import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
 import { insistenceIn, personaFor, styleOf } from './behaviour.ts';
@@ -109,7 +110,7 @@ export async function draftFromConversation(
     split: 'train',
     persona: persona.id,
     user: {
-      goal: goalOf(found, writes, nameIn(spoken, known), users),
+      goal: goalOf(found, writes, nameIn(spoken, known), users, desk),
       opening,
       known,
       ...(unknown.length > 0 ? { unknown } : {}),
@@ -229,14 +230,26 @@ function nameIn(spoken: readonly Utterance[], { name }: Readonly<Record<string, 
 const introduction = /\b(?:(?:my|the) (?:full )?name(?: is|'s|:)|i am|i['’]m|this is|speaking)\b/i;
 
 /** Returns what the user wants, in the second person. */
-function goalOf({ change }: Actions, writes: readonly Action[], name: string | null, users: readonly string[]): string {
+function goalOf(
+  { change }: Actions,
+  writes: readonly Action[],
+  name: string | null,
+  users: readonly string[],
+  { loaded: { world } }: Desk,
+): string {
   const who = name === null ? [] : [`You are ${name}.`];
-  const wants = writes.map(({ tool, arguments: given }) => {
-    const details = Object.entries({ ...leafFacts(tool, given), ...change?.before })
-      .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
-      .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
-    return `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;
+  const facts = writes.map(({ tool, arguments: given }): Readonly<Record<string, Json>> => {
+    const own = leafFacts(tool, given);
+    const rows = Object.entries(own).flatMap(([key, value]) =>
+      namesInTable(String(value), key, [world.agent, world.user]).filter(
+        ({ id, text }) => id === value && text !== name,
+      ),
+    );
+    return { ...Object.fromEntries(rows.map(({ field, text }) => [field, text])), ...own };
   });
+  const changedAt = facts.findLastIndex((own) =>
+    Object.entries(change?.known ?? {}).some(([key, value]) => own[key] === value),
+  );
   const changed = change
     ? [
         `${change.when === 'done' ? 'When that is done' : 'When that is offered'} you want it otherwise: ${Object.entries(
@@ -246,8 +259,15 @@ function goalOf({ change }: Actions, writes: readonly Action[], name: string | n
           .join(', ')}.`,
       ]
     : [];
+  const wants = writes.map(({ tool }, at) => {
+    const details = Object.entries({ ...facts[at], ...(changedAt < 0 || at === changedAt ? change?.before : {}) })
+      .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
+      .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
+    const want = `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;
+    return at === changedAt ? [want, ...changed].join(' ') : want;
+  });
   const said = wants.length === 0 ? [`What you want, in your own words: "${requestIn(users)}"`] : [];
-  return [...who, ...wants, ...changed, ...said].join(' ');
+  return [...who, ...wants, ...(changedAt < 0 ? changed : []), ...said].join(' ');
 }
 
 /** The first message that says more than a greeting. */
