@@ -549,7 +549,7 @@ test('a log with calls: structured changes, refusals in plain words, and a name 
     { tool: 'book', arguments: { room_id: 'X3', hours: 3, slot: { day: 'Saturday', part: 'morning' } } },
   ]);
   expect(first?.user).toMatchObject({
-    goal: 'You want this: book (hours: 2, day: Saturday, part: afternoon). When that is done you want it otherwise: hours: 3, part: morning.',
+    goal: 'You want this: book (name: Map Room, hours: 2, day: Saturday, part: afternoon). When that is done you want it otherwise: hours: 3, part: morning.',
     known: { hours: 2, part: 'afternoon', name: 'Map Room', day: 'Saturday' },
     change: { when: 'done', known: { hours: 3, part: 'morning' } },
   });
@@ -617,6 +617,26 @@ inFullSuite(
     expect(drafts.filter(({ passes }) => passes)).toEqual([]);
   },
 );
+
+test('a log with calls: what the customer insists on after a refusal stays, with the amount', async () => {
+  const refusal = 'I can book at most 8 hours.';
+  const messages = logged(
+    'The Map Room for 20 hours, please.',
+    ['find_room', { name: 'Map Room' }, '{"room_id":"X3","name":"Map Room"}'],
+    refusal,
+    'Please, make an exception.',
+    refusal,
+    'OK, bye.',
+  );
+  const lexicon = `name: rooms\nlexicon: { refusals: ["${refusal}"] }\n`;
+  const domain = folderOf({ ...rooms, 'domain.yaml': lexicon, 'tasks/.keep': '' });
+  const { tasks, sources } = await drafted(domain, [{ id: 'pleads', messages }]);
+  expect(tasks[0]?.user).toMatchObject({
+    known: { name: 'Map Room', hours: 20 },
+    insist: { say: 'Please, make an exception.' },
+  });
+  expect(sources[0]?.todos).toEqual([expect.stringContaining('says what a right agent does')]);
+});
 
 inFullSuite('a draft whose tool returns an error in plain text is not sound', async () => {
   const folder = withoutTasks('order-desk');

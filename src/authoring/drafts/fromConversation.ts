@@ -5,6 +5,7 @@ import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 import { namesInTable } from '../../engine/core/rules/rowNames.ts';
+import { literal } from '../../engine/core/text/literal.ts';
 import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
 import { insistenceIn, personaFor, styleOf } from './behaviour.ts';
@@ -159,8 +160,9 @@ function factsIn(
   { actions, change }: Actions,
   users: readonly string[],
   told: Told,
-  { loaded, values }: Desk,
+  desk: Desk,
 ): Readonly<Record<string, Json>> {
+  const { loaded, values } = desk;
   const known: Record<string, Json> = {};
   const { tools, lexicon } = loaded.domain;
   const add = (name: string, value: Json) => {
@@ -187,7 +189,22 @@ function factsIn(
       const value = values.isKnown(parameter) && known[parameter.name] === undefined ? told(parameter) : undefined;
       if (value !== undefined && !isChangedTo(change, value)) add(parameter.name, value);
     }
+  if (writesIn(actions, tools).length === 0)
+    for (const [name, value] of Object.entries(amountsIn(users, desk))) add(name, value);
   return known;
+}
+
+/** Amounts that the user names for a write that was not made: "20 seats" for `seats`. */
+function amountsIn(users: readonly string[], { loaded, recogniser }: Desk): Readonly<Record<string, number>> {
+  const writes = loaded.domain.tools.filter((tool) => isWrite(tool) && tool.owner === 'agent');
+  const found = writes.flatMap(parametersOf).flatMap(({ name, type }) => {
+    if (type !== 'integer' && type !== 'number') return [];
+    const words = [name.replaceAll('_', ' '), recogniser.labelOf(name)].map(literal).join('|');
+    const said = new RegExp(`\\b(\\d+(?:\\.\\d+)?) (?:${words})\\b`, 'i');
+    const [, amount] = users.map((text) => said.exec(text)).findLast((match) => match !== null) ?? [];
+    return amount === undefined ? [] : [[name, Number(amount)] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 function isChangedTo(change: Actions['change'], value: string): boolean {

@@ -77,10 +77,14 @@ export function fromCalls(calls: readonly MadeCall[], spoken: readonly Utterance
   const kept = left.filter((call) => call !== again?.replaced);
   const users = textsBy('user', spoken);
   const actions = withQuotedIds(kept, users, loaded).map(({ tool, arguments: given }) => ({ tool, arguments: given }));
-  return { actions, ...nothingElse, change };
+  const isServed =
+    done.size > 0 || kept.some((call) => domain.tools.some((each) => each.handsOff && each.name === call.tool));
+  const todos = isServed ? [] : [nothingRight];
+  return { actions, state: [], communicate: [], todos, change };
 }
 
-const nothingElse = { state: [], communicate: [], todos: [] };
+const nothingRight =
+  'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate';
 
 /**
  * Returns a change of mind about what only a look-up takes, such as a day: the user named another value after the first
@@ -123,10 +127,7 @@ export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: 
   todos.push(...(await planDeeds(deeds, atHome, spoken, plan, isTold)));
   if (deeds.length === 0) todos.push(...(await planWithoutDeeds(plan, spoken, told, desk)));
   const communicate = deeds.length === 0 ? toldFrom(plan, spoken) : [];
-  if (deeds.length === 0 && communicate.length === 0 && !hasWrite(plan, domain.tools))
-    todos.push(
-      'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate',
-    );
+  if (deeds.length === 0 && communicate.length === 0 && !hasWrite(plan, domain.tools)) todos.push(nothingRight);
   if (atHome.some(({ step }) => step === spoken.at(-1)?.step))
     todos.push('the conversation ends with what the user did, and does not tell what the agent did then');
   const actions = actionsOf(plan.planned, domain.tools);
