@@ -312,6 +312,13 @@ test('a log with calls: a change of mind stays, unmentioned ids and failed calls
     change('brass'),
     'Done.',
   );
+  const cancelsToo = logged(
+    'And cancel W1001, it is no longer needed.',
+    'Shall I cancel W1001 because it is no longer needed?',
+    'Yes.',
+    ['cancel_order', { order_id: 'W1001', reason: 'no longer needed' }, '{}'],
+    'Done.',
+  );
   const namesNothing = logged(
     'Hugo Okafor, hugo.okafor@example.com. The desk lamp that I ordered should be brass.',
     who,
@@ -327,12 +334,16 @@ test('a log with calls: a change of mind stays, unmentioned ids and failed calls
   const { tasks, drafts } = await drafted(withoutTasks('order-desk'), [
     { id: 'mind', messages: changesMind },
     { id: 'nothing', messages: namesNothing },
+    { id: 'more', messages: [...changesMind, ...cancelsToo] },
   ]);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   expect(byId.get('mind')?.user).toMatchObject({
     known: { order_id: 'W1138', product: 'desk lamp', variant: 'white' },
     change: { when: 'proposed', say: 'Sorry, I would rather have brass.', known: { variant: 'brass' } },
   });
+  expect(byId.get('more')?.user.goal).toContain(
+    'variant: white). When that is offered you want it otherwise: variant: brass. You want this: cancel order (order id: W1001, reason: no longer needed).',
+  );
   const nothing = byId.get('nothing');
   expect(nothing?.user.known).toEqual({
     email: 'hugo.okafor@example.com',
@@ -385,7 +396,28 @@ test('a log with calls: a change of mind between rows that the user names by the
     change: { when: 'proposed', say: 'Actually no, Bread from Scratch.', known: { title: 'Bread from Scratch' } },
   });
   expect(byId.get('both')?.user.change).toBeUndefined();
+  expect(byId.get('both')?.user.goal).toBe(
+    'You want this: renew loan (title: Bread from Scratch). You want this: record lost (title: The Winter Harbour).',
+  );
   expect(drafts).toContainEqual(expect.objectContaining({ id: 'mind', passes: true, findings: [] }));
+});
+
+test('words alone: an id that no one tells comes from the look-up, in the row that they name', async () => {
+  const renews = (title: string) =>
+    said(`Card 4471. Please renew ${title}.`, `Shall I renew ${title}?`, 'Yes.', 'Done. It is due on 2026-03-31 now.');
+  const { tasks, drafts } = await drafted(withoutTasks('library-desk'), [
+    { id: 'second', messages: renews('Bread from Scratch') },
+    { id: 'none', messages: renews('my loan') },
+  ]);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  expect(byId.get('second')?.actions?.slice(-2)).toEqual([
+    { tool: 'list_loans', arguments: { member_id: 'M1' } },
+    { tool: 'renew_loan', arguments: { loan_id: 'L12' } },
+  ]);
+  expect(byId.get('none')?.description).toBe(
+    'Drafted from a real conversation. TODO: the conversation does not tell the loan_id of renew_loan.',
+  );
+  expect(drafts).toContainEqual(expect.objectContaining({ id: 'second', passes: true, findings: [] }));
 });
 
 /** A domain in which a user names a day, and the write takes the slot that a look-up of the day returns. */
@@ -517,7 +549,7 @@ test('a log with calls: structured changes, refusals in plain words, and a name 
     { tool: 'book', arguments: { room_id: 'X3', hours: 3, slot: { day: 'Saturday', part: 'morning' } } },
   ]);
   expect(first?.user).toMatchObject({
-    goal: 'You want this: book (hours: 2, day: Saturday, part: afternoon). When that is done you want it otherwise: hours: 3, part: morning.',
+    goal: 'You want this: book (name: Map Room, hours: 2, day: Saturday, part: afternoon). When that is done you want it otherwise: hours: 3, part: morning.',
     known: { hours: 2, part: 'afternoon', name: 'Map Room', day: 'Saturday' },
     change: { when: 'done', known: { hours: 3, part: 'morning' } },
   });
@@ -585,6 +617,26 @@ inFullSuite(
     expect(drafts.filter(({ passes }) => passes)).toEqual([]);
   },
 );
+
+test('a log with calls: what the customer insists on after a refusal stays, with the amount', async () => {
+  const refusal = 'I can book at most 8 hours.';
+  const messages = logged(
+    'The Map Room for 20 hours, please.',
+    ['find_room', { name: 'Map Room' }, '{"room_id":"X3","name":"Map Room"}'],
+    refusal,
+    'Please, make an exception.',
+    refusal,
+    'OK, bye.',
+  );
+  const lexicon = `name: rooms\nlexicon: { refusals: ["${refusal}"] }\n`;
+  const domain = folderOf({ ...rooms, 'domain.yaml': lexicon, 'tasks/.keep': '' });
+  const { tasks, sources } = await drafted(domain, [{ id: 'pleads', messages }]);
+  expect(tasks[0]?.user).toMatchObject({
+    known: { name: 'Map Room', hours: 20 },
+    insist: { say: 'Please, make an exception.' },
+  });
+  expect(sources[0]?.todos).toEqual([expect.stringContaining('says what a right agent does')]);
+});
 
 inFullSuite('a draft whose tool returns an error in plain text is not sound', async () => {
   const folder = withoutTasks('order-desk');

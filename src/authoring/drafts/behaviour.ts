@@ -1,4 +1,4 @@
-import type { Recogniser } from '../../engine/core/dialogue/dialogue.ts';
+import { demandsIn, type Recogniser, saysMore } from '../../engine/core/dialogue/dialogue.ts';
 import { type Persona, personaSchema } from '../../engine/core/domain/persona.ts';
 import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 
@@ -8,8 +8,9 @@ export function insistenceIn(spoken: readonly Utterance[], { agent, user }: Reco
   const [request, answer] = [spoken[refused - 1], spoken[refused + 1]];
   if (refused < 1 || request?.role !== 'user') return null;
   const { closes = true, confirms = true, thanks = true } = answer ? user(answer.content) : {};
+  const isBareYes = confirms && !saysMore(demandsIn(answer?.content ?? ''));
   const again = spoken.slice(refused + 2).some(({ role, content }) => role === 'agent' && agent(content).refuses);
-  if (!again || closes || confirms || thanks) return null;
+  if (!again || closes || isBareYes || thanks) return null;
   const isOpening = spoken.findIndex(({ role }) => role === 'user') === refused - 1;
   return isOpening && answer?.role === 'user' ? answer.content : request.content;
 }

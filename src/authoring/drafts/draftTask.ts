@@ -1,4 +1,4 @@
-import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
+import { demandsIn, namesValue, type Recogniser, saysMore } from '../../engine/core/dialogue/dialogue.ts';
 import { type Fact, factOf, type Task, taskHash } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { externalSource, isWrite } from '../../engine/core/domain/tool.ts';
@@ -15,6 +15,7 @@ import type { ReadRecording } from '../../engine/shell/records/recording.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { factsIn, givenArguments } from '../domains/mcpDomain.ts';
 import { draftText } from '../draftText.ts';
+import { recogniserFor } from './desk.ts';
 import { brings, type MadeCall, madeCalls, neededCalls } from './neededCalls.ts';
 import { withQuotedIds } from './quotedIds.ts';
 
@@ -71,7 +72,7 @@ export function draftTask(loaded: LoadedDomain, recording: ReadRecording, id?: s
     persona: personaFor(loaded, original, recording.path),
     ...(original?.under === undefined ? {} : { under: original.under }),
     ...(started.now === loaded.file.now ? {} : { now: started.now }),
-    user: userOf(original, reads, calls, said.user, isTyped),
+    user: userOf(original, reads, calls, said.user, isTyped, loaded),
     ...startState(original, events),
     actions: reads.map(actionOf),
     ...demandsOf(loaded, writes, communicate),
@@ -181,6 +182,7 @@ function userOf(
   calls: readonly MadeCall[],
   said: readonly Said[],
   isTyped: boolean,
+  { domain }: LoadedDomain,
 ): object {
   const facts: Record<string, Fact> = { ...(isTyped ? usedFacts(original, kept, said) : original?.user.known) };
   const isKnown = (value: string) =>
@@ -193,7 +195,13 @@ function userOf(
     }
   }
   const isOther = original === undefined || isTyped;
-  const { goal, opening, known: _, unknown = [], ...rest } = isOther ? inWords(said) : original.user;
+  const {
+    goal,
+    opening,
+    known: _,
+    unknown = [],
+    ...rest
+  } = isOther ? inWords(said, recogniserFor(domain)) : original.user;
   return {
     goal,
     ...(opening === undefined ? {} : { opening }),
@@ -217,10 +225,16 @@ function usedFacts(
   return Object.fromEntries(Object.entries(original?.user.known ?? {}).filter(([, fact]) => isUsed(fact)));
 }
 
-/** A user with the recorded request; a person says it better. */
-function inWords(said: readonly Said[]): Partial<Task['user']> {
-  const [opening] = said;
-  const words = said.slice(0, 3).map(({ text }) => `"${text.replace(/\s+/g, ' ').trim()}"`);
+/** A user with the recorded request, without answers that only agree or take leave; a person says it better. */
+function inWords(said: readonly Said[], { user }: Recogniser): Partial<Task['user']> {
+  const [opening, ...later] = said;
+  const requests = later.filter(({ text }) => {
+    const { closes, confirms, thanks } = user(text);
+    return !closes && !thanks && (!confirms || saysMore(demandsIn(text)));
+  });
+  const words = [...(opening ? [opening] : []), ...requests]
+    .slice(0, 3)
+    .map(({ text }) => `"${text.replace(/\s+/g, ' ').trim()}"`);
   return {
     goal: `You want what you said: ${words.join(', then ') || 'nothing'}`,
     ...(opening ? { opening: opening.text } : {}),

@@ -4,6 +4,8 @@ import type { Task } from '../../engine/core/domain/task.ts';
 import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
+import { namesInTable } from '../../engine/core/rules/rowNames.ts';
+import { literal } from '../../engine/core/text/literal.ts';
 import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
 import { insistenceIn, personaFor, styleOf } from './behaviour.ts';
@@ -109,7 +111,7 @@ export async function draftFromConversation(
     split: 'train',
     persona: persona.id,
     user: {
-      goal: goalOf(found, writes, nameIn(spoken, known), users),
+      goal: goalOf(found, writes, nameIn(spoken, known), users, desk),
       opening,
       known,
       ...(unknown.length > 0 ? { unknown } : {}),
@@ -158,8 +160,9 @@ function factsIn(
   { actions, change }: Actions,
   users: readonly string[],
   told: Told,
-  { loaded, values }: Desk,
+  desk: Desk,
 ): Readonly<Record<string, Json>> {
+  const { loaded, values } = desk;
   const known: Record<string, Json> = {};
   const { tools, lexicon } = loaded.domain;
   const add = (name: string, value: Json) => {
@@ -186,7 +189,22 @@ function factsIn(
       const value = values.isKnown(parameter) && known[parameter.name] === undefined ? told(parameter) : undefined;
       if (value !== undefined && !isChangedTo(change, value)) add(parameter.name, value);
     }
+  if (writesIn(actions, tools).length === 0)
+    for (const [name, value] of Object.entries(amountsIn(users, desk))) add(name, value);
   return known;
+}
+
+/** Amounts that the user names for a write that was not made: "20 seats" for `seats`. */
+function amountsIn(users: readonly string[], { loaded, recogniser }: Desk): Readonly<Record<string, number>> {
+  const writes = loaded.domain.tools.filter((tool) => isWrite(tool) && tool.owner === 'agent');
+  const found = writes.flatMap(parametersOf).flatMap(({ name, type }) => {
+    if (type !== 'integer' && type !== 'number') return [];
+    const words = [name.replaceAll('_', ' '), recogniser.labelOf(name)].map(literal).join('|');
+    const said = new RegExp(`\\b(\\d+(?:\\.\\d+)?) (?:${words})\\b`, 'i');
+    const [, amount] = users.map((text) => said.exec(text)).findLast((match) => match !== null) ?? [];
+    return amount === undefined ? [] : [[name, Number(amount)] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 function isChangedTo(change: Actions['change'], value: string): boolean {
@@ -229,14 +247,26 @@ function nameIn(spoken: readonly Utterance[], { name }: Readonly<Record<string, 
 const introduction = /\b(?:(?:my|the) (?:full )?name(?: is|'s|:)|i am|i['’]m|this is|speaking)\b/i;
 
 /** Returns what the user wants, in the second person. */
-function goalOf({ change }: Actions, writes: readonly Action[], name: string | null, users: readonly string[]): string {
+function goalOf(
+  { change }: Actions,
+  writes: readonly Action[],
+  name: string | null,
+  users: readonly string[],
+  { loaded: { world } }: Desk,
+): string {
   const who = name === null ? [] : [`You are ${name}.`];
-  const wants = writes.map(({ tool, arguments: given }) => {
-    const details = Object.entries({ ...leafFacts(tool, given), ...change?.before })
-      .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
-      .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
-    return `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;
+  const facts = writes.map(({ tool, arguments: given }): Readonly<Record<string, Json>> => {
+    const own = leafFacts(tool, given);
+    const rows = Object.entries(own).flatMap(([key, value]) =>
+      namesInTable(String(value), key, [world.agent, world.user]).filter(
+        ({ id, text }) => id === value && text !== name,
+      ),
+    );
+    return { ...Object.fromEntries(rows.map(({ field, text }) => [field, text])), ...own };
   });
+  const changedAt = facts.findLastIndex((own) =>
+    Object.entries(change?.known ?? {}).some(([key, value]) => own[key] === value),
+  );
   const changed = change
     ? [
         `${change.when === 'done' ? 'When that is done' : 'When that is offered'} you want it otherwise: ${Object.entries(
@@ -246,8 +276,15 @@ function goalOf({ change }: Actions, writes: readonly Action[], name: string | n
           .join(', ')}.`,
       ]
     : [];
+  const wants = writes.map(({ tool }, at) => {
+    const details = Object.entries({ ...facts[at], ...(changedAt < 0 || at === changedAt ? change?.before : {}) })
+      .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
+      .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
+    const want = `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;
+    return at === changedAt ? [want, ...changed].join(' ') : want;
+  });
   const said = wants.length === 0 ? [`What you want, in your own words: "${requestIn(users)}"`] : [];
-  return [...who, ...wants, ...changed, ...said].join(' ');
+  return [...who, ...wants, ...(changedAt < 0 ? changed : []), ...said].join(' ');
 }
 
 /** The first message that says more than a greeting. */

@@ -77,10 +77,14 @@ export function fromCalls(calls: readonly MadeCall[], spoken: readonly Utterance
   const kept = left.filter((call) => call !== again?.replaced);
   const users = textsBy('user', spoken);
   const actions = withQuotedIds(kept, users, loaded).map(({ tool, arguments: given }) => ({ tool, arguments: given }));
-  return { actions, ...nothingElse, change };
+  const isServed =
+    done.size > 0 || kept.some((call) => domain.tools.some((each) => each.handsOff && each.name === call.tool));
+  const todos = isServed ? [] : [nothingRight];
+  return { actions, state: [], communicate: [], todos, change };
 }
 
-const nothingElse = { state: [], communicate: [], todos: [] };
+const nothingRight =
+  'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate';
 
 /**
  * Returns a change of mind about what only a look-up takes, such as a day: the user named another value after the first
@@ -123,10 +127,7 @@ export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: 
   todos.push(...(await planDeeds(deeds, atHome, spoken, plan, isTold)));
   if (deeds.length === 0) todos.push(...(await planWithoutDeeds(plan, spoken, told, desk)));
   const communicate = deeds.length === 0 ? toldFrom(plan, spoken) : [];
-  if (communicate.length === 0 && !hasWrite(plan, domain.tools))
-    todos.push(
-      'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate',
-    );
+  if (deeds.length === 0 && communicate.length === 0 && !hasWrite(plan, domain.tools)) todos.push(nothingRight);
   if (atHome.some(({ step }) => step === spoken.at(-1)?.step))
     todos.push('the conversation ends with what the user did, and does not tell what the agent did then');
   const actions = actionsOf(plan.planned, domain.tools);
@@ -156,24 +157,29 @@ async function planDeeds(
   };
   for (const deed of deeds) {
     planAtHome(spoken[deed.at]?.step ?? reached);
-    todos.push(...(await planDeed(deed, plan, isTold)));
+    const heard = spoken.slice(0, deed.at + 1).map(({ content }) => content);
+    todos.push(...(await planDeed(deed, heard.reverse(), plan, isTold)));
   }
   planAtHome(Number.POSITIVE_INFINITY);
   return todos;
 }
 
-/** Plans a deed, behind the look-ups that bring what the user did not tell. Says what is missing. */
+/**
+ * Plans a deed, behind the look-ups that bring what the user did not tell. Says what is missing.
+ * @param heard what was said up to it, the latest first
+ */
 async function planDeed(
   { tool, arguments: said, missing: unsaid }: Proposed,
+  heard: readonly string[],
   plan: Preparation,
   isTold: (value: string) => boolean,
 ): Promise<readonly string[]> {
   const parameters = parametersOf(tool);
-  const brought = unsaid.flatMap((name) => {
-    const value = plan.found(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  const given: Readonly<Record<string, string>> = { ...said, ...Object.fromEntries(brought) };
+  const given: Record<string, string> = { ...said };
+  for (const name of unsaid) {
+    const value = await plan.valueOf(name, heard);
+    if (value !== undefined) given[name] = value;
+  }
   const missing = unsaid.filter((name) => given[name] === undefined);
   if (missing.length > 0) return [`the conversation does not tell the ${missing.join(' and the ')} of ${tool.name}`];
   for (const { name, choices } of parameters) {

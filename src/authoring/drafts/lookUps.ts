@@ -1,3 +1,4 @@
+import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { type Tool, worksOnDatabase } from '../../engine/core/domain/tool.ts';
@@ -8,6 +9,7 @@ import { keysIn, leavesOf } from '../../engine/core/text/value.ts';
 import { canonicalJson, type Json, type JsonObject, jsonOrText } from '../../engine/core/values/json.ts';
 import { madeIn } from '../../engine/shell/audit/goldReplay.ts';
 import type { Stage } from '../../engine/shell/audit/stage.ts';
+import { isIdLike } from './quotedIds.ts';
 import { type KnownValues, type Parameter, parametersOf } from './values.ts';
 
 /** A call that a draft plans, and what it returns on the domain's own database. */
@@ -89,6 +91,17 @@ export class Preparation {
     return this.planned.some(({ result }) => leavesOf(result).includes(value) || keysIn(result).includes(value));
   }
 
+  /**
+   * Returns the value of a field of this name in what the look-ups brought, or in what more look-ups bring: where there
+   * are several, that of the row which the first text names that names one.
+   */
+  async valueOf(name: string, texts: readonly string[]): Promise<string | undefined> {
+    const isId = (result: Json) => isIdLike(valueIn(result, name, texts) ?? null);
+    if (this.found(name) === undefined) await this.#reachBy(isId);
+    const brought = this.planned.findLast(({ result }) => fieldNamed(name, [result]) !== undefined);
+    return brought && valueIn(brought.result, name, texts);
+  }
+
   /** A value of a field of this name in what the look-ups brought. */
   found(name: string): string | undefined {
     return fieldNamed(
@@ -124,11 +137,15 @@ export class Preparation {
   }
 
   /** Plans reads that bring a value which the user did not tell. False where none does. */
-  async reach(value: string): Promise<boolean> {
-    const first = await this.#bringing([], value);
+  reach(value: string): Promise<boolean> {
+    return this.#reachBy((result) => leavesOf(result).includes(value) || keysIn(result).includes(value));
+  }
+
+  async #reachBy(brings: (result: Json) => boolean): Promise<boolean> {
+    const first = await this.#bringing([], brings);
     if (first) return this.#planAll([first]);
     for (const step of await this.#reachable([])) {
-      const next = await this.#bringing([step.result], value);
+      const next = await this.#bringing([step.result], brings);
       if (next) return this.#planAll([step, next]);
     }
     return false;
@@ -139,9 +156,9 @@ export class Preparation {
     return true;
   }
 
-  async #bringing(more: readonly (Json | null)[], value: string) {
+  async #bringing(more: readonly (Json | null)[], brings: (result: Json) => boolean) {
     const all = await this.#reachable(more);
-    return all.find(({ result }) => leavesOf(result).includes(value) || keysIn(result).includes(value));
+    return all.find(({ result }) => brings(result));
   }
 
   /** Every read that can be called with what is known, and what it returns. */
@@ -202,6 +219,23 @@ function fieldNamed(name: string, results: readonly (Json | null)[]): string | u
     return undefined;
   };
   return results.map(look).findLast((found) => found !== undefined);
+}
+
+/** The value of a field in the only row that has it, else in the one that is named; undefined where several could be. */
+function valueIn(result: Json | null, name: string, texts: readonly string[]): string | undefined {
+  const rows = rowsIn(result).filter((row) => fieldNamed(name, [row]) !== undefined);
+  const named = texts.map((text) => rows.filter((row) => leavesOf(row).some((leaf) => namesValue(text, leaf))));
+  const found = rows.length > 1 ? (named.find((each) => each.length > 0) ?? []) : rows;
+  const [value, ...others] = new Set(found.map((row) => fieldNamed(name, [row])));
+  return others.length === 0 ? value : undefined;
+}
+
+/** The objects in a result, each without those inside it. */
+function rowsIn(result: Json | null): readonly JsonObject[] {
+  if (typeof result !== 'object' || result === null) return [];
+  const inside = Object.values(result as JsonObject).flatMap(rowsIn);
+  const own = Object.entries(result).filter(([, value]) => typeof value !== 'object');
+  return Array.isArray(result) ? inside : [Object.fromEntries(own), ...inside];
 }
 
 /** Returns what the user's words say about each argument. */

@@ -124,6 +124,7 @@ describe('a recording of support-desk', () => {
       id: 'second-thoughts',
       user: {
         opening: expect.stringContaining('piotr.zielinski@example.com'),
+        goal: expect.not.stringMatching(/"(?:[^"]*\b(?:yes|goodbye|go ahead|thank)[^"]*)"/i),
         known: { email: 'piotr.zielinski@example.com', ticket: 'T104', priority: 'urgent' },
       },
       actions: [

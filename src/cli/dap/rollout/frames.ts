@@ -143,9 +143,9 @@ export function stepLocation(
 }
 
 /** The rule that judges what an agent says: a proposal is what the `confirmed` check looks for. */
-function ruleOf({ rules }: LoadedDomain['domain'], text: string): string {
+function ruleOf({ rules, lexicon }: LoadedDomain['domain'], text: string): string {
   const confirmed = rules.find(({ check }) => check === 'confirmed');
-  return confirmed && isProposal(text) ? confirmed.rule : '';
+  return confirmed && isProposal(text, lexicon) ? confirmed.rule : '';
 }
 
 /** Returns where a failure says that it comes from, unless it was recorded where the domain has another folder. */

@@ -105,7 +105,7 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
   const offersMore = isOffer(text, question);
   const notUnderstood = isMisunderstanding(text);
   const asksWish = !offersMore && patterns.agentActs.asksWish.test(text);
-  const proposes = isProposalSentence(sentence);
+  const proposes = vocabulary.proposes(sentence) || isProposalSentence(sentence);
   const asks =
     offersMore || notUnderstood || wishForDeed.test(text)
       ? []

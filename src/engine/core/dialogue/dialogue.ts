@@ -4,7 +4,8 @@ import { demandsIn, saysMore } from './echo.ts';
 import type { Lexicon } from './lexicon.ts';
 import { labelOf, type Vocabulary, vocabularyOf } from './mention.ts';
 import { withoutOtherMatters } from './otherMatter.ts';
-import { proposesIn } from './proposal.ts';
+import { declaredProposals } from './phrase.ts';
+import { hasProposal, proposesIn } from './proposal.ts';
 import { type Reply, replyTo } from './reply.ts';
 import { recogniseUser, type UserActs } from './userActs.ts';
 
@@ -43,7 +44,10 @@ export function isConfirmation(answer: string, proposal: string): boolean {
   return reply === 'yes' || reply === 'assent';
 }
 
-/** Reports whether the agent's text asks for a yes to something that it is about to do. */
-export function isProposal(text: string): boolean {
-  return proposesIn(text);
+/**
+ * Reports whether the agent's text asks for a yes to something that it is about to do, in the words of a lexicon or of
+ * any domain.
+ */
+export function isProposal(text: string, lexicon?: Lexicon): boolean {
+  return proposesIn(text) || (lexicon !== undefined && hasProposal(text, declaredProposals(lexicon)));
 }

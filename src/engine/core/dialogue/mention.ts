@@ -2,7 +2,7 @@ import { wordsOf } from '../text/text.ts';
 import type { Pattern } from '../values/linearPattern.ts';
 import type { Lexicon } from './lexicon.ts';
 import { patterns, words as wordLists } from './patterns.ts';
-import { phrasePattern } from './phrase.ts';
+import { declaredProposals, type IsDeclared, phrasePattern } from './phrase.ts';
 
 const { beforeIdentifier, otherAddress, otherName, otherDate, otherMethod, otherMail } = patterns.mention;
 
@@ -21,6 +21,8 @@ export type Vocabulary = {
   /** Keyed by the first letter of their first word. */
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
   readonly questions: readonly Phrase[];
+  /** Whether a sentence is one by which the domain proposes a call. */
+  readonly proposes: IsDeclared;
   /** The domain's own wordings of a refusal, to find in plain text. */
   readonly refusals: readonly Pattern[];
   /** The domain's own wordings of a handover to a person, to find in plain text. */
@@ -70,6 +72,7 @@ export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabu
   return {
     phrases: byFirstLetter(phrases),
     questions,
+    proposes: declaredProposals(lexicon),
     refusals: lexicon.refusals.map(phrasePattern),
     handOffs: lexicon.handOffs.map(phrasePattern),
     words: new Set(phrases.flatMap(({ words }) => words).filter((word) => word.length > 2)),

@@ -1,6 +1,33 @@
 import { literal } from '../text/literal.ts';
-import { plain } from '../text/text.ts';
+import { plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { linearPattern, type Pattern } from '../values/linearPattern.ts';
+import type { Lexicon } from './lexicon.ts';
+
+/** Reports whether a sentence is one by which a lexicon proposes a call. */
+export type IsDeclared = (sentence: Sentence) => boolean;
+
+const declared = new WeakMap<Lexicon, IsDeclared>();
+
+/** Finds the sentences by which a lexicon proposes calls: the questions of each proposal, else its last sentence. */
+export function declaredProposals(lexicon: Lexicon): IsDeclared {
+  const known = declared.get(lexicon);
+  if (known) return known;
+  const asked = Object.values(lexicon.tools).flatMap(({ propose }) => propose.flatMap(sentencesThatAsk));
+  // A sentence of slots alone would find every sentence.
+  const wordings = asked
+    .filter(({ text }) => /\p{L}/u.test(text.replace(/\{[^}]*\}/g, '')))
+    .map(({ text, question }) => ({ question, pattern: phrasePattern(text) }));
+  const made: IsDeclared = ({ text, question }) =>
+    wordings.some((each) => each.question === question && each.pattern.test(text));
+  declared.set(lexicon, made);
+  return made;
+}
+
+function sentencesThatAsk(template: string): readonly Sentence[] {
+  const sentences = sentencesOf(plain(template));
+  const questions = sentences.filter(({ question }) => question);
+  return questions.length > 0 ? questions : sentences.slice(-1);
+}
 
 /**
  * Returns a pattern that finds a sentence of a lexicon in a plain text: its words in order, with one to eight words for

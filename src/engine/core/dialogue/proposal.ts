@@ -2,6 +2,7 @@ import { plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { memo } from '../values/memo.ts';
 import { isMisunderstanding, isOffer } from './agentSentence.ts';
 import { lists, patterns } from './patterns.ts';
+import type { IsDeclared } from './phrase.ts';
 import { isSenseless } from './sense.ts';
 import { invitesVerdict } from './verdict.ts';
 
@@ -13,11 +14,16 @@ const { confirmSubject, confirmStatement, confirmDeeds, ownConfirmation, userCon
 
 const confirmVerb = /\b(?:confirm|verify)\b/;
 
-/** Reports whether an utterance asks for a yes to what the agent is about to do. */
+/** Reports whether an utterance asks for a yes to what the agent is about to do, in words that any domain has. */
 export const proposesIn: (text: string) => boolean = memo(asksForAYes);
 
 function asksForAYes(text: string): boolean {
-  return !isSenseless(text) && sentencesOf(plain(text)).some((sentence) => isProposalSentence(sentence));
+  return hasProposal(text, isProposalSentence);
+}
+
+/** Reports whether an utterance makes sense and has a sentence that asks for a yes. */
+export function hasProposal(text: string, asks: IsDeclared): boolean {
+  return !isSenseless(text) && sentencesOf(plain(text)).some((sentence) => asks(sentence));
 }
 
 /** Reports whether a sentence asks for a yes: "Shall I cancel it?" */

@@ -10,6 +10,7 @@ import {
   withoutContrast,
   withoutOtherMatters,
 } from '../dialogue/dialogue.ts';
+import type { Lexicon } from '../dialogue/lexicon.ts';
 import type { RuleOf } from '../domain/rule.ts';
 import { type ToolCall, utterancesOf } from '../events/message.ts';
 import { parseExpression, pathsIn } from '../expression/expression.ts';
@@ -24,8 +25,8 @@ import { namesOfRow } from './rowNames.ts';
 import { binds, type Seen } from './seen.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
-/** The phrases of a rule beside the English wordings. */
-type Wordings = Pick<RuleOf<'confirmed'>, 'asks' | 'yes' | 'no'>;
+/** The phrases of a rule and of the domain's lexicon beside the English wordings. */
+type Wordings = Pick<RuleOf<'confirmed'>, 'asks' | 'yes' | 'no'> & { readonly lexicon: Lexicon };
 /** A way to name a value, and what the same way names otherwise. */
 type Form = { readonly value: string; readonly rivals: Rivals };
 /** A value that a call has. */
@@ -64,11 +65,13 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
     ...valuesIn(rule.names, call, seen),
     ...open.flatMap((each) => ('value' in each ? expressed(each.text, each.value, call, seen, moment) : [])),
   ];
-  const { chain, missing } = standing(spoken, named, rule);
+  const wordings = { ...rule, lexicon: seen.domain.lexicon };
+  const { chain, missing } = standing(spoken, named, wordings);
   const text = chain.map(({ content }) => content).join('\n');
   const evidence = [...chain.map(({ step }) => step), answer.step];
-  const reply = replyIn(rule, text, answer.content);
-  const invitation = chain.map((each) => invitationOf(each.content, named, rule)).find((each) => each !== null) ?? null;
+  const reply = replyIn(wordings, text, answer.content);
+  const invitation =
+    chain.map((each) => invitationOf(each.content, named, wordings)).find((each) => each !== null) ?? null;
   if (invitation === null) {
     return [violated(`the agent's last message did not ask for a yes before ${call.name}`, [last.step])];
   }
@@ -181,9 +184,13 @@ function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[], 
  * value of the call or comes with what will be done; or it says what will be done and leaves it at that, which only a
  * yes in as many words answers. Wordings of the rule ask, too.
  */
-function invitationOf(content: string, named: readonly Named[], { asks }: Wordings): 'asked' | 'announced' | null {
+function invitationOf(
+  content: string,
+  named: readonly Named[],
+  { asks, lexicon }: Wordings,
+): 'asked' | 'announced' | null {
   if (asks !== undefined && saysAny(content, phrasesIn(asks))) return 'asked';
-  if (isProposal(content)) return 'asked';
+  if (isProposal(content, lexicon)) return 'asked';
   const question = closedQuestionOf(content);
   const isOfThis = question !== null && named.some((each) => isNamed(question, each));
   if (question !== null && (isOfThis || announces(content))) return 'asked';

@@ -80,7 +80,7 @@ function proposing(view: SeatView, plan: Plan, action: GoldAction, lead: string)
   );
   const slots = { ...values, ...slotsBeside(view.messages, values) };
   const isNamed = namingIn(view, values);
-  const text = proposalOf(action.tool, slots, required, isNamed, view.domain.lexicon, labelOf, isProposal, view.random);
+  const text = proposalOf(action.tool, slots, required, isNamed, view.domain.lexicon, labelOf, view.random);
   return saying(`${lead}${news(view, plan)}${text}`);
 }
 
@@ -96,7 +96,8 @@ function isAgreed(view: SeatView, plan: Plan, action: GoldAction): boolean {
   const spoken = utterancesOf(view.messages);
   const [proposal, answer] = [spoken.at(-2), spoken.at(-1)];
   if (proposal?.role !== 'agent' || answer?.role !== 'user') return false;
-  if (!isProposal(proposal.content) || !isConfirmation(answer.content, proposal.content)) return false;
+  if (!isProposal(proposal.content, view.domain.lexicon) || !isConfirmation(answer.content, proposal.content))
+    return false;
   const values = valuesOf(action.arguments);
   const names = plan.namesToConfirm(action.tool).filter((name) => values[name] !== undefined);
   const isNamed = names.every(

@@ -258,7 +258,7 @@ function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): nu
     ({ role, content }, at) =>
       role === 'agent' &&
       isDenial(spoken[at + 1]?.content ?? '') &&
-      isProposal(content) &&
+      isProposal(content, domain.lexicon) &&
       values.every((value) => namesValue(content, value)),
   ).length;
 }

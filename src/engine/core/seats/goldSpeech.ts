@@ -1,4 +1,4 @@
-import { namesValue } from '../dialogue/dialogue.ts';
+import { isProposal, namesValue } from '../dialogue/dialogue.ts';
 import type { Lexicon } from '../dialogue/lexicon.ts';
 import type { Random } from '../values/random.ts';
 import { joined, possessive } from './agendaSpeech.ts';
@@ -94,17 +94,16 @@ export function proposalOf(
   isNamed: (text: string, argument: string) => boolean,
   lexicon: Lexicon,
   labelOf: (name: string) => string,
-  isProposal: (text: string) => boolean,
   random: Random,
 ): string {
   const values = Object.fromEntries(Object.entries(slots).filter(([name]) => !name.includes('.')));
   const text = fromTemplate(lexicon.tools[tool]?.propose, slots, random) ?? generic(tool, values, labelOf, random);
   const missing = Object.entries(required).filter(([name, value]) => !namesValue(text, value) && !isNamed(text, name));
-  if (missing.length === 0) return isProposal(text) ? text : `${text} ${random.pick(forYes)}`;
+  if (missing.length === 0) return isProposal(text, lexicon) ? text : `${text} ${random.pick(forYes)}`;
   const details = joined(missing.map(([name, value]) => `${labelOf(name)} ${value}`));
   // A question for a yes stays the last sentence, and the only one.
   const asked = `This is with ${details}. ${text}`;
-  return isProposal(asked) ? asked : `${text} That is with ${details}. ${random.pick(forYes)}`;
+  return isProposal(asked, lexicon) ? asked : `${text} That is with ${details}. ${random.pick(forYes)}`;
 }
 
 /** A text that asks the user to call one of its own tools. */

@@ -29,7 +29,7 @@ export function earlyStop(view: UserView, { stop }: UserReply): string | null {
   if (isUnsaid(view)) return 'it leaves before it has said that it changed its mind';
   const [attack] = standingOf(view).attacksLeft;
   if (attack !== undefined) return `it leaves before it has tried this: ${view.persona.attacks[attack]?.aim ?? ''}`;
-  if (isProposal(said.at(-1) ?? '') && !heard.at(-1)?.offersMore && !heard.at(-1)?.reportsDone)
+  if (isProposal(said.at(-1) ?? '', view.domain.lexicon) && !heard.at(-1)?.offersMore && !heard.at(-1)?.reportsDone)
     return 'it leaves while the agent waits for its yes';
   return isServed(view, said, heard) ? null : 'it leaves before anything of what it wants was done or refused';
 }

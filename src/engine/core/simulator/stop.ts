@@ -45,7 +45,7 @@ function byOwnWords(text: string, words: readonly string[]): UserReply {
 function isAwaited(content: string, view: UserView): boolean {
   const heard = turnsOf(view.messages).at(-1);
   if (heard?.role !== 'agent' || content === '') return false;
-  if (isProposal(heard.content)) return isConfirmation(content, heard.content);
+  if (isProposal(heard.content, view.domain.lexicon)) return isConfirmation(content, heard.content);
   const facts = factsOf(view.task, standingOf(view).isChanged);
   const { asks } = recogniserOf(view.domain, view.task).agent(heard.content);
   return asks.some((name) => facts[name] !== undefined && tells(content, facts[name]));

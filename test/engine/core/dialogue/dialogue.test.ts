@@ -53,6 +53,21 @@ it('reads any text: signs of a regular expression are not patterns', () => {
   );
 });
 
+it.each([
+  ['Shall I put you on the waiting list for The Four Seasons?', true],
+  ['Fine. Shall I put you on the waiting list for The Four Seasons?', true],
+  ['I have put you on the waiting list for The Four Seasons.', false],
+  ['Who is on the list?', false],
+])('a sentence by which a domain proposes a call: %s', (text, isDeclared) => {
+  const propose = ['It is sold out. Shall I put you on the waiting list for {concert_id.title}?', '{concert_id}?'];
+  const own = lexiconSchema.parse({ tools: { join_waitlist: { propose } } });
+  expect([isProposal(text), isProposal(text, own), recogniser(own, []).agent(text).proposes]).toEqual([
+    false,
+    isDeclared,
+    isDeclared,
+  ]);
+});
+
 describe('namesValue', () => {
   it.each<[string, string, boolean]>([
     ['Shall I cancel #W1004?', 'W1004', true],

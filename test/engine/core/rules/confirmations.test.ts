@@ -32,6 +32,7 @@ const proposals =
 const world = { agent: openDatabase({}), user: openDatabase({}) };
 const lexicon = lexiconSchema.parse({
   facts: { address: { synonyms: ['where to'] }, refund_to: { label: 'refund card' } },
+  tools: { write: { propose: ['Shall I put you on the list?'] } },
 });
 
 it('has enough of both labels, each conversation once', () => {
@@ -39,6 +40,9 @@ it('has enough of both labels, each conversation once', () => {
   expect([yes >= 40, rows.length - yes >= 40]).toEqual([true, true]);
   expect(new Set(rows.map(({ agent, user }) => `${agent}\n${user}`)).size).toBe(rows.length);
 });
+
+it('is a proposal where the lexicon has its sentence', () =>
+  check({ agent: 'Shall I put you on the list?', user: 'Yes.', values: [], confirmed: true }));
 
 it.each(rows)('$user / to: $agent', check);
 

@@ -179,6 +179,15 @@ describe('the gold seat', () => {
     expect(state.reward?.value).toBe(1);
   });
 
+  it('asks in the words of the domain alone where no other domain proposes so', async () => {
+    const { tools, ...words } = domain.lexicon;
+    const propose = ['Shall I put you down for {colour} on {chair}?'];
+    const lexicon = { ...words, tools: { paint: { ...(tools['paint'] as (typeof tools)[string]), propose } } };
+    const state = await converse(taskWith(), '1', [], { ...domain, lexicon });
+    expect(transcript(state)).toContain('agent: Shall I put you down for red on A1?');
+    expect(state.reward?.value).toBe(1);
+  });
+
   it('tries again after a temporary fault, and hands over after any other', async () => {
     const faulty = (text: string, times: number): typeof callTool => {
       let left = times;
