@@ -235,10 +235,9 @@ class Book {
   readonly #births = new Set<string>();
   readonly #madeBirths = new Set<string>();
   /**
-   * The last eight digits of phone numbers, with the number of their digits without a country: a field may hold one as a
-   * number of something.
+   * The last eight digits of phone numbers, with the whole of each: a field may hold one as a number of something.
    */
-  readonly #phones = new Map<string, number>();
+  readonly #phones = new Map<string, string>();
   /** The digits of cards and of numbers of persons, such as of their taxes, which are written with spaces and without. */
   readonly #numbers = new Map<string, PersonalKind>();
   /** Words of the sources, which no stand-in may be. */
@@ -494,13 +493,14 @@ class Book {
       digits = `${text.slice(start, groups[at]?.end).replace(/\D/g, '')}${digits}`;
       const kind = this.#numbers.get(digits);
       if (kind !== undefined) return { kind, start };
-      const length = digits.length < 7 ? undefined : this.#phones.get(digits.slice(-8));
-      if (length === undefined) continue;
+      const phone = digits.length < 7 ? undefined : this.#phones.get(digits.slice(-8));
+      if (phone === undefined) continue;
       first ??= start;
-      if (digits.replace(/^0+/, '').length < length) continue;
-      // The code of a country is before it.
-      const lead = text.slice(groups[0]?.start, start);
-      return { kind: 'phone', start: /^\(?(?:\+|0)[ \d()./-]{0,8}$/.test(lead) ? (groups[0]?.start ?? start) : start };
+      const from = groups[0]?.start ?? start;
+      // The code of a country may be before it.
+      if (/^\(?(?:\+|0)[ \d()./-]{0,8}$/.test(text.slice(from, start))) return { kind: 'phone', start: from };
+      const length = at > 0 ? nationalLength(phone, phone.replace(/\D/g, '')) : 0;
+      if (digits.replace(/^0+/, '').length >= length) return { kind: 'phone', start };
     }
     return first === null ? null : { kind: 'phone', start: first };
   }
@@ -748,10 +748,9 @@ class Book {
     const trimmed = value.trim();
     if (!/[\p{L}\p{N}]/u.test(trimmed) || this.#given.has(trimmed)) return;
     if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
-    const digits = trimmed.replace(/\D/g, '');
-    if (kind === 'phone' && !this.#phones.has(digits.slice(-8)))
-      this.#phones.set(digits.slice(-8), nationalLength(trimmed, digits));
-    if ((kind === 'id' || kind === 'card') && /^\d(?:[ ./-]?\d){6,}$/.test(trimmed)) this.#numbers.set(digits, kind);
+    if (kind === 'phone') this.#phones.set(trimmed.replace(/\D/g, '').slice(-8), trimmed);
+    if ((kind === 'id' || kind === 'card') && /^\d(?:[ ./-]?\d){6,}$/.test(trimmed))
+      this.#numbers.set(trimmed.replace(/\D/g, ''), kind);
     if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
     const known = this.#entries.get(trimmed);
     if (known && (!known.of || known.of.is === 'spelling')) return;

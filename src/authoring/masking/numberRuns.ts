@@ -15,6 +15,9 @@ const dateWithin =
 /** Matches what a whole run is where it is dates, or years. */
 const dates = /^\d{4}[-./]\d{1,2}[-./]\d{1,2}$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$/;
 
+/** Matches a number in two groups, of which the first is the code of a country. */
+export const withCountry = /^\(?\+\d{1,3}\)? \d+$/;
+
 /** The groups of digits of a run, which has seven digits and more. */
 export type NumberRun = readonly Span[];
 
@@ -28,7 +31,7 @@ export function numberRunsIn(text: string): readonly NumberRun[] {
     const groups = matchesOf(group, run).map((each) => {
       return { start: index + each.index, end: index + each.index + each[0].length };
     });
-    if (groups.length === 1) return [groups];
+    if (groups.length === 1 || withCountry.test(run)) return [groups];
     const isDate = coverOf(
       matchesOf(dateWithin, run).map((each) => ({
         start: index + each.index,

@@ -1,7 +1,7 @@
 import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/min';
 import { isValidPhoneNumber as isMobileNumber } from 'libphonenumber-js/mobile';
 import type { Found, PersonalKind } from './kind.ts';
-import { mostDigits, type NumberRun, numberRunsIn, spanOf, textOf } from './numberRuns.ts';
+import { mostDigits, type NumberRun, numberRunsIn, spanOf, textOf, withCountry } from './numberRuns.ts';
 import type { Span } from './valueIndex.ts';
 
 /** Words that announce a phone number. */
@@ -27,13 +27,14 @@ const unit =
 export function numbersIn(text: string, lead = ''): readonly Found[] {
   const near = lead.slice(-60);
   return numberRunsIn(text).flatMap((groups) => {
+    const isOne = groups.length === 1 || withCountry.test(textOf(text, groups));
     const found: Found[] = [];
     let from = 0;
     const addRest = (to: number) => {
       const rest = from < to ? restIn(text, groups.slice(from, to), near) : null;
       if (rest) found.push(rest);
     };
-    for (let at = 0; at < groups.length; at++) {
+    for (let at = 0; at < groups.length && !isOne; at++) {
       const certain = certainFrom(text, groups, at);
       if (!certain) continue;
       addRest(at);
@@ -83,8 +84,6 @@ const mostGroups = 8;
 
 /** Returns the card, or the longest other number of a certain form, that begins with a group of a run. */
 function certainFrom(text: string, groups: NumberRun, at: number): { kind: PersonalKind; count: number } | null {
-  // A number alone is not between others.
-  if (groups.length === 1) return null;
   let [found, digits]: [{ kind: PersonalKind; count: number } | null, number] = [null, 0];
   for (let to = at; to < Math.min(groups.length, at + mostGroups); to++) {
     const { start = 0, end = 0 } = groups[to] ?? {};
