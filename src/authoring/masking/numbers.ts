@@ -31,8 +31,12 @@ export function numbersIn(text: string, lead = ''): readonly Found[] {
     const found: Found[] = [];
     let from = 0;
     const addRest = (to: number) => {
-      const rest = from < to ? restIn(text, groups.slice(from, to), near) : null;
-      if (rest) found.push(rest);
+      while (from < to) {
+        const own = withoutNext(text, groups.slice(from, Math.min(to, from + mostGroupsOfRest)));
+        const kind = kindOfRest(text, own, near, from === 0);
+        if (kind !== null) found.push({ kind, ...spanOf(own) });
+        from += own.length;
+      }
     };
     for (let at = 0; at < groups.length && !isOne; at++) {
       const certain = certainFrom(text, groups, at);
@@ -47,18 +51,18 @@ export function numbersIn(text: string, lead = ''): readonly Found[] {
   });
 }
 
-/** Returns the number that groups without a certain one may be as a whole. */
-function restIn(text: string, groups: NumberRun, near: string): Found | null {
-  const { start } = spanOf(groups);
-  const before = `${near}${text.slice(Math.max(0, start - 60), start)}`.slice(-60);
+/** Groups of which no number has as many. */
+const mostGroupsOfRest = 64;
+
+/** Returns the kind of groups that are no part of a certain number. The words before a run are of its first number. */
+function kindOfRest(text: string, groups: NumberRun, near: string, isFirst: boolean): PersonalKind | null {
+  const { start, end } = spanOf(groups);
+  const value = text.slice(start, end);
+  const before = isFirst ? `${near}${text.slice(Math.max(0, start - 60), start)}`.slice(-60) : '';
   const hasPhoneWord = phoneWords.test(before);
-  const own = withoutNext(text, groups);
-  const span = spanOf(own);
-  const value = textOf(text, own);
   if (value.replace(/\D/g, '').length < 7 || isIsbn(value) || (isAmount(value) && !hasPhoneWord)) return null;
-  if (currency.test(text.slice(span.end, span.end + 20))) return null;
-  const kind = certainKind(value) ?? (hasPhoneWord ? 'phone' : announced.test(before) ? 'id' : null);
-  return kind === null ? null : { kind, ...span };
+  if (currency.test(text.slice(end, end + 20))) return null;
+  return certainKind(value) ?? (hasPhoneWord ? 'phone' : announced.test(before) ? 'id' : null);
 }
 
 /** Returns the groups of the first number, where those at the end are too many for it. */

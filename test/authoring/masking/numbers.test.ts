@@ -70,6 +70,13 @@ test.each([
   expect(made.replace(/\d/g, '0')).toBe(`${lead}${value}${rest}`.replace(/\d/g, '0'));
 });
 
+test.each(['call me on 07394 545286 07292 984227', '079 495 44 55 079 962 63 84', '0171 4837261 089 1234567'])(
+  'both of two phone numbers are masked: %s',
+  (text) => {
+    expect(masked(text)[0]).not.toMatch(/545286|984227|495 44|962 63|4837261|1234567/);
+  },
+);
+
 test('a phone and a date of birth in one row have the stand-ins that they have elsewhere', () => {
   const [, phone, date, row] = masked(
     'born on 14 March 1981',
