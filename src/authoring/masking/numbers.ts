@@ -51,10 +51,10 @@ export function numbersIn(text: string, lead = ''): readonly Found[] {
   });
 }
 
-/** Groups of which no number has as many. */
+/** No number has as many groups. */
 const mostGroupsOfRest = 64;
 
-/** Returns the kind of groups that are no part of a certain number. The words before a run are of its first number. */
+/** Returns the kind of groups outside the certain numbers of a run. The words before a run are of its first number. */
 function kindOfRest(text: string, groups: NumberRun, near: string, isFirst: boolean): PersonalKind | null {
   const { start, end } = spanOf(groups);
   const value = text.slice(start, end);
