@@ -15,13 +15,13 @@ export const wordsForBirth = {
   en: String.raw`born|birth ?date|date of birth|birth ?day|dob|d\.o\.b\.`,
   de: String.raw`geboren|geburtstag|geburtsdatum|geb\.`,
   fr: 'née?(?= )|naissance',
-  es: 'nacid[oa]|nací|nacimiento',
+  es: 'nacid[oa]|nací|nacimiento|cumpleaños',
   it: "nat[oa](?= (?:il|l['’]))|nascita",
   pt: 'nasci(?:d[oa]|mento)?|nasceu',
   nl: 'geboren|geboortedatum',
-  pl: String.raw`urodz\p{L}{1,6}`,
-  sv: 'född',
-  cs: String.raw`naro(?:zen|di)\p{L}{0,3}`,
+  pl: String.raw`urodz\p{L}{1,6}|ur\.`,
+  sv: 'född|födelsed(?:ag|atum)',
+  cs: String.raw`naro(?:zen|di)\p{L}{0,3}|nar\.`,
 } as const;
 
 const isOfLanguage = new Map(

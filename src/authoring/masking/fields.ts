@@ -37,11 +37,21 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   [new RegExp(`^e?mail(address)?$|${begin}e ?mail`), 'email'],
   [/^ip(address|v4|v6)?$|(?:^| )(?:ip|mac) ?address$|remoteaddr|clientip/, 'ip'],
   [new RegExp(`(?:${begin}|tele|cell|smart)phone|${begin}mobile|^tel$|^fax$|msisdn`), 'phone'],
-  [atEnd('telefon(?:o|e)?(?:nummer|ni cislo)?|telefoon(?:nummer)?|mobilnummer|handynummer'), 'phone'],
+  [
+    atEnd(
+      'telefon(?:o|e)?(?:nummer|ni cislo)?|telefoon(?:nummer)?|mobilnummer|handynummer|cellulare|celular|movil|telemovel|komorka|gsm',
+    ),
+    'phone',
+  ],
   [new RegExp(`(?:${begin}|bank)iban`), 'iban'],
   [/card(number|no)|creditcard|debitcard|^pan$|lastfour|last4/, 'card'],
   [atEnd(`(?:${partOfName}|${person}) ?names?|surname|forename|addressee|name on card|${namesAbroad}`), 'name'],
-  [new RegExp(`postcode|postalcode|${begin}zip(?!p)|^plz$|^postleitzahl$|^codigopostal$`), 'postcode'],
+  [
+    new RegExp(
+      `postcode|postalcode|${begin}zip(?!p)|^plz$|^postleitzahl$|^codigopostal$|^codepostal$|^kodpocztowy$|^psc$|^postnummer$`,
+    ),
+    'postcode',
+  ],
   [
     new RegExp(
       `^line[12]$|(?:^| |[a-z])address(?: ?line)? ?\\d?$|(?:^| )street(?: name)?$|^(?:(?:${ofAddress}) )?(?:city|town)$|(?:^| )(?:${addressesAbroad})$`,
@@ -50,7 +60,7 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   ],
   [atEnd(`dob|birthday|birth ?date|date ?of ?birth|${birthDatesAbroad}`), 'birthDate'],
   [nationalId, 'id'],
-  [/(^|[a-z])(id|ids|number|no|nr|ref|reference|uuid|guid|ssn|passport|iccid|imei|vin)$/, 'id'],
+  [/(^|[a-z])(id|ids|number|nummer|numer|sortcode|no|nr|ref|reference|uuid|guid|ssn|passport|iccid|imei|vin)$/, 'id'],
 ];
 
 const secret =

@@ -19,11 +19,11 @@ import { KnownNames } from './knownNames.ts';
 import { matchesOf } from './matches.ts';
 import { genitiveOf, handlesOf, withTwoLetters, withUmlauts } from './nameForms.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn, withoutTitles } from './names.ts';
-import { longNumbersIn } from './numbers.ts';
+import { mostDigits, type NumberRun, numberRunsIn } from './numberRuns.ts';
 import { patternsIn } from './patterns.ts';
 import { RecentTexts } from './recentTexts.ts';
 import { isAscii, isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
-import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
+import { birthDateFor, inCase, keyOf, nationalLength, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
 import { coverOf, indexOfValues, type Span, ValueIndex, withoutAccents, wordsIn } from './valueIndex.ts';
 import {
@@ -234,10 +234,12 @@ class Book {
   /** Dates of birth as `YYYY-MM-DD`, in each reading of those that have two. */
   readonly #births = new Set<string>();
   readonly #madeBirths = new Set<string>();
-  /** The last eight digits of phone numbers: a field may hold one as a number of something. */
-  readonly #phones = new Set<string>();
-  /** The digits of numbers of persons, such as of their taxes, which are written with spaces and without. */
-  readonly #numbers = new Set<string>();
+  /**
+   * The last eight digits of phone numbers, with the whole of each: a field may hold one as a number of something.
+   */
+  readonly #phones = new Map<string, string>();
+  /** The digits of cards and of numbers of persons, such as of their taxes, which are written with spaces and without. */
+  readonly #numbers = new Map<string, PersonalKind>();
   /** Words of the sources, which no stand-in may be. */
   readonly #said = new Set<string>();
 
@@ -464,16 +466,43 @@ class Book {
     });
   }
 
-  /** Returns where a text has a number of a phone or a person that is known, in any spelling, and its replacement. */
+  /** Returns where a text has a number of a phone, a card or a person that is known, in any spelling, and its replacement. */
   knownNumbersIn(text: string): readonly (Span & { readonly standIn: string })[] {
     if (this.#phones.size + this.#numbers.size === 0 || !/\d/.test(text)) return [];
     const isKept = coverWhenAsked(() => this.keptIn(text));
-    return longNumbersIn(text).flatMap((span) => {
-      const value = text.slice(span.start, span.end);
-      const digits = value.replace(/\D/g, '');
-      const kind = this.#phones.has(digits.slice(-8)) ? 'phone' : this.#numbers.has(digits) ? 'id' : null;
-      return kind === null || isKept(span) ? [] : [{ ...span, standIn: this.standIn(kind, value) }];
+    return numberRunsIn(text).flatMap((groups) => {
+      const found: (Span & { readonly standIn: string })[] = [];
+      let done = 0;
+      for (let to = 0; to < groups.length; to++) {
+        const known = this.#knownUntil(text, groups.slice(Math.max(done, to + 1 - mostDigits), to + 1));
+        if (!known) continue;
+        const span = { start: known.start, end: groups[to]?.end ?? 0 };
+        done = to + 1;
+        if (!isKept(span)) found.push({ ...span, standIn: this.standIn(known.kind, text.slice(span.start, span.end)) });
+      }
+      return found;
     });
+  }
+
+  /** Returns the known number that some groups of a run end with, and where it begins. */
+  #knownUntil(text: string, groups: NumberRun): { readonly kind: PersonalKind; readonly start: number } | null {
+    let digits = '';
+    let first: number | null = null;
+    for (let at = groups.length - 1; at >= 0 && digits.length <= mostDigits; at--) {
+      const start = groups[at]?.start ?? 0;
+      digits = `${text.slice(start, groups[at]?.end).replace(/\D/g, '')}${digits}`;
+      const kind = this.#numbers.get(digits);
+      if (kind !== undefined) return { kind, start };
+      const phone = digits.length < 7 ? undefined : this.#phones.get(digits.slice(-8));
+      if (phone === undefined) continue;
+      first ??= start;
+      const from = groups[0]?.start ?? start;
+      // The code of a country may be before it.
+      if (/^\(?(?:\+|0)[ \d()./-]{0,8}$/.test(text.slice(from, start))) return { kind: 'phone', start: from };
+      const length = at > 0 ? nationalLength(phone, phone.replace(/\D/g, '')) : 0;
+      if (digits.replace(/^0+/, '').length >= length) return { kind: 'phone', start };
+    }
+    return first === null ? null : { kind: 'phone', start: first };
   }
 
   #learnEastAsian(name: string, keptNames: ReadonlySet<string>): void {
@@ -719,8 +748,9 @@ class Book {
     const trimmed = value.trim();
     if (!/[\p{L}\p{N}]/u.test(trimmed) || this.#given.has(trimmed)) return;
     if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
-    if (kind === 'phone') this.#phones.add(trimmed.replace(/\D/g, '').slice(-8));
-    if (kind === 'id' && /^\d(?:[ ./-]?\d){6,}$/.test(trimmed)) this.#numbers.add(trimmed.replace(/\D/g, ''));
+    if (kind === 'phone') this.#phones.set(trimmed.replace(/\D/g, '').slice(-8), trimmed);
+    if ((kind === 'id' || kind === 'card') && /^\d(?:[ ./-]?\d){6,}$/.test(trimmed))
+      this.#numbers.set(trimmed.replace(/\D/g, ''), kind);
     if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
     const known = this.#entries.get(trimmed);
     if (known && (!known.of || known.of.is === 'spelling')) return;

@@ -1,13 +1,8 @@
 import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/min';
+import { isValidPhoneNumber as isMobileNumber } from 'libphonenumber-js/mobile';
 import type { Found, PersonalKind } from './kind.ts';
-import { matchesOf } from './matches.ts';
+import { mostDigits, type NumberRun, numberRunsIn, spanOf, textOf, withCountry } from './numberRuns.ts';
 import type { Span } from './valueIndex.ts';
-
-/** Seven digits and more, with signs between them. */
-const numbers =
-  /(?<![\p{L}\p{N}.,\p{Sc}])(?:\+|\(\+?)?\d(?:[ \t\u00A0\u2009\u202F()./\u2010\u2011–-]{0,3}\d){6,}(?![\p{L}\p{N}]|[.,]\d)/gu;
-const dates =
-  /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
 
 /** Words that announce a phone number. */
 const phoneWords =
@@ -17,13 +12,12 @@ const phoneWords =
 const announced =
   /(?<!\p{L})(?:my|our|his|her|their|your|meine?|mon|ma|mi|mio|mia|mijn|meu|minha|mój|moja|min|mitt|můj|moje)(?!\p{L})[^.!?\n\d]{0,40}$|(?:number|nummer|numer|n[uú]mero|numéro|číslo)(?!\p{L})[^.!?\n\d\p{L}]{0,4}(?:\p{L}{1,6}[^.!?\n\d\p{L}]{0,3})?$/iu;
 
-const currency = /^\s*(?:\p{Sc}|(?:eur|usd|gbp|chf|czk|pln|sek|nok|dkk|huf|jpy|Kč|zł|kr|Ft)(?!\p{L}))/iu;
-
-/** Returns the numbers in a text that may be of a person, without dates. */
-export const longNumbersIn = (text: string): readonly Span[] =>
-  matchesOf(numbers, text).flatMap(({ 0: value, index }) =>
-    dates.test(value) ? [] : [{ start: index, end: index + value.length }],
-  );
+/** Words and signs of an amount. One that has a digit behind it is of the next number. */
+const currencies = String.raw`\p{Sc}|(?:eur|usd|gbp|chf|czk|pln|sek|nok|dkk|huf|jpy|Kč|zł|kr|Ft)(?!\p{L})`;
+const currency = new RegExp(String.raw`^\s*(?:${currencies})(?!\s?\d)`, 'iu');
+const currencyBefore = new RegExp(String.raw`(?<!\p{L})(?:${currencies})\s?$`, 'iu');
+const unit =
+  /^\s?(?:[%‰°]|(?:[kcmµ]?m|[kmµ]?g|[kmcd]?l|[kmgt]?i?b|bytes|[km]?wh?|m?s|t|h|euros?|korun|złotych|pesos)(?!\p{L}))/iu;
 
 /**
  * Returns the cards, phone numbers and numbers of persons in a text: those of which the form is certain, and those that
@@ -32,16 +26,140 @@ export const longNumbersIn = (text: string): readonly Span[] =>
  */
 export function numbersIn(text: string, lead = ''): readonly Found[] {
   const near = lead.slice(-60);
-  return longNumbersIn(text).flatMap((span): readonly Found[] => {
-    const value = text.slice(span.start, span.end);
-    const before = `${near}${text.slice(Math.max(0, span.start - 60), span.start)}`.slice(-60);
-    const hasPhoneWord = phoneWords.test(before);
-    if (isIsbn(value) || (isAmount(value) && !hasPhoneWord)) return [];
-    if (currency.test(text.slice(span.end, span.end + 20))) return [];
-    const kind = certainKind(value) ?? (hasPhoneWord ? 'phone' : announced.test(before) ? 'id' : null);
-    return kind === null ? [] : [{ kind, ...span }];
+  return numberRunsIn(text).flatMap((groups) => {
+    const isOne = groups.length === 1 || withCountry.test(textOf(text, groups));
+    const found: Found[] = [];
+    let from = 0;
+    const addRest = (to: number) => {
+      while (from < to) {
+        const own = withoutNext(text, groups.slice(from, Math.min(to, from + mostGroupsOfRest)));
+        const kind = kindOfRest(text, own, near, from === 0);
+        if (kind !== null) found.push({ kind, ...spanOf(own) });
+        from += own.length;
+      }
+    };
+    for (let at = 0; at < groups.length && !isOne; at++) {
+      const certain = certainFrom(text, groups, at);
+      if (!certain) continue;
+      addRest(at);
+      from = at + certain.count;
+      found.push({ kind: certain.kind, ...spanOf(groups.slice(at, from)) });
+      at = from - 1;
+    }
+    addRest(groups.length);
+    return found;
   });
 }
+
+/** No number has as many groups. */
+const mostGroupsOfRest = 64;
+
+/** Returns the kind of groups outside the certain numbers of a run. The words before a run are of its first number. */
+function kindOfRest(text: string, groups: NumberRun, near: string, isFirst: boolean): PersonalKind | null {
+  const { start, end } = spanOf(groups);
+  const value = text.slice(start, end);
+  const before = isFirst ? `${near}${text.slice(Math.max(0, start - 60), start)}`.slice(-60) : '';
+  const hasPhoneWord = phoneWords.test(before);
+  if (value.replace(/\D/g, '').length < 7 || isIsbn(value) || (isAmount(value) && !hasPhoneWord)) return null;
+  if (currency.test(text.slice(end, end + 20))) return null;
+  return certainKind(value) ?? (hasPhoneWord ? 'phone' : announced.test(before) ? 'id' : null);
+}
+
+/** Returns the groups of the first number, where those at the end are too many for it. */
+function withoutNext(text: string, groups: NumberRun): NumberRun {
+  const [first, ...others] = groups;
+  if (!first || others.length === 0) return groups;
+  const value = textOf(text, groups);
+  if (/^[1-9]\d{6}/.test(value) && isBorder(between(text, first, others[0]))) return [first];
+  const most = /^\(?(?:\+|00)/.test(value) ? 15 : /^\(?0/.test(value) ? 12 : mostDigits;
+  let [count, digits] = [groups.length, value.replace(/\D/g, '').length];
+  for (; count > 1; count--) {
+    const last = groups[count - 1];
+    if (!last || !isBorder(between(text, groups[count - 2], last))) break;
+    const size = last.end - last.start;
+    if (digits <= most && (most === mostDigits || size > 1)) break;
+    digits -= size;
+  }
+  return digits < 7 ? groups : groups.slice(0, count);
+}
+
+/** No number that is next to others is in more groups. */
+const mostGroups = 8;
+
+/** Returns the card, or the longest other number of a certain form, that begins with a group of a run. */
+function certainFrom(text: string, groups: NumberRun, at: number): { kind: PersonalKind; count: number } | null {
+  let [found, digits]: [{ kind: PersonalKind; count: number } | null, number] = [null, 0];
+  for (let to = at; to < Math.min(groups.length, at + mostGroups); to++) {
+    const { start = 0, end = 0 } = groups[to] ?? {};
+    digits += end - start;
+    // A group may have a bracket and a sign as well.
+    if (digits > mostDigits + 2) break;
+    if (digits < 7) continue;
+    const kind = kindWithin(text, groups, at, to);
+    if (kind !== null) found = { kind, count: to - at + 1 };
+    if (kind === 'card') break;
+  }
+  return found;
+}
+
+/** Returns the kind of some groups of a run, where their form or what is between them and the others is certain. */
+function kindWithin(text: string, groups: NumberRun, at: number, to: number): PersonalKind | null {
+  const { start, end } = spanOf(groups.slice(at, to + 1));
+  const value = text.slice(start, end);
+  const digits = value.replace(/\D/g, '');
+  const isWhole = at === 0 && to === groups.length - 1;
+  if (currency.test(text.slice(end, end + 20)) || isIsbn(value)) return null;
+  if ((isWhole || cardGroups.test(value)) && isCard(digits)) return 'card';
+  if (/^\(?(?:\+|00)/.test(value) && isValid(digits)) return 'phone';
+  if (isMobile(text, groups, at, to, value)) return 'phone';
+  if (isWhole) return personNumbers.some((isOne) => isOne(value, digits)) ? 'id' : null;
+  if (pairsOfFrance.test(value)) return 'phone';
+  return isApart(text, groups, at, to) && !isAmount(value) ? certainKind(value) : null;
+}
+
+const between = (text: string, before: Span | undefined, after: Span | undefined): string =>
+  before && after ? text.slice(before.end, after.start) : '';
+
+/** Returns whether what is between two groups may be between two numbers. */
+const isBorder = (joint: string) => /[\s/]/.test(joint);
+
+/** Returns whether other signs are on both sides of some groups of a run than within them. */
+function isApart(text: string, groups: NumberRun, at: number, to: number): boolean {
+  const sides = [
+    ...(at > 0 ? [between(text, groups[at - 1], groups[at])] : []),
+    ...(to < groups.length - 1 ? [between(text, groups[to], groups[to + 1])] : []),
+  ];
+  const within = groups.slice(at, to).map((each, index) => between(text, each, groups[at + index + 1]));
+  return sides.every((side) => isBorder(side) && !within.includes(side));
+}
+
+/** The groups in which cards are written. */
+const cardGroups =
+  /^\d{13,19}$|^\d{4}(?<sign>\D{1,3})\d{4}\k<sign>\d{4}\k<sign>\d{1,7}$|^\d{4}(?<of>\D{1,3})\d{6}\k<of>\d{4,5}$/;
+
+/** A number of France that is written as pairs, which has ten digits. */
+const pairsOfFrance = /^0[1-9](?<sign>[ .-])\d\d(?:\k<sign>\d\d){3}$/;
+
+/** Countries where mobile phones are written in three groups of three. */
+const inThrees: readonly CountryCode[] = ['ES', 'PL', 'CZ', 'PT'];
+
+/**
+ * Returns whether three groups of three are a mobile phone and not a larger amount or a part of one. Amounts that are
+ * written so are round or have a currency.
+ */
+function isMobile(text: string, groups: NumberRun, at: number, to: number, value: string): boolean {
+  if (!/^[1-9]\d\d \d{3} \d{3}$/.test(value) || value.endsWith('000')) return false;
+  const [before, after] = [groups[at - 1], groups[to + 1]];
+  if (before && between(text, before, groups[at]) === ' ' && before.end - before.start <= 3) return false;
+  if (after && between(text, groups[to], after) === ' ' && after.end - after.start === 3) return false;
+  const { start, end } = spanOf(groups.slice(at, to + 1));
+  if (unit.test(text.slice(end, end + 10)) || currencyBefore.test(text.slice(Math.max(0, start - 5), start)))
+    return false;
+  return inThrees.some((country) => isMobileNumber(value, country));
+}
+
+const isValid = (digits: string): boolean =>
+  digits.length <= 17 && (parsePhoneNumber(`+${digits.replace(/^00/, '')}`)?.isValid() ?? false);
 
 function certainKind(value: string): PersonalKind | null {
   const digits = value.replace(/\D/g, '');
@@ -100,6 +218,25 @@ function isWrittenAsIn(country: CountryCode, value: string): boolean {
 const personNumbers: readonly ((value: string, digits: string) => boolean)[] = [
   // Of the United States and Brazil.
   (value) => /^(?!000|666|9)\d{3}[- ]\d{2}[- ]\d{4}$|^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(value),
+  // Of the Czech Republic and Slovakia, where the month also shows the sex.
+  (value, digits) =>
+    /^\d\d[0-8]\d[0-3]\d\/\d{4}$/.test(value) &&
+    hasDate(
+      `${digits.slice(0, 2)}${String((Number(digits.slice(2, 4)) % 50) % 20).padStart(2, '0')}${digits.slice(4, 6)}`,
+    ) &&
+    Number(digits) % 11 === 0,
+  // Of Germany, where one of the first ten digits is there twice or three times.
+  (_, digits) => {
+    if (!/^[1-9]\d{10}$/.test(digits)) return false;
+    const different = new Set(digits.slice(0, 10)).size;
+    return (different === 9 || (different === 8 && /(\d)(?:\d*\1){2}/.test(digits.slice(0, 10)))) && isIso7064(digits);
+  },
+  // Of Sweden without its dash.
+  (_, digits) =>
+    /^(?:19|200)\d{9,10}$/.test(digits) &&
+    digits.length === 12 &&
+    hasDate(digits.slice(2, 8)) &&
+    isLuhn(digits.slice(2)),
   // Of Sweden, Denmark and Korea.
   (value) => /^(?:19|20)?\d{6}[-+]\d{4}$|^\d{6}-\d{7}$/.test(value) && hasDate(value.replace(/[-+].*/, '').slice(-6)),
   // Of Poland, where the month also shows the century.
@@ -117,6 +254,15 @@ const personNumbers: readonly ((value: string, digits: string) => boolean)[] = [
     /^[12]\d\d(?:0[1-9]|1[0-2])\d{10}$/.test(digits) &&
     BigInt(digits.slice(0, 13)) % 97n === 97n - BigInt(digits.slice(13)),
 ];
+
+/** Whether the last digit is the check digit of the others (ISO 7064, MOD 11,10). */
+function isIso7064(digits: string): boolean {
+  const product = [...digits.slice(0, -1)].reduce((last, digit) => {
+    const sum = (last + Number(digit)) % 10 || 10;
+    return (2 * sum) % 11;
+  }, 10);
+  return (11 - product) % 10 === Number(digits.at(-1));
+}
 
 const weighed = (digits: string, weights: readonly number[]) =>
   weights.reduce((sum, weight, at) => sum + weight * Number(digits[at]), 0);

@@ -39,7 +39,7 @@ export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\. \d{1,2}
 const births = Object.values(wordsForBirth);
 const wordForBirth = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])`, 'iu');
 /** Parts of these words, which are searched faster. */
-const partOfBirth = /born|birth|dob|d\.o|geb|né|na[cirst]|urodz|född/iu;
+const partOfBirth = /born|birth|dob|d\.o|geb|né|na[cirst]|cumple|urodz|ur\.|föd/iu;
 const birth = { test: (text: string): boolean => partOfBirth.test(text) && wordForBirth.test(text) };
 
 /** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */

@@ -142,7 +142,7 @@ function otherDigit(digit: number, random: Random): number {
 }
 
 /** Returns how many digits a number has without its country, and without the zero that some write before the rest. */
-function nationalLength(value: string, digits: string): number {
+export function nationalLength(value: string, digits: string): number {
   const isBare = digits === value.trim() && digits.length > 10 && !digits.startsWith('0');
   const number = parsePhoneNumber(
     value

@@ -9,11 +9,19 @@ export type Span = { readonly start: number; readonly end: number };
  */
 const folded = (text: string) => (isAscii(text) ? text : text.replace(/[İı]/g, 'i')).toLowerCase();
 
-/** Returns the same without accents, so that a name is found in both of its spellings. */
+/** Returns the same without accents and with one sign for an apostrophe, so that a name is found in all its spellings. */
 export function withoutAccents(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
-  return folded(text).replace(/[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/g, (sign) =>
-    sign === 'ø' ? 'o' : sign === 'ł' ? 'l' : sign === 'đ' ? 'd' : (sign.normalize('NFD')[0] ?? sign),
+  return folded(text).replace(/[\u00c0-\u024f\u02bc\u0370-\u03ff\u1e00-\u1fff\u2018\u2019]/g, (sign) =>
+    /[\u02bc\u2018\u2019]/.test(sign)
+      ? "'"
+      : sign === 'ø'
+        ? 'o'
+        : sign === 'ł'
+          ? 'l'
+          : sign === 'đ'
+            ? 'd'
+            : (sign.normalize('NFD')[0] ?? sign),
   );
 }
 

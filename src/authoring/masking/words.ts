@@ -100,7 +100,7 @@ export const identified =
   'order|customer|account|booking|reservation|invoice|ticket|tracking|reference|case|contract|policy|claim|member|membership|loyalty|serial|passport|licen[cs]e|user|client|parcel|shipment|confirmation|transaction|subscription';
 /** Names of the numbers that countries give to persons, as fields and texts have them. */
 export const nationalIds =
-  'cpf|cnpj|bsn|burgerservicenummer|steuer[ -]?(?:id|identifikationsnummer|nummer)|aadhaa?r|tfn|tax[ -]file|ssn|social[ -]security|pesel|codice[ -]fiscale|personnummer';
+  'cpf|cnpj|bsn|burgerservicenummer|steuer[ -]?(?:id|identifikationsnummer|nummer)|aadhaa?r|tfn|tax[ -]file|ssn|social[ -]security|pesel|codice[ -]fiscale|personnummer|nif|contribuinte|s[eé]curit[eé][ -]sociale|rodn[eé][ -][cč][ií]slo';
 /** Sites on which the first part of a path is somebody's name. */
 export const hostsOfPersons =
   '(?:github|gitlab|twitter|x|facebook|instagram|tiktok|linkedin|reddit|medium|pinterest|snapchat|vk|xing|youtube|twitch)\\.com|(?:t|vk)\\.me|bsky\\.app';

@@ -99,6 +99,11 @@ const planted: readonly (readonly [kind: string, text: string, gone: string])[] 
   ['birth date', 'Date of birth - 5 May 1977', '5 1977'],
   ['birth date', 'DOB – 03/03/84 and birthday = 4 June 1990, Geburtsdatum — 5.6.1971', '03/03/84 1990 5.6.1971'],
   ['birth date', 'Date of birth (dd/mm/yyyy): 09/08/1988', '09/08/1988'],
+  ['birth date', 'Mi cumpleaños es el 21 de marzo de 1990', 'marzo 1990'],
+  ['birth date', 'Födelsedatum 25.03.1952', '25.03.1952'],
+  ['birth date', 'ur. 15.03.1982', '15.03.1982'],
+  ['birth date', 'nar. 14.03.1978', '14.03.1978'],
+  ['id', 'NIF 544 476 493, rodné číslo 815314/4837', '544 476 493 815314 4837'],
   ['secret', 'password - hunter2, PIN – 4821, PIN number -> 3917', 'hunter2 4821 3917'],
   ['secret', 'with the PIN of 4821 or the pin 3917', '4821 3917'],
   ['postcode', 'ZIP – 90210, postcode = 56385', '90210 56385'],
@@ -142,6 +147,18 @@ test.each([
   'See https://shop.example/products/desk-lamp and https://github.com/settings',
 ])('text that is not personal is kept: %s', (text) => {
   expect(masked(text)).toBe(text);
+});
+
+test.each([
+  ['nif', '248 372 615'],
+  ['rodné_číslo', '815314/4837'],
+  ['numéro_sécurité_sociale', '281037511648311'],
+  ['kod_pocztowy', '00-950'],
+  ['sort_code', '48-37-26'],
+  ['cellulare', '348 4837261'],
+  ['kontonummer', '4837261504'],
+])('a field %s is personal', (field, value) => {
+  expect(masked(JSON.stringify({ [field]: value }))).not.toContain(value);
 });
 
 test.each([
