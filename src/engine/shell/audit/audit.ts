@@ -11,9 +11,9 @@ import { type Note, notebook } from '../source/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
 import { noteOrder, playOrder, type Reordered, reorderedGold } from './goldOrder.ts';
 import {
+  callsWrongTool,
   evaluatedChecks,
   failsFirst,
-  madeIn,
   noteFailures,
   noteNeverEvaluated,
   noteUnscored,
@@ -290,7 +290,7 @@ function isFaulty(
   const open = undecided(first);
   // A draft says so where it is accepted.
   if (open !== null) return isOfDomain && noteUnscored(replayed, open, evaluated, note);
-  if (madeIn(first.arrived).some(({ call }) => bad.has(call.name))) return true;
+  if (callsWrongTool(replayed, bad, logged, note)) return true;
   const at = placeOf(placed);
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);

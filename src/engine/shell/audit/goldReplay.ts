@@ -163,16 +163,10 @@ export function noteFailures(
 ): boolean {
   const made = madeIn(first.arrived);
   const read = isDraft ? made.map((each) => ({ ...each, isError: each.isError || readsAsError(each.content) })) : made;
-  const index = failedAction(placed.value, read);
+  const failed = noteFailedAction(placed, read, logged, note);
   const difference = firstDifference(first, second, comparedFields(domain));
-  if (index !== null) {
-    const { tool, content } = index;
-    const reason = content.replace(/^Error: /, '');
-    const crash = placeOfCrash(tool, reason, logged);
-    const message = `The gold action ${tool} ${crash === null ? 'fails' : 'crashes'}: ${reason}${crash ?? ''}.`;
-    const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
-    note(placeOf(placed, 'actions', index.at), 'error', 'task/gold-fails', message, hint);
-  } else if (first.reward !== 1) {
+  if (failed) return true;
+  if (first.reward !== 1) {
     if (isExplained) return true;
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
     const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.${busyNote(first.failure)}`;
@@ -189,7 +183,34 @@ export function noteFailures(
         : `An earlier rollout can have changed the state of ${shared}, which rollouts share: bring it to its start by setUp.${shared}.calls of the task. Name what differs all the same under volatile: of the server.`;
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
-  return index !== null || first.reward !== 1 || difference !== null;
+  return first.reward !== 1 || difference !== null;
+}
+
+/** Notes the first gold action that fails. Says whether there is one. */
+function noteFailedAction(placed: Placed<Task>, made: readonly Made[], logged: readonly string[], note: Note): boolean {
+  const failed = failedAction(placed.value, made);
+  if (failed === null) return false;
+  const { at, tool, content } = failed;
+  const reason = content.replace(/^Error: /, '');
+  const crash = placeOfCrash(tool, reason, logged);
+  const message = `The gold action ${tool} ${crash === null ? 'fails' : 'crashes'}: ${reason}${crash ?? ''}.`;
+  const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
+  note(placeOf(placed, 'actions', at), 'error', 'task/gold-fails', message, hint);
+  return true;
+}
+
+/** Whether gold actions call a wrong tool, which explains everything except that an action of another tool fails. */
+export function callsWrongTool(
+  { placed, first }: Replayed,
+  wrong: ReadonlySet<string>,
+  logged: readonly string[],
+  note: Note,
+): boolean {
+  const made = madeIn(first.arrived);
+  if (!made.some(({ call }) => wrong.has(call.name))) return false;
+  const failed = failedAction(placed.value, made);
+  if (failed !== null && !wrong.has(failed.tool)) noteFailedAction(placed, made, logged, note);
+  return true;
 }
 
 /** Returns where a tool threw an error that is not a `ToolError`, such as ` (tools.ts:12:5)`; null where it refused. */
