@@ -24,6 +24,7 @@ import {
   undecided,
 } from './goldReplay.ts';
 import { noteLoosePhrases } from './loosePhrases.ts';
+import { noteMisspeltVolatile } from './misspeltVolatile.ts';
 import { findSharedServers, noteSharedServers, withSharedServers } from './sharedState.ts';
 import { openStage, type Stage } from './stage.ts';
 import { changesSource, mostSamplesOf, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
@@ -226,11 +227,13 @@ const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument
 function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: Note): void {
   const { idle, replayed, tried, reordered, logged } = played;
   const { diagnostics, parts } = loaded;
-  noteUnmatchedLines(loaded, [...idle.map(({ closed }) => closed), ...replayed.map(({ first }) => first)], note);
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
-  const bad = noteTools(loaded, tried, isAmbient, note);
+  const closed = [...idle.map(({ closed }) => closed), ...replayed.map(({ first }) => first)];
+  noteUnmatchedLines(loaded, closed, note);
+  const misspelt = noteMisspeltVolatile(loaded, closed, note);
+  const bad = noteTools(loaded, tried, { isAmbient, misspelt }, note);
   const evaluated = evaluatedChecks(replayed);
   const reported = new Set<string>();
   const isRepeated = (rule: string) => {
