@@ -3,7 +3,7 @@ import type { DomainFile } from '../../core/domain/domain.ts';
 import type { RuleVerdict } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
 import { readsAsError } from '../../core/events/errorText.ts';
-import type { ToolCall } from '../../core/events/message.ts';
+import { fieldsOf, type ToolCall } from '../../core/events/message.ts';
 import { filledActions } from '../../core/events/quotedResults.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
@@ -11,8 +11,10 @@ import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { type Comparable, comparable, differenceBetween, pairsOf } from '../../core/verifiers/volatile.ts';
 import { isTried, noteUncovered } from '../checks/checkCoverage.ts';
+import { quotable } from '../checks/checkTasks.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
+import { quotingLeavesIn } from '../load/taskWorld.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
@@ -184,6 +186,26 @@ export function noteFailures(
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
   return first.reward !== 1 || difference !== null;
+}
+
+/** Notes what gold actions quote and no result before them has: the tool gets the quote itself. Says whether there is any. */
+export function noteUnfilled({ placed, first }: Replayed, note: Note): boolean {
+  const made = madeIn(first.arrived);
+  const results = new Set(made.map(({ content }) => content));
+  const isText = ![...results].some((content) => Object.keys(fieldsOf(content)).length > 0);
+  const unfilled = actionsIn(placed.value, made).flatMap((action, index) =>
+    made.some(({ call }) => isSame(action, call))
+      ? quotingLeavesIn(action.arguments).map(({ leaf, path }) => ({
+          leaf,
+          at: ['actions', index, 'arguments', ...path],
+        }))
+      : [],
+  );
+  for (const { leaf, at } of unfilled) {
+    const message = `${leaf} is passed on as this text: ${isText ? 'all results before it are texts' : 'no result before it has this field'}.`;
+    note(placeOf(placed, ...at), 'error', 'task/unknown-name', message, quotable);
+  }
+  return unfilled.length > 0;
 }
 
 /** Notes the first gold action that fails. Says whether there is one. */

@@ -58,6 +58,20 @@ export const cancel_order = tool({ description: 'Cancel.', effect: 'write', inpu
   expect(loaded.diagnostics[0]?.message).toBe('The result of find_order has no field refund.');
 });
 
+it('finds the quote of a field of a text', () => {
+  const source = { type: 'simulated', result: { type: 'string' } } as never;
+  const tools = deskTools.map((each) => (each.name === 'find_order' ? { ...each, source } : each));
+  const quoting = task(
+    `${good.replace(/(cancel_order, arguments: \{ order: )W1/, '$1"{result.id}"')}evaluate: [actions]\ntrain: [actions]\n`,
+  );
+  const found = load({ ...quoting, 'rules.yaml': null }, tools).diagnostics.find(
+    ({ code }) => code === 'task/unknown-name',
+  );
+  expect(`${found?.message} ${found?.hint}`).toMatch(
+    /^\{result\.id\} quotes a field, and what the tools before it return is a text\. Only the fields of a result in JSON/,
+  );
+});
+
 it('finds a date of a row that does not exist, where other rows have dates', () => {
   const rows = (day: string) =>
     `{\n"slots": {"T1": {"day": "2026-02-28", "code": "4711-42-99"},\n  "T2": {"day": "${day}", "code": "4711-42-98"}}\n}\n`;
