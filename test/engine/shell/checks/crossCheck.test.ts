@@ -58,6 +58,25 @@ export const cancel_order = tool({ description: 'Cancel.', effect: 'write', inpu
   expect(loaded.diagnostics[0]?.message).toBe('The result of find_order has no field refund.');
 });
 
+it.each([
+  ['unordered: [tikets]', 'tikets', 'tickets'],
+  ['unordered: [orders.*.tikets]', 'tikets', 'tickets'],
+  ['tolerance: { amout: 0.5 }', 'amout', 'amount'],
+])('compares a name under compare with the fields of the domain: %s', (compare, wrong, meant) => {
+  const files = (text: string): Files => ({
+    'domain.yaml': `name: desk\ncompare: { ${text} }\n`,
+    'database.json': '{"orders": {"W1": {"status": "pending", "tickets": ["T1"], "amount": 3}}}',
+  });
+  const loaded = load(files(compare));
+  expect(shown(loaded)).toEqual([expect.stringMatching(/^domain\.yaml:2:\d+ warning domain\/unknown-field$/)]);
+  expect(loaded.diagnostics[0]).toMatchObject({
+    message: expect.stringContaining(wrong),
+    hint: `Did you mean ${meant}?`,
+  });
+  expect(shown(load(files(compare.replace(wrong, meant))))).toEqual([]);
+  expect(shown(load(files(compare.replace(wrong, 'elsewhere'))))).toEqual([]);
+});
+
 it('finds the quote of a field of a text', () => {
   const source = { type: 'simulated', result: { type: 'string' } } as never;
   const tools = deskTools.map((each) => (each.name === 'find_order' ? { ...each, source } : each));
