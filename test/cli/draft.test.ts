@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { gatedText } from '../../src/cli/drafts/gatedText.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -26,6 +27,14 @@ type Parcel = {
   readonly id: string;
   readonly user: { readonly opening: string; readonly known: { readonly parcel: string } };
 };
+
+test('a task that only waits for its persona is called sound, as where both are listed', () => {
+  const at = { file: 'a.task.yaml', line: 1, column: 1, endLine: 1, endColumn: 2 };
+  const finding = { ...at, code: 'task/draft-persona', severity: 'error', message: 'A draft.', hint: '' } as const;
+  const row = { kind: 'task', id: 'c1', file: 'a.task.yaml', undecided: null, passes: false } as const;
+  expect(gatedText([{ ...row, findings: [finding] }], '.')).toMatch(/^sound {7}task c1\n.*task\/draft-persona/);
+  expect(gatedText([{ ...row, findings: [{ ...finding, code: 'task/gold-fails' }] }], '.')).toMatch(/^needs work/);
+});
 
 describe('variants without a model', () => {
   inFullSuite('differ by their seed, are the same for one, and are printed without a file', async () => {

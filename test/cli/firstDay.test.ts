@@ -53,6 +53,18 @@ test('run warns where a gold action fails, since the reward then says nothing', 
   expect(err).toContain('warning: the gold action renew_loan failed. The expected database is without it');
 });
 
+test('eval and its reports warn where a gold action fails', async () => {
+  const folder = changed('tools.ts', 'loan.renewals += 1;', "throw new Error('kaboom');");
+  const out = join(scratch, 'gold-fails');
+  const warning = 'renew-small-boats: the gold action renew_loan failed. The expected database is without it';
+  const run = ['eval', folder, '--tasks', 'renew-small-boats', '--agent', 'gold', '--out', out];
+  expect((await rehearsal(...run)).out).toContain(`warning: ${warning}`);
+  expect((await rehearsal('report', out, '--json', '--stream')).out).toContain('"warning":"the gold action renew_loan');
+  const page = join(scratch, 'gold-fails.html');
+  await rehearsal('report', out, '--html', page);
+  expect(readFileSync(page, 'utf8')).toContain(warning);
+});
+
 test('debug says which recordings the folder of a run has', async () => {
   const out = join(scratch, 'run');
   await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', out);

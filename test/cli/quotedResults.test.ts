@@ -152,6 +152,20 @@ test.each([
   expect((await rehearsal('check', written(quote), '--audit')).out.replace(/\n +/g, ' ')).toMatch(finding);
 });
 
+test('a text cannot be quoted: the audit says so where a tool returns one', async () => {
+  const text = tools.replace('return { note_id, text };', 'return `Kept as ${note_id}.`;');
+  const folder = desk({ 'tools.ts': text, 'tasks/tidy.task.yaml': task('{result.note_id}') });
+  const { code, out } = await rehearsal('check', folder, '--audit');
+  expect([code, out.replace(/\n +/g, ' ')]).toEqual([
+    1,
+    expect.stringMatching(
+      /:9:\d+ error task\/unknown-name \{result\.note_id\} is passed on as this text: all results before it are texts\. Only the fields of a result in JSON can be quoted/,
+    ),
+  ]);
+  const { err } = await rehearsal('run', folder, 'tidy', '--agent', 'gold');
+  expect(err).toContain('warning: the gold action delete_note got {result.note_id} itself, since no result before it');
+});
+
 test('the first gold action has nothing to quote', async () => {
   const first = task('{result.note_id}').replace('text: tea } }', 'text: "{result.text}" } }');
   const { code, out } = await rehearsal('check', desk({ 'tools.ts': tools, 'tasks/tidy.task.yaml': first }));

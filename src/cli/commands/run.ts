@@ -1,13 +1,14 @@
 import { join, relative } from 'node:path';
 import type { SeatSpec } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
-import type { RolloutEvent } from '../../engine/core/events/event.ts';
+import { goldWarning } from '../../engine/core/evaluation/goldWarning.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
+import { eventsOf } from '../../engine/shell/records/runRecord.ts';
 import { guardReader } from '../../engine/shell/records/stepNotes.ts';
 import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
 import { expectToGoOn, runBatch, throwCrash } from '../../engine/shell/runs/batch.ts';
@@ -80,7 +81,6 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   const wait = modelWait((line) => io.err(`${line}\n`), io.terminal ? statusLine(io) : undefined);
   try {
-    const failures = callFailures();
     const colours = hasColours(io);
     const guard = guardReader(join(folder, recordingName(rolloutName(task, 0))));
     const [result] = await runBatch(supervisor, {
@@ -91,7 +91,6 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
       signal: io.signal,
       onModel: wait.onModel,
       onEvents: (_task, _trial, events) => {
-        for (const { event } of events) failures.note(event);
         if (!given.json)
           for (const each of events)
             for (const line of spoken(eventInWords(domain, each.event), guard(each), colours)) io.out(`${line}\n`);
@@ -112,12 +111,10 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
         ? `${JSON.stringify({ ...result, ...summary })}\n`
         : `recording ${relative(io.cwd, result.recording)}\n`,
     );
-    const failed = plan.agent.type === 'gold' ? failures.tools() : [];
-    if (failed.length > 0) {
+    const warning = plan.agent.type === 'gold' ? goldWarning(eventsOf(result.recording)) : null;
+    if (warning !== null) {
       const folderWord = shellWord(relative(io.cwd, domain.folder) || '.');
-      io.err(
-        `warning: the gold action ${failed.join(', ')} failed. The expected database is without it, so this reward says nothing. \`npx rehearsal check ${folderWord} --audit\` finds such tasks\n`,
-      );
+      io.err(`warning: ${warning}. \`npx rehearsal check ${folderWord} --audit\` finds such tasks\n`);
     }
     if (result.reward === null) return 2;
     return given.gate && result.reward < 1 ? 1 : 0;
@@ -125,18 +122,4 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
     wait.end();
     await supervisor.close();
   }
-}
-
-/** Collects the tools whose last call failed. */
-function callFailures() {
-  const failed = new Set<string>();
-  let called = '';
-  return {
-    note: (event: RolloutEvent) => {
-      if (event.type === 'toolCalled') called = event.call.name;
-      if (event.type === 'toolReturned' && event.isError) failed.add(called);
-      else if (event.type === 'toolReturned') failed.delete(called);
-    },
-    tools: () => [...failed],
-  };
 }

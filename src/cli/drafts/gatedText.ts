@@ -19,7 +19,9 @@ export function gatedText(rows: readonly GatedRow[], cwd: string): string {
     .map(({ kind, id, findings, undecided, passes }) => {
       const note = undecided === null ? '' : ` (${undecided})`;
       const isOpen = undecided !== null && findings.length === 0;
-      const state = passes ? 'sound' : isOpen ? 'not scored' : 'needs work';
+      // Only its persona has to be accepted first, or with it.
+      const waits = findings.length > 0 && findings.every(({ code }) => code === 'task/draft-persona');
+      const state = passes || waits ? 'sound' : isOpen ? 'not scored' : 'needs work';
       const head = `${state.padEnd(11)} ${kind} ${id}${note}`;
       return [head, ...findings.map((each) => `  ${formatDiagnostic(each, cwd)}`)].map((line) => `${line}\n`).join('');
     })

@@ -9,7 +9,7 @@ import type { Speaker } from '../terminal/transcript.ts';
 import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
 import { escaped } from './markup.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
-import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
+import { goldLines, importedSectionsOf, type Section, sectionsOf } from './sections.ts';
 import { headline, withoutReward } from './text.ts';
 
 /**
@@ -30,6 +30,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
   const sections = isImported ? importedSectionsOf(metrics) : sectionsOf(metrics, rollouts);
   const notes = [
     ...problems,
+    ...goldLines(rollouts),
     ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} begun and not finished.`] : []),
   ];
   return `<!doctype html>

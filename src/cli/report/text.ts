@@ -7,6 +7,7 @@ import {
   adaptedLines,
   brokenAnswerLines,
   failureText,
+  goldLines,
   importedSectionsOf,
   type Section,
   sectionsOf,
@@ -37,6 +38,7 @@ function scoredLines({ rollouts }: RunRecord, metrics: RunMetrics): readonly str
       .flatMap(sectionLines),
     ...failed.slice(0, shownFailures).map(failureLine),
     ...(failed.length > shownFailures ? [`... and ${failed.length - shownFailures} more`] : []),
+    ...goldLines(rollouts),
     ...brokenAnswerLines(metrics),
     ...adaptedLines(metrics),
   ];

@@ -11,6 +11,8 @@ import { replayRecording } from './replay.ts';
 export type RolloutSummary = {
   readonly reward: number | null;
   readonly reason: string;
+  /** Why the reward says nothing, where a gold action failed. */
+  readonly warning: string | null;
   readonly failedBy: string | null;
   readonly turns: number;
   readonly card: ReportCard;
@@ -24,11 +26,11 @@ export function summaryOf(domain: LoadedDomain, recording: string): RolloutSumma
   const last = steps.at(-1)?.after;
   if (!last) return null;
   const events = steps.map(({ event }) => event);
-  const { reward, reason, failedBy, turns } = measureOf(events, []);
+  const { reward, reason, warning, failedBy, turns } = measureOf(events, []);
   const changes = (['agent', 'user'] as const).flatMap((side) => {
     const patches = patchesOf(last.start[side], last.world[side]);
     return patches.length === 0 ? [] : [{ side, patches }];
   });
   const card = events.findLast((event) => event.type === 'rewarded')?.card ?? [];
-  return { reward, reason, failedBy, turns, card, changes: changes as Writes };
+  return { reward, reason, warning, failedBy, turns, card, changes: changes as Writes };
 }

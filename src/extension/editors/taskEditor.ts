@@ -99,10 +99,20 @@ function goldOf(task: string, uri: vscode.Uri): (running: Running) => Promise<Ou
     const out = mkdtempSync(join(goldFolder, 'run-'));
     const command = ['run', running.folder, task, '--agent', 'gold', '--user', 'agenda', '--out', out];
     const answer = (await answered(running, command, [0, 1, 2])) as Played;
-    const { recording, reward = null, reason = '', failedBy = null, turns = 0, card = [], changes = [] } = answer;
+    const {
+      recording,
+      reward = null,
+      reason = '',
+      warning = null,
+      failedBy = null,
+      turns = 0,
+      card = [],
+      changes = [],
+    } = answer;
     if (recording === undefined) throw new Error(answer.error?.message ?? 'The rollout left no recording.');
     played.set(uri.toString(), recording);
-    return { type: 'goldPlayed', task, reward, reason, failedBy, turns, card, writes: changes };
+    const why = warning === null ? reason : `${reason}. Warning: ${warning}`;
+    return { type: 'goldPlayed', task, reward, reason: why, failedBy, turns, card, writes: changes };
   };
 }
 

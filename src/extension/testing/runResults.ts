@@ -154,6 +154,7 @@ export class RunResults {
     this.#playing.delete(name);
     if (this.#isLarge && outcome.result !== 'passed' && playing)
       this.#run.appendOutput(forTerminal(playing.text), undefined, item);
+    if (outcome.warning !== null) this.#run.appendOutput(forTerminal(`warning: ${outcome.warning}\n`), undefined, item);
     this.#run.appendOutput(forTerminal(`recording ${recording}\n\n`), undefined, item);
     const ms = playing && !this.#isLarge ? Date.now() - playing.since : outcome.seconds * 1000;
     const of = { folder: this.#folder, task, trial: this.#tree.node(item)?.type === 'trial' ? trial : null };

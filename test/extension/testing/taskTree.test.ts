@@ -36,13 +36,13 @@ const row = (id: string): TaskRow => ({
 
 /** A tree over domains whose tasks a test changes. */
 function treeOf(domains: Map<string, readonly string[]>) {
-  const { controller, states, ended } = testController();
+  const { controller, states, ended, outputs } = testController();
   const read = async (folder: string, grouping: Grouping): Promise<DomainRow> => {
     const tasks = (domains.get(folder) ?? []).map(row);
     const groups = [{ name: grouping === 'split' ? 'test' : 'plain', tasks }];
     return { folder, name: 'desk', error: undefined, groups, broken: [] };
   };
-  return { controller, states, ended, tree: new TaskTree(controller, async () => [...domains.keys()], read) };
+  return { controller, states, ended, outputs, tree: new TaskTree(controller, async () => [...domains.keys()], read) };
 }
 
 const ids = (items: readonly TestItem[]) => items.map(({ id }) => id);
@@ -88,17 +88,33 @@ test('domains with the same name show their folders', async () => {
 /** Starts a run of three tasks of a domain; `finish` ends a rollout of one. */
 async function running(trials: number) {
   const folder = '/work/desk';
-  const { controller, tree, states, ended } = treeOf(new Map([[folder, ['one', 'two', 'three']]]));
+  const { controller, tree, states, ended, outputs } = treeOf(new Map([[folder, ['one', 'two', 'three']]]));
   await chosenTests(tree, controller, {});
   const run = controller.createTestRun({} as never);
   const places = { tasks: new Map(), policyRules: new Map() } as never;
   const results = new RunResults(run, tree, { folder, tasks: 3, trials, places });
-  const finish = (task: string, result: 'passed' | 'failed', trial = 0) => {
-    const outcome = { task, trial, result, message: '', rows: null, pointers: [], seconds: 0, coverage: {} };
+  const finish = (task: string, result: 'passed' | 'failed', trial = 0, warning: string | null = null) => {
+    const outcome = {
+      task,
+      trial,
+      result,
+      message: '',
+      warning,
+      rows: null,
+      pointers: [],
+      seconds: 0,
+      coverage: {},
+    };
     results.take({ type: 'rolloutFinished', outcome, recording: `/runs/${task}.${trial}.traj.jsonl` } as never);
   };
-  return { folder, tree, states, ended, results, finish };
+  return { folder, tree, states, ended, outputs, results, finish };
 }
+
+test('a test that passed shows the warning about its reward', async () => {
+  const { outputs, finish } = await running(1);
+  finish('one', 'passed', 0, 'the gold action refund failed');
+  expect(outputs).toContain('warning: the gold action refund failed\r\n');
+});
 
 test('results stay where tests are grouped by something else during their run', async () => {
   const { folder, tree, states, results, finish } = await running(1);

@@ -46,9 +46,12 @@ export function testController(): {
   readonly states: Map<unknown, string>;
   /** Names of the runs that have ended. */
   readonly ended: string[];
+  /** The output of all runs. */
+  readonly outputs: string[];
 } {
   const states = new Map<unknown, string>();
   const ended: string[] = [];
+  const outputs: string[] = [];
   const note = (state: string) => (item: Item) => {
     states.set(item, state);
   };
@@ -63,9 +66,9 @@ export function testController(): {
       failed: note('failed'),
       errored: note('errored'),
       skipped: note('skipped'),
-      appendOutput: () => undefined,
+      appendOutput: (text: string) => outputs.push(text),
       end: () => ended.push(name),
     }),
   };
-  return { controller: controller as unknown as vscode.TestController, states, ended };
+  return { controller: controller as unknown as vscode.TestController, states, ended, outputs };
 }

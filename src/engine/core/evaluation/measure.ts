@@ -7,6 +7,7 @@ import { leavesOf } from '../text/value.ts';
 import { type BrokenEnd, brokenEndOf, brokenEnds, unknownEndOf } from '../values/answerEnd.ts';
 import { contentHash } from '../values/hash.ts';
 import type { JsonObject } from '../values/json.ts';
+import { goldWarning } from './goldWarning.ts';
 
 /** The properties of a tool that the measures need. */
 export type ToolKind = Pick<Tool, 'name' | 'effect' | 'generic' | 'handsOff'>;
@@ -69,6 +70,8 @@ export type Measure = {
   readonly trial: number;
   readonly reward: number | null;
   readonly reason: string;
+  /** Why the reward says nothing, where a gold action failed. */
+  readonly warning: string | null;
   readonly endReason: string;
   readonly failure: Failure | null;
   /** Null where it got its reward, or has not been rewarded at all. */
@@ -146,6 +149,7 @@ export function measureOf(
     trial: started.trial,
     reward,
     reason: rewarded?.reason ?? '',
+    warning: goldWarning(events),
     endReason: ended?.reason ?? 'cancelled',
     failure,
     failedBy: reward === 1 || ended === undefined || started.imported ? null : blamed,

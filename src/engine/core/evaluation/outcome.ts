@@ -19,6 +19,8 @@ export type Outcome = {
   readonly failedBy: Failure['who'] | null;
   /** Why, in sentences for people; the first line says it all. */
   readonly message: string;
+  /** Why the reward says nothing, where a gold action failed. */
+  readonly warning: string | null;
   /** Rows of the final database that are not as expected; null where all are, or no one compared them. */
   readonly rows: ChangedRows | null;
   /** The most telling first. */
@@ -47,6 +49,7 @@ export function outcomeOf(events: readonly RolloutEvent[], seconds = 0): Outcome
     reward,
     failedBy,
     message: messageOf(measure, verdicts, events),
+    warning: measure.warning,
     rows: result === 'passed' || deviations.length === 0 ? null : changedRows(deviations),
     pointers: result === 'passed' ? [] : pointersOf(events, measure, verdicts),
     coverage: coverageOf(events),
@@ -63,6 +66,7 @@ export function crashOutcome(task: string, trial: number, message: string): Outc
     reward: null,
     failedBy: 'infrastructure',
     message,
+    warning: null,
     rows: null,
     pointers: [],
     coverage: coverageOf([]),

@@ -11,11 +11,12 @@ import { type Note, notebook } from '../source/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
 import { noteOrder, playOrder, type Reordered, reorderedGold } from './goldOrder.ts';
 import {
+  callsWrongTool,
   evaluatedChecks,
   failsFirst,
-  madeIn,
   noteFailures,
   noteNeverEvaluated,
+  noteUnfilled,
   noteUnscored,
   noteUntried,
   noteViolations,
@@ -24,6 +25,7 @@ import {
   undecided,
 } from './goldReplay.ts';
 import { noteLoosePhrases } from './loosePhrases.ts';
+import { noteMisspeltVolatile } from './misspeltVolatile.ts';
 import { findSharedServers, noteSharedServers, withSharedServers } from './sharedState.ts';
 import { openStage, type Stage } from './stage.ts';
 import { changesSource, mostSamplesOf, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
@@ -226,11 +228,13 @@ const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument
 function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: Note): void {
   const { idle, replayed, tried, reordered, logged } = played;
   const { diagnostics, parts } = loaded;
-  noteUnmatchedLines(loaded, [...idle.map(({ closed }) => closed), ...replayed.map(({ first }) => first)], note);
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
-  const bad = noteTools(loaded, tried, isAmbient, note);
+  const closed = [...idle.map(({ closed }) => closed), ...replayed.map(({ first }) => first)];
+  noteUnmatchedLines(loaded, closed, note);
+  const misspelt = noteMisspeltVolatile(loaded, closed, note);
+  const bad = noteTools(loaded, tried, { isAmbient, misspelt }, note);
   const evaluated = evaluatedChecks(replayed);
   const reported = new Set<string>();
   const isRepeated = (rule: string) => {
@@ -290,7 +294,8 @@ function isFaulty(
   const open = undecided(first);
   // A draft says so where it is accepted.
   if (open !== null) return isOfDomain && noteUnscored(replayed, open, evaluated, note);
-  if (madeIn(first.arrived).some(({ call }) => bad.has(call.name))) return true;
+  if (noteUnfilled(replayed, note)) return true;
+  if (callsWrongTool(replayed, bad, logged, note)) return true;
   const at = placeOf(placed);
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);

@@ -3,7 +3,7 @@ import type { DomainFile } from '../../core/domain/domain.ts';
 import type { RuleVerdict } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
 import { readsAsError } from '../../core/events/errorText.ts';
-import type { ToolCall } from '../../core/events/message.ts';
+import { fieldsOf, type ToolCall } from '../../core/events/message.ts';
 import { filledActions } from '../../core/events/quotedResults.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
@@ -11,8 +11,10 @@ import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { type Comparable, comparable, differenceBetween, pairsOf } from '../../core/verifiers/volatile.ts';
 import { isTried, noteUncovered } from '../checks/checkCoverage.ts';
+import { quotable } from '../checks/checkTasks.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { Parts } from '../load/loadedDomain.ts';
+import { quotingLeavesIn } from '../load/taskWorld.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
@@ -163,16 +165,10 @@ export function noteFailures(
 ): boolean {
   const made = madeIn(first.arrived);
   const read = isDraft ? made.map((each) => ({ ...each, isError: each.isError || readsAsError(each.content) })) : made;
-  const index = failedAction(placed.value, read);
+  const failed = noteFailedAction(placed, read, logged, note);
   const difference = firstDifference(first, second, comparedFields(domain));
-  if (index !== null) {
-    const { tool, content } = index;
-    const reason = content.replace(/^Error: /, '');
-    const crash = placeOfCrash(tool, reason, logged);
-    const message = `The gold action ${tool} ${crash === null ? 'fails' : 'crashes'}: ${reason}${crash ?? ''}.`;
-    const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
-    note(placeOf(placed, 'actions', index.at), 'error', 'task/gold-fails', message, hint);
-  } else if (first.reward !== 1) {
+  if (failed) return true;
+  if (first.reward !== 1) {
     if (isExplained) return true;
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
     const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.${busyNote(first.failure)}`;
@@ -189,7 +185,54 @@ export function noteFailures(
         : `An earlier rollout can have changed the state of ${shared}, which rollouts share: bring it to its start by setUp.${shared}.calls of the task. Name what differs all the same under volatile: of the server.`;
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
-  return index !== null || first.reward !== 1 || difference !== null;
+  return first.reward !== 1 || difference !== null;
+}
+
+/** Notes what gold actions quote and no result before them has: the tool gets the quote itself. Says whether there is any. */
+export function noteUnfilled({ placed, first }: Replayed, note: Note): boolean {
+  const made = madeIn(first.arrived);
+  const results = new Set(made.map(({ content }) => content));
+  const isText = ![...results].some((content) => Object.keys(fieldsOf(content)).length > 0);
+  const unfilled = actionsIn(placed.value, made).flatMap((action, index) =>
+    made.some(({ call }) => isSame(action, call))
+      ? quotingLeavesIn(action.arguments).map(({ leaf, path }) => ({
+          leaf,
+          at: ['actions', index, 'arguments', ...path],
+        }))
+      : [],
+  );
+  for (const { leaf, at } of unfilled) {
+    const message = `${leaf} is passed on as this text: ${isText ? 'all results before it are texts' : 'no result before it has this field'}.`;
+    note(placeOf(placed, ...at), 'error', 'task/unknown-name', message, quotable);
+  }
+  return unfilled.length > 0;
+}
+
+/** Notes the first gold action that fails. Says whether there is one. */
+function noteFailedAction(placed: Placed<Task>, made: readonly Made[], logged: readonly string[], note: Note): boolean {
+  const failed = failedAction(placed.value, made);
+  if (failed === null) return false;
+  const { at, tool, content } = failed;
+  const reason = content.replace(/^Error: /, '');
+  const crash = placeOfCrash(tool, reason, logged);
+  const message = `The gold action ${tool} ${crash === null ? 'fails' : 'crashes'}: ${reason}${crash ?? ''}.`;
+  const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
+  note(placeOf(placed, 'actions', at), 'error', 'task/gold-fails', message, hint);
+  return true;
+}
+
+/** Whether gold actions call a wrong tool, which explains everything except that an action of another tool fails. */
+export function callsWrongTool(
+  { placed, first }: Replayed,
+  wrong: ReadonlySet<string>,
+  logged: readonly string[],
+  note: Note,
+): boolean {
+  const made = madeIn(first.arrived);
+  if (!made.some(({ call }) => wrong.has(call.name))) return false;
+  const failed = failedAction(placed.value, made);
+  if (failed !== null && !wrong.has(failed.tool)) noteFailedAction(placed, made, logged, note);
+  return true;
 }
 
 /** Returns where a tool threw an error that is not a `ToolError`, such as ` (tools.ts:12:5)`; null where it refused. */

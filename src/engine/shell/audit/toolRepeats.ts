@@ -211,7 +211,7 @@ export type Tried = {
 export function noteTools(
   loaded: LoadedDomain,
   tried: readonly Tried[],
-  isAmbient: boolean,
+  { isAmbient, misspelt }: { readonly isAmbient: boolean; readonly misspelt: ReadonlyMap<string, string> },
   note: Note,
 ): ReadonlySet<string> {
   const bad = new Set<string>();
@@ -221,6 +221,8 @@ export function noteTools(
     const at = placeOfTool(loaded.parts, tool);
     const fields = comparedFields(loaded.file, tool);
     const difference = fields.volatile.includes(tool.name) ? null : differenceOf(one, other, fields);
+    const wrong = misspelt.get(externalSource(tool) ?? '');
+    const spelling = wrong === undefined ? null : `First correct ${wrong} under volatile: of its server.`;
     const call = `${tool.name}(${JSON.stringify(sample.arguments)})`;
     if (one.mismatch !== null) noteMismatch(at, call, one.mismatch, note);
     const failure = one.failure ?? other.failure;
@@ -241,14 +243,11 @@ export function noteTools(
         externalSource(tool) === null
           ? 'Declare its effect as write.'
           : `Name it under writes: of its server${serverOf(tool) !== null ? ', or name what differs under volatile: where each start of the server shows another state' : ''}.`;
-      note(at, 'error', 'tool/undeclared-write', message, hint, writeFix(loaded, tool));
+      note(at, 'error', 'tool/undeclared-write', message, (changes && spelling) || hint, writeFix(loaded, tool));
     } else if (difference !== null) {
       bad.add(tool.name);
       const message = `${call} came out differently when it was made again on the same database: ${difference}.`;
-      const hint =
-        serverOf(tool) !== null
-          ? `Name the field that differs under volatile: of its server, or ${tool.name} where its whole result differs${tool.effect === 'read' ? '; name it under writes: where it changes something' : ''}.`
-          : 'Use now, random and id of its context, and keep nothing between calls but the database.';
+      const hint = spelling ?? repeatHint(tool, one.content);
       // The place where the clock or the random number is read was found without running anything.
       if (!isAmbient) note(at, 'error', 'tool/not-repeatable', message, hint);
     } else if (tool.idempotent && tool.effect === 'write' && one.states && one.states[0] !== one.states[1]) {
@@ -259,6 +258,18 @@ export function noteTools(
     }
   }
   return bad;
+}
+
+/** Returns how to make two results of a tool comparable. */
+function repeatHint({ name, effect, source }: Tool, content: string): string {
+  if (source.type !== 'mcp')
+    return 'Use now, random and id of its context, and keep nothing between calls but the database.';
+  const write = effect === 'read' ? ' Name it under writes: where it changes something.' : '';
+  // Fields are only looked for in data.
+  const isData = /^\s*[[{]/.test(content);
+  return isData
+    ? `Name the field that differs under volatile: of its server, or ${name} where its whole result differs.${write}`
+    : `Name ${name} under volatile: of its server. Its result is a text, in which no fields are found.${write}`;
 }
 
 function noteMismatch(at: Location, call: string, mismatch: string, note: Note): void {

@@ -254,7 +254,11 @@ function checkUntold(
       `${action.tool} needs ${name} ${value}, but the user does not know it and no earlier call returns it.`,
       didYouMean(
         value,
-        /\d/.test(value) ? [] : [...facts.map((fact) => String(fact.value)), ...wordsIn(context.world.agent)],
+        /\d/.test(value)
+          ? []
+          : [...facts.map((fact) => String(fact.value)), ...wordsIn(context.world.agent)].filter(
+              (each) => each !== value,
+            ),
         other === undefined
           ? `Add ${name} to user.known, or an action that looks it up.`
           : `The user knows ${name} as ${other}. Correct one of the two, or add an action that looks it up.`,

@@ -5,9 +5,9 @@ import { binds, boundTools, type RuleName, ruleNames, type Tools } from '../../c
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
-import { respelt } from '../source/edit.ts';
+import { replacing, respelt } from '../source/edit.ts';
 import { type Placed, placeOf, textIn } from '../source/items.ts';
-import { didYouMean } from '../source/nearest.ts';
+import { didYouMean, nearest } from '../source/nearest.ts';
 import { argumentsOf, checkToolName, type KnownTools, type Note } from '../source/note.ts';
 import { checkExpression } from './checkExpression.ts';
 
@@ -88,10 +88,18 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
   const list = value.check === 'confirmed' ? value.names : value.check === 'before' ? (value.same ?? []) : [];
   for (const [index, name] of list.entries()) {
     if (bound.length === 0 || named.includes(name) || isExpression(name)) continue;
-    const hint = didYouMean(name, named, `Their arguments are ${named.join(', ')}.`);
+    const meant = nearest(name, named) ?? named.find((each) => each === `${name}_id`);
+    const hint = meant === undefined ? `Their arguments are ${named.join(', ')}.` : `Did you mean ${meant}?`;
     const message = `None of the tools of this check has an argument ${name}.`;
     const at = placeOf(placed, key, index);
-    note(at, 'error', 'rule/unknown-argument', message, hint, respelt(at, name, named));
+    note(
+      at,
+      'error',
+      'rule/unknown-argument',
+      message,
+      hint,
+      meant === undefined ? undefined : replacing(at, name, meant),
+    );
   }
 }
 

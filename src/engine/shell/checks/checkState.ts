@@ -1,7 +1,7 @@
 import { factOf, type Task } from '../../core/domain/task.ts';
 import { calendarDay } from '../../core/text/calendar.ts';
 import { leavesOf } from '../../core/text/value.ts';
-import { type JsonObject, valueAt } from '../../core/values/json.ts';
+import { isObject, type JsonObject, valueAt } from '../../core/values/json.ts';
 import { respelt } from '../source/edit.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { didYouMean } from '../source/nearest.ts';
@@ -29,6 +29,7 @@ export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: bool
     if (value !== null) created.push(own);
     if (isCreated) continue;
     if (depth < 0) checkParent(placed, index, bases, note);
+    if (depth < 0) checkKind(placed, index, bases, note);
     if (depth < 0) continue;
     const parent = valueAt(bases[side], path.slice(0, depth)) as JsonObject;
     const part = String(path[depth]);
@@ -49,6 +50,30 @@ function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: No
   const at = placeOf(placed, 'state', index, 'path', path.length - 1);
   note(at, 'error', 'task/unknown-path', message, 'Check the path against the database.');
 }
+
+/** Notes a number, a text or a truth value where all rows of the table have another of these. */
+function checkKind(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
+  const { side = 'agent', path = [], value } = placed.value.state[index] ?? {};
+  const table = path.length < 3 ? undefined : valueAt(bases[side], path.slice(0, -2));
+  const field = path.at(-1) ?? '';
+  const given = kindOf(value);
+  const column = isObject(table)
+    ? Object.values(table)
+        .slice(0, sampled)
+        .map((row) => kindOf(isObject(row) ? row[field] : null))
+    : [];
+  const [kind = null, ...others] = new Set(column.filter((each) => each !== null));
+  if (given === null || kind === null || others.length > 0 || given === kind) return;
+  const message = `${path.join('.')} gets ${given}, and ${field} is ${kind} in the rows of ${path.slice(0, -2).join('.')}.`;
+  const hint = 'Write a number as 1, a text as "1".';
+  note(placeOf(placed, 'state', index, 'value'), 'warning', 'task/type-mismatch', message, hint);
+}
+
+/** Rows that show what kind of values a field has. */
+const sampled = 200;
+
+const kinds: Readonly<Record<string, string>> = { number: 'a number', string: 'a text', boolean: 'true or false' };
+const kindOf = (value: unknown) => kinds[typeof value] ?? null;
 
 /** Returns why a text cannot be the time of tasks. A date in words could not be compared with those of a database. */
 export function nowProblem(text: string): { readonly message: string; readonly hint: string } | null {

@@ -257,10 +257,10 @@ function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, kn
     const message = `${leaf} is passed on as this text.`;
     note(at, 'warning', 'task/unknown-name', message, `Did you mean ${leaf.replace(name, 'result')}?`);
   }
-  const quotable = actions.slice(0, index).filter((action) => isQuotable(action, own, placed.value, known));
+  const before = actions.slice(0, index).filter((action) => isQuotable(action, own, placed.value, known));
   for (const { leaf, path: within } of quotingLeavesIn(actions[index]?.arguments)) {
     const path = ['actions', index, 'arguments', ...within];
-    if (quotable.length === 0) {
+    if (before.length === 0) {
       const message =
         index === 0
           ? `${leaf} quotes the result of an earlier gold action, and this is the first one.`
@@ -272,11 +272,20 @@ function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, kn
       note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, hint);
       continue;
     }
-    const result = types.resultOf(...quotable.map(({ tool }) => known.tools.get(tool)));
+    const result = types.resultOf(...before.map(({ tool }) => known.tools.get(tool)));
+    if (result.text && Object.keys(result).length === 1) {
+      const message = `${leaf} quotes a field, and what the tools before it return is a text.`;
+      note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, quotable);
+      continue;
+    }
     const context = { kind: 'task', names: { result }, types, note } as const;
     checkPath({ ...textIn(placed, leaf, ...path), text: quotedIn(leaf) ?? '' }, -1, context);
   }
 }
+
+/** Describes what a gold action can quote. */
+export const quotable =
+  'Only the fields of a result in JSON can be quoted, not a text or a part of it. Write the value, or let the tool return JSON.';
 
 /** Whether a tool has the result of an earlier gold action also where the gold actions are played for comparison. */
 function isQuotable(

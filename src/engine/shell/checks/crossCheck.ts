@@ -14,6 +14,7 @@ import { didYouMean, nearest } from '../source/nearest.ts';
 import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note, notebook } from '../source/note.ts';
 import type { Scan } from '../source/scan.ts';
 import { checkAmbient } from './checkAmbient.ts';
+import { checkCompared } from './checkCompared.ts';
 import { checkCoverage } from './checkCoverage.ts';
 import { checkDatabase } from './checkDatabase.ts';
 import { checkGold } from './checkGold.ts';
@@ -58,6 +59,7 @@ export function* crossCheck(
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
   checkDatabase(parts, bases, note);
+  checkCompared(parts, bases, known, note);
   checkSides(parts, known, note);
   yield* checkBroken(parts, bases, types, known, note);
   return found;

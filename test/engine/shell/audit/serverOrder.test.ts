@@ -98,10 +98,21 @@ test('a list in another order is named, and its schema is left to the server', a
   expect(out).toMatch(/info tool\/strict-schema .*list_rows.* The schema is that of its server/);
 });
 
+test('a misspelt volatile name is named, before what follows from it', async () => {
+  const { code, out } = await audited('    volatile: [rowz]\n');
+  expect(code).toBe(1);
+  expect(out.replace(/\n +/g, ' ')).toMatch(
+    /domain\.yaml:8:\d+ warning domain\/unknown-field No state or result of the server rows has a field rowz\. Did you mean rows\?/,
+  );
+  expect(out).toMatch(/error tool\/undeclared-write list_rows .* First correct rowz under volatile:/);
+});
+
 inFullSuite('a tool whose whole result differs can be named', async () => {
   const { code, out } = await audited('    volatile: [rows]\n');
   expect(code).toBe(1);
-  expect(out).toMatch(/error tool\/not-repeatable draw.* Name the field .* or draw where its whole result differs/);
+  expect(out).toMatch(
+    /error tool\/not-repeatable draw.* Name draw under volatile: of its server\. Its result is a text/,
+  );
 });
 
 inFullSuite('a volatile list is compared in any order, and a volatile tool not at all', async () => {

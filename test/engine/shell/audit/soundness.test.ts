@@ -487,6 +487,16 @@ it('a tool in Python that crashes is named with its line', async () => {
   );
 });
 
+it('a failing gold action is reported next to another tool that is not repeatable', async () => {
+  const { all } = await findings({
+    ...lendingDesk,
+    'tools.ts': String(lendingDesk['tools.ts'])
+      .replace('=> row(db.loans, loan),', '=> ({ ...row(db.loans, loan), nonce: Math.random() }),')
+      .replace('row(db.loans, loan).back = true;', "throw new ToolError('it is reserved');"),
+  });
+  expect(all.map(({ code }) => code)).toEqual(['tool/ambient', 'task/gold-fails']);
+});
+
 it('a failing gold action is reported next to the warning that explains it', async () => {
   const refusing = "if (loan === 'L1') throw new ToolError('it is on loan');\n    row(db.loans, loan).day = day;";
   const { lines, all } = await findings({

@@ -58,6 +58,71 @@ export const cancel_order = tool({ description: 'Cancel.', effect: 'write', inpu
   expect(loaded.diagnostics[0]?.message).toBe('The result of find_order has no field refund.');
 });
 
+it.each([
+  ['unordered: [tikets]', 'tikets', 'tickets'],
+  ['unordered: [orders.*.tikets]', 'tikets', 'tickets'],
+  ['tolerance: { amout: 0.5 }', 'amout', 'amount'],
+])('compares a name under compare with the fields of the domain: %s', (compare, wrong, meant) => {
+  const files = (text: string): Files => ({
+    'domain.yaml': `name: desk\ncompare: { ${text} }\n`,
+    'database.json': '{"orders": {"W1": {"status": "pending", "tickets": ["T1"], "amount": 3}}}',
+  });
+  const loaded = load(files(compare));
+  expect(shown(loaded)).toEqual([expect.stringMatching(/^domain\.yaml:2:\d+ warning domain\/unknown-field$/)]);
+  expect(loaded.diagnostics[0]).toMatchObject({
+    message: expect.stringContaining(wrong),
+    hint: `Did you mean ${meant}?`,
+  });
+  expect(shown(load(files(compare.replace(wrong, meant))))).toEqual([]);
+  expect(shown(load(files(compare.replace(wrong, 'elsewhere'))))).toEqual([]);
+});
+
+it('suggests the argument that is the id of a name, and not a value in place of itself', () => {
+  const owner = { type: 'object', properties: { owner_id: { type: 'string' } }, required: ['owner_id'] };
+  const tools = deskTools.map((each) => (each.name === 'cancel_order' ? { ...each, parameters: owner } : each));
+  const hints = (name: string) => {
+    const files = {
+      'rules.yaml': `- { rule: confirm, check: confirmed, names: [${name}] }\n`,
+      'database.json': '{"orders": {"W1": {"status": "pending", "owner": "Ada Brunner"}}}',
+      ...task(
+        good.replace(/actions:[\s\S]*/, 'actions: [{ tool: cancel_order, arguments: { owner_id: Ada Brunner } }]\n'),
+      ),
+    };
+    return load(files, tools).diagnostics.map(({ code, hint }) => `${code} ${hint}`);
+  };
+  expect(hints('owner')).toContain('rule/unknown-argument Did you mean owner_id?');
+  expect(hints('owner_id')).toContain(
+    'task/untold-argument Add owner_id to user.known, or an action that looks it up.',
+  );
+});
+
+it('finds the quote of a field of a text', () => {
+  const source = { type: 'simulated', result: { type: 'string' } } as never;
+  const tools = deskTools.map((each) => (each.name === 'find_order' ? { ...each, source } : each));
+  const quoting = task(
+    `${good.replace(/(cancel_order, arguments: \{ order: )W1/, '$1"{result.id}"')}evaluate: [actions]\ntrain: [actions]\n`,
+  );
+  const found = load({ ...quoting, 'rules.yaml': null }, tools).diagnostics.find(
+    ({ code }) => code === 'task/unknown-name',
+  );
+  expect(`${found?.message} ${found?.hint}`).toMatch(
+    /^\{result\.id\} quotes a field, and what the tools before it return is a text\. Only the fields of a result in JSON/,
+  );
+});
+
+it('finds a state value of another kind than the rows have', () => {
+  const files = (value: string): Files => ({
+    'database.json': '{"orders": {"W1": {"status": "pending", "seats": 4}, "W2": {"status": "pending", "seats": 7}}}',
+    ...task(`${good}state: [{ path: [orders, W1, seats], value: ${value} }]\n`),
+  });
+  const loaded = load(files('"3"'));
+  expect(shown(loaded)).toEqual(['tasks/first.task.yaml:9:45 warning task/type-mismatch']);
+  expect(loaded.diagnostics[0]?.message).toBe(
+    'orders.W1.seats gets a text, and seats is a number in the rows of orders.',
+  );
+  expect(shown(load(files('3')))).toEqual([]);
+});
+
 it('finds a date of a row that does not exist, where other rows have dates', () => {
   const rows = (day: string) =>
     `{\n"slots": {"T1": {"day": "2026-02-28", "code": "4711-42-99"},\n  "T2": {"day": "${day}", "code": "4711-42-98"}}\n}\n`;
