@@ -186,10 +186,10 @@ async function inDomain(show: Show, folder: string, what: string, path: string, 
   await worker.terminate();
 }
 
-type Place = { readonly folder: string; readonly file: string; readonly offset: number };
+type CursorPosition = { readonly folder: string; readonly file: string; readonly offset: number };
 
 /** Sends 20 keystrokes without waiting, five times. Returns the ms from each last one until the worker's last answer. */
-async function bursts(worker: Worker, tell: (message: ToService) => void, { folder, file, offset }: Place) {
+async function bursts(worker: Worker, tell: (message: ToService) => void, { folder, file, offset }: CursorPosition) {
   const times: number[] = [];
   for (let round = 0; round < rounds(5); round++) {
     let heard = Number.NaN;

@@ -8,7 +8,7 @@ import { descendantsOf } from '../scripts/processTree.ts';
 import { useNativeHash } from '../src/engine/core/values/hash.ts';
 import { draft, hashOf, openDatabase, toJson } from '../src/engine/core/world/database.ts';
 import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf, workerSeats } from '../src/engine/shell/externalSeats.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { baseHashOf } from '../src/engine/shell/replay.ts';
 import { runBatch } from '../src/engine/shell/runs/batch.ts';
@@ -71,7 +71,7 @@ export async function measureLive(count: number, turn: number): Promise<readonly
   const { supervisor, close } = await openRetail(2);
   const { domain: retail, loaded } = supervisor;
   const seats = workerSeats(scripted, agenda);
-  const outside = outsideOf(scripted, agenda, () => undefined, nobody);
+  const externalSeats = externalSeatsOf(scripted, agenda, () => undefined, nobody);
   try {
     const arrived = Array.from({ length: count }, (_, trial) => {
       const task = retail.tasks[trial % retail.tasks.length] as (typeof retail.tasks)[number];
@@ -79,7 +79,7 @@ export async function measureLive(count: number, turn: number): Promise<readonly
       const from = startOf(retail, baseHashOf(loaded), task, options);
       let turns = 0;
       return new Promise<void>((there, ended) => {
-        const live = supervisor.start({ task, from, seats, outside, recording: null, pace: 'step' }, (batch) => {
+        const live = supervisor.start({ task, from, seats, externalSeats, recording: null, pace: 'step' }, (batch) => {
           turns += batch.filter(({ type }) => type === 'agentReplied').length;
           if (turns < turn) for (const _ of batch) live.step();
           else there();

@@ -153,9 +153,9 @@ async function firstStep(folder: string): Promise<number> {
     const options = { seed: '1', trial: 0, basis: 'evaluate', agent: scripted, user: scripted } as const;
     const from = startOf(domain, baseHashOf(loaded), task, options);
     const seats = { agent: 'scripted', user: 'scripted' } as const;
-    const outside = { agent: nobody, user: nobody, simulate: nobody };
+    const externalSeats = { agent: nobody, user: nobody, simulate: nobody };
     const stopped = Promise.withResolvers<number>();
-    const live = supervisor.start({ task, from, seats, outside, recording: null, pace: 'step' }, () =>
+    const live = supervisor.start({ task, from, seats, externalSeats, recording: null, pace: 'step' }, () =>
       stopped.resolve(performance.now() - started),
     );
     live.step();

@@ -21,8 +21,17 @@ const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 export function noticesOf(metafiles: readonly Metafile[], root: string): string {
   const paths = metafiles.flatMap(({ inputs }) => Object.keys(inputs).map((path) => inPackage.exec(path)?.[0]));
   const folders = [...new Set(paths.filter((path) => path !== undefined))].sort();
+  const files = [...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))].sort();
+  const byFolder = Map.groupBy(files, (path) => inPackage.exec(path)?.[0]);
   const packages = new Map(
-    folders.map((folder) => bundledFrom(join(root, folder))).map((each) => [nameOf(each), each]),
+    folders
+      .map((folder) =>
+        bundledFrom(
+          join(root, folder),
+          (byFolder.get(folder) ?? []).map((path) => join(root, path)),
+        ),
+      )
+      .map((each) => [nameOf(each), each]),
   );
   const missing = [...packages.values()].filter(({ text }) => text === '').map(nameOf);
   if (missing.length > 0)
@@ -37,7 +46,8 @@ export function noticesOf(metafiles: readonly Metafile[], root: string): string 
 const introduction = 'Rehearsal contains code of the following packages, under the licences printed here.';
 const nameOf = ({ name, version }: Bundled) => `${name} ${version}`;
 
-function bundledFrom(folder: string): Bundled {
+/** @param sources files of the package that are bundled */
+function bundledFrom(folder: string, sources: readonly string[]): Bundled {
   const manifest = join(folder, 'package.json');
   const { name, version, license } = JSON.parse(readFileSync(manifest, 'utf8')) as Partial<Bundled>;
   const names = readdirSync(folder);
@@ -49,7 +59,7 @@ function bundledFrom(folder: string): Bundled {
     name: name ?? folder,
     version: version ?? 'without a version',
     license: typeof license === 'string' ? license : 'see the text',
-    text: texts.map(readText).join('\n\n') || fullText(section),
+    text: [texts.map(readText).join('\n\n') || fullText(section), ...headersIn(sources)].filter(Boolean).join('\n\n'),
   };
 }
 
@@ -59,6 +69,16 @@ const keptTexts: Readonly<Record<string, string>> = { '@microsoft/fast-': 'micro
 function keptText(name = ''): readonly string[] {
   const found = Object.keys(keptTexts).find((prefix) => name.startsWith(prefix));
   return found ? [inRoot('scripts', 'licences', keptTexts[found] ?? '')] : [];
+}
+
+/** The licences at the top of source files, each once: a package may contain code under another licence than its own. */
+function headersIn(sources: readonly string[]): readonly string[] {
+  const headers = sources.flatMap((file) => {
+    const [, comment = ''] = /^(?:'use strict';\s*)?((?:\/\/.*\n)+|\/\*[\s\S]*?\*\/)/.exec(readText(file)) ?? [];
+    const text = comment.replaceAll(/^\s*(?:\/\/|\/?\*+\/?) ?|\s*\*\/$/gm, '').trim();
+    return /permission is (?:hereby )?granted/i.test(text) ? [text] : [];
+  });
+  return [...new Set(headers)];
 }
 
 /** The section of a README, where it is a whole text and not only the licence's name. */

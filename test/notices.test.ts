@@ -32,6 +32,13 @@ test('every package that is bundled has its name, version and licence text in th
   }
 });
 
+test('a package with code under a second licence has both texts', () => {
+  const pako = entries.find((text) => text.trim().startsWith('pako '));
+  expect(pako).toMatch(
+    /Vitaly Puzrin[\s\S]*AS IS[\s\S]*Jean-loup Gailly and Mark Adler[\s\S]*Altered source versions must/,
+  );
+});
+
 inFullSuite('the notices are in the package of the extension', async () => {
   expect(await listFiles({ cwd: root, dependencies: false } as never)).toContain('dist/THIRD-PARTY-NOTICES.txt');
 });

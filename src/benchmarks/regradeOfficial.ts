@@ -135,7 +135,7 @@ async function compared(
     task,
     from: { ...start, toolErrorCap: endless, seats: { agent: by, user: by, judge: by } },
     seats: { agent: 'remote', user: 'remote' },
-    outside: {
+    externalSeats: {
       agent: async () => ({ reply: recorded.agent() }),
       user: async () => ({ reply: recorded.user() }),
       judge: async (question) => ({ reply: recorded.judge(question) }),

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { type ImportReport, leftOut } from '../benchmarks/importReport.ts';
 import { type Benchmark, benchmarks } from '../engine/core/domain/benchmark.ts';
 import { counted } from '../engine/core/text/counted.ts';
-import { runWithProgress, wordsOf } from './commandLine/commandLine.ts';
+import { failureMessage, runWithProgress } from './commandLine/commandLine.ts';
 import type { Context } from './commandLine/context.ts';
 import { mayRun } from './workspace/trust.ts';
 
@@ -39,7 +39,7 @@ async function imported(
   const end = await runWithProgress(context, `Rehearsal: importing ${benchmark}`, ['import', benchmark, ...named]);
   if (end.isCancelled) return undefined;
   if ('domains' in end.answer) return end.answer as ImportReport;
-  const message = wordsOf(end, `The import of ${benchmark}`);
+  const message = failureMessage(end, `The import of ${benchmark}`);
   const chosen = await vscode.window.showErrorMessage(message, 'Choose Python…', 'Show Log');
   if (chosen === 'Show Log') context.log.show();
   const python =

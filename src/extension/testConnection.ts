@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { runWithProgress, wordsOf } from './commandLine/commandLine.ts';
+import { failureMessage, runWithProgress } from './commandLine/commandLine.ts';
 import type { Context } from './commandLine/context.ts';
 
 type Live = { readonly model: string; readonly paths: readonly { status: string; what: string; seconds: number }[] };
@@ -27,7 +27,7 @@ export async function testConnection(context: Context): Promise<string | undefin
   const live = end.answer['live'] as Live | undefined;
   const [path] = live?.paths ?? [];
   if (!live || !path) {
-    void vscode.window.showErrorMessage(wordsOf(end, `The test of ${baseUrl}`));
+    void vscode.window.showErrorMessage(failureMessage(end, `The test of ${baseUrl}`));
     return 'failed';
   }
   const words = `${live.model}: ${path.what} (${path.seconds} s)`;

@@ -21,12 +21,12 @@ export type Hover = {
 export function hoverAt(domain: LanguageDomain, position: Position): Hover | null {
   const text = textOf(domain, position.file);
   if (!text) return null;
-  const mention = referenceAt(domain, position);
-  if (mention) {
-    const { kind, name } = mention;
-    const told = documentationOf(domain, mention);
+  const reference = referenceAt(domain, position);
+  if (reference) {
+    const { kind, name } = reference;
+    const told = documentationOf(domain, reference);
     if (told !== null)
-      return { at: placeOfReference(mention), markdown: withUses(domain, told, kind, name), about: { kind, name } };
+      return { at: placeOfReference(reference), markdown: withUses(domain, told, kind, name), about: { kind, name } };
   }
   if (!isYaml(text.kind)) return null;
   const { source } = text;

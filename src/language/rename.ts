@@ -38,10 +38,10 @@ export type Renaming = {
 
 /** The word that a rename at a place would change, or why there is none. */
 export function renamableAt(domain: LanguageDomain, position: Position): Renamable | Refusal {
-  const mention = referenceAt(domain, position);
-  if (!mention) return { refusal: 'There is nothing to rename here.' };
-  const refusal = refusalOf(domain, mention);
-  return refusal === null ? { at: placeOfReference(mention), name: writtenName(mention) } : { refusal };
+  const reference = referenceAt(domain, position);
+  if (!reference) return { refusal: 'There is nothing to rename here.' };
+  const refusal = refusalOf(domain, reference);
+  return refusal === null ? { at: placeOfReference(reference), name: writtenName(reference) } : { refusal };
 }
 
 /** The last part of a field's pattern; of anything else its name. */
@@ -93,29 +93,29 @@ const words = (kind: SymbolKind) => (kind === 'phrases' ? 'list of phrases' : ki
 
 /** Returns the edits that rename the symbol at a place, or why it can't have the new name. */
 export function renameAt(domain: LanguageDomain, position: Position, wanted: string): Renaming | Refusal {
-  const mention = referenceAt(domain, position);
+  const reference = referenceAt(domain, position);
   const renamable = renamableAt(domain, position);
-  if (!mention || 'refusal' in renamable) return renamable as Refusal;
+  if (!reference || 'refusal' in renamable) return renamable as Refusal;
   const name = wanted.trim();
   if (name === renamable.name) return { edits: [], notes: [], member: null, unfollowed: null };
-  const refusal = badName(mention, name) ?? taken(domain, mention, name) ?? reserved(domain, mention, name);
+  const refusal = badName(reference, name) ?? taken(domain, reference, name) ?? reserved(domain, reference, name);
   if (refusal !== null) return { refusal };
-  const edits = referencesByKind(domain, mention.kind, mention.name).map((each) => editOf(each, name));
+  const edits = referencesByKind(domain, reference.kind, reference.name).map((each) => editOf(each, name));
   return {
     edits,
-    notes: notesOf(domain, mention),
-    member: memberOfField(domain, mention),
-    unfollowed: unfollowedOf(domain, mention),
+    notes: notesOf(domain, reference),
+    member: memberOfField(domain, reference),
+    unfollowed: unfollowedOf(domain, reference),
   };
 }
 
-function editOf(mention: Placed, name: string): Edit {
-  const { text, from, to } = mention;
+function editOf(reference: Placed, name: string): Edit {
+  const { text, from, to } = reference;
   const before = text.source.text[from - 1];
   const isQuoted = before === '"' || before === "'";
   const inner = text.source.text.slice(from, to);
   const isWhole = isYaml(text.kind) && inner !== '' && !isQuoted;
-  return { ...placeAt(placeOfReference(mention)), text: isWhole ? yamlScalar(name) : name };
+  return { ...placeAt(placeOfReference(reference)), text: isWhole ? yamlScalar(name) : name };
 }
 
 const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [pattern: RegExp, words: string]>> = {
@@ -177,17 +177,17 @@ function memberOfField({ loaded }: LanguageDomain, { kind, name }: Placed): Loca
   return null;
 }
 
-function unfollowedOf(domain: LanguageDomain, mention: Placed): string | null {
-  if (!['tool', 'field', 'verifier'].includes(mention.kind)) return null;
-  const name = writtenName(mention);
-  const files = otherFiles(domain, mention, name);
+function unfollowedOf(domain: LanguageDomain, reference: Placed): string | null {
+  if (!['tool', 'field', 'verifier'].includes(reference.kind)) return null;
+  const name = writtenName(reference);
+  const files = otherFiles(domain, reference, name);
   const says = `${files.length === 1 ? 'says' : 'say'} ${name} as a word too, and code is not followed there.`;
   return files.length === 0 ? null : `${files.join(', ')} ${says}`;
 }
 
-function notesOf(domain: LanguageDomain, mention: Placed): readonly string[] {
-  const name = writtenName(mention);
-  switch (mention.kind) {
+function notesOf(domain: LanguageDomain, reference: Placed): readonly string[] {
+  const name = writtenName(reference);
+  switch (reference.kind) {
     case 'field':
       return [`What tools return is not followed: results that have ${name}, and expressions on them, keep it.`];
     case 'fact': {
@@ -199,7 +199,7 @@ function notesOf(domain: LanguageDomain, mention: Placed): readonly string[] {
     }
     case 'task':
     case 'rule':
-      return [`Recordings and runs that exist keep the ${mention.kind} ${name}.`];
+      return [`Recordings and runs that exist keep the ${reference.kind} ${name}.`];
     case 'tool':
     case 'verifier':
     case 'persona':
@@ -208,16 +208,16 @@ function notesOf(domain: LanguageDomain, mention: Placed): readonly string[] {
     case 'row':
       return [];
     default:
-      return mention.kind satisfies never;
+      return reference.kind satisfies never;
   }
 }
 
 const code: readonly TextKind[] = ['code', 'python', 'verifiers'];
 
 /** Files of code that have the word outside of what the rename changes. */
-function otherFiles(domain: LanguageDomain, mention: Placed, name: string): readonly string[] {
+function otherFiles(domain: LanguageDomain, reference: Placed, name: string): readonly string[] {
   const { folder, parts } = domain.loaded;
-  const changed = Map.groupBy(referencesByKind(domain, mention.kind, mention.name), ({ text }) => text.source.file);
+  const changed = Map.groupBy(referencesByKind(domain, reference.kind, reference.name), ({ text }) => text.source.file);
   const word = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
   return [...parts.texts].flatMap(([file, { kind, source }]) => {
     if (!code.includes(kind)) return [];

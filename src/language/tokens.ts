@@ -5,7 +5,7 @@ import { type LanguageDomain, textOf } from './symbols/languageDomain.ts';
 import { isYaml, roleAt, type SymbolKind, type YamlKind } from './symbols/roles.ts';
 import { referencesOfFile } from './symbols/symbols.ts';
 import { placeOfSpan, type Span } from './symbols/text.ts';
-import { scalarsOf, wordsOf } from './symbols/yamlText.ts';
+import { scalarContent, scalarsOf } from './symbols/yamlText.ts';
 
 /** A word of a file that names something, for its colour. Line and column count from 1. */
 export type NameToken = {
@@ -43,7 +43,7 @@ type Word = Span & { readonly kind: NameToken['kind']; readonly declares: false 
 function expressionWords(kind: YamlKind, source: Source): readonly Word[] {
   return scalarsOf(source).flatMap((scalar) => {
     if (roleAt(kind, scalar.path, scalar.isKey)?.type !== 'expression') return [];
-    return tokensOf(wordsOf(source, scalar)).flatMap((token): Word[] => {
+    return tokensOf(scalarContent(source, scalar)).flatMap((token): Word[] => {
       const of = wordKind(token.kind, token.text);
       if (of === null) return [];
       return [{ kind: of, declares: false, from: scalar.from + token.from, to: scalar.from + token.to }];

@@ -63,26 +63,26 @@ const mostTrials = 64;
  * selection. What is finished already is not played again, so a synthesis that was interrupted continues where it was.
  */
 export async function synthesize(sources: readonly Source[], options: SynthesisOptions): Promise<readonly Selected[]> {
-  const courses = sources.map((source) => new SourceRollouts(source, options));
+  const perSource = sources.map((source) => new SourceRollouts(source, options));
   const chosenNow = () => {
-    const choices = chooseBalanced(played(courses), options);
-    return played(courses).filter(({ recording }) => choices.get(recording)?.chosen);
+    const choices = chooseBalanced(played(perSource), options);
+    return played(perSource).filter(({ recording }) => choices.get(recording)?.chosen);
   };
   let chosen = chosenNow();
   for (;;) {
-    const due = coursesDue(courses, chosen, options);
+    const due = rolloutsDue(perSource, chosen, options);
     if (due.length === 0 || options.signal?.aborted || options.meter?.isSpent()) break;
-    for (const { course, missing } of due) {
+    for (const { source, missing } of due) {
       const before = chosen.length;
-      await course.play(missing);
+      await source.play(missing);
       chosen = chosenNow();
       if (chosen.length !== before) options.onProgress(chosen.length);
     }
   }
-  return select(options.folder, played(courses), options);
+  return select(options.folder, played(perSource), options);
 }
 
-const played = (courses: readonly SourceRollouts[]) => courses.flatMap((course) => course.candidates);
+const played = (perSource: readonly SourceRollouts[]) => perSource.flatMap((source) => source.candidates);
 
 /** Chooses among the played rollouts, with the existing grades and decisions, and writes the selection. */
 function select(folder: string, candidates: readonly Played[], wanted: Wanted): readonly Selected[] {
@@ -106,21 +106,25 @@ export function settleAnew(folder: string, rows: readonly Selected[] = readSelec
   return selection;
 }
 
-type Due = { readonly course: SourceRollouts; readonly missing: number };
+type Due = { readonly source: SourceRollouts; readonly missing: number };
 
 /**
  * Returns who plays next: sources short of their domain's share; once none is, any that can bring what is still
  * missing.
  */
-function coursesDue(courses: readonly SourceRollouts[], chosen: readonly Candidate[], wanted: Wanted): readonly Due[] {
+function rolloutsDue(
+  perSource: readonly SourceRollouts[],
+  chosen: readonly Candidate[],
+  wanted: Wanted,
+): readonly Due[] {
   const misses = Math.round(wanted.count * wanted.nearMisses);
   const wantedOf: Readonly<Record<Kind, number>> = { success: wanted.count - misses, nearMiss: misses };
-  const going = courses.filter(({ isExhausted }) => !isExhausted);
-  const domains = new Set(courses.map(({ domain }) => domain)).size;
+  const going = perSource.filter(({ isExhausted }) => !isExhausted);
+  const domains = new Set(perSource.map(({ domain }) => domain)).size;
   // A source of both kinds is asked for its first: near-misses come beside successes as they may.
-  const shares = going.map((course): Due => {
-    const [kind = 'success'] = course.kinds;
-    return { course, missing: Math.ceil(wantedOf[kind] / domains) - course.fit(kind) };
+  const shares = going.map((source): Due => {
+    const [kind = 'success'] = source.kinds;
+    return { source, missing: Math.ceil(wantedOf[kind] / domains) - source.fit(kind) };
   });
   const short = shares.filter(({ missing }) => missing > 0);
   if (short.length > 0) return short;
@@ -128,7 +132,7 @@ function coursesDue(courses: readonly SourceRollouts[], chosen: readonly Candida
   const left = wanted.count - chosen.length;
   return going
     .filter(({ kinds }) => left > 0 && kinds.some((kind) => kind === 'success' || has(kind) < wantedOf[kind]))
-    .map((course) => ({ course, missing: Math.ceil(left / going.length) }));
+    .map((source) => ({ source, missing: Math.ceil(left / going.length) }));
 }
 
 /** The progress of one source. */

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { findPython } from '../../scripts/pythonTests.ts';
 import { askTrainer } from '../../src/cli/python/askTrainer.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -16,7 +17,7 @@ describe.skipIf(process.platform === 'win32')('the trainer is asked', () => {
   };
 
   test('and its last line is the answer', async () => {
-    expect(await ask('echo converting; echo "$(cat) of $*"')).toBe('input of -m rehearsal_trainer explain');
+    expect(await ask('echo converting; echo "$(cat) of $*"')).toBe('input of -P -m rehearsal_trainer explain');
   });
 
   test('and its last words are the error, also where it has not read its input', async () => {
@@ -29,6 +30,23 @@ describe.skipIf(process.platform === 'win32')('the trainer is asked', () => {
     await until('the start of the trainer', () => existsSync(started));
     person.abort();
     await expect(asking).rejects.toThrow(/^cancelled$/);
+  });
+
+  test.runIf(findPython())('and its modules do not come from the working folder', async () => {
+    const folder = temporaryFolder('clone');
+    for (const name of ['rehearsal_trainer', 'json', 'argparse'])
+      writeFileSync(join(folder, `${name}.py`), "open('started', 'w')\n");
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      const asking = askTrainer({ signal: new AbortController().signal }, [findPython() ?? ''], ['explain'], {
+        refused: (words) => new Error(words),
+      });
+      expect(await asking).toBe('}');
+    } finally {
+      process.chdir(before);
+    }
+    expect(existsSync(join(folder, 'started'))).toBe(false);
   });
 
   test('a program that is not Python is reported', async () => {

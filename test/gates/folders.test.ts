@@ -18,7 +18,7 @@ const sources = globSync(['src/**/*.{ts,tsx}', `${trainer}/*/**/*.py`], { cwd: r
 const mostFiles = 30;
 
 /** Returns the place in the table of the folder that a file or a Python package belongs to; -1 for none. */
-function placeOf(file: string): number {
+function folderIndex(file: string): number {
   const [longest] = folders.filter((each) => `${file}/`.startsWith(`${each}/`)).toSorted((a, b) => b.length - a.length);
   return longest === undefined ? -1 : folders.indexOf(longest);
 }
@@ -26,7 +26,7 @@ function placeOf(file: string): number {
 /** Returns the imports of a file that lead to a folder below its own line of the table, types included. */
 function upwardImports(file: string, text: string): string[] {
   const imported = file.endsWith('.py') ? importedInPython(text) : importedInTypeScript(file, text);
-  return imported.filter((path) => placeOf(path) > placeOf(file)).map((path) => `${file} imports ${path}`);
+  return imported.filter((path) => folderIndex(path) > folderIndex(file)).map((path) => `${file} imports ${path}`);
 }
 
 function importedInTypeScript(file: string, text: string): string[] {
@@ -45,7 +45,7 @@ function importedInPython(text: string): string[] {
 test('every folder has a line in docs/architecture.md', () => {
   expect(folders.length).toBeGreaterThan(40);
   expect(folders.filter((folder) => !sources.some((file) => dirname(file) === folder))).toEqual([]);
-  expect(sources.filter((file) => placeOf(file) < 0)).toEqual([]);
+  expect(sources.filter((file) => folderIndex(file) < 0)).toEqual([]);
 });
 
 test('every file imports only from its own folder and from those above its line', () => {

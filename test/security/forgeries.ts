@@ -65,7 +65,7 @@ async function playIn(supervisor: Supervisor, loaded: LoadedDomain, agent: 'scri
   });
   let asked = 0;
   const nobody = () => Promise.reject(new Error('nobody is here'));
-  const outside: ExternalSeats = {
+  const externalSeats: ExternalSeats = {
     agent: async () => {
       asked += 1;
       const toolCalls = asked === 1 ? [{ id: 'call_1', name: 'attack', arguments: {} }] : [];
@@ -78,7 +78,7 @@ async function playIn(supervisor: Supervisor, loaded: LoadedDomain, agent: 'scri
     task,
     from,
     seats: workerSeats(seats.agent, seats.user),
-    outside,
+    externalSeats,
     recording: null,
   });
   return { closed: await closed, asked };

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { describeEffects } from '../../src/engine/shell/approvals/effects.ts';
-import { describeOutsideTools } from '../../src/engine/shell/describe.ts';
+import { describeExternalTools } from '../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { machineProgram, neutralFolder } from '../../src/engine/shell/processes/machineProgram.ts';
 import { programPath } from '../../src/engine/shell/processes/sandbox.ts';
@@ -64,14 +64,14 @@ describe.skipIf(process.platform === 'win32')('a .tool-versions above a domain c
     vi.stubEnv('REHEARSAL_SANDBOX', sandbox);
     vi.stubEnv('REHEARSAL_APPROVED', '');
     const { folder, mark } = hostile(library, 'python', 'python3', python);
-    const tools = await describeOutsideTools(loadDomain(approveDomain(folder)));
+    const tools = await describeExternalTools(loadDomain(approveDomain(folder)));
     expect(tools.map(({ name }) => name)).toContain('add_note');
     expect(existsSync(mark)).toBe(false);
   });
 
   test('no node of a copy of a template, which needs no approval', async () => {
     const { folder, mark } = hostile(template, 'node', 'node', process.execPath);
-    const tools = await describeOutsideTools(loadDomain(folder));
+    const tools = await describeExternalTools(loadDomain(folder));
     expect(tools.map(({ name }) => name)).toContain('list_books');
     expect(existsSync(mark)).toBe(false);
   });

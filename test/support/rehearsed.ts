@@ -4,7 +4,7 @@ import { taskIn } from '../../src/engine/core/domain/taskVariant.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf, workerSeats } from '../../src/engine/shell/externalSeats.ts';
 import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
@@ -54,9 +54,18 @@ export async function rehearse(folder: string, tasks: readonly string[], options
         const agent = agentAt(agents, index);
         const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
         const recording = join(out, `${index}.traj.jsonl`);
-        const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('no person is asked')));
+        const externalSeats = externalSeatsOf(agent, user, readKey, () =>
+          Promise.reject(new Error('no person is asked')),
+        );
         const before = typeof from === 'function' ? from(id) : from;
-        const request = { task, from: before ?? start, seats: workerSeats(agent, user), outside, recording, reads };
+        const request = {
+          task,
+          from: before ?? start,
+          seats: workerSeats(agent, user),
+          externalSeats,
+          recording,
+          reads,
+        };
         const live = supervisor.start(request, (events) => {
           for (const { event } of events) onEvent?.(id, event);
         });

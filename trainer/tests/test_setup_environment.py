@@ -87,7 +87,7 @@ def test_an_environment_that_was_interrupted_is_made_again(tmp_path: Path, monke
     done: list[list[str]] = []
     monkeypatch.setattr(setup, "run", lambda command, *_: done.append(command))
     setup.make(folder, python, setup.steps_of("local")[:1])
-    assert done[0][1:] == ["-m", "venv", "--clear", str(folder)]
+    assert done[0][1:] == ["-P", "-m", "venv", "--clear", str(folder)]
 
 
 def test_a_made_environment_is_instant(

@@ -20,6 +20,9 @@ from rehearsal_trainer.values.failures import ConfigurationError
         ({"learning_rate": 1}, "trl: learning_rate is the key learning_rate here; set that"),
         ({"num_generations": 4}, "trl: num_generations is the key group_size here; set that"),
         ({"num_iterations": 2}, "trl: num_iterations cannot be set, because Rehearsal's rollouts depend on its value"),
+        ({"push_to_hub": True}, "trl: push_to_hub cannot be set, because a file that comes with a domain could"),
+        ({"log_completions_hub_repo": "a/b"}, "trl: log_completions_hub_repo cannot be set, because"),
+        ({"trust_remote_code": True}, "trl: trust_remote_code cannot be set, because a model's own code"),
         ({"optim": "no-such"}, "trl: no-such is not a valid OptimizerNames"),
     ],
 )

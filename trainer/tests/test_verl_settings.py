@@ -203,6 +203,8 @@ def test_options_of_verl_are_passed_through() -> None:
     ("options", "said"),
     [
         ({"algorithm.adv_estimator": "gae"}, "verl: algorithm.adv_estimator cannot be set, because"),
+        ({"data.custom_cls.path": "a.py"}, "verl: data.custom_cls.path cannot be set, because the code that it names"),
+        ({"model": {"trust_remote_code": True}}, "verl: model.trust_remote_code cannot be set, because the code"),
         (
             {"algorithm.rollout_correction.rollout_is_threshold": 2},
             "verl: algorithm.rollout_correction.rollout_is_threshold is the key importance_sampling_cap here; set that",

@@ -85,7 +85,7 @@ const fieldOf = rememberedByName((name): Field => {
 
 const isParticipant = (key: string) => fieldOf(key).isParticipant;
 
-type Place = {
+type FieldOwner = {
   /** The key of the object that has the field. */
   readonly key: string;
   /** Whether the object is a person, or the message of one. */
@@ -95,7 +95,7 @@ type Place = {
   readonly role: string | undefined;
 };
 
-function declaredBy(field: string, value: string, { key, isPerson, isHuman, role }: Place): readonly JsonObject[] {
+function declaredBy(field: string, value: string, { key, isPerson, isHuman, role }: FieldOwner): readonly JsonObject[] {
   const { kind, who, what } = fieldOf(field);
   if (kind !== null && kind !== 'id' && kind !== 'name') return [{ [field]: value }];
   // Of data about a conversation, a name of several words may be that of its person.

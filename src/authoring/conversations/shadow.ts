@@ -12,7 +12,7 @@ import type { Traffic } from './traffic.ts';
 
 export type ShadowOptions = {
   readonly agent: SeatSpec;
-  readonly outside: ExternalSeats;
+  readonly externalSeats: ExternalSeats;
   /** Whether reads that the agent calls first are executed, on the recorded state. */
   readonly reads: boolean;
   /** Turns at once. */
@@ -88,7 +88,7 @@ async function shadowTurn(
 ): Promise<ShadowTurn> {
   const { content, toolCalls } = traffic.events[n] as EventOf<'agentReplied'>;
   const done = { content, toolCalls } as Action;
-  const at = { turn, place: traffic.placeOf(n), done };
+  const at = { turn, place: traffic.sourceNumberOf(n), done };
   const proposal = await proposed(supervisor, traffic, n, done, options);
   if ('action' in proposal)
     return { ...at, kind: kindOf(done, proposal.action), proposed: proposal.action, reads: proposal.reads };
@@ -107,7 +107,7 @@ function proposed(
   { under, events, hasState }: Traffic,
   n: number,
   done: Action,
-  { agent, outside, reads: mayRead, signal }: ShadowOptions,
+  { agent, externalSeats, reads: mayRead, signal }: ShadowOptions,
 ): Promise<Proposal> {
   const from = events.slice(0, n);
   const { promise, resolve, reject } = Promise.withResolvers<Proposal>();
@@ -138,7 +138,14 @@ function proposed(
     live.abandon();
   };
   const seats = workerSeats(agent, { type: 'human' });
-  const request = { task: under, from, seats, outside: alone(outside), recording: null, recordedSources: {} };
+  const request = {
+    task: under,
+    from,
+    seats,
+    externalSeats: alone(externalSeats),
+    recording: null,
+    recordedSources: {},
+  };
   const live = supervisor.start({ ...request, pace: 'step' }, (arrived) => {
     for (const each of arrived) {
       if (each.n >= n) take(live, each.event);
@@ -161,12 +168,16 @@ function isReading({ domain }: Supervisor, { toolCalls }: Action): boolean {
 }
 
 /** Returns an `ExternalSeats` in which only the agent's seat answers; requests to the others are rejected. */
-function alone(outside: ExternalSeats): ExternalSeats {
+function alone(externalSeats: ExternalSeats): ExternalSeats {
   const nobody = () => {
     const message = 'in a shadow only the agent is asked';
     return Promise.reject(new Fault({ who: 'environment', code: 'shadow/asked', message }));
   };
-  const { forRollout } = outside;
+  const { forRollout } = externalSeats;
   const only = { user: nobody, judge: nobody, simulate: nobody };
-  return { ...outside, ...only, ...(forRollout ? { forRollout: (log) => ({ ...forRollout(log), ...only }) } : {}) };
+  return {
+    ...externalSeats,
+    ...only,
+    ...(forRollout ? { forRollout: (log) => ({ ...forRollout(log), ...only }) } : {}),
+  };
 }

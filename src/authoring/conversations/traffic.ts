@@ -21,7 +21,7 @@ export type Traffic = {
   readonly under: Task;
   readonly events: readonly RolloutEvent[];
   /** Returns the position of an event in its source. */
-  readonly placeOf: (n: number) => number;
+  readonly sourceNumberOf: (n: number) => number;
   /** Whether the events hold the whole state of the world, so that a read has something to read. */
   readonly hasState: boolean;
 };
@@ -48,9 +48,16 @@ export function trafficOfRecording(path: string, { domain, database }: Stage): T
   const [any] = domain.tasks;
   // Of a real conversation no task is known, nor what its world was like; agents are never shown which task it is.
   if (started.imported && any)
-    return { name: path, task: task?.id ?? null, under: task ?? any, events, placeOf: (n) => n, hasState: false };
+    return {
+      name: path,
+      task: task?.id ?? null,
+      under: task ?? any,
+      events,
+      sourceNumberOf: (n) => n,
+      hasState: false,
+    };
   if (!task) return `${path}:1: the domain no longer has a task "${started.task.id}"`;
-  return { name: path, task: task.id, under: task, events, placeOf: (n) => n, hasState: true };
+  return { name: path, task: task.id, under: task, events, sourceNumberOf: (n) => n, hasState: true };
 }
 
 /**
@@ -87,7 +94,7 @@ function trafficOfChat(conversation: Conversation, { domain, database }: Stage):
     task: named?.id ?? null,
     under,
     events: [begun, { type: 'worldPrepared', writes: [] }, ...placed.map(({ event }) => event)],
-    placeOf: (n) => placed[n - 2]?.place ?? 0,
+    sourceNumberOf: (n) => placed[n - 2]?.place ?? 0,
     hasState: false,
   };
 }

@@ -9,7 +9,7 @@ import { maskedConversation, maskedProblems, piecesOf, piecesOfPersons } from '.
 import type { RecognisedNames } from '../conversations/recogniser.ts';
 import { type Masker, maskerOf } from '../masking/masker.ts';
 import { taskIdFor } from '../writtenDomain.ts';
-import { wordsOf } from './exampleArguments.ts';
+import { spacedName } from './exampleArguments.ts';
 import { plainPersonaText } from './mcpDomain.ts';
 import type { Files } from './newFolder.ts';
 import { schemaOf } from './seenSchema.ts';
@@ -168,7 +168,7 @@ function toolText(name: string, isWrite: boolean, declared: Offered | undefined,
   const examples = results.slice(0, mostExamples).map((each) => `- ${cut(each)}`);
   const tool = {
     name,
-    description: declared?.description.trim() || asSentence(wordsOf(name)),
+    description: declared?.description.trim() || asSentence(spacedName(name)),
     effect: isWrite ? 'write' : 'read',
     parameters: declared?.parameters ?? schemaOf(seen.map((each) => each.arguments)),
     behaviour: [

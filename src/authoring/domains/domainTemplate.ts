@@ -11,7 +11,7 @@ export type DomainHead = { readonly name?: string; readonly now?: string };
 
 /** The order of templates: those that most people start with come first. */
 const order = ['support-desk', 'dual-control', 'mcp', 'empty'];
-const placeOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+const orderOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 
 /**
  * The templates that ship, with what their `domain.yaml` says about them.
@@ -20,7 +20,7 @@ const placeOf = (name: string) => (order.includes(name) ? order.indexOf(name) : 
 export function domainTemplates(root: string): readonly DomainTemplate[] {
   return readdirSync(root)
     .filter((name) => statSync(join(root, name)).isDirectory())
-    .toSorted((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
+    .toSorted((a, b) => orderOf(a) - orderOf(b) || (a < b ? -1 : 1))
     .map((name) => {
       const text = readFileSync(join(root, name, 'domain.yaml'), 'utf8');
       return { name, description: /^description: (.*)$/m.exec(text)?.[1] ?? '' };

@@ -19,7 +19,7 @@ const mostTries = 200;
 const mostWaiting = 2000;
 
 /** The state of making a value: its root schema, the number of values left, and the schemas that contain this value. */
-type Making = {
+type ExampleState = {
   readonly root: JsonObject;
   left: number;
   readonly within: Set<JsonObject>;
@@ -57,22 +57,22 @@ export function exampleArguments({ parameters }: Pick<Tool, 'parameters'>): Json
 }
 
 /** Returns one of several, by choice. */
-function chosen<Each>(making: Making, all: readonly Each[]): Each | undefined {
-  return all.length > 1 ? all[making.choose(all.length)] : all[0];
+function chosen<Each>(state: ExampleState, all: readonly Each[]): Each | undefined {
+  return all.length > 1 ? all[state.choose(all.length)] : all[0];
 }
 
 /**
  * Returns a value that fits a schema, or undefined if the schema contains itself or the arguments are already too large.
  * The caller then omits the value if the schema allows that.
  */
-function exampleOf(schema: Json | undefined, name: string, making: Making, depth: number): Json | undefined {
-  if (making.left <= 0 || depth > deepest || schema === false) return undefined;
-  making.left -= 1;
-  if (!isObject(schema)) return `example ${wordsOf(name)}`;
+function exampleOf(schema: Json | undefined, name: string, state: ExampleState, depth: number): Json | undefined {
+  if (state.left <= 0 || depth > deepest || schema === false) return undefined;
+  state.left -= 1;
+  if (!isObject(schema)) return `example ${spacedName(name)}`;
   const entered = new Set<JsonObject>();
-  const flat = flattened(schema, making, entered);
-  const made = flat && exampleWithin(flat, name, making, depth);
-  for (const each of entered) making.within.delete(each);
+  const flat = flattened(schema, state, entered);
+  const made = flat && exampleWithin(flat, name, state, depth);
+  for (const each of entered) state.within.delete(each);
   return made;
 }
 
@@ -81,41 +81,41 @@ function exampleOf(schema: Json | undefined, name: string, making: Making, depth
  * would contain itself.
  * @param entered gets the schemas that it is made of
  */
-function flattened(schema: JsonObject, making: Making, entered: Set<JsonObject>): JsonObject | undefined {
+function flattened(schema: JsonObject, state: ExampleState, entered: Set<JsonObject>): JsonObject | undefined {
   if (entered.has(schema)) return {};
-  if (making.within.has(schema)) return undefined;
-  making.within.add(schema);
+  if (state.within.has(schema)) return undefined;
+  state.within.add(schema);
   entered.add(schema);
   const { $ref, allOf, anyOf, oneOf, if: condition, then, else: otherwise, ...own } = schema;
-  const forms = [anyOf, oneOf].map(listOf).flatMap((all) => chosen(making, all.toSorted(nullLast)) ?? []);
+  const forms = [anyOf, oneOf].map(listOf).flatMap((all) => chosen(state, all.toSorted(nullLast)) ?? []);
   const branches = [
     ...(condition !== undefined && then !== undefined ? [[condition, then]] : []),
     ...(condition !== undefined && (then !== undefined || otherwise !== undefined) ? [[otherwise ?? true]] : []),
   ];
-  const referred = typeof $ref === 'string' ? [referredBy(making.root, $ref)] : [];
+  const referred = typeof $ref === 'string' ? [referredBy(state.root, $ref)] : [];
   let flat: JsonObject = own;
-  for (const part of [...referred, ...listOf(allOf), ...forms, ...(chosen(making, branches) ?? [])]) {
+  for (const part of [...referred, ...listOf(allOf), ...forms, ...(chosen(state, branches) ?? [])]) {
     if (part === false) return undefined;
-    const more = isObject(part) ? flattened(part, making, entered) : {};
+    const more = isObject(part) ? flattened(part, state, entered) : {};
     if (!more) return undefined;
     flat = mergedSchemas(more, flat);
   }
   return flat;
 }
 
-function exampleWithin(schema: JsonObject, name: string, making: Making, depth: number): Json | undefined {
+function exampleWithin(schema: JsonObject, name: string, state: ExampleState, depth: number): Json | undefined {
   if (schema.const !== undefined) return schema.const;
   const choices = listOf(schema.enum);
   const given = [schema.default, ...listOf(schema.examples), ...choices].filter((each) => (each ?? null) !== null);
   if (given.length === 0 && choices.includes(null)) return null;
   const isFree = choices.length === 0;
-  const at = given.length + Number(isFree) > 1 ? making.choose(given.length + Number(isFree)) : 0;
+  const at = given.length + Number(isFree) > 1 ? state.choose(given.length + Number(isFree)) : 0;
   if (at < given.length) return given[at];
-  switch (chosen(making, typesOf(schema))) {
+  switch (chosen(state, typesOf(schema))) {
     case 'object':
-      return exampleObject(schema, making, depth);
+      return exampleObject(schema, state, depth);
     case 'array':
-      return exampleList(schema, name, making, depth);
+      return exampleList(schema, name, state, depth);
     case 'integer':
       return exampleNumber(schema, true);
     case 'number':
@@ -132,20 +132,20 @@ function exampleWithin(schema: JsonObject, name: string, making: Making, depth: 
 /** Properties that a schema has, by name, and those that it needs. */
 type Fields = { readonly schema: JsonObject; readonly names: readonly string[] };
 
-function exampleObject(written: JsonObject, making: Making, depth: number): JsonObject | undefined {
-  const { schema, names } = fieldsOf(written, making, depth);
+function exampleObject(written: JsonObject, state: ExampleState, depth: number): JsonObject | undefined {
+  const { schema, names } = fieldsOf(written, state, depth);
   const required = listOf(schema.required);
   const made: [string, Json][] = [];
-  const least = Math.min(Number(schema.minProperties ?? 0), mostItems);
+  const min = Math.min(Number(schema.minProperties ?? 0), mostItems);
   const others = Object.keys(objectOf(schema.properties)).filter((name) => !names.includes(name));
-  for (const name of [...names, ...others.slice(0, Math.max(0, least - names.length))]) {
-    const value = exampleOf(schemaOf(schema, name), name, making, depth + 1);
+  for (const name of [...names, ...others.slice(0, Math.max(0, min - names.length))]) {
+    const value = exampleOf(schemaOf(schema, name), name, state, depth + 1);
     if (value !== undefined) made.push([name, value]);
     else if (required.includes(name)) return undefined;
   }
-  for (let at = 1; made.length < least; at += 1) {
-    const name = freeName(schema, new Set(made.map(([taken]) => taken)), making, depth);
-    const value = exampleOf(schemaOf(schema, name), `value ${at}`, making, depth + 1);
+  for (let at = 1; made.length < min; at += 1) {
+    const name = freeName(schema, new Set(made.map(([taken]) => taken)), state, depth);
+    const value = exampleOf(schemaOf(schema, name), `value ${at}`, state, depth + 1);
     if (value === undefined) return undefined;
     made.push([name, value]);
   }
@@ -153,13 +153,13 @@ function exampleObject(written: JsonObject, making: Making, depth: number): Json
 }
 
 /** Returns which properties are made of a schema, and the schema with what these properties demand. */
-function fieldsOf(written: JsonObject, making: Making, depth: number): Fields {
+function fieldsOf(written: JsonObject, state: ExampleState, depth: number): Fields {
   let schema = written;
   const all = Object.keys(objectOf(written.properties));
   const required = listOf(written.required).map(String);
   const wanted = required.length > 0 || depth === 0 ? required : all;
   const hasMore = all.length > wanted.length;
-  const names = new Set(hasMore && making.choose(2) === 1 ? [...wanted, ...all] : wanted);
+  const names = new Set(hasMore && state.choose(2) === 1 ? [...wanted, ...all] : wanted);
   for (const name of names) {
     for (const dependents of [schema.dependentRequired, schema.dependencies])
       for (const each of listOf(objectOf(dependents)[name])) names.add(String(each));
@@ -167,8 +167,8 @@ function fieldsOf(written: JsonObject, making: Making, depth: number): Fields {
       const more = objectOf(dependents)[name];
       if (!isObject(more)) continue;
       const entered = new Set<JsonObject>();
-      schema = mergedSchemas(flattened(more, making, entered) ?? {}, schema);
-      for (const each of entered) making.within.delete(each);
+      schema = mergedSchemas(flattened(more, state, entered) ?? {}, schema);
+      for (const each of entered) state.within.delete(each);
       for (const each of listOf(schema.required)) names.add(String(each));
     }
   }
@@ -183,36 +183,41 @@ function schemaOf({ properties, patternProperties, additionalProperties }: JsonO
 }
 
 /** Returns a name for a further property of an object. */
-function freeName(schema: JsonObject, taken: ReadonlySet<string>, making: Making, depth: number): string {
+function freeName(schema: JsonObject, taken: ReadonlySet<string>, state: ExampleState, depth: number): string {
   const at = taken.size + 1;
   const { propertyNames, patternProperties, additionalProperties } = schema;
   const [pattern] = Object.keys(objectOf(patternProperties));
   if (pattern !== undefined && additionalProperties === false)
     return patternText(pattern, at, (text) => !taken.has(text)) ?? `key${at}`;
   if (!isObject(propertyNames)) return `key${at}`;
-  const name = exampleOf(propertyNames, `key ${at}`, making, depth + 1);
-  return String(other(propertyNames, name ?? `key${at}`, at - 1, making.root));
+  const name = exampleOf(propertyNames, `key ${at}`, state, depth + 1);
+  return String(other(propertyNames, name ?? `key${at}`, at - 1, state.root));
 }
 
 /** A tuple has all of its places; any other list has one item, where its schema lets it. */
-function exampleList(schema: JsonObject, name: string, making: Making, depth: number): readonly Json[] | undefined {
+function exampleList(
+  schema: JsonObject,
+  name: string,
+  state: ExampleState,
+  depth: number,
+): readonly Json[] | undefined {
   const places = listOf(schema.prefixItems ?? schema.items);
   const rest = schema.prefixItems === undefined && places.length > 0 ? schema.additionalItems : schema.items;
   const contained = schema.contains === undefined ? 0 : Math.min(Number(schema.minContains ?? 1), mostItems);
-  const start = contained > 0 && places.length > 0 ? (chosen(making, [places.length, 0]) ?? 0) : 0;
-  const least = Math.max(Number(schema.minItems ?? 0), contained);
-  const most = Math.min(Number(schema.maxItems ?? mostItems), mostItems);
-  const length = Math.min(Math.max(1, least, places.length, start + contained), most);
+  const start = contained > 0 && places.length > 0 ? (chosen(state, [places.length, 0]) ?? 0) : 0;
+  const min = Math.max(Number(schema.minItems ?? 0), contained);
+  const max = Math.min(Number(schema.maxItems ?? mostItems), mostItems);
+  const length = Math.min(Math.max(1, min, places.length, start + contained), max);
   const items: Json[] = [];
   for (let at = 0; at < length; at += 1) {
     const place = places[at] ?? rest;
     const isContained = at >= start && at < start + contained;
     const own = isContained ? { allOf: [place ?? true, schema.contains ?? true] } : place;
-    const item = exampleOf(own, singular(name), making, depth + 1);
+    const item = exampleOf(own, singular(name), state, depth + 1);
     if (item === undefined) break;
-    items.push(schema.uniqueItems === true ? other(own, item, at, making.root) : item);
+    items.push(schema.uniqueItems === true ? other(own, item, at, state.root) : item);
   }
-  return items.length < Math.min(least, mostItems) ? undefined : items;
+  return items.length < Math.min(min, mostItems) ? undefined : items;
 }
 
 /** The value that is at a place of a list without repetitions, made of the one that is first. */
@@ -259,16 +264,16 @@ const formats = new Map(
 );
 
 function exampleText({ format, pattern, minLength = 0, maxLength }: JsonObject, name: string): string {
-  const text = formats.get(String(format)) ?? `example ${wordsOf(name)}`;
-  const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
-  const least = Number(minLength);
-  const plain = text.padEnd(Math.min(least, longestText), '.').slice(0, most);
+  const text = formats.get(String(format)) ?? `example ${spacedName(name)}`;
+  const max = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
+  const min = Number(minLength);
+  const plain = text.padEnd(Math.min(min, longestText), '.').slice(0, max);
   if (typeof pattern !== 'string') return plain;
   const compiled = patternOf(pattern);
-  const fits = (made: string) => compiled.test(made) && made.length >= least && made.length <= most;
+  const fits = (made: string) => compiled.test(made) && made.length >= min && made.length <= max;
   // What Rehearsal cannot check, the server does.
   const isKnown = schemaPattern(pattern).pattern !== undefined;
-  return isKnown && fits(plain) ? plain : (patternText(pattern, least, fits) ?? plain);
+  return isKnown && fits(plain) ? plain : (patternText(pattern, min, fits) ?? plain);
 }
 
 /** Returns the types of a schema, the one that is nothing last. */
@@ -282,7 +287,7 @@ function typesOf(schema: JsonObject): readonly string[] {
 }
 
 /** A name of code as people write it: `entityType` is "entity type". */
-export function wordsOf(name: string): string {
+export function spacedName(name: string): string {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/[^A-Za-z\d]+/g, ' ')

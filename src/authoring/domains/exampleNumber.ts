@@ -10,17 +10,17 @@ type Limit = bigint | number;
  */
 export function exampleNumber(schema: JsonObject, isWhole: boolean): number | string {
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = schema;
-  const least = stricterOf(minimum, exclusiveMinimum, (a, b) => a > b) ?? Number.NEGATIVE_INFINITY;
-  const most = stricterOf(maximum, exclusiveMaximum, (a, b) => a < b) ?? Number.POSITIVE_INFINITY;
-  const isOpen = exclusiveMinimum === true || least === exactLimit(exclusiveMinimum);
-  const isOpenAbove = exclusiveMaximum === true || most === exactLimit(exclusiveMaximum);
+  const min = stricterOf(minimum, exclusiveMinimum, (a, b) => a > b) ?? Number.NEGATIVE_INFINITY;
+  const max = stricterOf(maximum, exclusiveMaximum, (a, b) => a < b) ?? Number.POSITIVE_INFINITY;
+  const isOpen = exclusiveMinimum === true || min === exactLimit(exclusiveMinimum);
+  const isOpenAbove = exclusiveMaximum === true || max === exactLimit(exclusiveMaximum);
   const isWithin = (value: Limit) =>
-    (isOpen ? value > least : value >= least) && (isOpenAbove ? value < most : value <= most);
+    (isOpen ? value > min : value >= min) && (isOpenAbove ? value < max : value <= max);
   const step = exactLimit(multipleOf) ?? 0;
   const isLarge = (limit: Limit) =>
     typeof limit === 'bigint' || (isWhole && Number.isInteger(limit) && !Number.isSafeInteger(limit));
-  if ([least, most, step].some(isLarge)) return exampleLarge({ least, most, step, isWithin });
-  return exampleSmall({ least: Number(least), most: Number(most), step: Number(step), isWithin }, isWhole);
+  if ([min, max, step].some(isLarge)) return exampleLarge({ min, max, step, isWithin });
+  return exampleSmall({ min: Number(min), max: Number(max), step: Number(step), isWithin }, isWhole);
 }
 
 /** Returns the one of two limits that excludes more. */
@@ -35,31 +35,31 @@ function stricterOf(
 
 /** The numbers that a schema takes. `step` is 0 where they need not be multiples. */
 type Range<Each extends Limit> = {
-  readonly least: Each;
-  readonly most: Each;
+  readonly min: Each;
+  readonly max: Each;
   readonly step: Each;
   readonly isWithin: (value: Limit) => boolean;
 };
 
-function exampleSmall({ least, most, step: given, isWithin }: Range<number>, isWhole: boolean): number {
+function exampleSmall({ min, max, step: given, isWithin }: Range<number>, isWhole: boolean): number {
   const step = given > 0 ? given : 1;
   const multiple = (value: number) => (given > 0 ? Math.ceil(value / given) * given : value);
-  const start = Math.min(1, Number.isFinite(most) ? most : 1);
-  const fromLeast = given > 0 || isWhole ? Math.ceil(least / step) * step : least;
-  const starts = [...(least < 0 ? [start] : []), ...(Number.isFinite(least) ? [fromLeast] : [])];
+  const start = Math.min(1, Number.isFinite(max) ? max : 1);
+  const fromMin = given > 0 || isWhole ? Math.ceil(min / step) * step : min;
+  const starts = [...(min < 0 ? [start] : []), ...(Number.isFinite(min) ? [fromMin] : [])];
   const tried = starts.flatMap((from) => [0, 1, 2, 3, 4, 5, -1, -2].map((count) => multiple(from + count * step)));
   const found = tried.find((value) => isWithin(value) && (!isWhole || Number.isInteger(value)));
-  return found ?? (Number.isFinite(least) && Number.isFinite(most) ? (least + most) / 2 : (starts[0] ?? 1));
+  return found ?? (Number.isFinite(min) && Number.isFinite(max) ? (min + max) / 2 : (starts[0] ?? 1));
 }
 
-function exampleLarge({ least, most, step: given, isWithin }: Range<Limit>): number | string {
+function exampleLarge({ min, max, step: given, isWithin }: Range<Limit>): number | string {
   const step = given > 0 && Number(given) % 1 === 0 ? BigInt(given) : 1n;
   const floor = (value: bigint) => value - (((value % step) + step) % step);
   const ceil = (value: bigint) => -floor(-value);
   const tried = [
-    ...(least < 0 ? [ceil(1n)] : []),
-    ...wholeOf(least).flatMap((limit) => [ceil(limit), ceil(limit) + step]),
-    ...wholeOf(most).flatMap((limit) => [floor(limit), floor(limit) - step]),
+    ...(min < 0 ? [ceil(1n)] : []),
+    ...wholeOf(min).flatMap((limit) => [ceil(limit), ceil(limit) + step]),
+    ...wholeOf(max).flatMap((limit) => [floor(limit), floor(limit) - step]),
   ];
   const found = tried.find(isWithin) ?? tried[0] ?? 1n;
   return Number.isSafeInteger(Number(found)) ? Number(found) : String(found);

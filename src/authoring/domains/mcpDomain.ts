@@ -8,7 +8,7 @@ import { misfitOf } from '../../engine/shell/load/arguments.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
 import { draftText } from '../draftText.ts';
 import { taskIdFor } from '../writtenDomain.ts';
-import { exampleArguments, wordsOf } from './exampleArguments.ts';
+import { exampleArguments, spacedName } from './exampleArguments.ts';
 import type { FoundReader } from './findReader.ts';
 import { type Judged, rehearsedTools } from './judgedTools.ts';
 import type { Files } from './newFolder.ts';
@@ -241,7 +241,7 @@ function taskText(
   // What nothing was found for, as a pattern that no text fits, is left to the person.
   const misfit = misfitOf({ name: tool, description, ...rest }, args);
   const known = factsIn(args);
-  const what = wordsOf(tool);
+  const what = spacedName(tool);
   const said = Object.values(known).map(String).join(', ');
   const call = { tool, ...givenArguments(args) };
   const needsReceipt = source === null || unseen.length > 0;

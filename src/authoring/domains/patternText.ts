@@ -51,8 +51,8 @@ function inARow(pattern: string, open: number): string | null {
     const found = part.exec(body);
     if (!found) return null;
     const [, atom = '', exactly, more, mark] = found;
-    const least = Number(exactly ?? (mark === '?' ? 0 : 1));
-    const count = mark === '*' || mark === '+' || more === ',' ? Math.max(least, open) : least;
+    const min = Number(exactly ?? (mark === '?' ? 0 : 1));
+    const count = mark === '*' || mark === '+' || more === ',' ? Math.max(min, open) : min;
     const sign = signFor(atom);
     if (sign === undefined || text.length + count > longest) return null;
     text += sign.repeat(count);

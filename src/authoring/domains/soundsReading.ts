@@ -1,4 +1,4 @@
-import { wordsOf } from './exampleArguments.ts';
+import { spacedName } from './exampleArguments.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -39,7 +39,7 @@ const joining = words('and or then');
  * A name without such a verb says nothing, and what says nothing may change something.
  */
 export function soundsReading(name: string): boolean {
-  const parts = wordsOf(name).split(' ');
+  const parts = spacedName(name).split(' ');
   const [first = '', second = ''] = parts;
   if (asking.has(first)) return true;
   if (first === 'check' && /^(?:in|off|out)$/.test(second)) return false;

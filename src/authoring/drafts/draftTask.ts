@@ -274,26 +274,26 @@ export function demandsOf(
     const found = domain.tools.find(({ name }) => name === tool);
     return found === undefined ? null : outsideSource(found);
   };
-  const outside = writes.flatMap((call) => {
+  const external = writes.flatMap((call) => {
     const source = sourceOf(call);
     return source === null ? [] : [{ call, source }];
   });
   const said = communicate.length > 0 ? { communicate } : {};
-  if (outside.length === 0) return writes.length > 0 ? said : { ...said, train: ['database', 'communicate'] };
+  if (external.length === 0) return writes.length > 0 ? said : { ...said, train: ['database', 'communicate'] };
   const canCompare = (source: string) => {
     const { reader, sharedState } = domain.file.mcpServers[source] ?? {};
     return reader !== undefined && !sharedState;
   };
-  const compared = [...new Set(outside.map(({ source }) => source))].filter(canCompare);
+  const compared = [...new Set(external.map(({ source }) => source))].filter(canCompare);
   const assertions = compared.map((source) => ({ in: source, sameAs: 'gold' }));
-  const receipts = outside
+  const receipts = external
     .filter(({ source }) => !canCompare(source))
     .map(({ call: { tool, arguments: args } }): JsonObject => {
       const fixed = Object.entries(args).filter(([, value]) => !quotes({ arguments: { value } }));
       return { tool, ...givenArguments(Object.fromEntries(fixed)) };
     });
   const own = { ...(assertions.length > 0 && { assertions }), ...(receipts.length > 0 && { receipts }) };
-  const train = [...(outside.length < writes.length ? ['database'] : []), ...Object.keys(own)];
+  const train = [...(external.length < writes.length ? ['database'] : []), ...Object.keys(own)];
   return { ...said, ...own, evaluate: [...train, ...Object.keys(said)], train };
 }
 

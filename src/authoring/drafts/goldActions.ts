@@ -87,13 +87,13 @@ const nothingElse = { state: [], communicate: [], todos: [] };
  * look-up, and a write has what the second one brought. Returns null without one.
  */
 function lookedUpAgain(calls: readonly MadeCall[], spoken: readonly Utterance[], tools: readonly Tool[]) {
-  const factsOf = ({ arguments: given }: MadeCall) =>
+  const argumentFacts = ({ arguments: given }: MadeCall) =>
     Object.assign({}, ...Object.entries(given).map(([name, value]) => leafFacts(name, value))) as LeafFacts;
   for (const later of calls) {
     const tool = tools.find(({ name }) => name === later.tool);
     const replaced = calls.findLast((each) => each.tool === later.tool && each.n < later.n);
     if (!tool || isWrite(tool) || !replaced) continue;
-    const facts = differences(factsOf(replaced), factsOf(later));
+    const facts = differences(argumentFacts(replaced), argumentFacts(later));
     const first = spoken.filter(({ step }) => step < replaced.n);
     const second = spoken.filter(({ step }) => step > replaced.n && step < later.n);
     const isNamed = textsBy('user', first).some((text) => namesAny(text, facts.before));
@@ -252,14 +252,14 @@ export function leafFacts(name: string, value: Json | undefined): LeafFacts {
 /** The facts that differ between two calls of a tool: those of the first call, and those of the second. */
 function changedFacts(tool: Tool, former: Deed['arguments'], later: Deed['arguments']) {
   const parameters = parametersOf(tool);
-  const factsOf = (given: Deed['arguments']): LeafFacts =>
+  const typedFacts = (given: Deed['arguments']): LeafFacts =>
     Object.assign(
       {},
       ...Object.keys(later).map((name) =>
         leafFacts(name, given[name] === undefined ? null : typedBy(parameters, name, given[name])),
       ),
     );
-  return differences(factsOf(former), factsOf(later));
+  return differences(typedFacts(former), typedFacts(later));
 }
 
 function differences(before: LeafFacts, known: LeafFacts) {

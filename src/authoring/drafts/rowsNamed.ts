@@ -1,8 +1,7 @@
 import type { Task } from '../../engine/core/domain/task.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
-
-export type Side = 'agent' | 'user';
 
 /** A table of a database: rows by key, each a map of fields. */
 export type Table = { readonly side: Side; readonly name: string; readonly rows: Readonly<Record<string, JsonObject>> };

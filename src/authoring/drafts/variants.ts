@@ -36,7 +36,7 @@ export function variantsOf(
   const stale = task.communicate.find((text) => /\d/.test(text) && !isCarried(text, named, loaded));
   const taken = usedRows(loaded, task, tables);
   const ids: string[] = [];
-  return candidates(root, taken, named, values, wordsOf(task), random).flatMap(
+  return candidates(root, taken, named, values, readableText(task), random).flatMap(
     ({ replacement, swap }): readonly TaskData[] => {
       if (stale !== undefined && !swap.has(stale)) return [];
       const options = optionsFor(loaded, task, swap, random);
@@ -112,7 +112,7 @@ function candidates(
 }
 
 /** Returns what people read of a task: a kind of row that it names must stay true. */
-function wordsOf({ description, user }: Task): string {
+function readableText({ description, user }: Task): string {
   return [description, user.goal, user.opening, user.change?.say, user.insist?.say].filter(Boolean).join('\n');
 }
 

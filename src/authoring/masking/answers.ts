@@ -18,7 +18,7 @@ type Asked = {
   readonly isWord?: boolean;
 };
 
-const digits = (least: number, most: number) => new RegExp(String.raw`^\d(?:[ -]?\d){${least - 1},${most - 1}}$`, 'u');
+const digits = (min: number, max: number) => new RegExp(String.raw`^\d(?:[ -]?\d){${min - 1},${max - 1}}$`, 'u');
 const code = /^#?(?=[\p{L}\d-]*\d)[\p{L}\d]+(?:-[\p{L}\d]+){0,4}$/u;
 
 const asked: readonly Asked[] = [

@@ -30,7 +30,7 @@ const nameOfAnything = /^(?:names?|nom|nombre|nome|naam|namn|jmeno)$/;
 const nationalId = new RegExp(`(?:^| )(?:${nationalIds})(?: ?(?:number|nummer|nr|no|card))?$`);
 
 /** Returns whether a field holds the number that a country gives to a person, which may have spaces. */
-export const isNationalId = rememberedByName((name): boolean => nationalId.test(wordsOf(name)));
+export const isNationalId = rememberedByName((name): boolean => nationalId.test(plainFieldName(name)));
 
 /** By the name without its signs, or by its words with a space between them. */
 const byName: readonly (readonly [RegExp, PersonalKind])[] = [
@@ -57,7 +57,7 @@ const secret =
   /(?:^| )(?:pass ?(?:word|code|phrase)|passwd|pwd|secret|pin(?: ?code)?|otp|(?:api|access|private|secret) ?key|(?:access|auth|bearer|refresh|session) ?token)$/;
 
 /** Returns whether the value of a field opens something, so that it is not shown whatever it looks like. */
-export const isSecretField = rememberedByName((name): boolean => secret.test(wordsOf(name)));
+export const isSecretField = rememberedByName((name): boolean => secret.test(plainFieldName(name)));
 
 /** The same in Chinese, Japanese and Korean. */
 const eastAsianFields: readonly (readonly [RegExp, PersonalKind])[] = [
@@ -75,7 +75,7 @@ const measures = /amount|price|total|(?<!ac)count|quantity|turn|step|page|size|v
 /** Returns what the value of a field is by the field's name; null where the name says nothing. */
 export const kindOfField = rememberedByName((name): PersonalKind | null => {
   if (isEastAsian(name)) return eastAsianFields.find(([pattern]) => pattern.test(name.trim()))?.[1] ?? null;
-  const words = wordsOf(name);
+  const words = plainFieldName(name);
   if (nameOfAnything.test(words)) return null;
   const bare = words.replaceAll(' ', '');
   const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(words))?.[1] ?? null;
@@ -83,7 +83,7 @@ export const kindOfField = rememberedByName((name): PersonalKind | null => {
 });
 
 /** The words of a field's name with a space between them, in lower case and without diacritics: `Geburtsdatum`, `imie`. */
-const wordsOf = rememberedByName((name): string =>
+const plainFieldName = rememberedByName((name): string =>
   name
     // What is in brackets says which one is meant: `name (legal)`.
     .replace(/^([^()]+)\(([^()]+)\)\s*$/, '$2 $1')
@@ -101,7 +101,7 @@ const wordsOf = rememberedByName((name): string =>
 export const isPersonalField = (name: string): boolean =>
   kindOfField(name) !== null ||
   isSecretField(name) ||
-  [nameOfAnything, personField].some((each) => each.test(wordsOf(name)));
+  [nameOfAnything, personField].some((each) => each.test(plainFieldName(name)));
 
 const personField = new RegExp(
   `(?:^| )(?:(?:${person})s?|emergency contact|(?:booked|reserved|ordered|signed|approved|requested) ?(?:by|for)|assignee|requester)$`,
@@ -115,7 +115,7 @@ export function isNamedPerson(field: string, value: string): boolean {
 const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*,?[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
 
 /** Returns whether a field is called by what a person is, as who speaks is in a transcript. */
-export const isPersonWord = rememberedByName((name): boolean => personField.test(wordsOf(name)));
+export const isPersonWord = rememberedByName((name): boolean => personField.test(plainFieldName(name)));
 
 /** Returns whether words behind a colon may be a value of a kind, and not a sentence. */
 export function mayBe(kind: PersonalKind, value: string): boolean {
@@ -137,7 +137,10 @@ const besideName = /birth|customer_?id|user_?id|address/i;
 
 /** Whether a field that is called `name` alone is of a person: by what it is in, and by what is next to it. */
 export function isPersonName(field: string, value: string, beside: JsonObject, within: string): boolean {
-  if (!nameOfAnything.test(wordsOf(field)) || !/^\p{L}[\p{L}'’.·・-]*(?:,?[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value))
+  if (
+    !nameOfAnything.test(plainFieldName(field)) ||
+    !/^\p{L}[\p{L}'’.·・-]*(?:,?[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value)
+  )
     return false;
   const keys = Object.keys(beside);
   if (keys.some(isOfPerson)) return true;
@@ -151,7 +154,7 @@ const nameOfItem = /^(?:product|item|article)s?$/;
 
 /** Returns whether fields are of an item: then the name among them is not of a person. */
 export function isThing(fields: readonly string[]): boolean {
-  const words = fields.map(wordsOf);
+  const words = fields.map(plainFieldName);
   return (
     words.some((each) => itemField.test(each)) &&
     !words.some((each) => nameOfItem.test(each)) &&

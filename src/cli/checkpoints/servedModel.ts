@@ -8,7 +8,13 @@ import type { Json } from '../../engine/core/values/json.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { servedCheckpoint } from '../../engine/shell/models/parseSeat.ts';
 import { lastLineOf } from '../python/lastLine.ts';
-import { hubKeys, interpreterOf, preparePython, trainerEnvironment } from '../python/pythonEnvironment.ts';
+import {
+  hubKeys,
+  interpreterOf,
+  preparePython,
+  trainerEnvironment,
+  trainerModule,
+} from '../python/pythonEnvironment.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { trainedDialect } from './dialect.ts';
 
@@ -57,18 +63,7 @@ export async function serveModel(
 ): Promise<ServedModel> {
   const { python: command } = await preparePython(io, interpreterOf(python, process.cwd()));
   const [program, ...rest] = command;
-  const args = [
-    ...rest,
-    '-m',
-    'rehearsal_trainer',
-    'gateway',
-    '--model',
-    model,
-    '--dialect',
-    dialect,
-    '--port',
-    String(port),
-  ];
+  const args = [...rest, ...trainerModule, 'gateway', '--model', model, '--dialect', dialect, '--port', String(port)];
   const child = spawn(program, args, { env: trainerEnvironment(hubKeys), stdio: ['ignore', 'pipe', 'pipe'] });
   let words = '';
   createInterface({ input: child.stderr }).on('line', (line) => {

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
 import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
-import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
+import { describeCodeTools, describeExternalTools } from '../../engine/shell/describe.ts';
 import { check as checkDomain } from '../../engine/shell/domain/check.ts';
 import { applyFixes, fixRounds } from '../../engine/shell/domain/fixes.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
@@ -69,7 +69,7 @@ async function look(folder: string, options: Options, io: Io): Promise<Found> {
 async function checked(folder: string, options: Options, io: Io) {
   const describe = {
     describeTools: () => describeCodeTools(loadDomain(folder), io),
-    describeOutside: (domain: LoadedDomain) => describeOutsideTools(domain, io),
+    describeExternal: (domain: LoadedDomain) => describeExternalTools(domain, io),
   };
   const again = () => checkDomain({ folder, ...(options.static ? {} : describe) });
   let result = await again();

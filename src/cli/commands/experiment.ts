@@ -60,7 +60,7 @@ without --out it lies in .rehearsal/training, beside the others of the dashboard
     const left = plan.stages.filter((stage) => stages.stateOf(stage) === 'not begun');
     // The seeds differ in nothing that could be wrong.
     for (const stage of left.filter(({ seed }) => seed === asked.seeds[0])) await stages.preflight(stage, io);
-    stages.keepPlace();
+    stages.keepTarget();
     for (const [at, stage] of plan.stages.entries()) {
       if (stages.stateOf(stage) === 'finished') continue;
       io.err(`${at + 1} of ${plan.stages.length}: ${stage.name} (${stage.arms.join(', ')})\n`);

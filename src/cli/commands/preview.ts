@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { userSeatFor } from '../../engine/core/domain/domain.ts';
 import { type SeatSpec, seatName, withModel } from '../../engine/core/domain/seatSpec.ts';
 import { agentRepliesIn, previewPersona } from '../../engine/shell/audit/personaPreview.ts';
-import { outsideOf } from '../../engine/shell/externalSeats.ts';
+import { externalSeatsOf } from '../../engine/shell/externalSeats.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
@@ -52,12 +52,12 @@ export const preview: Command = defineCommand({
       settledModel({ ...model, ...rateLimitOf(options) }, asked, domain.file, io.environment),
     );
     const seats = [{ type: 'gold' }, seat] as const;
-    const outside = outsideOf(...seats, (name) => io.environment[name], askNobody);
+    const externalSeats = externalSeatsOf(...seats, (name) => io.environment[name], askNobody);
     const messages = await previewPersona(domain, {
       persona: persona.id,
       task,
       ...(replies === null ? {} : { replies }),
-      ...(seat.type === 'agenda' ? {} : { user: outside.user }),
+      ...(seat.type === 'agenda' ? {} : { user: externalSeats.user }),
       messages: options.messages ?? 3,
       seed: options.seed ?? '1',
       signal: io.signal,

@@ -18,7 +18,7 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { outsideOf } from '../../engine/shell/externalSeats.ts';
+import { externalSeatsOf } from '../../engine/shell/externalSeats.ts';
 import { fromDisk } from '../../engine/shell/files/disk.ts';
 import { entriesBelow } from '../../engine/shell/files/entriesBelow.ts';
 import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
@@ -112,7 +112,7 @@ async function compareAll(
     const show = given.json ? () => undefined : progress(io);
     const { rollouts, planned } = await shadow(supervisor, traffic, {
       agent,
-      outside: outsideOf(agent, { type: 'human' }, (name) => io.environment[name], askAtTerminal(io)),
+      externalSeats: externalSeatsOf(agent, { type: 'human' }, (name) => io.environment[name], askAtTerminal(io)),
       reads: given.reads === true,
       concurrency: given.concurrency ?? 8,
       signal: io.signal,

@@ -1,9 +1,9 @@
 import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
 import { isLeftOut, type Tool } from '../../engine/core/domain/tool.ts';
 import { exactSchema } from '../../engine/core/values/exactSchema.ts';
-import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
+import { describeCodeTools, describeExternalTools } from '../../engine/shell/describe.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
+import { hasExternalTools } from '../../engine/shell/load/loadedDomain.ts';
 import { argumentsOf } from '../../engine/shell/source/note.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag } from '../options/option.ts';
@@ -35,9 +35,9 @@ async function describedTools(folder: string, isLocal: boolean, io: Io): Promise
   const loaded = loadDomain(folder, { soundness: false });
   const asked = isLocal ? { ...loaded, file: { ...loaded.file, mcpServers: {}, environments: {} } } : loaded;
   const code = loaded.toolsFile === null ? [] : await describeCodeTools(loaded, io);
-  const outside = hasOutsideTools(asked) ? await describeOutsideTools(asked, io) : [];
+  const external = hasExternalTools(asked) ? await describeExternalTools(asked, io) : [];
   const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
-  return [...code, ...simulated, ...outside.filter((tool) => !isLeftOut(tool))];
+  return [...code, ...simulated, ...external.filter((tool) => !isLeftOut(tool))];
 }
 
 function withExactSchemas({ parameters, outputSchema, ...tool }: Tool): Tool {

@@ -5,7 +5,7 @@ import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { explain, trainingKeys } from '../../training/trainingKeys.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
-import { startTraining } from '../training/startTraining.ts';
+import { runTraining } from '../training/runTraining.ts';
 import { runOperation } from '../training/trainingOperations.ts';
 import { operations, type TrainingOptions, trainingOptions } from '../training/trainingOptions.ts';
 
@@ -38,7 +38,7 @@ Exit code 0: done, or stopped with a checkpoint. 2: could not be done, or the ru
     if (meant !== undefined && meant !== first && !existsSync(resolve(io.cwd, first)))
       throw new UsageError(`"${first}" is not something that train can do. Did you mean ${meant}?`);
     if (options.explain) return explainKeys(options, positionals, io);
-    return startTraining(options, positionals, io);
+    return runTraining(options, positionals, io);
   },
 });
 

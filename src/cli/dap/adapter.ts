@@ -130,7 +130,7 @@ export class RehearsalSession extends AnsweringSession {
     ],
   ]);
 
-  get #looked() {
+  get #queried() {
     return {
       breakpoints: this.#breakpoints,
       inspection: this.#inspection,
@@ -157,19 +157,19 @@ export class RehearsalSession extends AnsweringSession {
       return;
     }
     const response = { seq: 0, type: 'response', request_seq: seq, command, success: true };
-    const look = queryRequests.get(command);
+    const query = queryRequests.get(command);
     const edit = this.#edits.get(command);
-    const move = controlRequests.get(command);
+    const control = controlRequests.get(command);
     const args = request.arguments ?? {};
-    if (look)
+    if (query)
       void this.answer(response, async () => ({
-        body: await withArguments(command, () => look(this.#looked, args as never)),
+        body: await withArguments(command, () => query(this.#queried, args as never)),
       }));
     else if (edit) void this.#answerEdit(response, edit, args);
-    else if (move)
+    else if (control)
       void this.answer(response, async () => {
         const movement = args.targetId === undefined ? command : 'stepInTarget';
-        const after = await this.#moved((playback) => move(playback, args, this.#inspection.destinations), movement);
+        const after = await this.#moved((playback) => control(playback, args, this.#inspection.destinations), movement);
         return { body: { allThreadsContinued: true }, after };
       });
     else this.refuse(response, `Rehearsal has no request "${command}"`, false);
@@ -178,7 +178,7 @@ export class RehearsalSession extends AnsweringSession {
   /** A move that comes while the rollout runs is refused. */
   async #moved(move: (playback: Playback) => Then | Promise<Then>, movement: string): Promise<Then> {
     const then = await this.#started().playback.claim(move);
-    this.#insideTools.moves(movement);
+    this.#insideTools.noteControl(movement);
     return then;
   }
 
@@ -358,8 +358,8 @@ export class RehearsalSession extends AnsweringSession {
     const given = isConsole ? assignmentIn(text) : null;
     const make = () => {
       if (isCommand) return performed(parseCommand(text), this.#commanded, args.frameId);
-      const look = args.context === 'hover' ? 'hovered' : 'evaluated';
-      if (!given) return { body: this.#inspection[look](this.#debuggee, args.frameId, text) };
+      const inspect = args.context === 'hover' ? 'hovered' : 'evaluated';
+      if (!given) return { body: this.#inspection[inspect](this.#debuggee, args.frameId, text) };
       const edit = this.#inspection.expressionEdit(this.#debuggee, { ...args, ...given });
       return this.#edited(edit, said(given.value).body);
     };

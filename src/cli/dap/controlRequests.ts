@@ -1,10 +1,10 @@
 import type { Destinations } from './playback/destinations.ts';
 import type { Playback, Then } from './playback/playback.ts';
 
-type MoveArguments = { readonly targetId?: number; readonly frameId?: number };
+type ControlArguments = { readonly targetId?: number; readonly frameId?: number };
 
 /** Decides where a request moves the session. Throws a message for the user if it can't move there. */
-type ControlRequest = (playback: Playback, args: MoveArguments, offered: Destinations) => Then | Promise<Then>;
+type ControlRequest = (playback: Playback, args: ControlArguments, offered: Destinations) => Then | Promise<Then>;
 
 const plain =
   (go: (playback: Playback) => void | Promise<void>): ControlRequest =>

@@ -44,9 +44,9 @@ export class InsideTools {
     this.#patienceMs = patience;
   }
 
-  /** @param movement the request that the rollout moves for */
-  moves(movement: string): void {
-    this.#isSteppingIn = movement === 'stepIn';
+  /** @param request the request that the rollout moves for */
+  noteControl(request: string): void {
+    this.#isSteppingIn = request === 'stepIn';
   }
 
   /** To be awaited before a live rollout continues from its last step. */

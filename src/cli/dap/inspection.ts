@@ -213,7 +213,7 @@ export class Inspection {
   ): { readonly values: readonly InlineValue[] } {
     const step = stepOf(debuggee, frame);
     if (!debuggee || !step) return { values: [] };
-    debuggee.places.look(file);
+    debuggee.places.refresh(file);
     const domain = unsaved === undefined ? debuggee.domain : debuggee.places.withUnsaved(file, unsaved);
     const values = inlineValuesAt(domain, step, file);
     return { values: values.map(({ line, text }) => ({ line: this.#lines.toClient(line), text })) };

@@ -8,7 +8,7 @@ import type { ClientLines } from './breakpoints/breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { ChangeNews } from './playback/forks.ts';
 import type { Debuggee } from './rollout/debuggee.ts';
-import { placeOf } from './rollout/frames.ts';
+import { stepLocation } from './rollout/frames.ts';
 import { explanationOf } from './variables/explanation.ts';
 import type { References } from './variables/references.ts';
 import type { ChainLine } from './variables/why.ts';
@@ -119,7 +119,7 @@ export class Narrator {
   #say(debuggee: Debuggee, step: Step): void {
     const event = eventInWords(debuggee.domain, step.event);
     for (const { text, whole, rule } of consoleLines(event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
-      const { file, line } = placeOf(debuggee.domain, step, rule);
+      const { file, line } = stepLocation(debuggee.domain, step, rule);
       const output = this.#linked(text, 'stdout', file, line);
       if (whole) output.body.variablesReference = this.#references.keep(() => [whole]);
       this.#send(output);

@@ -6,7 +6,7 @@ import type { Task } from '../../engine/core/domain/task.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { type ExternalSeats, outsideOf, workerSeats } from '../../engine/shell/externalSeats.ts';
+import { type ExternalSeats, externalSeatsOf, workerSeats } from '../../engine/shell/externalSeats.ts';
 import { makeFolder } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
@@ -162,14 +162,14 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
   const user = trial.user === 'model' ? seat : trial.user;
   const judge = trial.isJudged ? { judge: seat } : {};
   const nobody = () => Promise.reject(new Error('no person is asked'));
-  const meter = metered(outsideOf(agent, user, readKey, nobody, judge.judge), seat);
+  const meter = metered(externalSeatsOf(agent, user, readKey, nobody, judge.judge), seat);
   const start = { seed: 'doctor', trial: 0, basis: 'evaluate', agent, user, turnCap: 8, ...judge } as const;
   const from = performance.now();
   const live = supervisor.start({
     task,
     from: startOf(domain, baseHashOf(loaded), task, start),
     seats: workerSeats(agent, user),
-    outside: meter.outside,
+    externalSeats: meter.externalSeats,
     recording: null,
   });
   let isLate = false;
@@ -197,7 +197,7 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
 }
 
 /** Counts what the model uses, also for an answer that its seat refuses, and for each question of a judge apart. */
-function metered(outside: ExternalSeats, seat: ModelSeat) {
+function metered(externalSeats: ExternalSeats, seat: ModelSeat) {
   const calls: { readonly path: LivePath['path']; readonly call: ModelCall }[] = [];
   const count = async <T extends { readonly call?: ModelCall }>(path: LivePath['path'], asked: Promise<T>) => {
     let call: SideNote | null = null;
@@ -212,16 +212,16 @@ function metered(outside: ExternalSeats, seat: ModelSeat) {
       if (isModelCall(call) && call.request !== null) calls.push({ path, call });
     }
   };
-  const { judge } = outside;
+  const { judge } = externalSeats;
   const counting: ExternalSeats = {
-    agent: (view, signal) => count('agent', outside.agent(view, signal)),
-    user: (...given) => count('user', outside.user(...given)),
+    agent: (view, signal) => count('agent', externalSeats.agent(view, signal)),
+    user: (...given) => count('user', externalSeats.user(...given)),
     ...(judge
       ? { judge: (asked, signal) => count(asked.subject.type === 'rule' ? 'judge' : 'grader', judge(asked, signal)) }
       : {}),
     // The person who names the endpoint trusts it with the key.
     simulate: (model, tool, asked, signal) =>
-      count('tool simulator', outside.simulate({ ...seat, model: model.model }, tool, asked, signal)),
+      count('tool simulator', externalSeats.simulate({ ...seat, model: model.model }, tool, asked, signal)),
   };
   const used = (path: LivePath['path']) => {
     const own = calls.filter((each) => each.path === path).map(({ call }) => call);
@@ -229,7 +229,7 @@ function metered(outside: ExternalSeats, seat: ModelSeat) {
     const sent = own.reduce((total, { earlier = [] }) => total + earlier.length + 1, 0);
     return { calls: sent, tokens: { input: sum('input'), output: sum('output') } };
   };
-  return { outside: counting, used };
+  return { externalSeats: counting, used };
 }
 
 const eventsOf = <Type extends RolloutEvent['type']>({ events }: RolloutClosed, type: Type) =>

@@ -10,9 +10,9 @@ import { evaluationFile, evaluationLines, partsPlayed } from '../../engine/shell
 import { trainerOf } from '../../training/trainerProcess.ts';
 import { readOptions } from '../options/command.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
-import { placeOf, rememberPlace, throwUnlessPlaceApproved } from '../targets/targets.ts';
+import { rememberTarget, targetSpecOf, throwUnlessTargetApproved } from '../targets/targets.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
-import { preflightTraining, startTraining } from '../training/startTraining.ts';
+import { preflightTraining, runTraining } from '../training/runTraining.ts';
 import { runOperation } from '../training/trainingOperations.ts';
 import { trainingOptions } from '../training/trainingOptions.ts';
 import { keepExperimentRecord, readExperimentRecord } from './experimentRecord.ts';
@@ -45,8 +45,8 @@ export function stagesIn(
   const isNamed = asked.target !== undefined || target === 'local';
   const kept = known?.target === target ? known.python : undefined;
   if (!(isNamed && asked.python)) throwUnlessInterpretersApproved(folder, { python: kept }, process.env);
-  if (asked.target === undefined) throwUnlessPlaceApproved(folder, { target }, process.env);
-  const place = { target, python: (isNamed ? asked.python : undefined) ?? kept };
+  if (asked.target === undefined) throwUnlessTargetApproved(folder, { target }, process.env);
+  const spec = { target, python: (isNamed ? asked.python : undefined) ?? kept };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
     const { type } = lastWordOf(runOf(name));
@@ -64,7 +64,7 @@ export function stagesIn(
     const file = join(folder, 'stages', `${name}.training.yaml`);
     makeFolder(join(folder, 'stages'));
     replaceFile(file, stringify(config));
-    const values = { config: file, out: runOf(name), ...place, ...(isOption ? { trials: String(trials) } : {}) };
+    const values = { config: file, out: runOf(name), ...spec, ...(isOption ? { trials: String(trials) } : {}) };
     return readOptions(trainingOptions, values);
   };
 
@@ -75,10 +75,10 @@ export function stagesIn(
     isKnown: known !== undefined,
 
     /** Keeps where the stages are trained for the calls that continue. */
-    keepPlace: (): void => {
-      keepExperimentRecord(folder, { file: asked.file, ...place });
-      rememberInterpreters(folder, place, process.env);
-      rememberPlace(folder, { target }, process.env);
+    keepTarget: (): void => {
+      keepExperimentRecord(folder, { file: asked.file, ...spec });
+      rememberInterpreters(folder, spec, process.env);
+      rememberTarget(folder, { target }, process.env);
     },
 
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
@@ -94,10 +94,10 @@ export function stagesIn(
       if (stateOf(stage) === 'unfinished') {
         await untilOver(run, silent);
         if (stateOf(stage) === 'unfinished' && !io.signal.aborted)
-          await runOperation('resume', { python: place.python }, run, silent);
+          await runOperation('resume', { python: spec.python }, run, silent);
       } else {
         const begin = stage.after === null ? model : await checkpointAfter(runOf(stage.after), silent);
-        await startTraining(asTraining(stage, begin), [stage.kind], silent, (words) => placed(stage, words));
+        await runTraining(asTraining(stage, begin), [stage.kind], silent, (words) => placed(stage, words));
       }
     },
 
@@ -120,7 +120,7 @@ export function stagesIn(
 
 /** A run elsewhere may continue with no one here to follow it. How it ended is what is known of it then. */
 async function untilOver(run: string, io: Io): Promise<void> {
-  if (placeOf(run, io.environment).target === 'local') return;
+  if (targetSpecOf(run, io.environment).target === 'local') return;
   await runOperation('follow', {}, run, io).catch((error: unknown) => {
     if (!(error instanceof Fault) || error.failure.who !== 'environment') throw error;
   });
@@ -128,7 +128,7 @@ async function untilOver(run: string, io: Io): Promise<void> {
 
 /** Returns the checkpoint with which a stage ended; fetches it if it was trained elsewhere. */
 async function checkpointAfter(run: string, io: Io): Promise<string> {
-  if (placeOf(run, io.environment).target !== 'local') await runOperation('fetch', {}, run, io);
+  if (targetSpecOf(run, io.environment).target !== 'local') await runOperation('fetch', {}, run, io);
   const last = checkpointsOf(run).at(-1);
   if (last === undefined) throw broken(run, 'the run has ended without a checkpoint');
   return join(run, runFiles.checkpoints, last);

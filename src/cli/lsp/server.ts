@@ -130,13 +130,13 @@ class LanguageServer {
   }
 
   #setText(uri: string, text: string | null): void {
-    const at = placeOf(uri);
+    const at = domainFileOf(uri);
     if (at) this.#service.receive({ type: 'text', ...at, text });
   }
 
   /** Reads the domains of files again. */
   #touch(uris: readonly string[]): void {
-    for (const folder of new Set(uris.map((uri) => placeOf(uri)?.folder)))
+    for (const folder of new Set(uris.map((uri) => domainFileOf(uri)?.folder)))
       if (folder !== undefined) this.#service.receive({ type: 'touch', folder });
     for (const folder of this.#findings.keys())
       if (domainFolderOf(`${folder}/domain.yaml`) !== folder) this.#forget(folder);
@@ -212,7 +212,7 @@ class LanguageServer {
 
   /** Offers the fix of each finding in a range, and all fixes of the file. */
   #codeActions({ textDocument: { uri }, range, context }: CodeActionParams) {
-    const at = placeOf(uri);
+    const at = domainFileOf(uri);
     const own = (this.#findings.get(at?.folder ?? '') ?? []).filter(({ file, fix }) => file === at?.file && fix);
     const single = own
       .filter((found) => {
@@ -250,7 +250,7 @@ class LanguageServer {
     question: (file: string) => QuestionOf<Type>,
     token: CancellationToken,
   ): Promise<AnswerTo<Type> | undefined> {
-    const at = placeOf(uri);
+    const at = domainFileOf(uri);
     return at && this.#askIn(at.folder, question(at.file), token);
   }
 
@@ -314,7 +314,7 @@ const wholeText = ([file, newText]: Fixed[number]): [string, TextEdit[]] => [
 ];
 
 /** Returns the file of a URI and its domain; undefined if it belongs to none. */
-function placeOf(uri: string): { readonly folder: string; readonly file: string } | undefined {
+function domainFileOf(uri: string): { readonly folder: string; readonly file: string } | undefined {
   const file = pathOf(uri);
   if (file === undefined || isOutsideDomains(file)) return undefined;
   const folder = domainFolderOf(file);

@@ -37,10 +37,10 @@ export const positionIn = (file: string, { line, character }: LspPosition): Posi
 });
 
 /** A place without an end is one character wide. */
-type Place = Pick<Location, 'line' | 'column'> & Partial<Location>;
+type PartialLocation = Pick<Location, 'line' | 'column'> & Partial<Location>;
 
 /** Returns the range of a place, which the protocol counts from 0. */
-export const rangeOf = ({ line, column, endLine, endColumn }: Place): Range => ({
+export const rangeOf = ({ line, column, endLine, endColumn }: PartialLocation): Range => ({
   start: { line: line - 1, character: column - 1 },
   end: { line: (endLine ?? line) - 1, character: (endColumn ?? column + 1) - 1 },
 });

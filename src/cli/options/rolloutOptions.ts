@@ -110,8 +110,8 @@ function meantDomain(folder: string, cwd: string): string {
   const beside = domainsIn(dirname(folder));
   const meant = nearest(basename(folder), beside);
   if (meant !== undefined) return `. Did you mean ${path(join(dirname(folder), meant))}?`;
-  const above = domainFolderOf(folder);
-  if (above !== undefined) return `. Name the folder of the domain first: "${path(above)}"`;
+  const parent = domainFolderOf(folder);
+  if (parent !== undefined) return `. Name the folder of the domain first: "${path(parent)}"`;
   const some = beside.slice(0, 5).map((name) => path(join(dirname(folder), name)));
   return some.length === 0 ? '' : `. Domains in the same folder: ${some.join(', ')}${beside.length > 5 ? ', ...' : ''}`;
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import type { Io } from '../terminal/io.ts';
 import { lastLineOf } from './lastLine.ts';
-import { hubKeys, type Interpreter, trainerEnvironment } from './pythonEnvironment.ts';
+import { hubKeys, type Interpreter, trainerEnvironment, trainerModule } from './pythonEnvironment.ts';
 
 type Question = {
   /** The text for its standard input. */
@@ -20,7 +20,7 @@ export function askTrainer(
 ): Promise<string> {
   const options = { env: trainerEnvironment(hubKeys), signal, maxBuffer: 256 * 1024 * 1024 };
   return new Promise((resolve, reject) => {
-    const child = execFile(program, [...rest, '-m', 'rehearsal_trainer', ...args], options, (error, said, words) => {
+    const child = execFile(program, [...rest, ...trainerModule, ...args], options, (error, said, words) => {
       if (!error) resolve(lastLineOf(said));
       else if (signal.aborted) reject(new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled' }));
       else reject(refused(lastLineOf(words) || error.message));

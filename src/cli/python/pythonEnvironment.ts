@@ -26,6 +26,9 @@ export function trainerEnvironment(keys: readonly string[]): NodeJS.ProcessEnv {
   return { ...withoutKeys(keys), ...own };
 }
 
+/** Python's arguments that run the trainer. With -P no module comes from the working folder, which may be a clone. */
+export const trainerModule = ['-P', '-m', 'rehearsal_trainer'] as const;
+
 /** The keys that a model's hub asks for, where a person has them. */
 export const hubKeys = ['HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN'];
 
@@ -118,7 +121,7 @@ async function runSetup(
   isShown: boolean,
 ): Promise<{ readonly said: string; readonly words: string; readonly code: number | null }> {
   const child = spawn(program, [...rest, ...args], {
-    ...placeOf(program),
+    ...spawnFolderOf(program),
     env: trainerEnvironment([]),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -140,7 +143,11 @@ const checkedSchema = z.object({ download: z.number() });
 const madeSchema = z.object({ python: z.string(), node: z.string().optional() });
 
 function noPython(command: Interpreter): Fault {
-  const asked = spawnSync(command[0], ['--version'], { ...placeOf(command[0]), stdio: 'ignore', env: withoutKeys() });
+  const asked = spawnSync(command[0], ['--version'], {
+    ...spawnFolderOf(command[0]),
+    stdio: 'ignore',
+    env: withoutKeys(),
+  });
   const isMissing = (asked.error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
   const why = isMissing ? 'was not found: Rehearsal needs' : 'is not';
   return new Fault({
@@ -152,7 +159,7 @@ function noPython(command: Interpreter): Fault {
 
 function isPython([program, ...rest]: Interpreter): boolean {
   const { status } = spawnSync(program, [...rest, '-c', 'import sys; sys.exit(sys.version_info < (3, 11))'], {
-    ...placeOf(program),
+    ...spawnFolderOf(program),
     stdio: 'ignore',
     env: withoutKeys(),
   });
@@ -160,4 +167,4 @@ function isPython([program, ...rest]: Interpreter): boolean {
 }
 
 /** Returns where a Python of the PATH is started, so that no file of the working folder chooses its version. */
-const placeOf = (program: string) => (pythonNames.includes(program) ? { cwd: neutralFolder } : {});
+const spawnFolderOf = (program: string) => (pythonNames.includes(program) ? { cwd: neutralFolder } : {});

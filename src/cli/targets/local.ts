@@ -11,7 +11,7 @@ import { trainerOf } from '../../training/trainerProcess.ts';
 import { askTrainer } from '../python/askTrainer.ts';
 import { ownEngine } from '../python/engineCommand.ts';
 import { lastLineOf } from '../python/lastLine.ts';
-import { type Interpreter, preparePython, type ReadyPython } from '../python/pythonEnvironment.ts';
+import { type Interpreter, preparePython, type ReadyPython, trainerModule } from '../python/pythonEnvironment.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { gpusHere, planFor, throwUnlessGpus, withProfile } from './gpus.ts';
@@ -106,8 +106,7 @@ async function start(
   const config = join(run, runFiles.launch);
   const args = [
     ...rest,
-    '-m',
-    'rehearsal_trainer',
+    ...trainerModule,
     kind,
     '--config',
     config,

@@ -12,13 +12,13 @@ import { rayTarget } from './ray/ray.ts';
 import { sshTarget } from './ssh/ssh.ts';
 import type { Target } from './target.ts';
 
-const placeSchema = z.strictObject({ target: z.string(), python: z.string().optional() });
+const targetSpecSchema = z.strictObject({ target: z.string(), python: z.string().optional() });
 
 /** The target on which a run was started, from `target.json` in its folder; a run on this machine has no such file. */
-export type Place = z.infer<typeof placeSchema>;
+export type TargetSpec = z.infer<typeof targetSpecSchema>;
 
-/** The target at a place: this machine, or what the scheme of an address says. Throws a `UsageError` for another name. */
-export function targetAt({ target, python }: Place): Target {
+/** Returns the target of a specification: this machine, or what the scheme of an address says. Throws a `UsageError` for another name. */
+export function targetAt({ target, python }: TargetSpec): Target {
   const [scheme] = target.split('://');
   switch (scheme) {
     case 'local':
@@ -33,37 +33,37 @@ export function targetAt({ target, python }: Place): Target {
   }
 }
 
-const local: Place = { target: 'local' };
+const local: TargetSpec = { target: 'local' };
 
 /**
  * Returns where a run was started; this machine where its folder names no other. Throws a `UsageError` where its
- * `target.json` no longer says that, and an `ApprovalQuestion` for a place that was not typed or approved: the folder
+ * `target.json` no longer says that, and an `ApprovalQuestion` for a target that was not typed or approved: the folder
  * may come from elsewhere.
  */
-export function placeOf(run: string, environment: NodeJS.ProcessEnv): Place {
+export function targetSpecOf(run: string, environment: NodeJS.ProcessEnv): TargetSpec {
   const lost = 'where training was started: write its target there again, such as {"target": "ssh://user@host/folder"}';
-  const place = readKept(join(run, runFiles.target), placeSchema, lost) ?? local;
-  throwUnlessPlaceApproved(run, place, environment);
-  return place;
+  const spec = readKept(join(run, runFiles.target), targetSpecSchema, lost) ?? local;
+  throwUnlessTargetApproved(run, spec, environment);
+  return spec;
 }
 
-/** Keeps in the run's folder where it is started. A key has no place in it. */
-export function keepPlace(run: string, place: Place, environment: NodeJS.ProcessEnv): void {
-  if (place.target === local.target) return;
-  replaceFile(join(run, runFiles.target), `${JSON.stringify(place, null, 2)}\n`);
-  rememberPlace(run, place, environment);
+/** Writes the target of a run into its folder. Keys are not part of it. */
+export function writeTargetSpec(run: string, spec: TargetSpec, environment: NodeJS.ProcessEnv): void {
+  if (spec.target === local.target) return;
+  replaceFile(join(run, runFiles.target), `${JSON.stringify(spec, null, 2)}\n`);
+  rememberTarget(run, spec, environment);
 }
 
-/** Throws an `ApprovalQuestion` unless a person typed or approved a place that a file in this folder names. */
-export function throwUnlessPlaceApproved(folder: string, place: Place, environment: NodeJS.ProcessEnv): void {
-  if (place.target !== local.target) throwUnlessApproved(effectsOfPlace(folder, place), environment);
+/** Throws an `ApprovalQuestion` unless a person typed or approved a target that a file in this folder names. */
+export function throwUnlessTargetApproved(folder: string, spec: TargetSpec, environment: NodeJS.ProcessEnv): void {
+  if (spec.target !== local.target) throwUnlessApproved(effectsOfSpec(folder, spec), environment);
 }
 
-/** Remembers a place that was typed or approved, so that no person is asked about it again. */
-export function rememberPlace(folder: string, place: Place, environment: NodeJS.ProcessEnv): void {
-  if (place.target !== local.target) rememberEffects(effectsOfPlace(folder, place), environment);
+/** Remembers a target that was typed or approved, so that no person is asked about it again. */
+export function rememberTarget(folder: string, spec: TargetSpec, environment: NodeJS.ProcessEnv): void {
+  if (spec.target !== local.target) rememberEffects(effectsOfSpec(folder, spec), environment);
 }
 
-function effectsOfPlace(folder: string, { target, python }: Place): Effects {
+function effectsOfSpec(folder: string, { target, python }: TargetSpec): Effects {
   return effectsOfTarget(folder, target, interpreterOf(python, undefined));
 }

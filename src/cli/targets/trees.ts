@@ -66,11 +66,11 @@ function rootsOf(folder: string): readonly string[] {
 function filesIn(root: string, most: number): string[] {
   const roots = rootsOf(root);
   const found: string[] = [];
-  const folders = [{ folder: root, above: [] as readonly string[] }];
+  const folders = [{ folder: root, ancestors: [] as readonly string[] }];
   for (let entries = 0, next = folders.pop(); next; next = folders.pop()) {
-    const { folder, above } = next;
+    const { folder, ancestors } = next;
     const real = realpathSync(folder);
-    if (above.includes(real)) continue;
+    if (ancestors.includes(real)) continue;
     for (const name of readdirSync(folder)) {
       const path = join(folder, name);
       if (notCopied.has(name)) continue;
@@ -79,7 +79,7 @@ function filesIn(root: string, most: number): string[] {
       const stat = statSync(path, { throwIfNoEntry: false });
       if (!stat?.isDirectory() && !stat?.isFile()) continue;
       throwUnlessInside(path, roots);
-      if (stat.isDirectory()) folders.push({ folder: path, above: [...above, real] });
+      if (stat.isDirectory()) folders.push({ folder: path, ancestors: [...ancestors, real] });
       else found.push(path);
     }
   }

@@ -8,7 +8,7 @@ import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/records/trainingRun.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
 import { endingOf, type Launch, type Prepared, type Target } from '../targets/target.ts';
-import { placeOf } from '../targets/targets.ts';
+import { targetSpecOf } from '../targets/targets.ts';
 import type { ExitCode, Io } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 
@@ -44,7 +44,7 @@ export async function launchTrainer(
 
 /** A run that is elsewhere is followed by a process that outlives this one; resolves once it does. */
 export async function followDetached(run: string, environment: NodeJS.ProcessEnv): Promise<void> {
-  if (placeOf(run, environment).target === 'local') return;
+  if (targetSpecOf(run, environment).target === 'local') return;
   const args = [...withoutInspector(), process.argv[1] ?? '', 'train', 'follow', run];
   // A Ray cluster may ask for a token; what follows over SSH needs no key.
   const env = withoutKeys(['RAY_AUTH_TOKEN']);
@@ -64,6 +64,6 @@ export function outcome(run: string, json: boolean, environment: NodeJS.ProcessE
   const word = type === 'stopped' ? 'stopped' : 'trained';
   const newest = checkpointsOf(run).at(-1);
   if (newest !== undefined) return `${word}: ${join(run, runFiles.checkpoints, newest)}\n`;
-  if (placeOf(run, environment).target === 'local') return `${word}\n`;
+  if (targetSpecOf(run, environment).target === 'local') return `${word}\n`;
   return `${word}; bring a checkpoint here with: npx rehearsal train fetch ${shellWord(run)}\n`;
 }

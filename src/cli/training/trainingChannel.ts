@@ -6,7 +6,7 @@ import { measureOf } from '../../engine/core/evaluation/measure.ts';
 import type { EventType } from '../../engine/core/events/event.ts';
 import { issueText } from '../../engine/core/text/issueText.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { type ModelNotice, outsideOf, workerSeats } from '../../engine/shell/externalSeats.ts';
+import { externalSeatsOf, type ModelNotice, workerSeats } from '../../engine/shell/externalSeats.ts';
 import { unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { version } from '../../engine/shell/files/version.ts';
@@ -31,7 +31,7 @@ import {
 } from '../../training/trainingProtocol.ts';
 import { leftOutText } from '../options/rolloutOptions.ts';
 import { settledUser } from '../options/trainingUser.ts';
-import { factsOf } from './rolloutFacts.ts';
+import { rolloutMetrics } from './rolloutMetrics.ts';
 
 class Refusal extends Error {
   readonly code: string;
@@ -176,7 +176,7 @@ async function rollout(
     task,
     from: started,
     seats: workerSeats(agent, user),
-    outside: outsideOf(agent, user, readKey, askPerson, undefined, count),
+    externalSeats: externalSeatsOf(agent, user, readKey, askPerson, undefined, count),
     recording,
   });
   asked.rollout = running;
@@ -210,7 +210,7 @@ async function rollout(
         userSeconds: secondsOf('userReplied', closed),
         toolSeconds: secondsOf('toolReturned', closed),
       },
-      ...factsOf(measureOf(closed.events, supervisor.domain.tools), task, supervisor.domain.tools),
+      ...rolloutMetrics(measureOf(closed.events, supervisor.domain.tools), task, supervisor.domain.tools),
       user_tokens: userTokens,
       answers: closed.events.flatMap((event) => (event.type === 'agentReplied' ? (event.messageId ?? []) : [])),
       recording,

@@ -9,7 +9,7 @@ import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python
 import { interpreterOf } from '../python/pythonEnvironment.ts';
 import { readJson, requireOwnFiles } from '../targets/runFolder.ts';
 import { endingOf, type Launch } from '../targets/target.ts';
-import { type Place, placeOf, targetAt } from '../targets/targets.ts';
+import { type TargetSpec, targetAt, targetSpecOf } from '../targets/targets.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
@@ -29,8 +29,8 @@ export async function runOperation(
   io: Io,
 ): Promise<ExitCode> {
   const run = runOf(operation, named, io);
-  const place = placeOf(run, io.environment);
-  const target = targetAt(place);
+  const spec = targetSpecOf(run, io.environment);
+  const target = targetAt(spec);
   const json = options.json === true;
   const say = (words: string, data: object) => io.out(json ? `${JSON.stringify({ run, ...data })}\n` : `${words}\n`);
   switch (operation) {
@@ -39,7 +39,7 @@ export async function runOperation(
       say(`${run} ends ${endingOf(target, kindOf(run))}`, {});
       return 0;
     case 'resume': {
-      const inspected = await target.preflight(resumedLaunch(run, place, options, io), io);
+      const inspected = await target.preflight(resumedLaunch(run, spec, options, io), io);
       const { launch } = inspected;
       const prepared = await inspected.prepare();
       writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
@@ -80,7 +80,7 @@ function runOf(operation: string, name: string | undefined, io: Io): string {
 /** A run continues with the configuration that it was started with, and with the keys of this environment. */
 function resumedLaunch(
   run: string,
-  place: Place,
+  spec: TargetSpec,
   options: TrainingOptions,
   { cwd, environment }: Pick<Io, 'cwd' | 'environment'>,
 ): Launch {
@@ -89,8 +89,8 @@ function resumedLaunch(
   const engine = { engine_command: ownEngine() };
   const kind = kindOf(run);
   const { python: typed } = options;
-  const kept = (asked['python'] as Json | undefined) ?? place.python;
-  const python = interpreterOf(typed ?? kept, place.target === 'local' ? cwd : undefined);
+  const kept = (asked['python'] as Json | undefined) ?? spec.python;
+  const python = interpreterOf(typed ?? kept, spec.target === 'local' ? cwd : undefined);
   const interpreters = { ...asked, python: typed === undefined ? python : undefined };
   throwUnlessInterpretersApproved(run, interpreters, environment);
   if (!kind) throw new UsageError(`${run} has not started training: start it again`);

@@ -10,7 +10,7 @@ import { environmentDownload } from '../python/pythonEnvironment.ts';
 import { gpusHere, planFor, withProfile } from '../targets/gpus.ts';
 import { readJson } from '../targets/runFolder.ts';
 import type { Launch, Plan, Target } from '../targets/target.ts';
-import type { Place } from '../targets/targets.ts';
+import type { TargetSpec } from '../targets/targets.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** A plan with the model, the time that earlier runs suggest, and the errors that keep tasks from being used. */
@@ -25,8 +25,8 @@ type Expected = {
 };
 
 /** Returns what a launch is expected to need. Nothing is started, copied or downloaded. */
-export async function planOf(launch: Launch, place: Place, target: Target, io: Io): Promise<TrainingPlan> {
-  const isOwn = place.target === 'local' && launch.python === undefined;
+export async function planOf(launch: Launch, spec: TargetSpec, target: Target, io: Io): Promise<TrainingPlan> {
+  const isOwn = spec.target === 'local' && launch.python === undefined;
   const bytes = isOwn ? await environmentDownload(io) : 0;
   if (bytes === 0) {
     const { launch: complete, plan } = await target.preflight(launch, io);

@@ -3,18 +3,18 @@ import { throwUnlessApproved } from './approvals/approvals.ts';
 import { type EffectDomain, effectsOfDomain, isOfCode } from './approvals/effects.ts';
 import { completeDomain } from './domain/completeDomain.ts';
 import { Fault } from './files/fault.ts';
-import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
+import { hasExternalTools, type LoadedDomain } from './load/loadedDomain.ts';
 import { SharedTools } from './tools/sharedTools.ts';
 import type { ToolDomain } from './tools/toolProvider.ts';
 import { startWorker } from './workers/workerProcess.ts';
 
 /** A domain with its tools described, of whichever kind they are; whether it is sound is not looked at. */
 export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomain> {
-  const [code, outside] = await Promise.all([
+  const [code, external] = await Promise.all([
     loaded.toolsFile === null ? [] : describeCodeTools(loaded),
-    hasOutsideTools(loaded) ? describeOutsideTools(loaded) : [],
+    hasExternalTools(loaded) ? describeExternalTools(loaded) : [],
   ]);
-  return completeDomain(loaded, code, outside, { soundness: false });
+  return completeDomain(loaded, code, external, { soundness: false });
 }
 
 /**
@@ -50,7 +50,7 @@ export async function describeCodeTools(
 }
 
 /** Returns the tools outside the worker (Python, environments, MCP servers). Everything that is started for it ends again. */
-export async function describeOutsideTools(
+export async function describeExternalTools(
   domain: ToolDomain,
   { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<readonly Tool[]> {

@@ -58,7 +58,7 @@ export type ExternalSeats = {
   readonly forRollout?: (log: (text: string) => void) => RolloutSeats;
 };
 
-/** The outside of one rollout. It releases its resources when the rollout ends. */
+/** The external seats of one rollout. They release their resources when the rollout ends. */
 export type RolloutSeats = Omit<ExternalSeats, 'forRollout'> & { readonly close: () => Promise<void> };
 
 /** The domain and the tools through which calls of a rollout are made. */
@@ -87,7 +87,7 @@ const leave = ['/stop', '/end'];
  * @param onModel receives every call to a model
  * @param toolSettings laid over those of the domain for simulated tools
  */
-export function outsideOf(
+export function externalSeatsOf(
   agent: SeatSpec,
   user: SeatSpec,
   readKey: ReadKey,
@@ -117,7 +117,7 @@ export function outsideOf(
       onModel({ ...about, type: 'answered', usage: note?.usage });
     }
   };
-  const outside: ExternalSeats = {
+  const externalSeats: ExternalSeats = {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
         const { askAgentModel } = await import('./models/openai.ts');
@@ -155,23 +155,23 @@ export function outsideOf(
       );
     },
   };
-  if (agent.type !== 'agent') return outside;
+  if (agent.type !== 'agent') return externalSeats;
   const { model } = agent;
   const ask: AskLentModel = (make) =>
     model ? asked('agent', model, make) : Promise.reject(new Error('this agent is lent no model'));
-  return { ...outside, forRollout: (log) => seated(agent, ask, outside, log) };
+  return { ...externalSeats, forRollout: (log) => seated(agent, ask, externalSeats, log) };
 }
 
 /** A custom agent takes the seat for one rollout; one that starts again has it start afresh. */
 function seated(
   agent: AgentSeat,
   ask: AskLentModel,
-  outside: ExternalSeats,
+  externalSeats: ExternalSeats,
   log: (text: string) => void,
 ): RolloutSeats {
   let session: AgentSession | null = null;
   return {
-    ...outside,
+    ...externalSeats,
     agent: async (view, signal) => {
       if (session && view.messages.length < session.heard) {
         await session.close();
@@ -208,10 +208,10 @@ export function isPure(seat: SeatSpec): boolean {
   return Object.values(modelFreeSeats).some((types) => types.some((type) => type === seat.type));
 }
 
-/** Answers one question of a worker. Throws a `Fault` when the outside can't. */
+/** Answers one question of a worker. Throws a `Fault` when the seat cannot answer. */
 export async function answerQuestion(
   about: CheckedQuestion,
-  outside: ExternalSeats,
+  externalSeats: ExternalSeats,
   { domain, tools }: ToolReach,
   signal: AbortSignal,
 ): Promise<{ readonly answer: Answer; readonly note?: SideNote }> {
@@ -220,8 +220,8 @@ export async function answerQuestion(
     case 'user': {
       const { reply, call } =
         about.type === 'agent'
-          ? await outside.agent(about.view, signal)
-          : await outside.user(about.view, signal, domain);
+          ? await externalSeats.agent(about.view, signal)
+          : await externalSeats.user(about.view, signal, domain);
       return { answer: reply, ...(call ? { note: call } : {}) };
     }
     case 'tool': {
@@ -234,11 +234,11 @@ export async function answerQuestion(
       return { answer: await tools.askHosted(about, signal) };
     case 'simulated': {
       const tool = toolNamed(domain, about.name);
-      const { reply, call } = await outside.simulate(simulatorOf(domain, tool), tool, about, signal);
+      const { reply, call } = await externalSeats.simulate(simulatorOf(domain, tool), tool, about, signal);
       return { answer: reply, note: call };
     }
     case 'judge': {
-      const answered = await outside.judge?.(about.question, signal);
+      const answered = await externalSeats.judge?.(about.question, signal);
       if (!answered) return { answer: { holds: null, reason: 'only a model can judge' } };
       return { answer: answered.reply, ...(answered.call ? { note: answered.call } : {}) };
     }

@@ -12,7 +12,7 @@ import { exactJson, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../core/values/media.ts';
 import { openDatabase, patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
-import { outsideOf, workerSeats } from './externalSeats.ts';
+import { externalSeatsOf, workerSeats } from './externalSeats.ts';
 import { cancelledResult, Fault, messageOf } from './files/fault.ts';
 import { misfitOf } from './load/arguments.ts';
 import { recordedData } from './mcp/result.ts';
@@ -130,7 +130,9 @@ export class ScratchTools {
         task,
         from: kept.length > 0 ? kept : { ...started, ...withoutCaps },
         seats: workerSeats(person.agent, person.user),
-        outside: outsideOf(person.agent, person.user, readKey, (seat, view, end) => this.#turn(seat, view, end)),
+        externalSeats: externalSeatsOf(person.agent, person.user, readKey, (seat, view, end) =>
+          this.#turn(seat, view, end),
+        ),
         recording: null,
       },
       (arrived) => this.#events.push(...arrived.map(({ event }) => event)),

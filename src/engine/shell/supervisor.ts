@@ -35,7 +35,7 @@ export type RolloutRequest = {
   /** The start of a new rollout, or the events of one that continues (a fork). */
   readonly from: RolloutStarted | readonly RolloutEvent[];
   readonly seats: WorkerSeats;
-  readonly outside: ExternalSeats;
+  readonly externalSeats: ExternalSeats;
   /** The path of the recording; null keeps none. An existing file is replaced. */
   readonly recording: string | null;
   readonly pace?: 'step' | 'run';
@@ -139,7 +139,7 @@ type Live = {
   readonly record: RolloutRecord;
   /** The rollout as its worker's messages make it, from the first time that a worker received it. */
   check: CheckedRollout | null;
-  readonly outside: ExternalSeats & Partial<RolloutSeats>;
+  readonly externalSeats: ExternalSeats & Partial<RolloutSeats>;
   worker: Worker<Live> | null;
   /** Whether its worker, which may be the successor of one that died, was asked to start it. */
   isStarted: boolean;
@@ -203,8 +203,8 @@ class Supervision implements Supervisor {
 
   async open(): Promise<void> {
     try {
-      const outsideTools = await this.#tools.describe();
-      await this.#workers.open(this.#options.workers ?? 1, outsideTools, this.#tools.hosted);
+      const externalTools = await this.#tools.describe();
+      await this.#workers.open(this.#options.workers ?? 1, externalTools, this.#tools.hosted);
     } catch (error) {
       await this.close();
       throw error;
@@ -224,7 +224,7 @@ class Supervision implements Supervisor {
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar, request.run),
       check: null,
-      outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
+      externalSeats: request.externalSeats.forRollout?.((text) => this.#options.log?.(text)) ?? request.externalSeats,
       worker: null,
       isStarted: false,
       free: 0,
@@ -461,10 +461,12 @@ class Supervision implements Supervisor {
     const signal = given ? AbortSignal.any([live.abort.signal, ofCall]) : live.abort.signal;
     try {
       const reach = { domain: this.domain, tools: live.tools };
-      const { answer, note } = await answerQuestion(asked, live.outside, reach, signal).catch((error: unknown) => {
-        if (!given || !ofCall.aborted || live.abort.signal.aborted) throw error;
-        return { answer: given, note: undefined };
-      });
+      const { answer, note } = await answerQuestion(asked, live.externalSeats, reach, signal).catch(
+        (error: unknown) => {
+          if (!given || !ofCall.aborted || live.abort.signal.aborted) throw error;
+          return { answer: given, note: undefined };
+        },
+      );
       if (isGone()) return;
       const value = redactedValue(answer);
       const kept = redactedValue(note ?? null);
@@ -530,7 +532,7 @@ class Supervision implements Supervisor {
     live.worker?.rollouts.delete(live.id);
     if (this.#unwritten.has(live)) this.#write(live);
     live.record.close();
-    await Promise.all([live.tools.close(), live.outside.close?.()]);
+    await Promise.all([live.tools.close(), live.externalSeats.close?.()]);
   }
 
   /**

@@ -68,7 +68,7 @@ export class Workers<Rollout> {
   readonly #static: LoadedDomain;
   readonly #options: WorkersOptions<Rollout>;
   readonly #workers: Worker<Rollout>[] = [];
-  #outsideTools: readonly Tool[] = [];
+  #externalTools: readonly Tool[] = [];
   #hosted: HostedEnvironment | null = null;
   #loaded: LoadedDomain | null = null;
   #closed = false;
@@ -90,8 +90,8 @@ export class Workers<Rollout> {
   }
 
   /** Starts a number of workers. Rejects with a `Fault` when the domain's code can't be loaded. */
-  async open(count: number, outsideTools: readonly Tool[], hosted: HostedEnvironment | null = null): Promise<void> {
-    this.#outsideTools = outsideTools;
+  async open(count: number, externalTools: readonly Tool[], hosted: HostedEnvironment | null = null): Promise<void> {
+    this.#externalTools = externalTools;
     this.#hosted = hosted;
     this.#looking = setInterval(() => this.#look(), lookMs).unref();
     await Promise.all(Array.from({ length: count }, () => this.#start().prepared));
@@ -195,7 +195,7 @@ export class Workers<Rollout> {
 
   #prepare(worker: Worker<Rollout>, { tools, sync }: Described, refuse: (fault: Fault) => void): void {
     if (!this.#loaded) {
-      const loaded = completeDomain(this.#static, tools, this.#outsideTools, { soundness: false });
+      const loaded = completeDomain(this.#static, tools, this.#externalTools, { soundness: false });
       const unfit = unfitFault(fitnessOf(loaded).shared);
       if (unfit) {
         refuse(unfit);

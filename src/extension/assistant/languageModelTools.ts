@@ -2,7 +2,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
-import { answerOf, runQuietly, wordsOf } from '../commandLine/commandLine.ts';
+import { answerOf, failureMessage, runQuietly } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { domainFolders, saveFilesOf } from '../workspace/workspaceDomains.ts';
@@ -46,7 +46,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
     const args = runArguments({ folder, runs: requireWritable('runs', folder), task, agent });
     const end = await runQuietly(context, args, { token });
     const { reward, recording } = end.answer as { readonly reward?: number | null; readonly recording?: string };
-    if (recording === undefined) throw new Error(wordsOf(end, 'the rollout'));
+    if (recording === undefined) throw new Error(failureMessage(end, 'the rollout'));
     return `reward ${reward ?? 'none'}\nrecording ${recording}\n\n${await said(['explain', recording], token)}`;
   };
   const tools = {

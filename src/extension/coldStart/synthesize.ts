@@ -4,7 +4,7 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import type { Balance } from '../../synthesis/balanceReport.ts';
 import { askNamedModel } from '../authoring/drafting.ts';
-import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import { type CommandEnd, failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
@@ -98,7 +98,7 @@ async function tellOf(context: Context, folder: string, end: CommandEnd): Promis
   const { answer } = end;
   const balance = answer['balance'] as Balance | undefined;
   if (!balance) {
-    void tell(context, 'error', wordsOf(end, 'The synthesis'));
+    void tell(context, 'error', failureMessage(end, 'The synthesis'));
     return;
   }
   const { accepted, successes, nearMisses } = balance;

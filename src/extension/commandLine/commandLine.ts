@@ -128,7 +128,7 @@ export async function runOrTell(
   const end = await runWithProgress(context, title, args);
   if (end.isCancelled) return undefined;
   if (isDone(end)) return end;
-  void tell(context, 'error', wordsOf(end, title));
+  void tell(context, 'error', failureMessage(end, title));
   return undefined;
 }
 
@@ -138,12 +138,12 @@ export async function runOrTell(
  * @param good its exit codes that come with an answer
  */
 export function answerOf(end: CommandEnd, what: string, good?: readonly number[]): CommandEnd['answer'] {
-  if (!isDone(end, good)) throw new Error(wordsOf(end, what));
+  if (!isDone(end, good)) throw new Error(failureMessage(end, what));
   return end.answer;
 }
 
 /** Why there is no answer: the words of the command, or where there may be more of them. */
-export function wordsOf({ message }: CommandEnd, what: string): string {
+export function failureMessage({ message }: CommandEnd, what: string): string {
   return message ?? `${what} exited without output. See the log for details.`;
 }
 

@@ -146,12 +146,12 @@ function checksOf({ parts }: LoadedDomain, id: string): RuleCard['checks'] {
     if (placed.value.rule !== id) return [];
     const { line, file } = placeOf(placed);
     const { check, gate, layer = null } = placed.value;
-    return [{ index, check, gate, layer, file: basename(file), line, says: wordsOf(placed.value) }];
+    return [{ index, check, gate, layer, file: basename(file), line, says: checkSettingsText(placed.value) }];
   });
 }
 
 /** Returns what a check says beside its kind, in the words of its file. */
-function wordsOf(rule: Rule): string {
+function checkSettingsText(rule: Rule): string {
   const { rule: _rule, check: _check, gate: _gate, layer: _layer, ...rest } = rule;
   return Object.entries(rest)
     .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)

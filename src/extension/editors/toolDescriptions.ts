@@ -4,8 +4,8 @@ import * as vscode from 'vscode';
 import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { JsonObject } from '../../engine/core/values/json.ts';
-import { hasOutsideTools, hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { runQuietly, wordsOf } from '../commandLine/commandLine.ts';
+import { hasExternalTools, hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { failureMessage, runQuietly } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { describeTools } from '../language/describedTools.ts';
 
@@ -36,7 +36,7 @@ export function toolsOf(
   { asksServers = false }: { readonly asksServers?: boolean } = {},
 ): KnownTools {
   const simulated = domain.parts.simulated.map(({ value }) => describeSimulated(value));
-  if (domain.toolsFile === null && !hasOutsideTools(domain)) return { tools: simulated, problem: null };
+  if (domain.toolsFile === null && !hasExternalTools(domain)) return { tools: simulated, problem: null };
   const coded = vscode.workspace.isTrusted ? describedIn(context, domain, onKnown, asksServers) : untrusted;
   const own = new Set(simulated.map(({ name }) => name));
   const others = coded?.tools.filter(({ name }) => !own.has(name)) ?? [];
@@ -108,6 +108,6 @@ async function askLocal(context: Context, folder: string, stamp: string, isWhole
 async function askAll(context: Context, folder: string): Promise<KnownTools> {
   const end = await runQuietly(context, ['tools', folder, '--json']);
   const { tools } = end.answer as { readonly tools?: readonly Tool[] };
-  if (end.code === 0 && tools) return { tools: tools, problem: null };
-  return { tools: [], problem: `The tools can't be described: ${wordsOf(end, 'the command')}` };
+  if (end.code === 0 && tools) return { tools, problem: null };
+  return { tools: [], problem: `The tools can't be described: ${failureMessage(end, 'the command')}` };
 }

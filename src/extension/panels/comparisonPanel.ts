@@ -7,7 +7,7 @@ import {
   type ToExtension,
   type ToWebview,
 } from '../../webview/messages/protocol.ts';
-import { runCommand, wordsOf } from '../commandLine/commandLine.ts';
+import { failureMessage, runCommand } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { comparisonType } from '../workspace/contributions.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
@@ -186,7 +186,7 @@ async function compared(
   const progress = { report: ({ message = '' }: { readonly message?: string }) => say(message) };
   const end = await runCommand(context, ['compare', ...paths, '--json'], progress, token);
   if (end.isCancelled) return failed('The comparison was cancelled.');
-  if (!('type' in end.answer)) return failed(wordsOf(end, 'The comparison'));
+  if (!('type' in end.answer)) return failed(failureMessage(end, 'The comparison'));
   const type = what === 'runs' ? 'runsCompared' : 'recordingsCompared';
   const parsed = parseToWebview({ type, comparison: end.answer });
   return parsed.ok ? parsed.message : failed(`The comparison was not understood: ${parsed.problem}`);

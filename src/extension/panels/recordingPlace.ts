@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Location } from '../../engine/shell/files/diagnostic.ts';
+import type { FileLine } from '../../engine/shell/files/diagnostic.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { PlaceKind } from '../../webview/messages/protocol.ts';
@@ -24,16 +24,16 @@ export async function openPlace(recording: vscode.Uri, kind: PlaceKind, name: st
 /** Opens the location of a rule, tool or task in a domain, next to the active editor. */
 export async function openPlaceOf(folder: string, kind: PlaceKind, name: string): Promise<void> {
   const domain = await readDomain(folder);
-  const place = await placeOf(domain, kind, name);
+  const place = await declarationOf(domain, kind, name);
   if (place) await reveal(place);
   else void vscode.window.showInformationMessage(`${domain.domain.name} has no ${kind} "${name}" in its files.`);
 }
 
-async function placeOf(
+async function declarationOf(
   { locations }: LoadedDomain,
   kind: PlaceKind,
   name: string,
-): Promise<Pick<Location, 'file' | 'line'> | undefined> {
+): Promise<FileLine | undefined> {
   switch (kind) {
     case 'rule':
       return locations.policyRules.get(name);
@@ -49,7 +49,7 @@ async function placeOf(
   }
 }
 
-async function reveal({ file, line }: Pick<Location, 'file' | 'line'>): Promise<void> {
+async function reveal({ file, line }: FileLine): Promise<void> {
   const at = new vscode.Position(line - 1, 0);
   await vscode.window.showTextDocument(vscode.Uri.file(file), {
     viewColumn: vscode.ViewColumn.Beside,

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { workFolder, workFolders } from '../../engine/shell/files/workFolders.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
 import { activeFile } from '../workspace/activeFile.ts';
@@ -34,7 +34,7 @@ export async function runExperiment(context: Context, given: unknown): Promise<s
   }
   if (end.isCancelled || end.isStopped)
     void vscode.window.showInformationMessage(`The experiment ${name} was stopped. Run it again to resume it.`);
-  else void tell(context, 'error', wordsOf(end, 'The experiment'));
+  else void tell(context, 'error', failureMessage(end, 'The experiment'));
   return undefined;
 }
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { replaceFile } from '../../engine/shell/files/disk.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { trainingRuns } from '../runs/runsOfWorkspace.ts';
 import { mayRun } from '../workspace/trust.ts';
@@ -38,7 +38,7 @@ export async function fetchCheckpoint(context: Context, given?: string): Promise
   const end = await runWithProgress(context, title, ['train', 'fetch', run]);
   if (end.isCancelled) return undefined;
   if (end.code !== 0) {
-    void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${wordsOf(end, 'the command')}`);
+    void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${failureMessage(end, 'the command')}`);
     return undefined;
   }
   void vscode.window.showInformationMessage(`The checkpoint lies in ${end.answer['checkpoint']}`);

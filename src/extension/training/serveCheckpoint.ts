@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { runCommand, wordsOf } from '../commandLine/commandLine.ts';
+import { failureMessage, runCommand } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { beginRunning } from '../commandLine/running.ts';
 import { tell } from '../commandLine/tell.ts';
@@ -44,7 +44,7 @@ export async function serveCheckpoint(context: Context, of: string | undefined):
     void runCommand(context, args, progress, ending.token, { onLine }).then((end) => {
       handle.end();
       answering.resolve(undefined);
-      if (!end.isCancelled) void tell(context, 'error', wordsOf(end, title));
+      if (!end.isCancelled) void tell(context, 'error', failureMessage(end, title));
     });
     return answering.promise;
   });

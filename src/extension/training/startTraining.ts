@@ -6,7 +6,7 @@ import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { makeOnce, replaceFile } from '../../engine/shell/files/disk.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { makeNewRunFolder, runName } from '../../engine/shell/records/runName.ts';
-import { runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
 import { trainingRuns } from '../runs/runsOfWorkspace.ts';
@@ -179,7 +179,7 @@ async function starting(
     showTraining(run);
     return run;
   }
-  const message = wordsOf(end, 'the command');
+  const message = failureMessage(end, 'the command');
   note(run, end.isCancelled ? { type: 'stopped' } : { type: 'error', message });
   if (!end.isCancelled) void offerLog(context, run, `Training did not start: ${message}`);
   return undefined;

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import { runWithProgress, wordsOf } from '../commandLine/commandLine.ts';
+import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { trajectoryEditorType } from '../panels/trajectoryEditor.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
@@ -203,7 +203,7 @@ export async function openReport(context: Context, target: unknown): Promise<str
   const end = await runWithProgress(context, title, ['report', run, '--html', page]);
   if (end.isCancelled) return undefined;
   if (!('metrics' in end.answer)) {
-    void vscode.window.showErrorMessage(`The report can’t be made: ${wordsOf(end, 'the command')}`);
+    void vscode.window.showErrorMessage(`The report can’t be made: ${failureMessage(end, 'the command')}`);
     return undefined;
   }
   const panel = vscode.window.createWebviewPanel(

@@ -1,3 +1,4 @@
+import type { Side } from '../../engine/core/domain/tool.ts';
 import { functionNames, signatures } from '../../engine/core/expression/signature.ts';
 import { ruleNames } from '../../engine/core/rules/seen.ts';
 import { assertionNames } from '../../engine/core/verifiers/assertions.ts';
@@ -6,10 +7,10 @@ import { type Cursor, standIn } from '../symbols/cursor.ts';
 import { type ExpressionPath, readExpression, type Token, tokensOf } from '../symbols/expressionText.ts';
 import { type LanguageDomain, parametersOf, shapesOf, toolsOf } from '../symbols/languageDomain.ts';
 import type { YamlKind } from '../symbols/roles.ts';
-import { type Side, walk } from '../symbols/shape.ts';
-import { valueAt, wordsOf } from '../symbols/yamlText.ts';
+import { walk } from '../symbols/shape.ts';
+import { scalarContent, valueAt } from '../symbols/yamlText.ts';
 import { namesOf } from './nameOffers.ts';
-import { type Completion, factsOf, type Offer, offered, placesBelow } from './offer.ts';
+import { type Completion, factNames, type Offer, offered, placesBelow } from './offer.ts';
 
 /** The members of the elements of these lists. */
 const members: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +31,7 @@ export function expressionCompletions(
   offset: number,
 ): readonly Completion[] {
   const isStandIn = span.from === span.to;
-  const before = isStandIn ? '' : wordsOf(read, scalar).slice(0, offset - scalar.from);
+  const before = isStandIn ? '' : scalarContent(read, scalar).slice(0, offset - scalar.from);
   const word = /[\w$]*$/.exec(before)?.[0] ?? '';
   const own = { from: offset - word.length, to: offset };
   const open = openText(before);
@@ -114,7 +115,7 @@ function memberOffers(domain: LanguageDomain, before: string, tools: readonly st
       side,
       path.parts.map(({ segment }) => segment),
     ).filter(({ label }) => /^[A-Za-z_$][\w$]*$/.test(label));
-  if (name === 'facts' && path.parts.length === 0) return factsOf(domain).map((label) => ({ label, kind: 'fact' }));
+  if (name === 'facts' && path.parts.length === 0) return factNames(domain).map((label) => ({ label, kind: 'fact' }));
   if (name === 'phrases' && path.parts.length === 0) return namesOf(domain, 'phrases');
   const last = path.parts.at(-1)?.segment;
   if (name === 'args' && path.parts.length === 0) return argumentOffers(domain, tools);

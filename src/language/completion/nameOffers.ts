@@ -6,7 +6,7 @@ import type { SymbolKind } from '../symbols/roles.ts';
 import { referencesByName } from '../symbols/symbolReferences.ts';
 import { referenceContext } from '../symbols/symbols.ts';
 import { valueAt } from '../symbols/yamlText.ts';
-import { factsOf, type Offer } from './offer.ts';
+import { factNames, type Offer } from './offer.ts';
 
 /** Returns what has a name of this kind in the domain. */
 export function namesOf(
@@ -28,7 +28,7 @@ export function namesOf(
       case 'phrases':
         return Object.keys(loaded.domain.phrases);
       case 'fact':
-        return factsOf(domain);
+        return factNames(domain);
       default:
         return kind satisfies never;
     }

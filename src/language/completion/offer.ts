@@ -1,9 +1,10 @@
+import type { Side } from '../../engine/core/domain/tool.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { type LanguageDomain, shapesOf } from '../symbols/languageDomain.ts';
 import type { SymbolKind } from '../symbols/roles.ts';
-import { type Shape, type Side, walk } from '../symbols/shape.ts';
+import { type Shape, walk } from '../symbols/shape.ts';
 import { referencesByName } from '../symbols/symbolReferences.ts';
 import { referenceContext } from '../symbols/symbols.ts';
 import { placeOfSpan, type Span } from '../symbols/text.ts';
@@ -40,7 +41,7 @@ export function offered(source: Source, span: Span, offer: Offer): Completion {
 export const limit = 500;
 
 /** The facts of the lexicon and of the tasks. */
-export function factsOf(domain: LanguageDomain): readonly string[] {
+export function factNames(domain: LanguageDomain): readonly string[] {
   const all = referencesByName(domain.loaded.parts.texts, referenceContext(domain), domain);
   return [...all.keys()].flatMap((key) => (key.startsWith('fact ') ? [key.slice(5)] : []));
 }

@@ -3,7 +3,7 @@ import type { Source } from '../../engine/shell/source/source.ts';
 import type { Cursor } from '../symbols/cursor.ts';
 import { typeWords } from '../symbols/documentation.ts';
 import { type LanguageDomain, toolsOf } from '../symbols/languageDomain.ts';
-import { wordsOf } from '../symbols/yamlText.ts';
+import { scalarContent } from '../symbols/yamlText.ts';
 import { argumentsOfTool } from './nameOffers.ts';
 import { type Completion, type Offer, offered } from './offer.ts';
 
@@ -17,7 +17,7 @@ export function sentenceCompletions(
   { scalar, source: read, path }: Cursor,
   offset: number,
 ): readonly Completion[] {
-  const words = wordsOf(read, scalar);
+  const words = scalarContent(read, scalar);
   const before = words.slice(0, offset - scalar.from);
   const open = /\{(\w*)$/.exec(before)?.[1];
   if (open === undefined) return [];

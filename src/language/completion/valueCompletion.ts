@@ -1,3 +1,4 @@
+import type { Side } from '../../engine/core/domain/tool.ts';
 import { type Json, type Path, textOrJson } from '../../engine/core/values/json.ts';
 import { tableOf } from '../../engine/shell/load/tables.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
@@ -6,7 +7,7 @@ import type { Source } from '../../engine/shell/source/source.ts';
 import { type Cursor, standIn } from '../symbols/cursor.ts';
 import { type LanguageDomain, parametersOf, shapesOf, toolsOf } from '../symbols/languageDomain.ts';
 import { pathInItem, roleAt, type YamlKind } from '../symbols/roles.ts';
-import { type Side, walk } from '../symbols/shape.ts';
+import { walk } from '../symbols/shape.ts';
 import { referencesByName } from '../symbols/symbolReferences.ts';
 import { referenceContext } from '../symbols/symbols.ts';
 import { valueAt } from '../symbols/yamlText.ts';

@@ -28,7 +28,7 @@ import {
 import { type TextEdit, type TextEdits, withEdits } from '../symbols/textEdit.ts';
 import { changed, changesBetween, equalJson, type YamlChange } from './yamlChange.ts';
 import { gapBehind, withoutFlowItem } from './yamlFlow.ts';
-import { blockScalar, flowText, itemText, type Place, pairText } from './yamlValueText.ts';
+import { type BlockLayout, blockScalar, flowText, itemText, pairText } from './yamlValueText.ts';
 
 /** Why a change can't be made to a text. */
 class Refusal extends Error {}
@@ -400,7 +400,7 @@ function insert(scene: Scene, path: Path, value: Json): readonly TextEdit[] {
   if (found?.isFlow || list.flow) return addFlow(scene, list, flowText(value), index);
   const dashes = dashesOf(list);
   const [first = 0] = dashes;
-  const place: Place = { indent: columnOf(text, first), eol };
+  const place: BlockLayout = { indent: columnOf(text, first), eol };
   const beside = (list.items[index] ?? list.items.at(-1)) as YAMLMap | undefined;
   const entry = itemText(value, place, !isMap(beside) || beside.flow === true);
   const spaces = ' '.repeat(place.indent);

@@ -6,7 +6,7 @@ import { yamlScalar } from '../../engine/shell/source/edit.ts';
 const width = 110;
 
 /** The context of a new value: the indentation of its lines, and the line ending of the file. */
-export type Place = { readonly indent: number; readonly eol: string };
+export type BlockLayout = { readonly indent: number; readonly eol: string };
 
 /** A value on one line, in the brackets of JSON. */
 export function flowText(value: Json): string {
@@ -20,14 +20,14 @@ export function flowText(value: Json): string {
  * `key: value` of a block, its further lines indented below the key.
  * @param place of the key
  */
-export function pairText(key: string, value: Json, place: Place): string {
+export function pairText(key: string, value: Json, place: BlockLayout): string {
   const name = yamlScalar(key, false);
   const text = belowKey(value, { ...place, indent: place.indent + 2 }, place.indent + name.length + 2);
   return text.startsWith(place.eol) ? `${name}:${text}` : `${name}: ${text}`;
 }
 
 /** A value behind `key:`: on that line, or on separate lines, which begin with the end of the first. */
-function belowKey(value: Json, place: Place, column: number): string {
+function belowKey(value: Json, place: BlockLayout, column: number): string {
   if (typeof value === 'string') return stringText(value, place, column);
   if (typeof value !== 'object' || value === null) return String(value);
   const isSmall = Array.isArray(value) ? value.every(isScalar) : Object.keys(value).length === 0;
@@ -38,7 +38,7 @@ function belowKey(value: Json, place: Place, column: number): string {
 }
 
 /** A value of a block from where it begins; its further lines are indented as far. */
-export function blockText(value: Json, place: Place): string {
+export function blockText(value: Json, place: BlockLayout): string {
   const { indent, eol } = place;
   const next = `${eol}${' '.repeat(indent)}`;
   if (Array.isArray(value) && value.length > 0) return value.map((item) => itemText(item as Json, place)).join(next);
@@ -50,7 +50,7 @@ export function blockText(value: Json, place: Place): string {
 }
 
 /** `- value` of a block: a collection in brackets where that fits on the line. */
-export function itemText(value: Json, { indent, eol }: Place, mayUseBrackets = true): string {
+export function itemText(value: Json, { indent, eol }: BlockLayout, mayUseBrackets = true): string {
   const isCollection = typeof value === 'object' && value !== null;
   const flow = isCollection ? flowText(value) : null;
   if (flow !== null && (indent + 2 + flow.length <= width || flow.length <= 2) && (mayUseBrackets || flow.length <= 2))
@@ -59,7 +59,7 @@ export function itemText(value: Json, { indent, eol }: Place, mayUseBrackets = t
 }
 
 /** A text in a block: on one line, folded where it is long, and with its own lines where it has several. */
-function stringText(value: string, place: Place, column: number): string {
+function stringText(value: string, place: BlockLayout, column: number): string {
   const line = yamlScalar(value, false);
   if (!value.includes('\n') && column + line.length <= width) return line;
   return blockScalar(value.includes('\n') ? '|' : '>', value, place) ?? line;
@@ -69,7 +69,7 @@ function stringText(value: string, place: Place, column: number): string {
  * A text as a block scalar of the given style, from its sign on; null where it can't be one.
  * @param place of its lines
  */
-export function blockScalar(style: '|' | '>', value: string, { indent, eol }: Place): string | null {
+export function blockScalar(style: '|' | '>', value: string, { indent, eol }: BlockLayout): string | null {
   if (
     value.trim() === '' ||
     /^[ \t\n]/.test(value) ||

@@ -6,7 +6,7 @@ import { checkFiles, checkFilesInSteps, readFiles } from '../../engine/shell/dom
 import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { readTasksAhead } from '../../engine/shell/load/domainFiles.ts';
-import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { hasExternalTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../answer.ts';
 import { fixedTexts, type Texts } from '../fixAll.ts';
 import type { LanguageDomain } from '../symbols/languageDomain.ts';
@@ -131,10 +131,10 @@ export class OpenDomain {
     const { tools, stamp } = this.#described ?? {};
     if (!tools || stamp !== codeStamp(loaded)) return (yield* checkFilesInSteps(loaded)).diagnostics;
     const code = tools.filter(runsInWorker);
-    const outside = tools.filter((tool) => !runsInWorker(tool) && !sourceOf(tool).simulation);
-    const isFar = outside.some((tool) => outsideSource(tool) !== null);
-    const isComplete = isFar || !hasOutsideTools({ ...loaded, pythonFile: null });
-    return (yield* completeDomainInSteps(loaded, code, isComplete ? outside : null)).diagnostics;
+    const external = tools.filter((tool) => !runsInWorker(tool) && !sourceOf(tool).simulation);
+    const isFar = external.some((tool) => outsideSource(tool) !== null);
+    const isComplete = isFar || !hasExternalTools({ ...loaded, pythonFile: null });
+    return (yield* completeDomainInSteps(loaded, code, isComplete ? external : null)).diagnostics;
   }
 
   #loaded(): LoadedDomain {

@@ -1,7 +1,8 @@
 import { type JSONVisitor, visit } from 'jsonc-parser';
+import type { Side } from '../../engine/core/domain/tool.ts';
 import type { Path } from '../../engine/core/values/json.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
-import { lastPart, type Shape, type Side, walk } from './shape.ts';
+import { lastPart, type Shape, walk } from './shape.ts';
 import type { SymbolReference } from './symbolReferences.ts';
 import { type Span, touches } from './text.ts';
 
@@ -11,7 +12,7 @@ type Key = Span & { readonly path: Path };
 /**
  * Returns where a database says a field or names a row. Read on demand and never as a whole: a database may have
  * millions of keys.
- * @param name as mentions have it
+ * @param name as references have it
  */
 export function databaseReferences(source: Source, side: Side, shape: Shape, name: string): readonly SymbolReference[] {
   const last = lastPart(name);

@@ -1,3 +1,4 @@
+import type { Side } from '../../engine/core/domain/tool.ts';
 import { isTable, sample } from '../../engine/core/expression/type.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { remembered } from '../../engine/shell/source/source.ts';
@@ -12,8 +13,6 @@ export type Shape =
   | { readonly type: 'object'; readonly fields: ReadonlyMap<string, Shape> }
   | { readonly type: 'value'; readonly values: readonly Json[] }
   | { readonly type: 'unknown' };
-
-export type Side = 'agent' | 'user';
 
 /** The forms of both sides of a world. */
 export type Shapes = { readonly agent: Shape; readonly user: Shape };

@@ -1,4 +1,5 @@
 import { markPattern, ruleIds } from '../../engine/core/domain/policy.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
 import type { Path } from '../../engine/core/values/json.ts';
 import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
 import { blanked } from '../../engine/shell/source/scan.ts';
@@ -6,9 +7,9 @@ import { exportedVerifier } from '../../engine/shell/source/scanVerifiers.ts';
 import { remembered, type Source } from '../../engine/shell/source/source.ts';
 import { type ExpressionPath, readExpression } from './expressionText.ts';
 import { isYaml, type Role, roleAt, type SymbolKind, type YamlKind } from './roles.ts';
-import { type Segment, type Shapes, type Side, walk } from './shape.ts';
+import { type Segment, type Shapes, walk } from './shape.ts';
 import type { Span } from './text.ts';
-import { scalarsOf, valueAt, wordsOf, type YamlScalar } from './yamlText.ts';
+import { scalarContent, scalarsOf, valueAt, type YamlScalar } from './yamlText.ts';
 
 /**
  * A place of a file that names something. Names of arguments are `tool.argument`; those of fields and rows begin with
@@ -31,7 +32,7 @@ export type ReferenceContext = {
 
 const found = new WeakMap<
   Source,
-  { readonly context: ReferenceContext; readonly mentions: readonly SymbolReference[] }
+  { readonly context: ReferenceContext; readonly references: readonly SymbolReference[] }
 >();
 
 /** Everything that a file mentions, in the order of the text. The rows of a database are not among it: `databaseReferences`. */
@@ -41,10 +42,10 @@ export function symbolReferencesIn(text: DomainText, context: ReferenceContext):
     known?.context.key === context.key &&
     known.context.shapes.agent === context.shapes.agent &&
     known.context.shapes.user === context.shapes.user;
-  if (known && isSame) return known.mentions;
-  const mentions = read(text, context).toSorted((a, b) => a.from - b.from || b.to - a.to);
-  found.set(text.source, { context, mentions });
-  return mentions;
+  if (known && isSame) return known.references;
+  const references = read(text, context).toSorted((a, b) => a.from - b.from || b.to - a.to);
+  found.set(text.source, { context, references });
+  return references;
 }
 
 function read({ kind, source }: DomainText, context: ReferenceContext): readonly SymbolReference[] {
@@ -108,7 +109,7 @@ const isWordOfRules = (kind: YamlKind, text: string) => kind === 'rules' && (tex
 /** The arguments that a sentence of the lexicon speaks of, or in `tell` the fields of the result. */
 function inSentence(source: Source, scalar: YamlScalar): readonly SymbolReference[] {
   const tool = String(scalar.path.at(-3));
-  return [...wordsOf(source, scalar).matchAll(/\{([A-Za-z_]\w*)\}/g)].map(({ 1: slot = '', index }) => {
+  return [...scalarContent(source, scalar).matchAll(/\{([A-Za-z_]\w*)\}/g)].map(({ 1: slot = '', index }) => {
     const from = scalar.from + index + 1;
     return { kind: 'argument', name: `${tool}.${slot}`, declares: false, from, to: from + slot.length };
   });
@@ -130,7 +131,7 @@ function inExpression(
   sides: Sides,
   context: ReferenceContext,
 ): readonly SymbolReference[] {
-  const words = wordsOf(source, scalar);
+  const words = scalarContent(source, scalar);
   const { paths, toolTexts } = readExpression(words);
   const tools = toolTexts.flatMap(({ from, to }): SymbolReference[] => {
     const name = words.slice(from, to);
@@ -181,7 +182,7 @@ function ofParts(side: Side, parts: readonly Part[], { shapes }: ReferenceContex
 
 /** `orders.W1.status` and `orders.{order_id}.status`; a place with brackets is an expression. */
 function inPlace(source: Source, scalar: YamlScalar, role: Role & { type: 'place' }, context: ReferenceContext) {
-  const words = wordsOf(source, scalar);
+  const words = scalarContent(source, scalar);
   const where = role.side === 'agent' ? 'agent' : (valueAt(source, [...scalar.path.slice(0, -1), 'in']) ?? 'agent');
   if (where !== 'agent' && where !== 'user') return [];
   if (role.side === 'beside') {
@@ -293,7 +294,7 @@ function inVerifiers({ text }: Source): readonly SymbolReference[] {
 
 const allOf = new WeakMap<object, ReadonlyMap<string, readonly (readonly [DomainText, SymbolReference])[]>>();
 
-/** The mentions of all files by kind and name. */
+/** The references of all files by kind and name. */
 export function referencesByName(
   texts: ReadonlyMap<string, DomainText>,
   context: ReferenceContext,

@@ -1,5 +1,5 @@
 import { blocksQuoting } from '../../engine/core/domain/policy.ts';
-import { serverOf } from '../../engine/core/domain/tool.ts';
+import { type Side, serverOf } from '../../engine/core/domain/tool.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
 import { remembered } from '../../engine/shell/source/source.ts';
@@ -7,7 +7,6 @@ import { databaseReferenceAt, databaseReferences } from './databaseText.ts';
 import { type LanguageDomain, shapesOf, textOf, toolsOf } from './languageDomain.ts';
 import { pageSize } from './pages.ts';
 import type { SymbolKind } from './roles.ts';
-import type { Side } from './shape.ts';
 import {
   type ReferenceContext,
   referencesByName,
@@ -16,7 +15,7 @@ import {
 } from './symbolReferences.ts';
 import { offsetOf, placeOfSpan, touches } from './text.ts';
 
-/** A mention and the file that it is in. */
+/** A reference and the file that it is in. */
 export type Placed = SymbolReference & { readonly text: DomainText };
 
 /** A place in a file, with line and column from 1. */
@@ -48,17 +47,17 @@ export function referenceAt(domain: LanguageDomain, { file, line, column }: Posi
     const found = databaseReferenceAt(text.source, side, shapesOf(domain)[side], offset);
     return found && { ...found, text };
   }
-  const found = referencesOfFile(domain, file).findLast((mention) => touches(mention, offset));
+  const found = referencesOfFile(domain, file).findLast((reference) => touches(reference, offset));
   return found && { ...found, text };
 }
 
 const sideOf = ({ kind }: DomainText): Side => (kind === 'userDatabase' ? 'user' : 'agent');
 
-/** Every mention of something, in the files' order. */
+/** Every reference to something, in the files' order. */
 export function referencesByKind(domain: LanguageDomain, kind: SymbolKind, name: string): readonly Placed[] {
   const { texts } = domain.loaded.parts;
   const byName = referencesByName(texts, referenceContext(domain), domain);
-  const found = (byName.get(`${kind} ${name}`) ?? []).map(([text, mention]) => ({ ...mention, text }));
+  const found = (byName.get(`${kind} ${name}`) ?? []).map(([text, reference]) => ({ ...reference, text }));
   if (kind !== 'field' && kind !== 'row') return found;
   return [...found, ...[...texts.values()].flatMap((text) => inDatabase(domain, text, name))];
 }
@@ -70,18 +69,18 @@ function inDatabase(domain: LanguageDomain, text: DomainText, name: string): rea
   return databaseReferences(text.source, side, shapesOf(domain)[side], name).map((each) => ({ ...each, text }));
 }
 
-/** Returns where a mention is. */
+/** Returns where a reference is. */
 export function placeOfReference({ text, from, to }: Placed): Location {
   return placeOfSpan(text.source, { from, to });
 }
 
 /** Returns where the thing that is mentioned at a place is made. */
 export function definitionsOf(domain: LanguageDomain, position: Position): readonly Location[] {
-  const mention = referenceAt(domain, position);
-  if (!mention) return [];
-  const declared = declarationsOf(domain, mention);
+  const reference = referenceAt(domain, position);
+  if (!reference) return [];
+  const declared = declarationsOf(domain, reference);
   if (declared.length > 0) return declared;
-  return mention.kind === 'fact' ? firstUses(domain, mention) : [];
+  return reference.kind === 'fact' ? firstUses(domain, reference) : [];
 }
 
 function declarationsOf(
@@ -124,18 +123,18 @@ export function referencesOf(
   position: Position,
   withDeclaration: boolean,
 ): readonly Location[] {
-  const mention = referenceAt(domain, position);
-  if (!mention) return [];
-  return referencesByKind(domain, mention.kind, mention.name)
+  const reference = referenceAt(domain, position);
+  if (!reference) return [];
+  return referencesByKind(domain, reference.kind, reference.name)
     .filter(({ declares }) => withDeclaration || !declares)
     .map(placeOfReference);
 }
 
 /** The places of one file that speak of what is mentioned at a place in it. */
 export function highlightsOf(domain: LanguageDomain, position: Position): readonly Location[] {
-  const mention = referenceAt(domain, position);
-  if (!mention) return [];
-  return referencesByKind(domain, mention.kind, mention.name)
+  const reference = referenceAt(domain, position);
+  if (!reference) return [];
+  return referencesByKind(domain, reference.kind, reference.name)
     .filter(({ text }) => text.source.file === position.file)
     .map(placeOfReference);
 }
@@ -165,10 +164,10 @@ export function workspaceSymbols(domain: LanguageDomain, query: string): readonl
   const found: NamedSymbol[] = [];
   const texts = Map.groupBy(domain.loaded.parts.texts.values(), ({ kind }) => kind === 'task');
   for (const text of [...(texts.get(false) ?? []), ...(texts.get(true) ?? [])]) {
-    for (const mention of symbolReferencesIn(text, referenceContext(domain))) {
-      const { kind, name, declares } = mention;
+    for (const reference of symbolReferencesIn(text, referenceContext(domain))) {
+      const { kind, name, declares } = reference;
       if (!declares || !sought.includes(kind) || !matches(name)) continue;
-      found.push({ kind, name, container, at: placeOfReference({ ...mention, text }) });
+      found.push({ kind, name, container, at: placeOfReference({ ...reference, text }) });
       if (found.length === pageSize) return found;
     }
   }

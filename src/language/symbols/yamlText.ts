@@ -113,7 +113,7 @@ export function valueAt(source: Source, path: Path): unknown {
 }
 
 /** The words of a scalar as they are in the file, at the same offsets: escapes are blanked, so that quotes count. */
-export function wordsOf({ text }: Source, { from, to, style }: YamlScalar): string {
+export function scalarContent({ text }: Source, { from, to, style }: YamlScalar): string {
   const own = text.slice(from, to);
   if (style === 'double') return own.replaceAll('\\"', ' "');
   return style === 'single' ? own.replaceAll("''", " '") : own;

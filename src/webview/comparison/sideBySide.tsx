@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { AlignedRow, RecordingsCompared, Said } from '../messages/compared.ts';
 import type { ToExtension } from '../messages/protocol.ts';
 import {
-  factsOf,
+  comparisonRows,
   firstStart,
   namesOf,
   partingText,
@@ -236,7 +236,7 @@ function Verdicts({ compared, letters }: Lettered & { readonly compared: Recordi
 }
 
 function Facts({ compared, letters }: Lettered & { readonly compared: RecordingsCompared }): JSX.Element {
-  const facts = useMemo(() => factsOf(compared), [compared]);
+  const facts = useMemo(() => comparisonRows(compared), [compared]);
   const rows = facts.map(({ label, cells }) => ({ key: label, cells: [label, ...cells] }));
   const label = 'Reward, end, calls, time and tokens of both';
   return <PairTable title="Rollouts" label={label} of="Fact" letters={letters} rows={rows} />;

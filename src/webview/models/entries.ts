@@ -53,7 +53,7 @@ export function appended(before: Trajectory, events: readonly Numbered[]): Traje
     if (event.type === 'rolloutEnded') ended = event;
     if (event.type === 'rewarded') rewarded = event;
     if (event.type === 'agentReplied') turns += 1;
-    const place = placeOf(event, entries, openCalls);
+    const place = entryIndexOf(event, entries, openCalls);
     const there = entries[place];
     entries[place] = there
       ? { ...there, steps: [...there.steps, step] }
@@ -67,7 +67,7 @@ export function appended(before: Trajectory, events: readonly Numbered[]): Traje
 }
 
 /** Index of the entry that an event belongs to; that after the last one for a new entry. */
-function placeOf(event: RolloutEvent, entries: readonly Entry[], openCalls: ReadonlyMap<string, number>): number {
+function entryIndexOf(event: RolloutEvent, entries: readonly Entry[], openCalls: ReadonlyMap<string, number>): number {
   const last = entries.length - 1;
   const own = entries.length;
   switch (event.type) {

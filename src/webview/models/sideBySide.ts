@@ -72,26 +72,26 @@ export function headingOf({ recordings: [first, second] }: RecordingsCompared): 
     : `Two recordings: ${task} and ${second.started.task}`;
 }
 
-/** One measured fact of two recordings. */
-export type Fact = { readonly label: string; readonly cells: readonly [string, string] };
+/** A measured value of two recordings. */
+export type ComparisonRow = { readonly label: string; readonly cells: readonly [string, string] };
 
 /** The numbers of both, in rows. */
-export function factsOf({ recordings }: RecordingsCompared): readonly Fact[] {
-  const fact = (label: string, text: (recording: ComparedRecording) => string): Fact => ({
+export function comparisonRows({ recordings }: RecordingsCompared): readonly ComparisonRow[] {
+  const row = (label: string, text: (recording: ComparedRecording) => string): ComparisonRow => ({
     label,
     cells: [text(recordings[0]), text(recordings[1])],
   });
   return [
-    fact('Reward', ({ measure }) => String(measure.reward ?? 'none')),
-    fact('Why', ({ measure }) => measure.failure?.message ?? measure.reason),
-    fact('Who failed', ({ measure }) => measure.failedBy ?? 'none'),
-    fact('How it ended', ({ measure }) => endReasonText(measure.endReason)),
-    fact('Task and trial', ({ started }) => `${started.task}, trial ${started.trial}`),
-    fact('Seats', ({ started }) => `${started.agent} against ${started.user}`),
-    fact('Steps and turns', ({ events, measure }) => `${events} steps, ${measure.turns} turns`),
-    fact('Tool calls', ({ measure }) => callsText(measure.calls)),
-    fact('Waited for', ({ measure: { latency } }) => waitedFor([...latency.agent, ...latency.user, ...latency.tools])),
-    fact('Tokens', ({ measure }) => tokensText(measure.tokens)),
+    row('Reward', ({ measure }) => String(measure.reward ?? 'none')),
+    row('Why', ({ measure }) => measure.failure?.message ?? measure.reason),
+    row('Who failed', ({ measure }) => measure.failedBy ?? 'none'),
+    row('How it ended', ({ measure }) => endReasonText(measure.endReason)),
+    row('Task and trial', ({ started }) => `${started.task}, trial ${started.trial}`),
+    row('Seats', ({ started }) => `${started.agent} against ${started.user}`),
+    row('Steps and turns', ({ events, measure }) => `${events} steps, ${measure.turns} turns`),
+    row('Tool calls', ({ measure }) => callsText(measure.calls)),
+    row('Waited for', ({ measure: { latency } }) => waitedFor([...latency.agent, ...latency.user, ...latency.tools])),
+    row('Tokens', ({ measure }) => tokensText(measure.tokens)),
   ].filter(({ cells }) => cells.some((cell) => cell !== 'none'));
 }
 

@@ -50,7 +50,7 @@ export function lineOf(path: string, words: string): number {
 }
 
 /** Returns the position in a file, `into` characters after the start of some words. */
-export async function placeOf(path: string, words: string, into = 1): Promise<[vscode.Uri, vscode.Position]> {
+export async function positionOf(path: string, words: string, into = 1): Promise<[vscode.Uri, vscode.Position]> {
   const document = await vscode.workspace.openTextDocument(path);
   const offset = document.getText().indexOf(words);
   assert.ok(offset >= 0, `${path} does not say ${words}`);

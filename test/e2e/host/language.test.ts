@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { outageTask } from '../support/outageTask.ts';
-import { copyOfDesk, eventually, next, orderDesk, placeOf, rehearse, show, toldAt } from './desk.ts';
+import { copyOfDesk, eventually, next, orderDesk, positionOf, rehearse, show, toldAt } from './desk.ts';
 
 const execute = vscode.commands.executeCommand;
 
@@ -17,7 +17,7 @@ describe('language features in the order desk', () => {
 
   it('says why something can not be renamed', async () => {
     const refusal = async (name: string, words: string, to: string) =>
-      execute('vscode.executeDocumentRenameProvider', ...(await placeOf(path(name), words)), to).then(
+      execute('vscode.executeDocumentRenameProvider', ...(await positionOf(path(name), words)), to).then(
         () => 'not refused',
         (error: Error) => error.message,
       );
@@ -56,7 +56,7 @@ describe('language features in the order desk', () => {
       return lenses.map(({ command }) => command?.title ?? '').join('\n');
     };
     const told = async (name: string, words: string, into: number) =>
-      toldAt(...(await placeOf(path(name), words, into)));
+      toldAt(...(await positionOf(path(name), words, into)));
     await show(path('tasks/returns.task.yaml'));
     await eventually(async () => assert.match(await titles('tasks/returns.task.yaml'), /^\$\(pass\) 2\/2 passed · /m));
     await show(path('policy.md'));

@@ -3,7 +3,7 @@ import { basename, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { checkFiles, readFiles } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { saveFilesOf } from '../../../src/extension/workspace/workspaceDomains.ts';
-import { audit, copyOf, eventually, foundIn, lineOf, placeOf, show, toldAt } from './desk.ts';
+import { audit, copyOf, eventually, foundIn, lineOf, positionOf, show, toldAt } from './desk.ts';
 import { type Sample, samples } from './samples.ts';
 
 const execute = vscode.commands.executeCommand;
@@ -84,7 +84,7 @@ function testSample(sample: Sample): void {
 
   test('describes the name under the mouse', async () => {
     for (const [file, words, told] of sample.hovers) {
-      await eventually(async () => assert.match(await toldAt(...(await placeOf(path(file), words))), told));
+      await eventually(async () => assert.match(await toldAt(...(await positionOf(path(file), words))), told));
     }
   });
 
@@ -92,7 +92,7 @@ function testSample(sample: Sample): void {
     for (const [file, words, target, line] of sample.definitions) {
       const found = await execute<(vscode.Location | vscode.LocationLink)[]>(
         'vscode.executeDefinitionProvider',
-        ...(await placeOf(path(file), words)),
+        ...(await positionOf(path(file), words)),
       );
       const places = found.map((each) => {
         const { uri, range } = 'uri' in each ? each : { uri: each.targetUri, range: each.targetRange };
@@ -104,7 +104,7 @@ function testSample(sample: Sample): void {
 
   test('finds every place that speaks of a tool, a rule and a persona, and those of one file', async () => {
     for (const [file, name, files] of sample.references) {
-      const at = await placeOf(path(file), name);
+      const at = await positionOf(path(file), name);
       const found = await execute<vscode.Location[]>('vscode.executeReferenceProvider', ...at);
       assert.deepEqual([...new Set(found.map(({ uri }) => basename(uri.fsPath)))].toSorted(), files);
       const words = found.map(async ({ uri, range }) => (await vscode.workspace.openTextDocument(uri)).getText(range));
@@ -223,7 +223,7 @@ function testRenames({ renames }: Sample, folder: string): void {
   for (const [what, file, words, from, to, files] of renames) {
     it(`${what} in all files`, async () => {
       const texts = await Promise.all(files.map(textOf));
-      const at = await placeOf(path(file), words);
+      const at = await positionOf(path(file), words);
       // The language features may still be reading what the rename before this one changed.
       await eventually(async () => {
         const edit = await editOf(at, to, files);

@@ -7,7 +7,7 @@ import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import type { RolloutState } from '../../../src/engine/core/events/state.ts';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { follow, stateHash } from '../../../src/engine/core/rollout/rollout.ts';
-import { outsideOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
 import { readLedger, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../src/engine/shell/records/recording.ts';
 import { rolloutName } from '../../../src/engine/shell/records/recordingName.ts';
@@ -48,8 +48,9 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
     const database = baseHash(settingOf(supervisor.loaded).world);
     const seats = { agent: { type: agent }, user } as const;
     const from = startOf(supervisor.domain, database, task, { seed, trial: 0, basis: 'evaluate', ...seats });
-    const outside = outsideOf(seats.agent, user, nobody.readKey, nobody.askPerson);
-    await supervisor.start({ task, from, seats: workerSeats(seats.agent, user), outside, recording, reads }).closed;
+    const externalSeats = externalSeatsOf(seats.agent, user, nobody.readKey, nobody.askPerson);
+    await supervisor.start({ task, from, seats: workerSeats(seats.agent, user), externalSeats, recording, reads })
+      .closed;
     return recording;
   }
 

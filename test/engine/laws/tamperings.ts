@@ -89,7 +89,7 @@ const moved =
     put(elsewhere, join(folder, name));
   };
 const isReceiptOf = (of: string) => (line: string) => line.includes(`{"receipt":{"rollout":"${of}"`);
-const placeOf = (lines: readonly string[], of: string) => lines.findIndex(isReceiptOf(of));
+const receiptIndex = (lines: readonly string[], of: string) => lines.findIndex(isReceiptOf(of));
 
 /** Signs the whole ledger again with a key. The receipt of the rollout gets the chain of the recording as it is now. */
 const resigned = (whose: 'key' | 'stranger') => (scene: Scene) => {
@@ -351,13 +351,13 @@ const inLedger: readonly Tampering[] = [
   ),
   given(
     'a receipt dropped',
-    onLines(ledger, (lines) => lines.toSpliced(placeOf(lines, rollout), 1)),
+    onLines(ledger, (lines) => lines.toSpliced(receiptIndex(lines, rollout), 1)),
     ledger,
   ),
   given(
     'a receipt dropped with its recording',
     (scene) => {
-      onLines(ledger, (lines) => lines.toSpliced(placeOf(lines, rollout), 1))(scene);
+      onLines(ledger, (lines) => lines.toSpliced(receiptIndex(lines, rollout), 1))(scene);
       drop(recording, sidecar)(scene);
     },
     ledger,
@@ -366,7 +366,7 @@ const inLedger: readonly Tampering[] = [
     'the last receipts dropped with their recordings',
     (scene) => {
       const lines = linesOf(readFileSync(join(scene.folder, ledger)));
-      const at = placeOf(lines, rollout);
+      const at = receiptIndex(lines, rollout);
       const dropped = lines
         .slice(at)
         .flatMap((line) => (JSON.parse(line) as { receipt?: Receipt }).receipt?.rollout ?? []);
@@ -401,7 +401,7 @@ const inLedger: readonly Tampering[] = [
     'a receipt of another run',
     ({ folder, other }) => {
       const [foreign = ''] = linesOf(readFileSync(join(other, ledger))).filter(isReceiptOf(rollout));
-      onLines(ledger, (lines) => lines.with(placeOf(lines, rollout), foreign))({ folder } as Scene);
+      onLines(ledger, (lines) => lines.with(receiptIndex(lines, rollout), foreign))({ folder } as Scene);
     },
     ledger,
   ),

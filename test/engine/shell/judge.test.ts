@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JudgeQuestion } from '../../../src/engine/core/rollout/judgement.ts';
-import { answerQuestion, outsideOf, type ToolReach } from '../../../src/engine/shell/externalSeats.ts';
+import { answerQuestion, externalSeatsOf, type ToolReach } from '../../../src/engine/shell/externalSeats.ts';
 import { askJudgeModel } from '../../../src/engine/shell/models/judge.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';
 import { modelServer } from '../../support/modelServer.ts';
@@ -20,7 +20,7 @@ async function judged(text: string) {
   const { url: baseUrl, requests } = await modelServer(() => text);
   const judge = { type: 'openai', model: 'j', baseUrl, keyName: 'KEY' } as const;
   const gold = { type: 'gold' } as const;
-  const outside = outsideOf(
+  const externalSeats = externalSeatsOf(
     gold,
     gold,
     () => 'k',
@@ -28,7 +28,7 @@ async function judged(text: string) {
     judge,
   );
   const about = { type: 'judge', question } as const;
-  const { answer, note } = await answerQuestion(about, outside, nothing, new AbortController().signal);
+  const { answer, note } = await answerQuestion(about, externalSeats, nothing, new AbortController().signal);
   return { answer, note, asked: requests[0] };
 }
 
@@ -76,13 +76,18 @@ test('an unclear answer is never a yes', async () => {
 
 test('only a model can judge', async () => {
   const gold = { type: 'gold' } as const;
-  const outside = outsideOf(
+  const externalSeats = externalSeatsOf(
     gold,
     gold,
     () => 'k',
     () => Promise.reject(new Error('nobody')),
     { type: 'human' },
   );
-  const { answer } = await answerQuestion({ type: 'judge', question }, outside, nothing, AbortSignal.timeout(1000));
+  const { answer } = await answerQuestion(
+    { type: 'judge', question },
+    externalSeats,
+    nothing,
+    AbortSignal.timeout(1000),
+  );
   expect(answer).toEqual({ holds: null, reason: 'only a model can judge' });
 });

@@ -8,7 +8,7 @@ import { measureOf, type Timing } from '../../../src/engine/core/evaluation/meas
 import { metricsOf } from '../../../src/engine/core/evaluation/metrics.ts';
 import type { UserView } from '../../../src/engine/core/seats/seat.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf } from '../../../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf } from '../../../src/engine/shell/externalSeats.ts';
 import { askUserModel } from '../../../src/engine/shell/models/simulatedUser.ts';
 import { sidecarPath } from '../../../src/engine/shell/records/recording.ts';
 import { openMeter } from '../../../src/engine/shell/runs/meter.ts';
@@ -240,8 +240,8 @@ test('the usage of a broken simulator counts for the budget', async () => {
     return answer && { ...answer, body: { ...(answer.body as object), usage } };
   });
   const meter = openMeter({ tokens: 100 }, {});
-  const outside = meter.metered(
-    outsideOf(
+  const externalSeats = meter.metered(
+    externalSeatsOf(
       { type: 'gold' },
       seat(url),
       () => undefined,
@@ -249,6 +249,6 @@ test('the usage of a broken simulator counts for the budget', async () => {
     ),
   );
   const { domain } = loadDomain(parcels);
-  await expect(outside.user(view, never, { ...domain, tools: [] })).rejects.toMatchObject({ name: 'Fault' });
+  await expect(externalSeats.user(view, never, { ...domain, tools: [] })).rejects.toMatchObject({ name: 'Fault' });
   expect(meter.spent().tokens).toBe(20);
 });

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../../../src/engine/shell/supervisor.ts';
@@ -38,12 +38,12 @@ async function stepping() {
       user,
     });
     const nobody = () => Promise.reject(new Error('nobody is here'));
-    const outside = outsideOf(agent, user, () => undefined, nobody);
+    const externalSeats = externalSeatsOf(agent, user, () => undefined, nobody);
     const request = {
       task,
       from: [from],
       seats: workerSeats(agent, user),
-      outside,
+      externalSeats,
       recording: null,
       pace: 'step',
     } as const;

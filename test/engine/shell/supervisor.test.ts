@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf, workerSeats } from '../../../src/engine/shell/externalSeats.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../src/engine/shell/supervisor.ts';
@@ -20,13 +20,13 @@ test('a rollout that starts after the supervisor was closed is rejected', async 
     basis: 'evaluate',
     ...seats,
   });
-  const outside = outsideOf(
+  const externalSeats = externalSeatsOf(
     seats.agent,
     seats.user,
     () => undefined,
     () => Promise.reject(new Error('no person has a seat')),
   );
   await supervisor.close();
-  const request = { task, from, seats: workerSeats(seats.agent, seats.user), outside, recording: null };
+  const request = { task, from, seats: workerSeats(seats.agent, seats.user), externalSeats, recording: null };
   await expect(supervisor.start(request).closed).rejects.toThrow('The supervisor is closed.');
 });

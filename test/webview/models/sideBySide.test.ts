@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { AlignedRow, RecordingsCompared } from '../../../src/webview/messages/compared.ts';
 import {
-  factsOf,
+  comparisonRows,
   firstStart,
   headingOf,
   namesOf,
@@ -73,7 +73,7 @@ describe('where they part', () => {
 });
 
 test('the numbers of both', () => {
-  const facts = Object.fromEntries(factsOf(twoRecordings).map(({ label, cells }) => [label, cells]));
+  const facts = Object.fromEntries(comparisonRows(twoRecordings).map(({ label, cells }) => [label, cells]));
   expect(facts).toMatchObject({
     Reward: ['1', '0'],
     Why: ['the database held', 'the orders differ'],

@@ -195,6 +195,13 @@ def check_options(kind: Literal["sft", "grpo"], config: Any) -> None:
             raise ConfigurationError(f"trl: {name} is the key {keys[name]} here; set that")
         if name in own:
             raise ConfigurationError(f"trl: {name} cannot be set, because Rehearsal's rollouts depend on its value")
+        if "hub" in name:
+            raise ConfigurationError(
+                f"trl: {name} cannot be set, because a file that comes with a domain could publish the model with your "
+                "token. Upload a checkpoint yourself: hf upload OWNER/NAME FOLDER"
+            )
+        if name == "trust_remote_code":
+            raise ConfigurationError(f"trl: {name} cannot be set, because a model's own code would run with your keys")
         if name not in names:
             close = difflib.get_close_matches(name, names, 1)
             hint = f"; did you mean {close[0]}?" if close else ""

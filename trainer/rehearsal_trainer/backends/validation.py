@@ -25,7 +25,7 @@ def validated(
     """
     cadence = Cadence(math.ceil(steps / 20), steps)
 
-    def look(step: int) -> Mapping[str, float]:
+    def measure(step: int) -> Mapping[str, float]:
         values = evaluate(step) if evaluate else {}
         if not cadence.is_due(step):
             return values
@@ -33,7 +33,7 @@ def validated(
         loss = loss_of(trainer, rows, micro_batch)
         return {**values, "validation_loss": loss, "validation_seconds": time.monotonic() - started}
 
-    return look
+    return measure
 
 
 def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float:

@@ -70,7 +70,7 @@ def at_least(
 ) -> Callable[[Sequence[Row], Limits], Finding | None]:
     """Returns a condition: a metric is at its limit or above, in the last row or in the last `patience` rows."""
 
-    def look(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    def condition(rows: Sequence[Row], limits: Limits) -> Finding | None:
         count = int(limits["patience"]) if lasting else 1
         last = [row.get(metric) for row in rows[-count:]]
         measured = [value for value in last if value is not None]
@@ -80,7 +80,7 @@ def at_least(
         steps = "one optimizer step" if count == 1 else f"{count} optimizer steps in a row"
         return said.format(value=measured[-1], steps=steps), evidence
 
-    return look
+    return condition
 
 
 def compared(rows: Sequence[Row], metric: str, limits: Limits) -> tuple[float | None, float | None]:

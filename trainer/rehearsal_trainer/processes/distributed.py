@@ -77,7 +77,7 @@ def launch(processes: int, command: Sequence[str]) -> int:
         shutdown_timeout=ENDING_S,
     )
     try:
-        elastic_launch(config, sys.executable)("-m", "rehearsal_trainer", *command)
+        elastic_launch(config, sys.executable)("-P", "-m", "rehearsal_trainer", *command)
     except ChildFailedError as error:
         number, failure = error.get_first_failure()
         if failure.exitcode > 0:

@@ -38,7 +38,7 @@ from rehearsal_trainer.values.messages import Json
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 REST = 2**28
 """The bytes that recordings, logs and tokenizers are assumed to take."""
-LOOK_S = 60
+PROBE_S = 60
 BYTES_IN_4BIT = (4 + 8 / 64 + 32 / (64 * 256)) / 8
 """The bytes of a weight in NF4 with double quantization.
 
@@ -202,10 +202,10 @@ def check_vllm(python: str | None) -> None:
     """Raises ConfigurationError if the path for vLLM is not a Python or does not have vLLM."""
     if python is None:
         return
-    look = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
+    probe = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
     try:
         found = subprocess.run(
-            [python, "-c", look], capture_output=True, text=True, timeout=LOOK_S, check=False, env=without_keys()
+            [python, "-c", probe], capture_output=True, text=True, timeout=PROBE_S, check=False, env=without_keys()
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ConfigurationError(

@@ -130,7 +130,7 @@ class RunFolder:
         if self._reports is not None:
             self._reports.write(step, now, measured)
         if self._limits is not None:
-            self._look({"step": step, **measured}, self._limits)
+            self._raise_alarms({"step": step, **measured}, self._limits)
 
     def watch(self, limits: alarms.Limits, pause_on: Sequence[str]) -> None:
         """Starts checking every optimizer step for alarms; an alarm in `pause_on` requests a stop.
@@ -166,7 +166,7 @@ class RunFolder:
         if pauses and self._paused is None:
             self._paused = alarm
 
-    def _look(self, row: dict[str, float], limits: alarms.Limits) -> None:
+    def _raise_alarms(self, row: dict[str, float], limits: alarms.Limits) -> None:
         self._rows.append(row)
         for alarm in alarms.raised(self._rows, limits, self.kind):
             self.raise_alarm(alarm)

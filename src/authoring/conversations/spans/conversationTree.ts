@@ -45,11 +45,11 @@ export function conversationsIn(given: readonly Step[], silence: (id: string, st
 /** Leaves out spans that were exported again: of each, the one with the most messages stays, and of such the last. */
 function withoutCopies(steps: readonly Step[]): readonly Step[] {
   const kept = new Map<string, Step>();
-  const wordsOf = ({ input, output }: Step) => input.length + output.length;
+  const messageCount = ({ input, output }: Step) => input.length + output.length;
   for (const [at, step] of steps.entries()) {
     const key = step.id === '' ? `${at}` : JSON.stringify([step.trace, step.id, step.conversation]);
     const known = kept.get(key);
-    if (!known || wordsOf(step) >= wordsOf(known)) kept.set(key, step);
+    if (!known || messageCount(step) >= messageCount(known)) kept.set(key, step);
   }
   return [...kept.values()];
 }
@@ -272,10 +272,10 @@ function silentFailures(steps: readonly Step[], tree: Tree): readonly ImportProb
 
 function attemptNote(step: Step): ImportProblem {
   const what = step.isError ? 'an attempt that failed' : 'an attempt that was abandoned';
-  return { ...placeOf(step), message: `${spanOf(step)} is ${what}, without an answer; it is left out` };
+  return { ...fileLineOf(step), message: `${spanOf(step)} is ${what}, without an answer; it is left out` };
 }
 
-const placeOf = ({ file, line }: Step) => ({ file, line });
+const fileLineOf = ({ file, line }: Step) => ({ file, line });
 const spanOf = ({ id, name }: Step) => `span ${id}${name === '' ? '' : ` (${name})`}`;
 
 function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: Tree): ImportProblem {
@@ -286,7 +286,7 @@ function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: T
     : isAttempt
       ? 'an attempt that was abandoned'
       : 'a call of the model beside the conversation';
-  return { ...placeOf(step), message: `${spanOf(step)} is ${what}; it is left out` };
+  return { ...fileLineOf(step), message: `${spanOf(step)} is ${what}; it is left out` };
 }
 
 /** Returns how many messages two histories have in common from their start. */

@@ -117,7 +117,7 @@ export class Threads {
     thread.calls.push(call);
     this.#ends.set(call, this.#numbered([...call.asked, ...call.said]).histories.at(-1) ?? 0);
     thread.changed = this.#ends.size;
-    const { agent, turn, tools } = this.#placeOf(call);
+    const { agent, turn, tools } = this.#callKeysOf(call);
     const { trace } = call.step;
     this.#traces.set(tools, (this.#traces.get(tools) ?? new Set()).add(trace));
     thread.keys = new Set(
@@ -148,7 +148,7 @@ export class Threads {
   }
 
   /** Returns what the last call of a thread and one that continues it without its messages have in common. */
-  #placeOf({ step, system, tools, agent }: Call): Place {
+  #callKeysOf({ step, system, tools, agent }: Call): CallKeys {
     const { trace, conversation } = step;
     const kind = this.#number(`kind ${JSON.stringify([system, tools])}`);
     const own = agent ? this.#number(agent) : 0;
@@ -170,7 +170,7 @@ export class Threads {
   #followed(call: Call): OpenThread | undefined {
     const { asked, step, agent: own } = call;
     if (asked.length === 0 || asked[0]?.role === 'tool') return this.#last;
-    const { agent, turn, tools } = this.#placeOf(call);
+    const { agent, turn, tools } = this.#callKeysOf(call);
     const others = [...(this.#traces.get(tools) ?? [])].filter((trace) => trace !== step.trace);
     const found = [
       this.#lastAt(agent),
@@ -250,7 +250,7 @@ export class Threads {
 }
 
 /** The keys of the last call of a thread: its agent, the turn of an agent with its name, and its tools. */
-type Place = { readonly agent: string | undefined; readonly turn: string | undefined; readonly tools: string };
+type CallKeys = { readonly agent: string | undefined; readonly turn: string | undefined; readonly tools: string };
 
 const keyOfWhole = (history: number | undefined) => `whole ${history}`;
 const keyOfEnd = (before: number | undefined, last: number | undefined) => `end ${before} ${last}`;

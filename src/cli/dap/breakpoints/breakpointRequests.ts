@@ -88,7 +88,7 @@ export class BreakpointRequests {
   set(args: DebugProtocol.SetBreakpointsArguments): Placed {
     const path = args.source?.path ?? '';
     const asked = args.breakpoints ?? [];
-    this.#places?.look(path);
+    this.#places?.refresh(path);
     const isInside = (each: DebugProtocol.SourceBreakpoint) => this.#isInside(path, each);
     this.#inside.set(path, asked.filter(isInside).length);
     return this.#placed(
@@ -129,7 +129,7 @@ export class BreakpointRequests {
   locations(args: DebugProtocol.BreakpointLocationsArguments): { breakpoints: DebugProtocol.BreakpointLocation[] } {
     const { line = 1, endLine = line } = args;
     const path = args.source?.path ?? '';
-    this.#places?.look(path);
+    this.#places?.refresh(path);
     const all = this.#domain ? lines(this.#domain, path) : [];
     const shown = all.map((each) => this.#lines.toClient(each));
     return { breakpoints: shown.filter((each) => each >= line && each <= endLine).map((each) => ({ line: each })) };

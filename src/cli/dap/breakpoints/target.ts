@@ -132,8 +132,8 @@ function nearest(
   path: string,
   line: number,
 ) {
-  const above = entries.filter(([, at]) => resolve(at.file) === path && at.line <= line);
-  const [first] = above.toSorted(([, a], [, b]) => b.line - a.line);
+  const preceding = entries.filter(([, at]) => resolve(at.file) === path && at.line <= line);
+  const [first] = preceding.toSorted(([, a], [, b]) => b.line - a.line);
   return first && { id: first[0], line: first[1].line };
 }
 

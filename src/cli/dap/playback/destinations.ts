@@ -5,7 +5,7 @@ import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../../terminal/io.ts';
 import { place, stopsAt } from '../breakpoints/target.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
-import { nameOf, placeOf } from '../rollout/frames.ts';
+import { nameOf, stepLocation } from '../rollout/frames.ts';
 
 /** Somewhere that a session can go, as a client offers it to a person. */
 export type Destination = { readonly label: string } & (
@@ -64,7 +64,7 @@ export function destinationsAt(debuggee: Debuggee, file: string, line: number): 
 }
 
 function isOn(domain: LoadedDomain, step: Step, path: string, line: number): boolean {
-  const stands = placeOf(domain, step, undefined);
+  const stands = stepLocation(domain, step, undefined);
   return stands.line === line && resolve(stands.file) === path;
 }
 

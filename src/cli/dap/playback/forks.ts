@@ -18,7 +18,7 @@ export type ChangeNews = {
   readonly since: number;
 };
 
-type Watcher = {
+type ForksObserver = {
   /** A fork is played on another reading of the domain's files. */
   readonly onPlaces: (places: PresentPlaces) => void;
   readonly onChanged: (news: ChangeNews) => void;
@@ -27,12 +27,12 @@ type Watcher = {
 /** The forks that a person asks for without an edit, and the evidence that leads to one. Knows no protocol. */
 export class Forks {
   readonly #playback: Playback;
-  readonly #watcher: Watcher;
+  readonly #observer: ForksObserver;
   #files: ChangedFiles;
 
-  constructor(playback: Playback, watcher: Watcher) {
+  constructor(playback: Playback, observer: ForksObserver) {
     this.#playback = playback;
-    this.#watcher = watcher;
+    this.#observer = observer;
     this.#files = this.#filesNow();
   }
 
@@ -71,7 +71,7 @@ export class Forks {
       const { domain, words } = this.#present(step);
       const then = await playback.branch(() => this.#debuggee.swap(step, domain, words));
       this.#files = this.#filesNow();
-      this.#watcher.onPlaces(this.#debuggee.places);
+      this.#observer.onPlaces(this.#debuggee.places);
       return then;
     });
   }
@@ -100,11 +100,11 @@ export class Forks {
     };
   }
 
-  /** Every file that changed; of those that were not told yet the watcher is. */
+  /** Every file that changed; of those that were not told yet the observer is. */
   changed(): readonly ChangedFile[] {
-    this.#debuggee.look();
+    this.#debuggee.refreshPlaces();
     const news = this.#files.news(this.#debuggee.steps.length - 1);
-    if (news.files.length > 0) this.#watcher.onChanged(news);
+    if (news.files.length > 0) this.#observer.onChanged(news);
     return this.#files.changed();
   }
 

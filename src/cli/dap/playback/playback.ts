@@ -26,7 +26,7 @@ export type Stop = {
 };
 
 /** Receives the events of a playback. */
-export type Watcher = {
+export type PlaybackObserver = {
   /** The cursor went forward. */
   readonly onStep: () => void;
   /** A log breakpoint was reached. */
@@ -58,18 +58,18 @@ export class Playback {
   readonly debuggee: Debuggee;
   readonly #breakpoints: Breakpoints;
   readonly #configuration: Configuration;
-  readonly #watcher: Watcher;
+  readonly #observer: PlaybackObserver;
   #stop: Stop = { reason: 'entry', text: '' };
   /** Settled by `pause`, while a movement or a fork is under way. The first movement is that to the first stop. */
   #running: PromiseWithResolvers<'paused'> | null = Promise.withResolvers();
   #isOver = false;
   #isToldTheEnd = false;
 
-  constructor(debuggee: Debuggee, breakpoints: Breakpoints, configuration: Configuration, watcher: Watcher) {
+  constructor(debuggee: Debuggee, breakpoints: Breakpoints, configuration: Configuration, observer: PlaybackObserver) {
     this.debuggee = debuggee;
     this.#breakpoints = breakpoints;
     this.#configuration = configuration;
-    this.#watcher = watcher;
+    this.#observer = observer;
   }
 
   /** Returns where the session is, or was last. */
@@ -187,7 +187,7 @@ export class Playback {
     if (!isLive || !Number.isInteger(turn) || turn < 1) throw new UsageError(noTurn(turn, last));
     return () => {
       debuggee.moveTo(debuggee.steps.length - 1);
-      this.#watcher.onStep();
+      this.#observer.onStep();
       const isThere = ({ event, state }: Step) => event.type === 'agentReplied' && state.turn === turn;
       return this.#run((step) => (isThere(step) ? `turn ${turn}` : null), 'goto');
     };
@@ -198,7 +198,7 @@ export class Playback {
     if (!there) throw new UsageError(`step ${step} no longer exists`);
     return () => {
       this.debuggee.moveTo(step);
-      this.#watcher.onStep();
+      this.#observer.onStep();
       const text = there.event.type === 'agentReplied' ? `turn ${there.state.turn}` : `step ${step}`;
       this.#stopAt({ reason: 'goto', text });
     };
@@ -213,7 +213,7 @@ export class Playback {
     });
   }
 
-  /** Forks and is after the edit. What it gives tells the watcher, once the edit itself is answered. */
+  /** Forks and is after the edit. What it gives tells the observer, once the edit itself is answered. */
   fork(edit: Edit): Promise<Then> {
     return this.branch(() => this.debuggee.fork(edit), { rule: this.#ruleInView });
   }
@@ -226,7 +226,7 @@ export class Playback {
   }
 
   /**
-   * Makes a fork and is where it begins. What it gives tells the watcher, once the request itself is answered.
+   * Makes a fork and is where it begins. What it gives tells the observer, once the request itself is answered.
    * @param goesOn whether it continues at once, to the next breakpoint or to the turn of a person
    * @param rule the one that a person looks at, which stays in view
    */
@@ -236,7 +236,7 @@ export class Playback {
   ): Promise<Then> {
     const { words, from } = await this.#leaveFor(make);
     return async () => {
-      this.#watcher.onFork(words);
+      this.#observer.onFork(words);
       if (goesOn) await this.#run(() => null);
       else this.#stopAt({ reason: 'fork', text: `forked: continues from ${from}`, ...(rule ? { rule } : {}) });
     };
@@ -255,7 +255,7 @@ export class Playback {
     if (!reply) throw new UsageError('no seat has answered yet: step to an answer of the agent or of the user');
     const { words } = await this.#leaveFor(() => this.debuggee.fork({ type: 'sample', step: reply.n }));
     return () => {
-      this.#watcher.onFork(words);
+      this.#observer.onFork(words);
       return this.#run(({ event }) => `re-sampled: ${event.type}`, 'sample');
     };
   }
@@ -265,13 +265,13 @@ export class Playback {
     if (this.#isOver) throw new UsageError('the session has ended: attach to the recording to continue from it');
     const left = await make();
     this.#isToldTheEnd = false;
-    this.#watcher.onLeave();
+    this.#observer.onLeave();
     return left;
   }
 
   /** Continues without a request, because a person's turn was typed before it was requested. */
   goOn(): Promise<void> {
-    this.#watcher.onLeave();
+    this.#observer.onLeave();
     this.debuggee.moveTo(this.debuggee.steps.length - 1);
     return this.toNextStep();
   }
@@ -296,12 +296,12 @@ export class Playback {
     const breathe = breathing();
     for (;;) {
       await breathe();
-      const awaited = debuggee.cursor === debuggee.steps.length - 1 ? this.#watcher.awaited() : null;
-      if (awaited) this.#watcher.onAwaited(awaited);
+      const awaited = debuggee.cursor === debuggee.steps.length - 1 ? this.#observer.awaited() : null;
+      if (awaited) this.#observer.onAwaited(awaited);
       const found = await Promise.race([paused, debuggee.ready()]);
       if (this.#isOver || found === false) return null;
       if (found === 'paused') {
-        const seat = this.#watcher.awaited();
+        const seat = this.#observer.awaited();
         return { reason: 'pause', text: seat ? `paused in the turn of the ${seat}` : 'paused' };
       }
       debuggee.next();
@@ -323,7 +323,7 @@ export class Playback {
   /** Stops at the end, so that one can step back from it; to continue from there ends the session. */
   async #stopAtEnd(): Promise<void> {
     const { current, failure } = this.debuggee;
-    if (failure) this.#watcher.onFailure(`the rollout cannot continue: ${failure}`);
+    if (failure) this.#observer.onFailure(`the rollout cannot continue: ${failure}`);
     this.#isToldTheEnd = true;
     if (this.#configuration.noStopAtEnd || this.#configuration.noDebug) return this.#end();
     const reward = current?.state.reward;
@@ -334,15 +334,15 @@ export class Playback {
 
   async #end(): Promise<void> {
     await this.close();
-    this.#watcher.onOver();
+    this.#observer.onOver();
   }
 
   /** The cursor went forward: what is shown of the step, and what log breakpoints say about it. */
   #forward(): void {
-    this.#watcher.onStep();
+    this.#observer.onStep();
     const { current, steps } = this.debuggee;
     if (!current || this.#configuration.noDebug) return;
-    for (const text of this.#breakpoints.logsAt(current, steps)) this.#watcher.onLog(text);
+    for (const text of this.#breakpoints.logsAt(current, steps)) this.#observer.onLog(text);
   }
 
   #hit(): Hit | null {
@@ -353,7 +353,7 @@ export class Playback {
   #stopAt(stop: Stop): void {
     this.#running = null;
     this.#stop = stop;
-    this.#watcher.onStop(stop);
+    this.#observer.onStop(stop);
   }
 }
 

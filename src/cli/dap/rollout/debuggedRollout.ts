@@ -3,7 +3,7 @@ import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Inside, LiveRollout, RolloutClosed } from '../../../engine/shell/supervisor.ts';
 import type { WorkerEvent } from '../../../engine/shell/workers/workerMessage.ts';
 
-type Watcher = {
+type RolloutObserver = {
   /** Returns the setting over which states are folded. */
   readonly setting: () => Setting;
   /** Awaited before the rollout continues from its last step. */
@@ -20,11 +20,11 @@ export class DebuggedRollout {
   #allowed = -1;
   #failure: unknown = null;
   #waiting: (() => void)[] = [];
-  readonly #watcher: Watcher;
+  readonly #observer: RolloutObserver;
 
   /** @param recorded the steps of a recording: nothing is live until `begin` */
-  constructor(watcher: Watcher, recorded: readonly Step[] = []) {
-    this.#watcher = watcher;
+  constructor(observer: RolloutObserver, recorded: readonly Step[] = []) {
+    this.#observer = observer;
     this.#steps = [...recorded];
   }
 
@@ -105,7 +105,7 @@ export class DebuggedRollout {
 
   async #step(live: LiveRollout): Promise<void> {
     const last = this.#steps.at(-1);
-    if (last) await this.#watcher.beforeStep(last);
+    if (last) await this.#observer.beforeStep(last);
     if (this.#live === live) live.step();
   }
 
@@ -114,7 +114,7 @@ export class DebuggedRollout {
       // A rollout that had to start again on a fresh tool source comes from its first event on.
       if (n < this.#steps.length) this.#restart(n);
       const before = this.#steps.at(-1)?.state ?? null;
-      this.#steps.push({ n, event, state: follow(this.#watcher.setting(), before, event) });
+      this.#steps.push({ n, event, state: follow(this.#observer.setting(), before, event) });
       if (event.type === 'rewarded') this.#live?.step();
     }
     this.#wake();
@@ -123,7 +123,7 @@ export class DebuggedRollout {
   #restart(n: number): void {
     this.#steps = this.#steps.slice(0, n);
     this.#allowed = n;
-    this.#watcher.onRestart(n);
+    this.#observer.onRestart(n);
   }
 
   #change(): Promise<void> {

@@ -10,7 +10,7 @@ import type { Reads } from '../../../engine/core/events/reads.ts';
 import { baseHash } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
-import { type AskPerson, type OnModel, outsideOf, workerSeats } from '../../../engine/shell/externalSeats.ts';
+import { type AskPerson, externalSeatsOf, type OnModel, workerSeats } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import type { ReadKey } from '../../../engine/shell/models/modelSettings.ts';
 import {
@@ -121,9 +121,9 @@ export class Debuggee {
   }
 
   /** Looks where the files have the parts of the domain now. */
-  look(): void {
+  refreshPlaces(): void {
     const task = this.#runtime.domain.locations.tasks.get(baseTask(this.#started.task.id));
-    this.places.look(task?.file);
+    this.places.refresh(task?.file);
   }
 
   /** The domain as states are folded over it. Its tools are described once `describe` was waited for. */
@@ -420,12 +420,12 @@ export class Debuggee {
     this.#seats = { agent, user };
     this.#cursor = -1;
     this.#recording = recording;
-    const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel, toolSettings);
+    const externalSeats = externalSeatsOf(agent, user, readKey, askPerson, judge, onModel, toolSettings);
     const request = {
       task,
       from,
       seats: workerSeats(agent, user),
-      outside,
+      externalSeats,
       recording,
       run: this.#run,
       sidecar,

@@ -5,7 +5,7 @@ import type { RolloutStarted } from '../../../engine/core/events/event.ts';
 import { withWrites } from '../../../engine/core/events/world.ts';
 import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
-import { outsideOf } from '../../../engine/shell/externalSeats.ts';
+import { externalSeatsOf } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import { hasSources } from '../../../engine/shell/load/loadedDomain.ts';
 import { settingOf } from '../../../engine/shell/replay.ts';
@@ -15,7 +15,7 @@ import type { Supervisor } from '../../../engine/shell/supervisor.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import { PresentPlaces } from './presentPlaces.ts';
 
-type GroundOptions = {
+type RuntimeOptions = {
   readonly log: (text: string) => void;
   /** Whether a JavaScript debugger may attach to the worker. */
   readonly inspectable?: boolean;
@@ -27,12 +27,12 @@ export class DomainRuntime {
   readonly domain: LoadedDomain;
   /** The lines where the files have the parts of the domain now. */
   readonly places: PresentPlaces;
-  readonly #options: GroundOptions;
+  readonly #options: RuntimeOptions;
   #supervisor: Promise<Supervisor> | null = null;
   #setting: Setting;
   #gold: Promise<World | string> | null = null;
 
-  constructor(domain: LoadedDomain, options: GroundOptions) {
+  constructor(domain: LoadedDomain, options: RuntimeOptions) {
     this.domain = domain;
     this.places = new PresentPlaces(domain);
     this.#options = options;
@@ -104,7 +104,7 @@ export class DomainRuntime {
       task: this.taskOf(last.started),
       from: [...prepared.map(({ event }) => event), { type: 'rolloutEnded', reason: 'cancelled' }],
       seats: { agent: 'gold', user: 'agenda' },
-      outside: outsideOf({ type: 'gold' }, { type: 'agenda' }, () => undefined, nobody),
+      externalSeats: externalSeatsOf({ type: 'gold' }, { type: 'agenda' }, () => undefined, nobody),
       recording: null,
       wantsGold: true,
     });

@@ -8,7 +8,7 @@ import { type Failure, verdictText } from '../../../engine/core/events/event.ts'
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { counted } from '../../../engine/core/text/counted.ts';
 import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
-import type { Location } from '../../../engine/shell/files/diagnostic.ts';
+import type { FileLine, Location } from '../../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain, TaskLocation } from '../../../engine/shell/load/loadedDomain.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -31,7 +31,7 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
     .filter(({ event }) => event.type === 'agentReplied')
     .reverse();
   return [current, ...turns].map((step, index) => {
-    const { file, line } = placeOf(domain, step, index === 0 ? focus : undefined);
+    const { file, line } = stepLocation(domain, step, index === 0 ? focus : undefined);
     return {
       name: index === 0 ? nameOf(step) : `turn ${step.state.turn}: ${nameOf(step)}`,
       file,
@@ -100,11 +100,11 @@ export function nameOf({ event, state }: Step): string {
  * Returns where in the domain's files a step is about something: its rule, its tool, its part of the task, else the
  * task.
  */
-export function placeOf(
+export function stepLocation(
   { locations, parts, domain }: LoadedDomain,
   { event, state }: Step,
   focus: string | undefined,
-): Pick<Location, 'file' | 'line'> {
+): FileLine {
   const { started } = state;
   const ownTask = locations.tasks.get(baseTask(started.task.id));
   const task = ownTask ?? locations.domain;
@@ -149,7 +149,7 @@ function ruleOf({ rules }: LoadedDomain['domain'], text: string): string {
 }
 
 /** Returns where a failure says that it comes from, unless it was recorded where the domain has another folder. */
-function failedAt(failure: Failure | undefined): Pick<Location, 'file' | 'line'> | undefined {
+function failedAt(failure: Failure | undefined): FileLine | undefined {
   const { file, line = 1 } = failure ?? {};
   return file !== undefined && isAbsolute(file) && existsSync(file) ? { file, line } : undefined;
 }

@@ -34,7 +34,7 @@ export class PresentPlaces {
    * Reads the files again where one of them has changed.
    * @param file one that a client asks about, which is followed from then on
    */
-  look(file?: string): void {
+  refresh(file?: string): void {
     if (file !== undefined && this.#begun.parts.texts.has(file)) this.#files.add(file);
     const stamps = this.#stampsNow();
     if (stamps === this.#stamps) return;

@@ -4,8 +4,13 @@ import { UsageError } from '../../terminal/io.ts';
 import { rowExpression } from './edit.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
-type Place = { readonly number: number; readonly shown: string; readonly name: string; readonly condition?: string };
-type Placed = { readonly breakpoints: readonly DebugProtocol.Breakpoint[] };
+type TypedBreakpoint = {
+  readonly number: number;
+  readonly shown: string;
+  readonly name: string;
+  readonly condition?: string;
+};
+type BreakpointsAnswer = { readonly breakpoints: readonly DebugProtocol.Breakpoint[] };
 
 /** Kinds that a function breakpoint names in the same way, with what follows them. */
 const named: ReadonlyMap<string, string> = new Map([
@@ -27,7 +32,7 @@ const accesses: ReadonlyMap<string, string> = new Map([
 /** The breakpoints that were typed in a terminal. The adapter receives each kind whole, as from every client. */
 export class TerminalBreakpoints {
   readonly #client: InProcessClient;
-  #places: readonly Place[] = [];
+  #typed: readonly TypedBreakpoint[] = [];
   #filters: readonly DebugProtocol.ExceptionBreakpointsFilter[] = [];
   #active: readonly string[] = [];
   #last = 0;
@@ -45,7 +50,7 @@ export class TerminalBreakpoints {
   /** Lists the breakpoints, each with the name by which it is deleted. */
   list(): string {
     const rows = [
-      ...this.#places.map(({ number, shown }) => `  ${String(number).padEnd(12)}${shown}`),
+      ...this.#typed.map(({ number, shown }) => `  ${String(number).padEnd(12)}${shown}`),
       ...this.#filters
         .filter(({ filter }) => this.#active.includes(filter))
         .map(({ filter, description }) => `  ${filter.padEnd(12)}${description}`),
@@ -71,11 +76,11 @@ export class TerminalBreakpoints {
     }
     const name = await this.#nameOf(kind, words.join(' '));
     const number = this.#last + 1;
-    const place = { number, shown: text, name, ...(condition === undefined ? {} : { condition }) };
-    const placed = await this.#set([...this.#places, place]);
-    const { verified, message } = placed.breakpoints.at(-1) ?? { verified: false };
+    const typed = { number, shown: text, name, ...(condition === undefined ? {} : { condition }) };
+    const answer = await this.#set([...this.#typed, typed]);
+    const { verified, message } = answer.breakpoints.at(-1) ?? { verified: false };
     if (!verified) {
-      await this.#set(this.#places.filter((each) => each !== place));
+      await this.#set(this.#typed.filter((each) => each !== typed));
       throw new UsageError(message ?? `the breakpoint "${text}" was refused`);
     }
     this.#last = number;
@@ -101,12 +106,12 @@ export class TerminalBreakpoints {
 
   /** Deletes a breakpoint by its number, a filter by its name, or all. Throws a `UsageError` if it is not set. */
   async delete(text: string): Promise<string> {
-    const places = this.#places.filter(({ number }) => text !== 'all' && String(number) !== text);
+    const breakpoints = this.#typed.filter(({ number }) => text !== 'all' && String(number) !== text);
     const active = this.#active.filter((each) => text !== 'all' && each !== text);
-    const count = this.#places.length + this.#active.length - places.length - active.length;
+    const count = this.#typed.length + this.#active.length - breakpoints.length - active.length;
     if (count === 0 && text !== 'all')
       throw new UsageError(`there is no breakpoint "${text}". These are set:\n${this.list()}`);
-    await this.#set(places);
+    await this.#set(breakpoints);
     await this.#stopOn(active);
     return text === 'all' ? 'all breakpoints are deleted' : `breakpoint ${text} is deleted`;
   }
@@ -127,10 +132,10 @@ export class TerminalBreakpoints {
     return access ? `${access}:${await rowExpression(this.#client, rest)}` : `${kind}:${rest}`;
   }
 
-  async #set(places: readonly Place[]): Promise<Placed> {
-    this.#places = places;
-    const breakpoints = places.map(({ name, condition }) => ({ name, ...(condition ? { condition } : {}) }));
-    return this.#client.request<Placed>('setFunctionBreakpoints', { breakpoints });
+  async #set(breakpoints: readonly TypedBreakpoint[]): Promise<BreakpointsAnswer> {
+    this.#typed = breakpoints;
+    const wanted = breakpoints.map(({ name, condition }) => ({ name, ...(condition ? { condition } : {}) }));
+    return this.#client.request<BreakpointsAnswer>('setFunctionBreakpoints', { breakpoints: wanted });
   }
 
   async #stopOn(filters: readonly string[]): Promise<void> {

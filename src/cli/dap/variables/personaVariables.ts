@@ -84,7 +84,7 @@ function agendaRows(view: SeatView): readonly Variable[] {
         }),
     },
     row('does not know', task.user.unknown.join(', ') || 'nothing'),
-    row('still to get', wishesLeft(left, Object.fromEntries(facts))),
+    row('still to get', goalsLeft(left, Object.fromEntries(facts))),
     row('said yes', `${progress.confirmed.length} times`),
     row('heard done', `${progress.reports.length} times`),
     row('heard no', `${progress.refusals} times`),
@@ -98,7 +98,7 @@ function agendaRows(view: SeatView): readonly Variable[] {
 }
 
 /** Wishes that were neither agreed nor reported, each by a fact that tells it from the others. */
-function wishesLeft(left: readonly string[], facts: Readonly<Record<string, { readonly say: string }>>): string {
+function goalsLeft(left: readonly string[], facts: Readonly<Record<string, { readonly say: string }>>): string {
   const words = left.map((name) => `${name}: ${facts[name]?.say ?? ''}`);
   return words.length === 0 ? 'nothing that it could tell' : `what is about ${words.join(', ')}`;
 }

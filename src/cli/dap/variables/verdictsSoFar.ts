@@ -6,7 +6,7 @@ import { isDemanding, type Verdict, verdictWord } from '../../../engine/core/eve
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import { rewardOf } from '../../../engine/core/reward/reward.ts';
 import { type Path, showPath } from '../../../engine/core/values/json.ts';
-import { stateOutside } from '../../../engine/core/verifiers/assertions.ts';
+import { isExternalState } from '../../../engine/core/verifiers/assertions.ts';
 import { goldLike } from '../../../engine/core/verifiers/database.ts';
 import { verdictsOf } from '../../../engine/core/verifiers/verify.ts';
 import { diffDatabases } from '../../../engine/core/world/database.ts';
@@ -57,7 +57,7 @@ function openReason(name: VerifierName, task: Task, gold: World | string): reado
     case 'database':
       return typeof gold === 'string' ? [`decided at the end: ${gold}`] : [];
     case 'assertions':
-      return task.assertions.some((assertion) => stateOutside(assertion.in))
+      return task.assertions.some((assertion) => isExternalState(assertion.in))
         ? ['decided at the end: it looks into a source outside']
         : [];
     case 'turns':

@@ -7,7 +7,7 @@ import type { RolloutState } from '../../../engine/core/events/state.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords, sentenceOf } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
-import { nameOf, placeOf } from '../rollout/frames.ts';
+import { nameOf, stepLocation } from '../rollout/frames.ts';
 import { changesOf, heldIn } from './explanation.ts';
 import { type Difference, differencesFrom, standingsAt } from './verdictsSoFar.ts';
 
@@ -112,7 +112,7 @@ const indent = ' '.repeat(12);
 function evidenceLine(domain: LoadedDomain, steps: readonly Step[], n: number, rule?: string): ChainLine {
   const step = steps[n];
   if (!step) return { text: `${indent}step ${n}` };
-  return { text: `${indent}step ${n}  ${whatHappened(steps, step)}`, at: placeOf(domain, step, rule) };
+  return { text: `${indent}step ${n}  ${whatHappened(steps, step)}`, at: stepLocation(domain, step, rule) };
 }
 
 function whatHappened(steps: readonly Step[], step: Step): string {

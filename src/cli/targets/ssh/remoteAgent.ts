@@ -68,7 +68,7 @@ export function openSsh(address: SshAddress, command: string, { signal, onWords 
   const cut = () => void child.kill('SIGKILL');
   if (signal?.aborted) cut();
   signal?.addEventListener('abort', cut, { once: true });
-  const words = wordsOf(child, onWords);
+  const words = collectedStderr(child, onWords);
   const ended = endOf(child);
   // The end reports what can no longer be written.
   child.stdin.on('error', () => undefined);
@@ -102,7 +102,10 @@ async function endOf(
   return end;
 }
 
-function wordsOf(child: ChildProcessWithoutNullStreams, onWords: ((line: string) => void) | undefined): () => string {
+function collectedStderr(
+  child: ChildProcessWithoutNullStreams,
+  onWords: ((line: string) => void) | undefined,
+): () => string {
   let words = '';
   let line = '';
   child.stderr.on('data', (chunk: Buffer) => {

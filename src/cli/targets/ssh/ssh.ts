@@ -116,7 +116,7 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
   const { trees, placedIn } = found.brought;
   await bring(found, [engine, trainer, ...trees], io);
   const programs = { trainer: placeOfTree(folder, trainer), engine: `${placeOfTree(folder, engine)}/rehearsal.mjs` };
-  const making = await callRemoteAgent(
+  const call = await callRemoteAgent(
     address,
     python,
     { do: 'environment', ...programs, ...(launch.python ? { existing: launch.python } : {}) },
@@ -125,8 +125,8 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
       ...(launch.python ? {} : { onWords: (line: string) => io.err(`${line}\n`) }),
     },
   );
-  const made = await making.answers.line();
-  await making.end();
+  const made = await call.answers.line();
+  await call.end();
   const { python: own, node } = JSON.parse(made ?? '{}') as {
     readonly python: readonly string[];
     readonly node: string;

@@ -15,10 +15,10 @@ import { type SourceKey, sourceKeys } from './sources/sourceKind.ts';
 import type { Task } from './task.ts';
 import { callLimitsSchema, isToolName, type Tool } from './tool.ts';
 
-const outsideStates = ['snapshot', 'replay', 'none'] as const;
+const externalStates = ['snapshot', 'replay', 'none'] as const;
 
-const outsideState = z
-  .enum(outsideStates)
+const externalStateSchema = z
+  .enum(externalStates)
   .default('none')
   .describe(
     'How a fork gets back to an earlier state: a snapshot is restored, the recorded calls are made again, or not at all.',
@@ -33,7 +33,7 @@ function hasGroups(source: string): boolean {
 }
 
 const serverKeys = {
-  state: outsideState,
+  state: externalStateSchema,
   snapshot: z
     .strictObject({
       tool: z.string().describe('Name of the tool.'),
@@ -224,7 +224,7 @@ const environmentSchema = z.strictObject({
   settings: z.record(z.string(), z.string()).default({}).describe('What the adapter needs; an import writes it.'),
   python: z.string().optional().describe('The interpreter that has what the environment imports.'),
   state: z
-    .enum([...outsideStates, 'database'])
+    .enum([...externalStates, 'database'])
     .default('none')
     .describe(
       'How a fork gets back to an earlier state. `database`: the state is the database of this domain, so it costs nothing; adapters only.',

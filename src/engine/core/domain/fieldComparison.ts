@@ -53,7 +53,7 @@ export function alignedWith(value: Json, other: Json, compare: FieldComparison, 
   if (!isObject(value) || !isObject(other)) return value;
   const aligned: Record<string, Json> = {};
   for (const [key, each] of Object.entries(value))
-    put(aligned, key, alignedMember(each, other[key], compare, placeOf(value, key, path)));
+    put(aligned, key, alignedMember(each, other[key], compare, memberPath(value, key, path)));
   return aligned;
 }
 
@@ -99,7 +99,7 @@ export function inOrder(rows: readonly Json[]): readonly Json[] {
  * The path of a member of an object. The values of a patch and of a deviation are at the place in the database that
  * these name.
  */
-export function placeOf(
+export function memberPath(
   object: Readonly<Record<string, Json>>,
   key: string,
   path: readonly string[],

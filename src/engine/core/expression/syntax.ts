@@ -117,13 +117,13 @@ class Reader {
     return taken;
   }
 
-  #binary(least: number): Expression {
+  #binary(strength: number): Expression {
     if (++this.#depth > deepest) throw new Misread('this is nested too deeply', this.#token.at);
     let left = this.#unary();
     for (;;) {
       const isNotIn = this.#isWord('not') && /^\s*in\b/.test(this.#text.slice(this.#next));
       const operator = isNotIn ? 'in' : this.#operator();
-      if (operator === null || strengths[operator] < least) break;
+      if (operator === null || strengths[operator] < strength) break;
       this.#advance();
       if (isNotIn) this.#advance();
       const right = this.#binary(strengths[operator] + 1);
@@ -197,7 +197,7 @@ class Reader {
     if (!arity) throw new Misread(`there is no function ${name}; there are ${functionNames.join(', ')}`, at);
     this.#advance();
     const inputs = this.#inputs(')');
-    if (inputs.length < arity.least || inputs.length > arity.most)
+    if (inputs.length < arity.min || inputs.length > arity.max)
       throw new Misread(`${name} is written ${arity.usage}`, at);
     if (arity.binds && inputs.length === 3 && inputs[1]?.type !== 'name')
       throw new Misread(`the second of three inputs of ${name} is a name: ${arity.usage}`, at);

@@ -6,19 +6,19 @@ import { planOf } from './goldPlan.ts';
 import type { PureAgent, SeatView } from './seat.ts';
 
 /** A mistake in a rollout: a change is made without waiting for a yes, or the last change is never made. */
-type Slip = 'unconfirmed' | 'leftOut';
+type Mistake = 'unconfirmed' | 'leftOut';
 
 /**
- * The gold seat, except for one slip that the seed draws for the rollout: its near-misses need no model. A task that
+ * The gold seat, except for one mistake that the seed draws for the rollout: its near-misses need no model. A task that
  * gives no occasion for one is played as gold plays it.
  */
 export const faultyGoldAgent: PureAgent = (view) => {
-  const slip = slipOf(view);
-  if (slip === 'leftOut') return goldAgent({ ...view, task: withoutLastWrite(view) });
+  const mistake = mistakeOf(view);
+  if (mistake === 'leftOut') return goldAgent({ ...view, task: withoutLastWrite(view) });
   const plan = planOf(view);
   const { next } = plan;
   const isDue =
-    slip === 'unconfirmed' &&
+    mistake === 'unconfirmed' &&
     next !== null &&
     plan.isWrite(next) &&
     !plan.isRefusalDue &&
@@ -30,14 +30,14 @@ export const faultyGoldAgent: PureAgent = (view) => {
   return { content: null, toolCalls: [call] };
 };
 
-function slipOf(view: SeatView): Slip | null {
+function mistakeOf(view: SeatView): Mistake | null {
   const writes = writesIn(view).length;
   const isConfirmed = view.domain.rules.some(({ check }) => check === 'confirmed');
-  const slips: readonly Slip[] = [
+  const mistakes: readonly Mistake[] = [
     ...(writes > 0 && isConfirmed ? (['unconfirmed'] as const) : []),
     ...(writes > 1 ? (['leftOut'] as const) : []),
   ];
-  return slips.length === 0 ? null : randomStream(...rolloutKey(view.started), 'slip').pick(slips);
+  return mistakes.length === 0 ? null : randomStream(...rolloutKey(view.started), 'slip').pick(mistakes);
 }
 
 function writesIn({ domain, task }: SeatView): Task['actions'] {

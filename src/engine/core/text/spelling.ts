@@ -76,7 +76,7 @@ const shortForms: Readonly<Record<string, string>> = {
   '2day': 'today',
 };
 
-/** Words in which a slip of the pen would change what an utterance does. */
+/** Words in which a spelling mistake would change what an utterance does. */
 const keyWords =
   'yes yeah sure not the and you your what when where which who how why can could would will should shall does did have has this that there with from want need give tell send take make know find call help else more any also please thanks thank sorry okay fine right correct proceed confirm agree agreed accept accepted approve approved confirmed authorised cancel change update return refund exchange replace deliver address number order parcel email phone postcode reason colour color size date name account anything something everything another instead rather actually before unless without because cannot ahead continue transfer connect colleague human person possible unable allowed policy questions question about right still just already';
 
@@ -87,10 +87,10 @@ const realWords = new Set(
   ),
 );
 
-const slips = slipsOf(keyWords.split(' '));
+const misspellings = misspellingsOf(keyWords.split(' '));
 
 /** Neighbouring letters swapped in words of three letters and more; in longer ones also a letter missing or doubled. */
-function slipsOf(words: readonly string[]): ReadonlyMap<string, string> {
+function misspellingsOf(words: readonly string[]): ReadonlyMap<string, string> {
   const known = new Set(words);
   const found = new Map<string, string>();
   for (const word of words) {
@@ -104,14 +104,15 @@ function slipsOf(words: readonly string[]): ReadonlyMap<string, string> {
         : letters.slice(1, word.length < 6 ? -1 : undefined).map((_, at) => word.slice(0, at + 1) + word.slice(at + 2));
     const longer =
       word.length < 5 ? [] : letters.slice(0, -1).map((letter, at) => word.slice(0, at) + letter + word.slice(at));
-    for (const slip of [...(word.length < 3 ? [] : swapped), ...shorter, ...longer]) {
-      if (!known.has(slip) && !realWords.has(slip) && !known.has(`${slip}s`)) found.set(slip, word);
+    for (const misspelling of [...(word.length < 3 ? [] : swapped), ...shorter, ...longer]) {
+      if (!known.has(misspelling) && !realWords.has(misspelling) && !known.has(`${misspelling}s`))
+        found.set(misspelling, word);
     }
   }
   return found;
 }
 
-/** A text in lower case with chat words written out and slips of the pen in common words fixed. */
+/** A text in lower case with chat words written out and spelling mistakes in common words fixed. */
 export function spelled(text: string): string {
   return text
     .replace(/\b(yes|ok|yeah|no)\1+\b/g, '$1')
@@ -121,7 +122,7 @@ export function spelled(text: string): string {
       '$1yes',
     )
     .replace(/(?<![\w'@.-])[a-z][a-z0-9]*(?![\w@]|'\w|\.\w|-\w)/g, (word) => {
-      const full = Object.hasOwn(shortForms, word) ? shortForms[word] : slips.get(word);
+      const full = Object.hasOwn(shortForms, word) ? shortForms[word] : misspellings.get(word);
       return full ?? word;
     });
 }

@@ -25,7 +25,7 @@ import { comparable, firstDifference } from './volatile.ts';
 export const assertionNames = ['state', 'db', 'user', 'calls', 'now', 'timeZone'] as const;
 
 /** Whether an assertion looks into the state of a tool source, which has to be read from outside. */
-export function stateOutside(name: string): boolean {
+export function isExternalState(name: string): boolean {
   return name !== 'agent' && name !== 'user';
 }
 
@@ -181,7 +181,7 @@ function scopeIn(state: RolloutState, world: World, root: Json | undefined): Sco
  * start, so there the arguments of the agent's calls decide.
  */
 function isOfRollout(date: string, assertion: Assertion, state: RolloutState): boolean {
-  if (stateOutside(assertion.in))
+  if (isExternalState(assertion.in))
     return callsOf(state.messages).some(({ args }) => JSON.stringify(args).includes(JSON.stringify(date)));
   const root = readView(state.start[assertion.in === 'user' ? 'user' : 'agent']);
   const before = conditionHolds(assertion.that ?? '', scopeIn(state, state.start, root));

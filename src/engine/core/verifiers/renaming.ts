@@ -1,5 +1,6 @@
 import type { World } from '../domain/domain.ts';
 import { exactly, type FieldComparison, isExact, withSortedLists } from '../domain/fieldComparison.ts';
+import type { Side } from '../domain/tool.ts';
 import { createdIdsIn, prefixOf, renamedJson, renamedText } from '../values/createdIds.ts';
 import { textHash } from '../values/hash.ts';
 import type { Json, JsonObject } from '../values/json.ts';
@@ -11,7 +12,6 @@ export type Renaming = ReadonlyMap<string, string>;
 /** A world with its ids renamed so that it is like another as far as it can be. */
 export type Renamed = { readonly world: World; readonly renaming: Renaming };
 
-type Side = 'agent' | 'user';
 const sides: readonly Side[] = ['agent', 'user'];
 
 /** A change of a world that has ids in it. */

@@ -2,7 +2,7 @@ import { withoutFinalZeros } from '../text/text.ts';
 import { memo } from '../values/memo.ts';
 
 /** A text as its words, once with hyphens between letters taken out ("email") and once as spaces ("e mail"). */
-type Words = { readonly joined: string; readonly split: string };
+type PhraseWords = { readonly joined: string; readonly split: string };
 
 /** Scripts that are written without spaces, or with endings that have none: each of their letters is a word. */
 const letterScripts =
@@ -18,14 +18,14 @@ const word =
  * 1,000 and 1 000 are 1000. 1.000 can be read in two ways and equals only itself. The sign of a currency can be on either side.
  */
 export function saysPhrase(text: string, phrase: string): boolean {
-  const [said, wanted] = [wordsOf(text), wordsOf(phrase)];
+  const [said, wanted] = [phraseWords(text), phraseWords(phrase)];
   // A phrase of signs alone, such as an emoji, has no words.
   if (wanted.split.trim() === '') return folded(text).includes(folded(phrase).trim());
   return said.joined.includes(wanted.joined) || said.split.includes(wanted.split);
 }
 
 /** The words between spaces, so that a part of the text is a list of whole words. */
-const wordsOf: (text: string) => Words = memo((text) => {
+const phraseWords: (text: string) => PhraseWords = memo((text) => {
   const plain = folded(text);
   return { joined: listed(plain.replace(/(?<=\p{L})-(?=\p{L})/gu, '')), split: listed(plain) };
 }, 2000);

@@ -4,7 +4,7 @@ import { type Task, type VerifierName, verifierNames } from '../domain/task.ts';
 import type { Verdict } from '../events/event.ts';
 import type { RolloutState } from '../events/state.ts';
 import { actionsVerdict } from './actions.ts';
-import { assertionsVerdict, stateOutside, type VolatileOf } from './assertions.ts';
+import { assertionsVerdict, isExternalState, type VolatileOf } from './assertions.ts';
 import { communicateVerdict } from './communicate.ts';
 import { databaseVerdict } from './database.ts';
 import { endStateVerdicts } from './endState.ts';
@@ -65,7 +65,7 @@ const verifiers: Readonly<Record<VerifierName, Verifier>> = {
       assertionsVerdict(task.assertions, state, volatileOf, compare),
     ],
     hasInput: ({ assertions }) => assertions.length > 0,
-    isDiagnostic: ({ assertions }) => assertions.every((assertion) => !stateOutside(assertion.in)),
+    isDiagnostic: ({ assertions }) => assertions.every((assertion) => !isExternalState(assertion.in)),
   },
   communicate: {
     verdicts: ({ task, state }) => [communicateVerdict(task, state)],

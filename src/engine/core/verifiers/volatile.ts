@@ -5,7 +5,7 @@ import {
   type FieldComparison,
   inOrder,
   isExact,
-  placeOf,
+  memberPath,
 } from '../domain/fieldComparison.ts';
 import { excerpt } from '../text/excerpt.ts';
 import { createdIdsIn, prefixOf } from '../values/createdIds.ts';
@@ -123,7 +123,7 @@ function visit(
   }
   for (const [key, each] of Object.entries(read as JsonObject)) {
     note([], key);
-    visit(each, placeOf(read as JsonObject, key, path), fields, note);
+    visit(each, memberPath(read as JsonObject, key, path), fields, note);
   }
 }
 
@@ -136,6 +136,9 @@ function mapped(value: Json, path: readonly string[], fields: Fields, renamed: (
   }
   if (!isObject(read)) return endsIn(path, fields.volatile) ? '<volatile>' : read;
   return Object.fromEntries(
-    Object.entries(read).map(([key, each]) => [renamed(key), mapped(each, placeOf(read, key, path), fields, renamed)]),
+    Object.entries(read).map(([key, each]) => [
+      renamed(key),
+      mapped(each, memberPath(read, key, path), fields, renamed),
+    ]),
   );
 }

@@ -1,7 +1,7 @@
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { mostTries } from '../../core/seats/goldPlan.ts';
-import { describeCodeTools, describeOutsideTools } from '../describe.ts';
+import { describeCodeTools, describeExternalTools } from '../describe.ts';
 import { check } from '../domain/check.ts';
 import { loadDomain } from '../domain/loadDomain.ts';
 import { type Diagnostic, errorsOf, unfitness } from '../files/diagnostic.ts';
@@ -58,7 +58,7 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
     folder,
     ...(overlay ? { overlay } : {}),
     describeTools: () => describeCodeTools(loadDomain(folder)),
-    describeOutside: describeOutsideTools,
+    describeExternal: describeExternalTools,
   });
   const drafts = draftsOf(loaded.parts).filter(({ placed }) => ids?.includes(placed.value.id) ?? true);
   // What the gold path of another task breaks keeps nothing from running.

@@ -43,7 +43,13 @@ export async function previewPersona(loaded: LoadedDomain, preview: Preview): Pr
     const agent = replies
       ? (turn: number) => replies[turn] ?? { content: 'Thank you, goodbye.', toolCalls: [] }
       : 'gold';
-    const { arrived, failure } = await stage.play({ task, agent, seed, until, ...(user ? { outside: { user } } : {}) });
+    const { arrived, failure } = await stage.play({
+      task,
+      agent,
+      seed,
+      until,
+      ...(user ? { externalSeats: { user } } : {}),
+    });
     const lines = linesOf(
       arrived.map(({ event }) => event),
       messages,

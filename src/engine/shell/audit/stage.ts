@@ -20,10 +20,10 @@ export type Part = {
   readonly task: Task;
   readonly basis?: 'evaluate' | 'train';
   readonly agent: 'gold' | ((turn: number) => AgentReply);
-  /** The replies of the user; by default those of the agenda user, unless `outside` has a user. */
+  /** The replies of the user; by default those of the agenda user, unless `externalSeats` has a user. */
   readonly user?: (turn: number) => UserReply;
   /** Answers from outside the worker, such as a model for the user or for simulated tools. */
-  readonly outside?: Partial<ExternalSeats>;
+  readonly externalSeats?: Partial<ExternalSeats>;
   readonly seed?: string;
   /** Returns whether to stop the rollout after an event. */
   readonly until?: (event: RolloutEvent) => boolean;
@@ -60,15 +60,18 @@ export async function openStage(
   const supervisor = await openSupervisor({ ...loaded, tasks, domain: { ...loaded.domain, tasks } }, { log });
   const database = baseHashOf(supervisor.loaded);
   const play = (part: Part): Promise<RolloutClosed> => {
-    const { task, basis = 'evaluate', agent, user, from, outside, until, onNote } = part;
+    const { task, basis = 'evaluate', agent, user, from, externalSeats, until, onNote } = part;
     const seats = { agent: { type: agent === 'gold' ? 'gold' : 'scripted' }, user: { type: 'agenda' } } as const;
     const own = { seed: part.seed ?? seed, trial: 0, basis, ...seats };
     const live = supervisor.start(
       {
         task,
         from: from ?? startOf(supervisor.domain, database, task, own),
-        seats: { agent: agent === 'gold' ? 'gold' : 'remote', user: (user ?? outside?.user) ? 'remote' : 'agenda' },
-        outside: outsideOf(part),
+        seats: {
+          agent: agent === 'gold' ? 'gold' : 'remote',
+          user: (user ?? externalSeats?.user) ? 'remote' : 'agenda',
+        },
+        externalSeats: seatsOfPart(part),
         recording: null,
         ...(onNote ? { onNote } : {}),
       },
@@ -81,7 +84,7 @@ export async function openStage(
   return { supervisor, play, close: () => supervisor.close() };
 }
 
-function outsideOf({ agent, user, outside }: Part): ExternalSeats {
+function seatsOfPart({ agent, user, externalSeats }: Part): ExternalSeats {
   const turns = { agent: 0, user: 0 };
   const nobody = (): never => {
     throw new Fault({ who: 'infrastructure', code: needsModel, message: 'only a model could answer here' });
@@ -90,6 +93,6 @@ function outsideOf({ agent, user, outside }: Part): ExternalSeats {
     agent: async () => ({ reply: agent === 'gold' ? nobody() : agent(turns.agent++) }),
     user: async () => ({ reply: user ? user(turns.user++) : nobody() }),
     simulate: async () => nobody(),
-    ...outside,
+    ...externalSeats,
   };
 }

@@ -39,13 +39,13 @@ type KnownFact = { readonly name: string; readonly value: string; readonly path:
 export function checkRowIds(placed: Placed<Task>, bases: Bases, known: KnownTools, note: Note): void {
   const task = placed.value;
   const used = new Set(task.actions.flatMap(({ arguments: args }) => leavesOf(args)));
-  const context: Context = { placed, bases, world: worldOf(bases, task), known, note, used, facts: factsOf(task) };
+  const context: Context = { placed, bases, world: worldOf(bases, task), known, note, used, facts: finalFacts(task) };
   checkFacts(context);
   checkTexts(context);
   checkOwners(context);
 }
 
-function factsOf(task: Task): readonly KnownFact[] {
+function finalFacts(task: Task): readonly KnownFact[] {
   const { before, after } = knownFactsOf(task);
   const changed = new Set(after.map(({ name }) => name));
   return [...before.filter(({ name }) => !changed.has(name)), ...after].map(({ name, fact, path }) => ({

@@ -20,16 +20,16 @@ import { placeOfTool } from './checkSources.ts';
  * Returns the findings about tools that MCP servers list: their names, those left out, their output schemas, and names in
  * domain.yaml that a server lacks.
  */
-export function checkServerTools(parts: Parts, outsideTools: readonly Tool[]): readonly Diagnostic[] {
+export function checkServerTools(parts: Parts, externalTools: readonly Tool[]): readonly Diagnostic[] {
   const { found, note } = notebook();
-  for (const { tools, text, hint } of leftOutTools(outsideTools))
+  for (const { tools, text, hint } of leftOutTools(externalTools))
     note(placeOfTool(parts, tools[0] as Tool), 'warning', 'tool/left-out', `${text}.`, hint);
-  for (const tool of outsideTools) {
+  for (const tool of externalTools) {
     checkName(parts, tool, note);
     checkOutputSchema(parts, tool, note);
   }
   for (const [server, declared] of Object.entries(parts.file.value.mcpServers)) {
-    const tools = outsideTools.filter((tool) => serverOf(tool) === server);
+    const tools = externalTools.filter((tool) => serverOf(tool) === server);
     if (tools.length === 0) continue;
     checkRenames(parts, server, declared, tools, note);
     checkDeclaredNames(parts, server, declared, tools, note);

@@ -4,7 +4,7 @@ import { capitalized } from '../../core/text/capitalized.ts';
 import { type Approval, approvalFor } from '../approvals/approvals.ts';
 import { effectsOfDomain, isOfCode } from '../approvals/effects.ts';
 import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from '../files/diagnostic.ts';
-import { hasOutsideTools, type LoadedDomain } from '../load/loadedDomain.ts';
+import { hasExternalTools, type LoadedDomain } from '../load/loadedDomain.ts';
 import type { Overlay } from '../source/source.ts';
 import { completeDomain } from './completeDomain.ts';
 import { loadDomain } from './loadDomain.ts';
@@ -16,7 +16,7 @@ export type CheckOptions = {
   /** Runs the domain's code in a worker and describes its tools; absent where no code may run. */
   readonly describeTools?: (folder: string) => Promise<readonly Tool[]>;
   /** Starts what has the domain's other tools and describes them; absent where nothing may be started. */
-  readonly describeOutside?: (loaded: LoadedDomain) => Promise<readonly Tool[]>;
+  readonly describeExternal?: (loaded: LoadedDomain) => Promise<readonly Tool[]>;
 };
 
 export type CheckResult = {
@@ -29,20 +29,20 @@ export type CheckResult = {
 
 /** Everything that can be found wrong with a domain before a rollout. Starts nothing that needs approval and has none. */
 export async function check(options: CheckOptions): Promise<CheckResult> {
-  const { folder, overlay, describeTools, describeOutside } = options;
+  const { folder, overlay, describeTools, describeExternal } = options;
   const loaded = loadDomain(folder, overlay ? { overlay } : {});
   if (!loaded.parts.namesFiles) return resultOf(loaded);
   const hasCode = loaded.toolsFile !== null;
-  const hasOutside = hasOutsideTools(loaded);
-  if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded);
+  const hasExternal = hasExternalTools(loaded);
+  if (!describeTools || (hasExternal && !describeExternal && !hasCode)) return resultOf(loaded);
   const effects = effectsOfDomain(loaded);
   const approval = approvalFor(effects);
   const skipped = approval ? [notApproved(loaded, approval)] : [];
   if (approval && effects.effects.some(isOfCode)) return resultOf(loaded, skipped, true);
   try {
     const codeTools = hasCode ? await describeTools(loaded.folder) : [];
-    const outsideTools = hasOutside ? ((approval ? null : await describeOutside?.(loaded)) ?? null) : [];
-    return resultOf(completeDomain(loaded, codeTools, outsideTools), skipped, approval !== null);
+    const externalTools = hasExternal ? ((approval ? null : await describeExternal?.(loaded)) ?? null) : [];
+    return resultOf(completeDomain(loaded, codeTools, externalTools), skipped, approval !== null);
   } catch (error) {
     return resultOf(loaded, [...skipped, loadFailure(loaded, error)], approval !== null);
   }

@@ -6,36 +6,36 @@ import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossC
 import { type Diagnostic, sortDiagnostics } from '../files/diagnostic.ts';
 import { withDraftsNamed } from '../load/drafts.ts';
 import { withoutFixesOfImports } from '../load/imported.ts';
-import { hasOutsideTools, type LoadedDomain } from '../load/loadedDomain.ts';
+import { hasExternalTools, type LoadedDomain } from '../load/loadedDomain.ts';
 import { declaredTools } from '../source/note.ts';
 
 /**
  * The domain with its tools, and every check that needs them.
  * @param codeTools as a worker described them
- * @param outsideTools as Python, environments and servers described them; null where they were not asked, and names
+ * @param externalTools as Python, environments and servers described them; null where they were not asked, and names
  *   are then not judged
  * @param options `soundness` as in `LoadOptions`
  */
 export function completeDomain(
   loaded: LoadedDomain,
   codeTools: readonly Tool[],
-  outsideTools: readonly Tool[] | null = [],
+  externalTools: readonly Tool[] | null = [],
   options: { readonly soundness?: boolean } = {},
 ): LoadedDomain {
-  return atOnce(completeDomainInSteps(loaded, codeTools, outsideTools, options));
+  return atOnce(completeDomainInSteps(loaded, codeTools, externalTools, options));
 }
 
 /** Does the same in steps. */
 export function* completeDomainInSteps(
   loaded: LoadedDomain,
   codeTools: readonly Tool[],
-  outsideTools: readonly Tool[] | null,
+  externalTools: readonly Tool[] | null,
   { soundness = true }: { readonly soundness?: boolean } = {},
 ): Steps<LoadedDomain> {
-  const usable = (outsideTools ?? []).filter((tool) => !isLeftOut(tool));
+  const usable = (externalTools ?? []).filter((tool) => !isLeftOut(tool));
   const all = describedTools(loaded, codeTools, usable);
   const tools = toolsByName(all);
-  const complete = outsideTools !== null || !hasOutsideTools(loaded);
+  const complete = externalTools !== null || !hasExternalTools(loaded);
   const { parts, world, folder } = loaded;
   const known = {
     names: new Set([...tools.keys(), ...parts.unreadTools]),
@@ -49,14 +49,14 @@ export function* completeDomainInSteps(
     ...found,
     ...unsound,
     ...duplicateNames(loaded, all, tools),
-    ...checkServerTools(loaded.parts, outsideTools ?? []),
+    ...checkServerTools(loaded.parts, externalTools ?? []),
   ];
   const diagnostics = sortDiagnostics(withDraftsNamed(everything, parts));
   return {
     ...loaded,
     domain: { ...loaded.domain, tools: [...tools.values()] },
     diagnostics: withoutFixesOfImports(diagnostics, parts),
-    leftOut: (outsideTools ?? []).filter(isLeftOut),
+    leftOut: (externalTools ?? []).filter(isLeftOut),
   };
 }
 
@@ -64,11 +64,11 @@ export function* completeDomainInSteps(
 function describedTools(
   loaded: LoadedDomain,
   codeTools: readonly Tool[],
-  outsideTools: readonly Tool[],
+  externalTools: readonly Tool[],
 ): readonly Tool[] {
   const order = new Map(loaded.toolNames.map((name, index) => [name, index]));
   const inOrder = codeTools.toSorted((a, b) => (order.get(a.name) ?? order.size) - (order.get(b.name) ?? order.size));
-  return [...inOrder, ...loaded.parts.simulated.map(({ value }) => describeSimulated(value)), ...outsideTools];
+  return [...inOrder, ...loaded.parts.simulated.map(({ value }) => describeSimulated(value)), ...externalTools];
 }
 
 /** Of two tools with one name the first. */

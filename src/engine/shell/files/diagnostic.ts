@@ -11,6 +11,9 @@ export type Location = {
   readonly endColumn: number;
 };
 
+/** A line of a file, from 1. */
+export type FileLine = Pick<Location, 'file' | 'line'>;
+
 /** A text that takes the place of what is at a location; an insertion where the location is empty. */
 export type Edit = Location & { readonly text: string };
 

@@ -117,6 +117,6 @@ export function hasSources(file: DomainFile): boolean {
 }
 
 /** Whether there are tools outside the worker: in Python, of servers, of environments. */
-export function hasOutsideTools({ file, pythonFile }: Pick<LoadedDomain, 'file' | 'pythonFile'>): boolean {
+export function hasExternalTools({ file, pythonFile }: Pick<LoadedDomain, 'file' | 'pythonFile'>): boolean {
   return pythonFile !== null || hasSources(file);
 }

@@ -59,7 +59,7 @@ export function startProblem(server: StdioServer, error: unknown): Problem {
   if (error instanceof ServerError)
     return ['mcp/error', `it answers with ${error.text}. Look at the log of the server`];
   if (!(error instanceof TimeLimitExceeded))
-    return ['mcp/start', `could not be started (${wordsOf(error)}). Check the command`];
+    return ['mcp/start', `could not be started (${errorTextForAgent(error)}). Check the command`];
   const advice = downloads(server)
     ? `${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`
     : 'Check the command';
@@ -124,7 +124,7 @@ export function versionProblem(version: string, error: unknown): Problem {
   const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
   return [
     'mcp/version',
-    `it speaks version ${version} of MCP, and Rehearsal speaks ${known} (${wordsOf(error)}). Use a release of the server that speaks one of these`,
+    `it speaks version ${version} of MCP, and Rehearsal speaks ${known} (${errorTextForAgent(error)}). Use a release of the server that speaks one of these`,
   ];
 }
 
@@ -189,7 +189,7 @@ function misreadText(error: unknown): string {
 }
 
 /** Returns what the agent reads of an error in place of a result. */
-export function wordsOf(error: unknown): string {
+export function errorTextForAgent(error: unknown): string {
   if (error instanceof ServerError) return error.text;
   if (error instanceof z.core.$ZodError) return misreadText(error);
   return error instanceof AnswerTooLong

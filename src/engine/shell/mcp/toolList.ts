@@ -13,7 +13,7 @@ import type { McpConnection } from './connection.ts';
 import type { FaultOf } from './declared.ts';
 import { ServerError } from './errors.ts';
 import { exactResult } from './message.ts';
-import { isMisunderstood, isUnreadable, wordsOf } from './problems.ts';
+import { errorTextForAgent, isMisunderstood, isUnreadable } from './problems.ts';
 
 /** A tool of a server, with what the server says about its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
@@ -139,7 +139,10 @@ async function readPage(
   } catch (error) {
     const isMessage = !isUnreadable(error);
     if (isFirst || (isMessage && !isMisunderstood(error))) throw error;
-    return { tools: [], problem: `${isMessage ? 'the server refuses it' : 'it cannot be read'} (${wordsOf(error)})` };
+    return {
+      tools: [],
+      problem: `${isMessage ? 'the server refuses it' : 'it cannot be read'} (${errorTextForAgent(error)})`,
+    };
   }
 }
 

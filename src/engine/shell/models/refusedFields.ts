@@ -44,10 +44,10 @@ const renamings: Readonly<Record<string, string>> = { max_tokens: 'max_completio
 const learned = new Map<string, readonly Adaptation[]>();
 const most = 1000;
 
-const placeOf = ({ baseUrl, model }: ModelSeat) => `${model} ${baseUrl}`;
+const modelKeyOf = ({ baseUrl, model }: ModelSeat) => `${model} ${baseUrl}`;
 
 function adaptationsOf(seat: ModelSeat): readonly Adaptation[] {
-  return learned.get(placeOf(seat)) ?? [];
+  return learned.get(modelKeyOf(seat)) ?? [];
 }
 
 /** Remembers what an endpoint refuses. Returns whether that is new. */
@@ -56,7 +56,7 @@ function learn(seat: ModelSeat, adaptation: Adaptation): boolean {
   if (known.some((each) => describeAdaptation(each) === describeAdaptation(adaptation))) return false;
   const [oldest] = learned.keys();
   if (learned.size >= most && oldest !== undefined) learned.delete(oldest);
-  learned.set(placeOf(seat), [...known, adaptation]);
+  learned.set(modelKeyOf(seat), [...known, adaptation]);
   return true;
 }
 

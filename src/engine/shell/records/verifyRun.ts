@@ -3,6 +3,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../../core/events/event.ts';
 import { fileLimits, linesBeforeFault, readBounded } from '../files/boundedFile.ts';
+import type { FileLine } from '../files/diagnostic.ts';
 import { fromDisk } from '../files/disk.ts';
 import { isUnverified } from '../rollout/effectEvents.ts';
 import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
@@ -303,9 +304,7 @@ function whyUnvouched(lines: readonly Recorded[]): string {
   return `has no receipt: the rollout is unfinished, its last event is ${lines.at(-1)?.event.type ?? 'missing'}`;
 }
 
-type Place = { readonly file: string; readonly line: number };
-
-function verifyReceipt(receipt: Receipt, at: Place, seen: Seen): readonly RunProblem[] {
+function verifyReceipt(receipt: Receipt, at: FileLine, seen: Seen): readonly RunProblem[] {
   const { folder, run, regular, links } = seen;
   const name = basename(receipt.recording);
   const path = join(folder, name);

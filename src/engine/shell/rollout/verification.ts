@@ -7,7 +7,7 @@ import { conclusionOf } from '../../core/reward/conclusion.ts';
 import { isProperEnd, isUnscorable } from '../../core/reward/reward.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';
 import type { Json } from '../../core/values/json.ts';
-import { goldSource, sourceKeys, stateOutside } from '../../core/verifiers/assertions.ts';
+import { goldSource, isExternalState, sourceKeys } from '../../core/verifiers/assertions.ts';
 import type { GoldStep } from '../../core/verifiers/turns.ts';
 import { type CustomResult, verdictsOf } from '../../core/verifiers/verify.ts';
 
@@ -77,7 +77,7 @@ export function verification(
  */
 export function openSource(task: Task, state: RolloutState): OpenSource | null {
   if (isUnscorableEnd(state)) return null;
-  const needed = outsideOf(task, task[state.started.basis]).flatMap((assertion) =>
+  const needed = externalAssertions(task, task[state.started.basis]).flatMap((assertion) =>
     sourceKeys(assertion).map((source) => ({ assertion, source })),
   );
   const open = needed.filter(({ source }) => !Object.hasOwn(state.sources, source));
@@ -138,6 +138,6 @@ async function customResults(
 }
 
 /** The assertions that look outside. */
-function outsideOf(task: Task, basis: readonly VerifierName[]): readonly Assertion[] {
-  return basis.includes('assertions') ? task.assertions.filter((assertion) => stateOutside(assertion.in)) : [];
+function externalAssertions(task: Task, basis: readonly VerifierName[]): readonly Assertion[] {
+  return basis.includes('assertions') ? task.assertions.filter((assertion) => isExternalState(assertion.in)) : [];
 }

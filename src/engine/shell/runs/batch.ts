@@ -9,7 +9,7 @@ import type { Prices } from '../../core/evaluation/metrics.ts';
 import type { EventType } from '../../core/events/event.ts';
 import type { LoadedDomain } from '../domain/loadDomain.ts';
 import { policyChangeSince } from '../domain/policyChange.ts';
-import { type AskPerson, type ExternalSeats, type OnModel, outsideOf, workerSeats } from '../externalSeats.ts';
+import { type AskPerson, type ExternalSeats, externalSeatsOf, type OnModel, workerSeats } from '../externalSeats.ts';
 import { makeRunFolder } from '../files/disk.ts';
 import { Fault, messageOf } from '../files/fault.ts';
 import { forEach } from '../files/forEach.ts';
@@ -94,8 +94,8 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   const ledger = join(options.folder, 'ledger.jsonl');
   const database = baseHashOf(supervisor.loaded);
   const { agent, user, readKey, askPerson, judge, onModel } = options;
-  const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel, options.toolSettings);
-  const metered = options.meter?.metered(outside) ?? outside;
+  const externalSeats = externalSeatsOf(agent, user, readKey, askPerson, judge, onModel, options.toolSettings);
+  const metered = options.meter?.metered(externalSeats) ?? externalSeats;
   const all = options.tasks.flatMap((task) =>
     Array.from({ length: options.trials }, (_, trial) => ({ task, trial, name: rolloutName(task, trial) })),
   );
@@ -164,7 +164,7 @@ function crashedResult(task: Task, trial: number, recording: string, error: unkn
 async function runTrial(
   supervisor: Supervisor,
   options: BatchOptions,
-  outside: ExternalSeats,
+  externalSeats: ExternalSeats,
   database: string,
   task: Task,
   trial: number,
@@ -184,7 +184,7 @@ async function runTrial(
       ),
       run: run.id,
       seats: workerSeats(options.agent, options.user),
-      outside,
+      externalSeats,
       recording,
     },
     onEvents && ((events) => onEvents(task, trial, events)),

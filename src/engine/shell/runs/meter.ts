@@ -12,7 +12,7 @@ export type Meter = {
   readonly isSpent: () => boolean;
   /** Whether there is a budget, and an answer did not report its usage. */
   readonly isUncountable: () => boolean;
-  readonly metered: (outside: ExternalSeats) => ExternalSeats;
+  readonly metered: (externalSeats: ExternalSeats) => ExternalSeats;
   readonly spent: () => { readonly tokens: number; readonly money: number };
   /** The number of answers that did not report their usage, so that a budget cannot be enforced. */
   readonly uncounted: () => number;
@@ -60,19 +60,19 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
         throw error;
       }
     };
-  const metered = <T extends Omit<ExternalSeats, 'forRollout'>>(outside: T): T => ({
-    ...outside,
-    agent: counting('agent', outside.agent),
-    user: counting('user', outside.user),
-    simulate: counting('tools', outside.simulate),
-    ...(outside.judge ? { judge: counting('judge', outside.judge) } : {}),
+  const metered = <T extends Omit<ExternalSeats, 'forRollout'>>(externalSeats: T): T => ({
+    ...externalSeats,
+    agent: counting('agent', externalSeats.agent),
+    user: counting('user', externalSeats.user),
+    simulate: counting('tools', externalSeats.simulate),
+    ...(externalSeats.judge ? { judge: counting('judge', externalSeats.judge) } : {}),
   });
   return {
     isSpent,
     isUncountable,
-    metered: (outside) => {
-      const { forRollout } = outside;
-      return { ...metered(outside), ...(forRollout ? { forRollout: (log) => metered(forRollout(log)) } : {}) };
+    metered: (externalSeats) => {
+      const { forRollout } = externalSeats;
+      return { ...metered(externalSeats), ...(forRollout ? { forRollout: (log) => metered(forRollout(log)) } : {}) };
     },
     spent,
     uncounted: () => uncounted,

@@ -140,7 +140,7 @@ async function differenceAtEnd(
     task,
     from: events.slice(0, from),
     seats: { agent: 'gold', user: 'agenda' },
-    outside: { agent: nobody, user: nobody, simulate: nobody },
+    externalSeats: { agent: nobody, user: nobody, simulate: nobody },
     recording: null,
     recordedSources: sources,
   });

@@ -66,7 +66,7 @@ export async function regradeRun(
       task: prepared.task,
       from: prepared.events,
       seats: { agent: 'gold', user: 'agenda' },
-      outside: { agent: nobody, user: nobody, simulate: nobody },
+      externalSeats: { agent: nobody, user: nobody, simulate: nobody },
       recording: join(options.folder, recordingName(name)),
       run: run.id,
       recordedSources: prepared.sources,

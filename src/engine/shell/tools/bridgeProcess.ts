@@ -230,7 +230,7 @@ export class BridgeProcess {
   #exchange(method: string, params: object, { timeoutMs, what, signal }: BridgeCall): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = this.#nextId++;
-    this.#place = this.#placeOf(params);
+    this.#place = this.#toolLocation(params);
     const timer = setTimeout(() => {
       this.#kill();
       reject(this.#fault('tool/hung', `${what} did not end within ${timeoutMs} ms and was stopped`, this.#place));
@@ -254,7 +254,7 @@ export class BridgeProcess {
     });
   }
 
-  #placeOf(params: object): { readonly file?: string; readonly line?: number } {
+  #toolLocation(params: object): { readonly file?: string; readonly line?: number } {
     const { file, line } = this.#tools.find(({ name }) => name === (params as { tool?: string }).tool) ?? {};
     return { ...(file ? { file } : {}), ...(line ? { line } : {}) };
   }

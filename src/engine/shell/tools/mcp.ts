@@ -33,6 +33,7 @@ import { mismatchOf } from '../mcp/outputSchema.ts';
 import {
   callProblem,
   culpritOf,
+  errorTextForAgent,
   httpProblem,
   isBroken,
   isMisunderstood,
@@ -45,7 +46,6 @@ import {
   timeLimitProblem,
   tooLongProblem,
   versionProblem,
-  wordsOf,
 } from '../mcp/problems.ts';
 import { type ReadResult, readResult } from '../mcp/result.ts';
 import { SecretSnapshots } from '../mcp/secretSnapshots.ts';
@@ -360,7 +360,7 @@ class McpInstance implements ToolSource {
     } catch (error) {
       if (isResult(error)) {
         const isTemporary = error instanceof ServerBusy ? { isTemporary: true } : {};
-        return { content: `Error: ${this.#redact(wordsOf(error))}`, isError: true, ...isTemporary };
+        return { content: `Error: ${this.#redact(errorTextForAgent(error))}`, isError: true, ...isTemporary };
       }
       signal?.throwIfAborted();
       throw await this.#callFault(name, timeoutMs, error);

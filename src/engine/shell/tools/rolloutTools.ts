@@ -419,13 +419,13 @@ export class RolloutTools {
     return `${this.#session}:${step}`;
   }
 
-  /** @param placeOf finds where the source is named */
-  #source(name: string, placeOf: () => Location | undefined = () => undefined): ToolSource {
+  /** @param locate finds where the source is named */
+  #source(name: string, locate: () => Location | undefined = () => undefined): ToolSource {
     const found = this.#sources.get(name);
     if (found) return found;
     const names = [...this.#sources.keys()].join(', ');
     const advice = names === '' ? 'Declare it in domain.yaml' : `Name one of ${names}`;
-    throw unable('source/unknown', `"${name}" is not a tool source. ${advice}`, placeOf());
+    throw unable('source/unknown', `"${name}" is not a tool source. ${advice}`, locate());
   }
 }
 

@@ -33,7 +33,7 @@ import {
 } from '../rollout/effectEvents.ts';
 import { callUnderFaults, resultByFaults, resultUnderFaults } from '../rollout/seededFaults.ts';
 import { conclude, type Gold, needsGold, openSource } from '../rollout/verification.ts';
-import { simulatedOutcome } from './outsideCalls.ts';
+import { simulatedOutcome } from './externalCalls.ts';
 import { acceptedEvent, claimOf, claimText } from './workerChannel.ts';
 import type {
   Answer,

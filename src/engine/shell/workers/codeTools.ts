@@ -16,7 +16,7 @@ import {
 import { Fault } from '../files/fault.ts';
 import { failedOutcome } from '../rollout/effectEvents.ts';
 import type { ToolContext, ToolOutcome } from '../rollout/ports.ts';
-import { deniedAdvice, placeOf } from './domainModules.ts';
+import { deniedAdvice, errorLocation } from './domainModules.ts';
 import type { ReadObserver } from './readObserver.ts';
 
 export type CodeCall = {
@@ -183,7 +183,7 @@ function messageOf(error: unknown): string {
 }
 
 function placeText(error: unknown, folder: string): string {
-  const place = placeOf(error, folder);
+  const place = errorLocation(error, folder);
   return place ? ` (${place.file}:${place.line}:${place.column})` : '';
 }
 
@@ -206,7 +206,7 @@ export function callSync({ sync, world, now, folder, guard }: SyncCall): Writes 
       return patches.length > 0 ? [{ side, patches }] : [];
     }) as unknown as Writes;
   } catch (error) {
-    const place = placeOf(error, folder);
+    const place = errorLocation(error, folder);
     const at = place ? { file: place.file, line: place.line } : {};
     throw new Fault({ who: 'environment', code: 'sync/failed', message: `sync failed: ${messageOf(error)}`, ...at });
   }

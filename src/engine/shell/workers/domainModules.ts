@@ -213,7 +213,7 @@ function positionIn(error: Error): { readonly line?: number; readonly column?: n
 }
 
 /** The innermost place in the domain's own files that an error came from. */
-export function placeOf(
+export function errorLocation(
   error: unknown,
   folder: string,
 ): { readonly file: string; readonly line: number; readonly column: number } | null {
@@ -232,7 +232,7 @@ export async function importDomain(folder: string, file: string): Promise<Readon
   } catch (error) {
     if (error instanceof DomainCodeError) throw error;
     const message = messageOf(error);
-    const place = placeOf(error, folder) ?? redeclaredAt(message, file);
+    const place = errorLocation(error, folder) ?? redeclaredAt(message, file);
     const where = place ? at(folder, place.file, place.line, place.column) : relative(folder, file);
     const denied = (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED' ? `: ${deniedAdvice}` : '';
     throw new DomainCodeError(`${where}: ${message}${denied}`, place?.file ?? file, place?.line);
@@ -240,7 +240,7 @@ export async function importDomain(folder: string, file: string): Promise<Readon
 }
 
 /** Returns where a name is declared again; the runtime says only that one is. */
-function redeclaredAt(message: string, file: string): ReturnType<typeof placeOf> {
+function redeclaredAt(message: string, file: string): ReturnType<typeof errorLocation> {
   const [, name] = /^Identifier '([\w$]+)' has already been declared$/.exec(message) ?? [];
   if (name === undefined || !isFile(file)) return null;
   const declaration = new RegExp(

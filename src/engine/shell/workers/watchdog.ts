@@ -78,9 +78,9 @@ export class Watchdog {
   #isHung(mark: Mark, passed: number): boolean {
     const last = this.#last;
     this.#last = mark;
-    this.#insideMs = mark.place === 'inside' && last?.call === mark.call ? this.#insideMs + passed : 0;
+    this.#insideMs = mark.phase === 'inside' && last?.call === mark.call ? this.#insideMs + passed : 0;
     this.#silentMs = last?.beats === mark.beats ? this.#silentMs + passed : 0;
-    if (mark.place === 'inside') return this.#insideMs >= mark.timeoutMs;
+    if (mark.phase === 'inside') return this.#insideMs >= mark.timeoutMs;
     return this.#isStanding(Math.max(this.#limitMs, mark.timeoutMs));
   }
 

@@ -8,7 +8,7 @@ import { useNativeHash } from '../../core/values/hash.ts';
 import { readLines } from '../files/boundedLines.ts';
 import { messageOf } from '../files/fault.ts';
 import { verifierTools } from './customVerifiers.ts';
-import { DomainCodeError, importDomain, installDomainModules, placeOf, warmStripper } from './domainModules.ts';
+import { DomainCodeError, errorLocation, importDomain, installDomainModules, warmStripper } from './domainModules.ts';
 import { warmWhileIdle } from './idleWarming.ts';
 import { WorkerWriter } from './workerChannel.ts';
 import { WorkerHost } from './workerHost.ts';
@@ -96,13 +96,13 @@ function routeConsole(): void {
 function explainExit(): void {
   const exit = process.exit.bind(process);
   const say = (what: string, error: unknown) => {
-    const place = placeOf(error, settings.folder);
+    const place = errorLocation(error, settings.folder);
     host?.blame();
     writer.exiting(place ? { message: what, file: place.file, line: place.line } : { message: what });
   };
   process.exit = ((code?: number) => {
     const at = new Error('exit');
-    if (placeOf(at, settings.folder)) say(`called process.exit(${code ?? 0})`, at);
+    if (errorLocation(at, settings.folder)) say(`called process.exit(${code ?? 0})`, at);
     exit(code);
   }) as typeof process.exit;
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {

@@ -16,6 +16,7 @@ import { impossible } from '../../core/values/impossible.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { randomStream } from '../../core/values/random.ts';
 import { openDatabase } from '../../core/world/database.ts';
+import type { FileLine } from '../files/diagnostic.ts';
 import { cancelled, Fault } from '../files/fault.ts';
 import { play, setUpOf } from '../rollout/driver.ts';
 import { goldWorld } from '../rollout/goldWorld.ts';
@@ -23,13 +24,13 @@ import type { Ports, Step, ToolContext, ToolOutcome } from '../rollout/ports.ts'
 import type { Conclusive, Gold } from '../rollout/verification.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
+import { ExternalCalls } from './externalCalls.ts';
 import { modelFreeAgents, modelFreeUsers } from './modelFreeSeats.ts';
-import { OutsideCalls } from './outsideCalls.ts';
 import { ReadObserver } from './readObserver.ts';
 import { claimText, type WorkerWriter } from './workerChannel.ts';
 import type { WorkerInspector } from './workerInspector.ts';
 import type { MarkedCall, MarkWriter } from './workerMarker.ts';
-import type { Answer, Place, Question, ToWorker, WorkerGold } from './workerMessage.ts';
+import type { Answer, Question, ToWorker, WorkerGold } from './workerMessage.ts';
 
 type Start = Extract<ToWorker, { readonly type: 'start' }>;
 
@@ -86,7 +87,7 @@ export class WorkerHost {
   /** Calls that are left to their promises. */
   readonly #awaited = new Set<MarkedCall>();
   #setting: Setting | null = null;
-  #places: Readonly<Record<string, Place>> = {};
+  #places: Readonly<Record<string, FileLine>> = {};
   #nextQuestion = 1;
   /** Gold worlds that were reported, by number. */
   readonly #golds = new WeakMap<Gold, number>();
@@ -170,11 +171,11 @@ export class WorkerHost {
     try {
       const setting = this.#requireSetting();
       const ask = (about: Question) => this.#ask(rollout, about);
-      const outside = new OutsideCalls(setting.world, ask);
-      const gold = this.#hosted?.goldApart ? new OutsideCalls(setting.world, ask, 'gold') : null;
+      const external = new ExternalCalls(setting.world, ask);
+      const gold = this.#hosted?.goldApart ? new ExternalCalls(setting.world, ask, 'gold') : null;
       const task = taskIn(setting.domain, start.task);
       if (!task) throw new Error(`this domain has no task ${start.task}`);
-      const played = { setting, task, ports: this.#ports(served, outside, gold) };
+      const played = { setting, task, ports: this.#ports(served, external, gold) };
       const state = await this.#fold(served, play(played, start.from));
       const { gold: looked = null, custom = [] } = served.evidence ?? {};
       const done = start.wantsGold ? await goldWorld(played, state) : looked;
@@ -267,7 +268,7 @@ export class WorkerHost {
     });
   }
 
-  #ports(served: Served, outside: OutsideCalls, gold: OutsideCalls | null): Ports {
+  #ports(served: Served, external: ExternalCalls, gold: ExternalCalls | null): Ports {
     const { rollout, seats } = served.start;
     const unlessCancelled =
       <Input extends unknown[], Output>(port: (...input: Input) => Output) =>
@@ -288,17 +289,17 @@ export class WorkerHost {
       ),
       callTool: unlessCancelled((tool, call, context) => {
         const values = call.arguments as JsonObject;
-        if (tool.effect === 'write') outside.forget();
+        if (tool.effect === 'write') external.forget();
         // A person who looks at the code with a debugger sees the rows themselves.
         const observer = this.#options.inspector.isOpen ? null : observerOf(served, tool, values, context);
         return runsInWorker(tool)
           ? this.#callCode(rollout, tool, values, context, observer)
-          : outside.call(tool, call, context);
+          : external.call(tool, call, context);
       }),
       callGold: gold ? unlessCancelled((tool, call, context) => gold.call(tool, call, context)) : undefined,
       sync: unlessCancelled((context) =>
         this.#hosted?.sync && !this.#options.sync
-          ? outside.sync(this.#hosted.name, context.world)
+          ? external.sync(this.#hosted.name, context.world)
           : this.#sync(rollout, context),
       ),
       setUp: unlessCancelled((task, { world }) => {
@@ -306,7 +307,7 @@ export class WorkerHost {
         const data = setUpOf(domain, task);
         const name = hostedName(domain.file);
         if (name === null || data === undefined) return Promise.resolve([]);
-        return outside.setUp(name, data, world);
+        return external.setUp(name, data, world);
       }),
       wait: (ms) => {
         if (served.isCancelled) throw cancelled();
@@ -315,7 +316,7 @@ export class WorkerHost {
       },
       readSource: unlessCancelled(async ({ assertion, source }, state) => {
         const isKnown = served.start.recorded?.includes(source) ?? false;
-        if (assertion.call && !isKnown) return outside.saidBy(assertion.in, assertion.call, state.world);
+        if (assertion.call && !isKnown) return external.saidBy(assertion.in, assertion.call, state.world);
         const answer = await this.#ask(rollout, { type: 'source', source });
         return (answer as { readonly state: Json }).state;
       }),
@@ -457,7 +458,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The promise of a call that never settles ends its rollout; the worker continues. */
-async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: Place): Promise<ToolOutcome> {
+async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: FileLine): Promise<ToolOutcome> {
   let timer: NodeJS.Timeout | undefined;
   const timeOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

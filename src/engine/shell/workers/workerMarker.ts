@@ -11,7 +11,7 @@ export type Mark = {
   readonly rollout: number | null;
   readonly tool: string;
   /** `inside` while a call keeps the worker busy, `awaited` while it waits for the call's promise, `outside` otherwise. */
-  readonly place: Place;
+  readonly phase: CallPhase;
   /** Grows with every call. */
   readonly call: number;
   readonly timeoutMs: number;
@@ -25,11 +25,11 @@ export type Mark = {
 /** A call of domain code, as a mark names it. */
 export type MarkedCall = { readonly rollout: number; readonly tool: string; readonly timeoutMs: number };
 
-const places = ['outside', 'inside', 'awaited'] as const;
-export type Place = (typeof places)[number];
+const callPhases = ['outside', 'inside', 'awaited'] as const;
+export type CallPhase = (typeof callPhases)[number];
 
 const offsets = {
-  place: 0,
+  phase: 0,
   rollout: 4,
   call: 8,
   timeoutMs: 12,
@@ -77,9 +77,9 @@ export class MarkWriter {
     this.#write(0, spoolStart);
   }
 
-  #put({ rollout, tool, timeoutMs }: MarkedCall, place: Place): void {
+  #put({ rollout, tool, timeoutMs }: MarkedCall, phase: CallPhase): void {
     const header = this.#header;
-    header.writeUInt32LE(places.indexOf(place), offsets.place);
+    header.writeUInt32LE(callPhases.indexOf(phase), offsets.phase);
     header.writeUInt32LE(rollout, offsets.rollout);
     header.writeUInt32LE(header.readUInt32LE(offsets.call) + 1, offsets.call);
     header.writeUInt32LE(timeoutMs, offsets.timeoutMs);
@@ -104,8 +104,8 @@ export class MarkWriter {
   }
 
   leave(): void {
-    this.#header.writeUInt32LE(places.indexOf('outside'), offsets.place);
-    this.#write(offsets.place, offsets.rollout);
+    this.#header.writeUInt32LE(callPhases.indexOf('outside'), offsets.phase);
+    this.#write(offsets.phase, offsets.rollout);
   }
 
   beat(): void {
@@ -125,7 +125,7 @@ export function readMark(file: number): Mark {
   readSync(file, header, 0, spoolStart, 0);
   const number = (offset: number) => header.readUInt32LE(offset);
   return {
-    place: places[number(offsets.place)] ?? 'outside',
+    phase: callPhases[number(offsets.phase)] ?? 'outside',
     rollout: number(offsets.rollout) === none ? null : number(offsets.rollout),
     call: number(offsets.call),
     timeoutMs: number(offsets.timeoutMs),

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Attachments } from '../../core/values/media.ts';
 import type { CustomResult } from '../../core/verifiers/verify.ts';
 import type { Patch } from '../../core/world/database.ts';
+import type { FileLine } from '../files/diagnostic.ts';
 import type { ToolOutcome } from '../rollout/ports.ts';
 import type { RowChange, SidedChange } from './rows.ts';
 
@@ -21,9 +22,6 @@ export type WorkerSeats = {
   readonly agent: ModelFreeAgent | 'remote';
   readonly user: ModelFreeUser | 'remote';
 };
-
-/** A line (from 1) of a file of the domain. */
-export type Place = { readonly file: string; readonly line: number };
 
 /** A worker's first message: import the tools and describe them. */
 export type WorkerOpening = {
@@ -46,7 +44,7 @@ export type ToWorker =
       readonly domain: Domain;
       readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
       /** The location of each tool, for messages about its faults. */
-      readonly places: Readonly<Record<string, Place>>;
+      readonly places: Readonly<Record<string, FileLine>>;
     }
   | {
       readonly type: 'start';

@@ -265,7 +265,7 @@ class ChildWorker implements WorkerProcess {
       return;
     }
     const mark = this.#hung ?? readMark(this.#marker);
-    if (mark.place !== 'outside')
+    if (mark.phase !== 'outside')
       this.#read(() => this.#reader.readSpool(mark.firstSpooled, readSpool(this.#marker, mark)));
     this.#isKilled = true;
     closeSync(this.#marker);
@@ -285,7 +285,7 @@ class ChildWorker implements WorkerProcess {
         message: `a worker can't be started: ${spawnError.message}`,
       };
     if (this.#hung) {
-      const isInside = this.#hung.place === 'inside';
+      const isInside = this.#hung.phase === 'inside';
       const limit = isInside ? this.#hung.timeoutMs : longestSilence(this.#options);
       const longer = tool === theCode ? 'a longer toolTimeoutMs in domain.yaml' : 'a longer timeoutMs';
       const of = isInside ? '' : ' of processor time';

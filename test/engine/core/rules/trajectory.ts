@@ -42,7 +42,7 @@ export async function played(supervisor: Supervisor, { task: id, script }: Traje
     from: startOf(supervisor.domain, database, task, options),
     seats: { agent: 'remote', user: 'remote' },
     recording: null,
-    outside: {
+    externalSeats: {
       simulate: () => Promise.reject(new Error('no tool is simulated')),
       agent: async ({ messages }) => ({
         reply: turns[messages.filter(({ role }) => role === 'agent').length] ?? { content: 'Goodbye.', toolCalls: [] },

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
-import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { describeCodeTools, describeExternalTools } from '../../../../src/engine/shell/describe.ts';
 import { check } from '../../../../src/engine/shell/domain/check.ts';
 import { applyFixes } from '../../../../src/engine/shell/domain/fixes.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
@@ -20,7 +20,7 @@ export function checkWithKnownTools(): Checked {
     check({
       folder,
       describeTools: () => once(described, textsIn(folder, describedBy), () => describeCodeTools(loadDomain(folder))),
-      describeOutside: describeOutsideTools,
+      describeExternal: describeExternalTools,
     });
 }
 

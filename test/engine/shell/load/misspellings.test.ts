@@ -7,10 +7,10 @@ import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import { parseExpression } from '../../../../src/engine/core/expression/expression.ts';
 import type { Expression } from '../../../../src/engine/core/expression/syntax.ts';
 import { type Random, randomStream } from '../../../../src/engine/core/values/random.ts';
-import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { describeCodeTools, describeExternalTools } from '../../../../src/engine/shell/describe.ts';
 import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
-import { hasOutsideTools } from '../../../../src/engine/shell/load/loadedDomain.ts';
+import { hasExternalTools } from '../../../../src/engine/shell/load/loadedDomain.ts';
 import { sampleDomains } from '../../../support/sampleDomains.ts';
 import { isFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
@@ -36,7 +36,7 @@ type Site = {
 type Subject = {
   readonly folder: string;
   readonly tools: readonly Tool[];
-  readonly outside: readonly Tool[];
+  readonly external: readonly Tool[];
   readonly before: readonly Diagnostic[];
   readonly sites: readonly Site[];
 };
@@ -56,10 +56,10 @@ beforeAll(async () => {
   for (const folder of folders) {
     const loaded = loadDomain(folder);
     const tools = loaded.toolsFile === null ? [] : await describeCodeTools(loaded);
-    const outside = hasOutsideTools(loaded) ? await describeOutsideTools(loaded) : [];
-    const complete = completeDomain(loaded, tools, outside);
+    const external = hasExternalTools(loaded) ? await describeExternalTools(loaded) : [];
+    const complete = completeDomain(loaded, tools, external);
     const before = complete.diagnostics;
-    subjects.set(folder, { folder, tools, outside, before, sites: sitesOf(complete) });
+    subjects.set(folder, { folder, tools, external, before, sites: sitesOf(complete) });
   }
 }, 120_000);
 
@@ -279,7 +279,7 @@ function draw(): readonly (Site & { readonly wrong: string })[] {
 
 /** Returns the findings that a misspelling adds, and the text of the file with it. */
 function findingsOf(site: Site & { readonly wrong: string }) {
-  const { folder, tools, outside, before } = subjects.get(site.domain) as Subject;
+  const { folder, tools, external, before } = subjects.get(site.domain) as Subject;
   const root: unknown = parse(readFileSync(site.file, 'utf8'));
   const parent = site.path.slice(0, -1).reduce((value, key) => (value as Record<string, unknown>)[key] as never, root);
   const holder = parent as Record<string, unknown>;
@@ -293,7 +293,7 @@ function findingsOf(site: Site & { readonly wrong: string }) {
   const changed = stringify(root, { lineWidth: 100 });
   const loaded = loadDomain(folder, { overlay: new Map([[site.file, changed]]) });
   const known = new Set(before.map(({ code, message }) => `${code} ${message}`));
-  const found = completeDomain(loaded, tools, outside).diagnostics.filter(
+  const found = completeDomain(loaded, tools, external).diagnostics.filter(
     ({ code, message }) => !known.has(`${code} ${message}`),
   );
   return { found, changed };

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from 'vitest';
-import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { describeExternalTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { cancelled } from '../../../../src/engine/shell/files/fault.ts';
 import type { ToolSource } from '../../../../src/engine/shell/tools/toolSource.ts';
@@ -306,7 +306,7 @@ test('cancelling ends the listing of tools', async () => {
   });
   const folder = approveDomain(mcpDomain('raw', `  raw: { type: http, url: "${url}" }`, 'user: { goal: Go. }\n'));
   const { signal, abort } = cancelling();
-  const ended = expect(describeOutsideTools(loadDomain(folder), { signal })).rejects.toThrow('cancelled');
+  const ended = expect(describeExternalTools(loadDomain(folder), { signal })).rejects.toThrow('cancelled');
   await asked.promise;
   abort();
   await ended;

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { describeExternalTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { type Rehearsed, rehearse, replayed } from '../../../support/rehearsed.ts';
 import { inFullSuite, sampled } from '../../../support/suite.ts';
@@ -32,7 +32,7 @@ const twoChairs = [
 ];
 
 test('methods of an existing class are tools', async () => {
-  const tools = await describeOutsideTools(loadDomain(source));
+  const tools = await describeExternalTools(loadDomain(source));
   expect(tools.map(({ name, effect, timeoutMs }) => [name, effect, timeoutMs])).toEqual([
     ['cancel', 'write', 30_000],
     ['get_order', 'read', 30_000],

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { describeCodeTools, describeExternalTools } from '../../../../src/engine/shell/describe.ts';
 import { check } from '../../../../src/engine/shell/domain/check.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { approveDomain } from '../../../support/approval.ts';
@@ -15,7 +15,7 @@ const library = fileURLToPath(new URL('library', import.meta.url));
 afterEach(() => vi.unstubAllEnvs());
 
 test('schemas come from type hints and docstrings', async () => {
-  const tools = await describeOutsideTools(loadDomain(library));
+  const tools = await describeExternalTools(loadDomain(library));
   expect(tools.find(({ name }) => name === 'add_note')).toEqual({
     name: 'add_note',
     description: 'Keep a note.',
@@ -277,7 +277,7 @@ test.each(sampled(failures, 2))('$name is one clear finding', async ({ files, fo
   const { diagnostics } = await check({
     folder,
     describeTools: () => describeCodeTools(loadDomain(folder)),
-    describeOutside: describeOutsideTools,
+    describeExternal: describeExternalTools,
   });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   expect(errors.map(({ file, line, code, message }) => `${file}:${line} ${code} ${message}`).join('\n')).toMatch(found);

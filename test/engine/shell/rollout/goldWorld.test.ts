@@ -5,7 +5,7 @@ import { baseHash, withWrites } from '../../../../src/engine/core/events/world.t
 import { follow } from '../../../../src/engine/core/rollout/rollout.ts';
 import { sameDatabase } from '../../../../src/engine/core/world/database.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../../../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf, workerSeats } from '../../../../src/engine/shell/externalSeats.ts';
 import { settingOf } from '../../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
@@ -24,8 +24,8 @@ test.each(sampled(['help-line', 'order-desk'], 2))(
     for (const task of supervisor.domain.tasks.slice(0, 6)) {
       const options = { seed: '1', trial: 0, basis: 'evaluate', ...seats } as const;
       const from = startOf(supervisor.domain, baseHash(setting.world), task, options);
-      const outside = outsideOf(seats.agent, seats.user, () => undefined, nobody);
-      const request = { task, from, seats: workerSeats(seats.agent, seats.user), outside, recording: null };
+      const externalSeats = externalSeatsOf(seats.agent, seats.user, () => undefined, nobody);
+      const request = { task, from, seats: workerSeats(seats.agent, seats.user), externalSeats, recording: null };
       const closed = await supervisor.start({ ...request, wantsGold: true }).closed;
       expect((await supervisor.start(request).closed).gold, 'it is told to nobody else').toBeUndefined();
       let state: RolloutState | null = null;

@@ -67,7 +67,7 @@ test('a recording whose texts an earlier version wrote does not differ, and one 
         recording: null,
       },
       from: { ...started, seats: { ...started.seats, agent: 'openai:lost' } },
-      outside: { agent: fails, user: fails, simulate: fails },
+      externalSeats: { agent: fails, user: fails, simulate: fails },
     }).closed;
     const rewarded = events.at(-1) as EventOf<'rewarded'>;
     const card = rewarded.card?.map(({ items, ...layer }) => ({

@@ -32,7 +32,7 @@ export const tidy = verifier({ description: 'Tidy.', verify: ${verify} });
       task: of,
       from,
       seats: { agent: 'gold', user: 'agenda' },
-      outside: { agent: nobody, user: nobody, simulate: nobody },
+      externalSeats: { agent: nobody, user: nobody, simulate: nobody },
       recording: null,
     });
     const { events } = await closed;

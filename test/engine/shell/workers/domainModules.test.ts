@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bundledStrip, placeOf } from '../../../../src/engine/shell/workers/domainModules.ts';
+import { bundledStrip, errorLocation } from '../../../../src/engine/shell/workers/domainModules.ts';
 
 test('the bundled stripper keeps lines and gives JavaScript', async () => {
   const strip = await bundledStrip();
@@ -33,8 +33,8 @@ test('an error comes from the innermost file of the domain', () => {
   const error = new Error('x');
   error.stack =
     'Error: x\n    at node:internal/a:1:1\n    at run (file:///domains/a/more.ts:3:7)\n    at file:///domains/a/tools.ts:9:1';
-  expect(placeOf(error, '/domains/a')).toEqual({ file: '/domains/a/more.ts', line: 3, column: 7 });
-  expect(placeOf(error, '/domains')).toEqual({ file: '/domains/a/more.ts', line: 3, column: 7 });
-  expect(placeOf(error, '/other')).toBeNull();
-  expect(placeOf('text', '/domains/a')).toBeNull();
+  expect(errorLocation(error, '/domains/a')).toEqual({ file: '/domains/a/more.ts', line: 3, column: 7 });
+  expect(errorLocation(error, '/domains')).toEqual({ file: '/domains/a/more.ts', line: 3, column: 7 });
+  expect(errorLocation(error, '/other')).toBeNull();
+  expect(errorLocation('text', '/domains/a')).toBeNull();
 });

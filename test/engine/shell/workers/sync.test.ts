@@ -70,7 +70,7 @@ async function played(sync: string, reach = false) {
       task: of,
       from,
       seats: { agent: 'scripted', user: 'scripted' },
-      outside: { agent: nobody, user: nobody, simulate: nobody },
+      externalSeats: { agent: nobody, user: nobody, simulate: nobody },
       recording: null,
     });
     const { events } = await closed;

@@ -73,7 +73,7 @@ test('a hung and an exiting rollout end with the reason; the others continue fro
       task,
       from,
       seats: { agent: 'scripted', user: 'agenda' },
-      outside: { agent: never, user: never, simulate: never },
+      externalSeats: { agent: never, user: never, simulate: never },
       recording,
     }).closed;
   };

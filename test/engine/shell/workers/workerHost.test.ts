@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
-import { outsideOf, workerSeats } from '../../../../src/engine/shell/externalSeats.ts';
+import { externalSeatsOf, workerSeats } from '../../../../src/engine/shell/externalSeats.ts';
 import { baseHashOf } from '../../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
@@ -26,7 +26,7 @@ test('a worker reads messages between rollouts, however many wait: the last of t
         user,
       }),
       seats: workerSeats(agent, user),
-      outside: outsideOf(agent, user, () => undefined, nobody),
+      externalSeats: externalSeatsOf(agent, user, () => undefined, nobody),
       recording: null,
     }),
   );

@@ -60,7 +60,7 @@ def shards_in(place: Path) -> Path:
 def merge(shards: Path, part: Path, model: Path) -> "str | None":
     """Merges shards into one complete model; returns the last line of verl's merger if it fails, else None."""
     shutil.rmtree(part, ignore_errors=True)
-    command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
+    command = [sys.executable, "-P", "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
     # Sent alone to a cluster, so it cannot use `without_keys`. Merging needs no key.
     secret = ("KEY", "TOKEN", "SECRET", "PASSWORD")
     environment = {name: value for name, value in os.environ.items() if not name.upper().endswith(secret)}

@@ -44,7 +44,7 @@ from rehearsal_trainer.values.messages import Json
 
 STORE = "rehearsal-store"
 """The name of the actor that keeps the rollouts."""
-LOOK_S = 1.0
+POLL_S = 1.0
 """Seconds between two checks for new metrics and checkpoints."""
 
 
@@ -78,13 +78,13 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
     ending = runner.run.remote(verl)
     measured, steps = MetricsFile(logged), Steps(run, [trained], evaluated, config.alarms, config.user_prices)
 
-    def look() -> None:
+    def write_metrics() -> None:
         for step, values in measured.fresh():
             played, tested = ray.get([store.finish.remote(step, is_tested) for is_tested in (False, True)])
             run.metrics(step, values | steps.measured(step, played, tested))
         steps.watch(ray.get(store.waiting.remote()))
 
-    follow(ending, run, mirror, look)
+    follow(ending, run, mirror, write_metrics)
 
 
 def connect(verl: Any, run: RunFolder) -> Path:
@@ -98,10 +98,10 @@ def connect(verl: Any, run: RunFolder) -> Path:
     return logged
 
 
-def follow(ending: Any, run: RunFolder, mirror: Mirror, look: Callable[[], None]) -> None:
+def follow(ending: Any, run: RunFolder, mirror: Mirror, write_metrics: Callable[[], None]) -> None:
     """Follows verl until it ends or the run should stop, and writes events for each checkpoint and the end.
 
-    `ending` is the reference of verl's task. `look` is called every `LOOK_S` seconds and writes the new metrics.
+    `ending` is the reference of verl's task. `write_metrics` is called every `POLL_S` seconds.
     TrainingError if verl ends with an error.
     """
     import ray
@@ -110,8 +110,8 @@ def follow(ending: Any, run: RunFolder, mirror: Mirror, look: Callable[[], None]
     checkpoint = reached(run.path)
     try:
         while True:
-            ready, _ = ray.wait([ending], timeout=LOOK_S)
-            look()
+            ready, _ = ray.wait([ending], timeout=POLL_S)
+            write_metrics()
             if reached(run.path) > checkpoint:
                 checkpoint = reached(run.path)
                 run.event("checkpoint", step=checkpoint, path=run_files.checkpoint_name(checkpoint))

@@ -107,11 +107,11 @@ def train(run: RunFolder, mirror: Mirror, verl: Any, examples: Examples) -> None
     lines = StepLines(logged, verl.trainer.total_training_steps, bool(examples.validation))
     first = {"too_long": examples.too_long_share}
 
-    def look() -> None:
+    def write_metrics() -> None:
         for step, values in lines.fresh():
             run.metrics(step, values | (first if step == 1 else {}))
 
-    job.follow(ending, run, mirror, look)
+    job.follow(ending, run, mirror, write_metrics)
 
 
 def start(verl: Any) -> Any:

@@ -42,6 +42,9 @@ TUNABLE_SFT = (
 )
 """The options of verl's SFT that a user may override."""
 
+LOADING = ("trust_remote_code", "external_lib", "custom_cls", "custom_reward_function", "agent_loop_config_path")
+"""The parts of names of options that make verl run code from a place that the option names."""
+
 FSDP = (
     "actor_rollout_ref.actor.fsdp_config.",
     "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
@@ -85,6 +88,10 @@ def with_options(config: ClusterConfig | SftClusterConfig, settings: Mapping[str
     own = {name.lstrip("+") for name in settings}
     for name in options:
         plain = name.lstrip("+")
+        if not {*plain.split(".")}.isdisjoint(LOADING):
+            raise ConfigurationError(
+                f"verl: {plain} cannot be set, because the code that it names would run on the cluster with your keys"
+            )
         if plain in keys:
             raise ConfigurationError(f"verl: {plain} is the key {keys[plain]} here; set that")
         if plain in own and not plain.startswith(tunable):

@@ -6,7 +6,11 @@ import { sum } from '../../engine/core/values/statistics.ts';
 const unknownTool = 'unknown';
 
 /** Returns what the trainer's metrics and alarms need to know of a rollout; a fact that it does not have is absent. */
-export function factsOf(measure: Measure, { actions }: Task, tools: readonly { readonly name: string }[]): object {
+export function rolloutMetrics(
+  measure: Measure,
+  { actions }: Task,
+  tools: readonly { readonly name: string }[],
+): object {
   const named = Map.groupBy(measure.calls, ({ tool }) =>
     tools.some(({ name }) => name === tool) ? tool : unknownTool,
   );

@@ -25,7 +25,7 @@ import type {
 const simulatorAttempts = 3;
 
 /** The calls of one rollout that are made outside of its worker, and what it remembers for them. */
-export class OutsideCalls {
+export class ExternalCalls {
   readonly #base: World;
   readonly #instance: 'gold' | undefined;
   readonly #ask: (about: Question) => Promise<Answer>;

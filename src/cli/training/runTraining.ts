@@ -25,7 +25,7 @@ import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python
 import { interpreterOf } from '../python/pythonEnvironment.ts';
 import { isStarted, requireOwnFiles } from '../targets/runFolder.ts';
 import type { Launch } from '../targets/target.ts';
-import { keepPlace, type Place, placeOf, targetAt } from '../targets/targets.ts';
+import { type TargetSpec, targetAt, targetSpecOf, writeTargetSpec } from '../targets/targets.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { launchTrainer } from './trainerLaunch.ts';
@@ -39,7 +39,7 @@ import { expectedOf, planLines, planOf, planText } from './trainingPlan.ts';
  * Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`).
  * @param placed puts before the trainer's words about a key where it was written, where that is not the run's own file
  */
-export async function startTraining(
+export async function runTraining(
   options: TrainingOptions,
   positionals: readonly string[],
   io: Io,
@@ -47,8 +47,8 @@ export async function startTraining(
 ): Promise<ExitCode> {
   const isJson = options.json === true;
   if (options.plan) {
-    const { request, launch, place, target } = asked(options, positionals, io, placed);
-    const plan = { ...(await planOf(launch, place, target, io)), leftOut: leftOutOf(request) };
+    const { request, launch, spec, target } = asked(options, positionals, io, placed);
+    const plan = { ...(await planOf(launch, spec, target, io)), leftOut: leftOutOf(request) };
     io.out(isJson ? `${JSON.stringify({ ...plan, lines: planLines(plan) })}\n` : planText(plan));
     return 0;
   }
@@ -65,7 +65,7 @@ export async function startTraining(
 }
 
 async function start(
-  { request, place, target, source, launch: asking }: ReturnType<typeof asked>,
+  { request, spec, target, source, launch: asking }: ReturnType<typeof asked>,
   io: Io,
   isJson: boolean,
 ): Promise<ExitCode> {
@@ -80,7 +80,7 @@ async function start(
   if (io.signal.aborted)
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
   writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
-  keepPlace(run, place, io.environment);
+  writeTargetSpec(run, spec, io.environment);
   rememberInterpreters(run, config, io.environment);
   return launchTrainer(io, target, launch, prepared, isJson);
 }
@@ -114,9 +114,9 @@ function asked(
   const request = trainingRequest(options, positionals, io, file);
   const { kind } = request;
   const run = runFolder(out, io, kind, newFolder);
-  const address = options.target ?? placeOf(run, io.environment).target;
+  const address = options.target ?? targetSpecOf(run, io.environment).target;
   const python = typed ?? pythonIn(file?.values['python']);
-  const place = { target: address, ...(python === undefined ? {} : { python }) };
+  const spec = { target: address, ...(python === undefined ? {} : { python }) };
   const source = kind === 'sft' ? sftSourceOf(options, io, request, run) : null;
   const interpreter = interpreterOf(python, address === 'local' ? io.cwd : undefined);
   if (named !== undefined && file) {
@@ -137,8 +137,8 @@ function asked(
     python: interpreter,
     disk: diskOf(options),
   };
-  throwIfForRay(launch, place);
-  return { request, place, target: targetAt(place), source, launch };
+  throwIfForRay(launch, spec);
+  return { request, spec, target: targetAt(spec), source, launch };
 }
 
 /** Returns what a file says about the interpreter, as `--python` says it. */
@@ -149,7 +149,7 @@ function pythonIn(value: Json | undefined): string | undefined {
 }
 
 /** Throws a `UsageError` for a key that only a Ray cluster has, where training is to be elsewhere. */
-function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { target }: Place): void {
+function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { target }: TargetSpec): void {
   if (/^rays?:/.test(target)) {
     if (config['python'] === undefined) return;
     throw new UsageError(
