@@ -344,7 +344,7 @@ describe('a program that an approved command names', () => {
     expect(asked() !== null).toBe(isAsked);
   });
 
-  test.each([
+  test.each<readonly [string, string, string, boolean]>([
     ['a script without an ending', '{ command: sh, args: [serve] }', 'serve', true],
     ['the file of a package runner', '{ command: npm, args: [run, -s, mcp] }', 'package.json', true],
     [
