@@ -168,9 +168,9 @@ script: [[{ tool: ask_wall, arguments: {} }], It is noon.]
   const asked = rehearsal(...command);
   expect(asked).toContain('uses http://clock');
   const [, hash = ''] = /--approve ([0-9a-f]{64})/.exec(asked) ?? [];
-  const said = rehearsal(...command, '--approve', hash);
-  expect(said).toContain('it is noon');
-  expect(said).toContain('"reward":1');
+  const said = JSON.parse(rehearsal(...command, '--approve', hash)) as { card: unknown; recording: string };
+  expect(JSON.stringify(said.card)).toContain('"name":"assertions","verdict":"held"');
+  expect(readFileSync(said.recording, 'utf8')).toContain('it is noon');
 });
 
 test.runIf(isFullSuite)('a training target is used', () => {
