@@ -18,6 +18,6 @@ const providers: Readonly<Record<ToolOrigin['type'], Provider | null>> = {
   mcp: mcpProvider,
 };
 
-/** Returns the providers of all tools outside of the worker. */
+/** Returns the providers of all external tools. */
 export const providersFor = (context: ProviderContext): readonly ToolProvider[] =>
   Object.values(providers).flatMap((provide) => provide?.(context) ?? []);

@@ -7,7 +7,7 @@ import type { SecretSnapshots } from '../mcp/secretSnapshots.ts';
 import type { BridgeProcess } from './bridgeProcess.ts';
 import type { ToolSource } from './toolSource.ts';
 
-/** The parts of a domain that its tools outside the worker need. */
+/** The parts of a domain that its external tools need. */
 export type ToolDomain = {
   readonly folder: string;
   readonly file: DomainFile;
@@ -42,7 +42,7 @@ type SourceStart = Pick<Task, 'now' | 'setUp'> & {
   readonly add: (name: string, source: ToolSource) => void;
 };
 
-/** Describes and starts the sources of one kind whose tools run outside of the worker. */
+/** Describes and starts the sources of one kind of external tools. */
 export type ToolProvider = {
   /** Returns the tools as the agent is shown them. */
   readonly describe: (signal?: AbortSignal) => Promise<readonly Tool[]>;
