@@ -109,7 +109,7 @@ case "$*" in
   *--check*) echo '{"disk": 0, "free": 1}'; exit ;;
   -c*) exit ;;
 esac
-shift 2
+shift 3
 exec "${process.execPath}" "${program}" "$@"
 `,
   );

@@ -127,11 +127,11 @@ const debugScript = 'where\nstep\nnext\nstep\nprint messages\nshow messages\n/wh
 /** Replaces the trainer: it renders a recording as its text. */
 const trainer = `#!/bin/sh
 case "$1" in *setup_environment.py) echo '{"python": "python3", "ready": true}'; exit ;; esac
-test "$3" = preview || exit 0
+test "$4" = preview || exit 0
 exec python3 -c '
 import json, sys
 print(json.dumps({"pieces": [{"text": open(sys.argv[1]).read(), "tokens": 1, "trained": True}]}))
-' "$5"
+' "$6"
 `;
 
 const filesIn = (...folders: readonly string[]) =>

@@ -64,7 +64,7 @@ export const report: Command = defineCommand({
 function unverifiedText(record: RunRecord): string | null {
   const { folder, file } = record;
   const own = ownPublicKey();
-  const check = `rehearsal verify ${shellWord(folder)}`;
+  const check = `npx rehearsal verify ${shellWord(folder)}`;
   if (file.publicKey !== own)
     return `this run was signed on another machine, or its key was changed. Check it with: ${check} --key PUBLIC_KEY`;
   const { ofRun, ofRollout } = unverifiedIn(record, own);

@@ -261,8 +261,9 @@ export function noteTools(
 }
 
 /** Returns how to make two results of a tool comparable. */
-function repeatHint({ name, effect, source }: Tool, content: string): string {
-  if (source.type !== 'mcp')
+function repeatHint(tool: Tool, content: string): string {
+  const { name, effect } = tool;
+  if (serverOf(tool) === null)
     return 'Use now, random and id of its context, and keep nothing between calls but the database.';
   const write = effect === 'read' ? ' Name it under writes: where it changes something.' : '';
   // Fields are only looked for in data.

@@ -3,7 +3,7 @@ import { sidecarPath } from './recording.ts';
 import type { RunRecord } from './runRecord.ts';
 import { type RunProblem, verifyRun } from './verifyRun.ts';
 
-/** What does not verify in the folder of a run and concerns what is measured of it. */
+/** Problems with the folder of a run that concern what is measured of it. */
 export type Unverified = {
   /** In `run.json` and the ledger, which concern every rollout. */
   readonly ofRun: readonly RunProblem[];

@@ -19,7 +19,7 @@ test('the spool keeps what was not sent, until it was', () => {
   expect(mark.enter({ rollout: 7, tool: 'paint', timeoutMs: 100 }, { first: 0, bytes: Buffer.from('two\n') })).toBe(
     true,
   );
-  expect(readMark(file)).toMatchObject({ rollout: 7, tool: 'paint', place: 'inside', call: 2 });
+  expect(readMark(file)).toMatchObject({ rollout: 7, tool: 'paint', phase: 'inside', call: 2 });
   expect(readSpool(file, readMark(file))).toBe('one\ntwo\n');
   mark.enter({ rollout: 8, tool: 'look', timeoutMs: 100 }, { first: 2, bytes: Buffer.from('three\n') });
   expect([readMark(file).firstSpooled, readSpool(file, readMark(file))]).toEqual([2, 'three\n']);
