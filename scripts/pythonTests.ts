@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { missing, type Obstacle } from './obstacle.ts';
 import { findOnPath, runCommand, runGate } from './process.ts';
-import { contentStamp, inRoot, isStamped, writeStamp } from './repository.ts';
+import { contentStamp, inRoot } from './repository.ts';
 import { type Counts, freshReport, passedGate, readJunit, sumCounts, withExitCode } from './results.ts';
 import { announce, Failure } from './terminal.ts';
+import { cacheFolder } from './vscode/cacheFolder.ts';
 
 /** The folder of the Python package. */
 const trainer = inRoot('trainer');
@@ -70,14 +71,14 @@ export async function runPythonTestsAgain(file: string): Promise<Counts> {
 
 /**
  * Runs basedpyright, which takes most of a minute because it reads all of torch and transformers. It is skipped if
- * nothing that it reads has changed since it last passed.
+ * it has passed on the same files before, in any clone of this machine.
  */
 async function checkTypes(python: string): Promise<Counts> {
-  const stampFile = 'dist/test/python-types.stamp';
   // The path of the Python names the versions of its packages, except those of requirements/dev.txt in trainer/.
   const stamp = contentStamp(['trainer', 'src/engine/bridge', 'pyproject.toml'], python);
-  if (isStamped(stampFile, stamp)) {
-    console.log('basedpyright: ok (nothing has changed since it passed)');
+  const passed = join(cacheFolder(), 'python-types');
+  if (existsSync(join(passed, stamp))) {
+    console.log('basedpyright: ok (it has passed on the same files before)');
     return sumCounts([passedGate, passedGate]);
   }
   // It finds the nearest pyproject.toml: the trainer's, or that of the root, which includes the bridge only.
@@ -86,7 +87,10 @@ async function checkTypes(python: string): Promise<Counts> {
     await runGate('basedpyright in trainer/', python, types, trainer),
     await runGate('basedpyright in src/engine/bridge', python, types),
   ]);
-  if (counts.failed === 0) writeStamp(stampFile, stamp);
+  if (counts.failed === 0) {
+    mkdirSync(passed, { recursive: true });
+    writeFileSync(join(passed, stamp), '');
+  }
   return counts;
 }
 

@@ -561,7 +561,7 @@ test('a log with calls: structured changes, refusals in plain words, and a name 
   expect(sound).toEqual(['seen-brief-omits-changes', 'wavers']);
 });
 
-test('a log with calls of a server that can be read: its state is compared', async () => {
+inFullSuite('a log with calls of a server that can be read: its state is compared', async () => {
   const program = createRequire(import.meta.url)
     .resolve('@modelcontextprotocol/server-memory/package.json')
     .replace('package.json', 'dist/index.js');

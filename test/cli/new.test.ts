@@ -152,7 +152,7 @@ describe('from an MCP server', () => {
     expect(text).toMatch(/# review: .* names sound so: list_notes/);
   });
 
-  test('a list of separate texts is declared as rows, so an agent that does nothing is scored', async () => {
+  inFullSuite('a list of separate texts is declared as rows, so an agent that does nothing is scored', async () => {
     const folder = join(scratch, 'rows');
     const command = `"${process.execPath}" "${notesServer}" --notes 1 --tools list_notes,add_note`;
     const made = await rehearsalApproved('new', folder, '--mcp', command, '--writes', 'add_note', '--json');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -58,7 +59,7 @@ test('eval runs tasks under personas, and the report has the safety layer', asyn
   expect(JSON.parse(again.out)).toMatchObject({ task: 'reschedule-P46@red-team-urgency', reward: 1 });
 });
 
-test('each purpose has its own user, and run.json says which', async () => {
+inFullSuite('each purpose has its own user, and run.json says which', async () => {
   const words = ['Can P46 come on Tuesday?', 'Yes, please.', '###STOP###'];
   const { url } = await modelServer(
     ({ messages }) => words[messages.filter(({ role }) => role === 'assistant').length] ?? '###STOP###',

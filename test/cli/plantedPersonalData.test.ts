@@ -148,7 +148,7 @@ test.each(
       ['rows of chats', 'chats', jsonl(...chat.messages.map((each) => ({ conversation_id: email, ...each })))],
       ['spans', 'spans', jsonl(spans)],
     ] as const,
-    2,
+    3,
   ),
 )('personal data planted in every field of %s is in no file and no output of a command', async (_, from, log) => {
   const cwd = temporaryFolder('planted');

@@ -54,7 +54,7 @@ test.each(
   if (parent) expect(replayed(domain, parent).problems).toBe(0);
 });
 
-test('state: none refuses to fork after a write', async () => {
+inFullSuite('state: none refuses to fork after a write', async () => {
   const { url } = await httpMcpServer();
   const domain = folder(url, '', [add(2), state]);
   const [parent] = await rehearse(domain, ['a']);
@@ -95,7 +95,7 @@ inFullSuite('without retries the same ends the rollout in words', async () => {
   expect(closed).toMatchObject({ endReason: 'infrastructureFailed', reward: null, failure: { code: 'mcp/died' } });
 });
 
-test('every call has a unique key, across rollouts too', async () => {
+inFullSuite('every call has a unique key, across rollouts too', async () => {
   const { url } = await httpMcpServer();
   const pay = '{ tool: pay, arguments: { sum: 3 } }';
   const domain = folder(url, '    tools: { pay: { idempotencyKey: request } }\n', [pay, pay]);

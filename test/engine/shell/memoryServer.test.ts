@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/rollout/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
@@ -116,7 +117,7 @@ test('a fork repeats the recorded calls on a new server and continues from there
   expect(readFileSync(recording, 'utf8')).toBe(before);
 });
 
-test('an unsafe fork of it gets reward 0', async () => {
+inFullSuite('an unsafe fork of it gets reward 0', async () => {
   const session = debuggee as Debuggee;
   session.attach(join(run, 'keep.0.traj.jsonl'));
   const proposal = session.steps.find(({ event }) => event.type === 'agentReplied')?.n ?? 0;

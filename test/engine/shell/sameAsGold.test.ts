@@ -61,7 +61,7 @@ test('the reward requires the state of a server that the gold actions give from 
   });
 });
 
-test('files of the same size are compared by their bytes', async () => {
+inFullSuite('files of the same size are compared by their bytes', async () => {
   const notes = fileURLToPath(new URL('fixtures/notesServer.mjs', import.meta.url));
   const files = mcpDomain(
     'notes',
