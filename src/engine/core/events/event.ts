@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ruleVerdictSchema } from '../domain/rule.ts';
 import { seededFaultSchema } from '../domain/seededFault.ts';
 import { brokenEnds } from '../values/answerEnd.ts';
+import type { Json } from '../values/json.ts';
 import { mediaSchema, textPartSchema } from '../values/media.ts';
 import { providerFieldsSchema } from '../values/providerFields.ts';
 import { toolCallSchema } from './message.ts';
@@ -9,6 +10,9 @@ import { reportCardSchema } from './reportCard.ts';
 
 /** Version of the recording format; a change of the events' meaning raises it. */
 export const recordingFormat = 1;
+
+/** Events are read from JSON, so that no value in them has to be looked at. */
+const anyJsonSchema = z.custom<Json>((value) => value !== undefined, 'expected a value');
 
 const pathSchema = z
   .array(z.union([z.string(), z.number()]))
@@ -20,8 +24,8 @@ const patchSchema = z.object({
     .enum(['add', 'replace', 'remove'])
     .describe('As in JSON Patch (RFC 6902): `add` also inserts at an index of a list, and moves the rest on.'),
   path: pathSchema,
-  value: z.json().optional().describe('The new value; absent where it was removed.'),
-  old: z.json().optional().describe('The previous value; absent where it was added.'),
+  value: anyJsonSchema.optional().describe('The new value; absent where it was removed.'),
+  old: anyJsonSchema.optional().describe('The previous value; absent where it was added.'),
 });
 
 const writtenSchema = z.object({
@@ -50,8 +54,8 @@ export type EndReason = (typeof endReasons)[number];
 const deviationSchema = z.object({
   side: sideSchema,
   path: pathSchema,
-  expected: z.json().optional().describe('The expected value; absent where there should be none.'),
-  actual: z.json().optional().describe('The actual value; absent if the place has no value.'),
+  expected: anyJsonSchema.optional().describe('The expected value; absent where there should be none.'),
+  actual: anyJsonSchema.optional().describe('The actual value; absent if the place has no value.'),
 });
 export type Deviation = z.infer<typeof deviationSchema>;
 
@@ -145,7 +149,7 @@ const offeredSchema = z.array(
   z.object({
     name: z.string().describe('By this name it is called.'),
     description: z.string().describe('The description of the tool that the seat receives.'),
-    parameters: z.record(z.string(), z.json()).describe('JSON Schema of its arguments, as the seat is sent it.'),
+    parameters: z.record(z.string(), anyJsonSchema).describe('JSON Schema of its arguments, as the seat is sent it.'),
   }),
 );
 
@@ -327,7 +331,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       type: z.literal('sourceSaved'),
       callId: callIdSchema,
       source: z.string().describe('Name of the source whose tool was called.'),
-      snapshot: z.json().describe("Its state after the write, in the source's own form."),
+      snapshot: anyJsonSchema.describe("Its state after the write, in the source's own form."),
     })
     .describe(
       'The state of a tool source outside the worker after a write, as its snapshot: a fork gives it back to the source.',
@@ -376,7 +380,7 @@ export const eventSchema = z.discriminatedUnion('type', [
     .object({
       type: z.literal('sourceRead'),
       source: z.string().describe('Name of the source, and the call by which it was read, where it was one.'),
-      state: z.json().describe("The state that was read, in the source's own form."),
+      state: anyJsonSchema.describe("The state that was read, in the source's own form."),
     })
     .describe('State of a tool source outside the worker, read at the end for the assertions.'),
   z
