@@ -19,19 +19,18 @@ const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
  * @param root what the paths in the metafiles are relative to
  */
 export function noticesOf(metafiles: readonly Metafile[], root: string): string {
-  const paths = metafiles.flatMap(({ inputs }) => Object.keys(inputs).map((path) => inPackage.exec(path)?.[0]));
-  const folders = [...new Set(paths.filter((path) => path !== undefined))].sort();
   const files = [...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))].sort();
-  const byFolder = Map.groupBy(files, (path) => inPackage.exec(path)?.[0]);
+  const byFolder = Map.groupBy(files, (path) => inPackage.exec(path)?.[0] ?? '');
+  byFolder.delete('');
+  const folders = [...byFolder].sort(([one], [other]) => (one < other ? -1 : 1));
   const packages = new Map(
-    folders
-      .map((folder) =>
-        bundledFrom(
-          join(root, folder),
-          (byFolder.get(folder) ?? []).map((path) => join(root, path)),
-        ),
-      )
-      .map((each) => [nameOf(each), each]),
+    folders.map(([folder, sources]) => {
+      const bundled = bundledFrom(
+        join(root, folder),
+        sources.map((path) => join(root, path)),
+      );
+      return [nameOf(bundled), bundled] as const;
+    }),
   );
   const missing = [...packages.values()].filter(({ text }) => text === '').map(nameOf);
   if (missing.length > 0)

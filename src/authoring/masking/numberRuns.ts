@@ -28,16 +28,13 @@ export const mostDigits = 19;
 export function numberRunsIn(text: string): readonly NumberRun[] {
   return matchesOf(runs, text).flatMap(({ 0: run, index }) => {
     if (dates.test(run)) return [];
-    const groups = matchesOf(group, run).map((each) => {
-      return { start: index + each.index, end: index + each.index + each[0].length };
-    });
+    const spansOf = (pattern: RegExp) =>
+      matchesOf(pattern, run).map((each) => {
+        return { start: index + each.index, end: index + each.index + each[0].length };
+      });
+    const groups = spansOf(group);
     if (groups.length === 1 || withCountry.test(run)) return [groups];
-    const isDate = coverOf(
-      matchesOf(dateWithin, run).map((each) => ({
-        start: index + each.index,
-        end: index + each.index + each[0].length,
-      })),
-    );
+    const isDate = coverOf(spansOf(dateWithin));
     const parts: Span[][] = [[]];
     for (const each of groups)
       if (isDate(each) || isOfTime(text, each)) parts.push([]);
