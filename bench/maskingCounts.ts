@@ -1,5 +1,5 @@
 import { maskerOf } from '../src/authoring/masking/masker.ts';
-import type { Span } from '../src/authoring/masking/valueIndex.ts';
+import type { Span } from '../src/authoring/masking/text/valueIndex.ts';
 import type { Labelled } from './maskingSentences.ts';
 
 const words = (text: string): readonly string[] => text.match(/\p{L}[\p{L}\p{M}]*/gu) ?? [];

@@ -8,7 +8,7 @@ import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { readSelection } from '../../src/synthesis/synthesisFolder.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { declaring, email, first, plantedPattern as found, person, plantedLogs } from '../support/planted.ts';
-import { sampled } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
@@ -141,75 +141,73 @@ const filesIn = (...folders: readonly string[]) =>
       .map((each) => join(each.parentPath, each.name)),
   );
 
-test.each(
-  sampled(
-    [
-      ['chats', 'chats', jsonl(chat)],
-      ['rows of chats', 'chats', jsonl(...chat.messages.map((each) => ({ conversation_id: email, ...each })))],
-      ['spans', 'spans', jsonl(spans)],
-    ] as const,
-    3,
-  ),
-)('personal data planted in every field of %s is in no file and no output of a command', async (_, from, log) => {
-  const cwd = temporaryFolder('planted');
-  const domain = join(cwd, 'order-desk');
-  cpSync(desk, domain, { recursive: true });
-  const imported = await importChats(domain, log, from);
-  const { run } = imported;
-  const recording = join(run, readdirSync(run).find((name) => name.endsWith('.traj.jsonl')) ?? 'none');
-  expect(readRecording(recording).problems).toEqual([]);
-  writeFileSync(join(cwd, 'log.jsonl'), log);
-  const commands = [
-    ['new', 'made', `--${from}`, 'log.jsonl', '--seed', 'x', '--yes'],
-    ['new', 'told', `--${from}`, 'log.jsonl', '--seed', 'x', '--yes', '--json'],
-    ['draft', 'from-chats', run],
-    ['draft', 'from-chats', run, '--json'],
-    ['report', run, '--html', 'report.html'],
-    ['report', run, '--json'],
-    ['verify', run],
-    ['replay', recording],
-    ['shadow', domain, run, '--agent', 'gold'],
-    ['coverage', 'chats', run],
-    ['coverage', 'chats', run, '--json'],
-    ['report', run, '--junit', 'report.xml'],
-    ['debug', recording, '--script', 'script.txt'],
-    ['debug', recording, '--script', 'script.txt', '--json'],
-    ['preview', domain, 'patient', '--recording', recording],
-    ['synth', 'preview', recording, '--python', './python'],
-    ['synth', 'preview', recording, '--python', './python', '--json'],
-  ];
-  writeFileSync(join(cwd, 'script.txt'), debugScript);
-  writeFileSync(join(cwd, 'python'), trainer, { mode: 0o755 });
-  const told = [imported];
-  for (const each of commands) told.push({ ...(await rehearsalIn(cwd, ...each)), run });
-  told.push({ ...(await rehearsalIn(cwd, 'synth', domain, '--count', '1', '--out', 'synth')), run });
-  const [chosen] = readSelection(join(cwd, 'synth')).filter(({ accepted }) => accepted);
-  cpSync(recording, join(cwd, 'synth', chosen?.recording ?? 'none'));
-  told.push({ ...(await rehearsalIn(cwd, 'synth', 'export', 'synth', '--out', 'export.jsonl')), run });
-  expect(readFileSync(join(cwd, 'export.jsonl'), 'utf8')).toContain('Thanks');
-  writeFileSync(join(cwd, 'log.jsonl'), '');
-  expect(told.filter(({ code }) => code > 1)).toEqual([]);
-  // A real conversation has no task; what refuses it names the recording.
-  const refused = [[run], [recording], [recording, '--json']];
-  for (const each of refused) told.push({ ...(await rehearsalIn(cwd, 'explain', ...each)), run });
-  expect(told.slice(-3).map(({ code }) => code)).toEqual([2, 2, 2]);
-  expect(told.map((each) => `${each.out}${each.err}`).filter((each) => found.test(each))).toEqual([]);
-  const written = filesIn(cwd, run);
-  for (const kind of [
-    '.traj.jsonl',
-    '.sidecar.jsonl',
-    'run.json',
-    'from-chats.task.yaml',
-    'report.html',
-    '.tool.yaml',
-    'report.xml',
-  ])
-    expect(
-      written.filter((path) => path.endsWith(kind)),
-      kind,
-    ).not.toEqual([]);
-  expect(written.filter((path) => found.test(path) || found.test(readFileSync(path, 'utf8')))).toEqual([]);
-});
+inFullSuite.each([
+  ['chats', 'chats', jsonl(chat)],
+  ['rows of chats', 'chats', jsonl(...chat.messages.map((each) => ({ conversation_id: email, ...each })))],
+  ['spans', 'spans', jsonl(spans)],
+] as const)(
+  'personal data planted in every field of %s is in no file and no output of a command',
+  async (_, from, log) => {
+    const cwd = temporaryFolder('planted');
+    const domain = join(cwd, 'order-desk');
+    cpSync(desk, domain, { recursive: true });
+    const imported = await importChats(domain, log, from);
+    const { run } = imported;
+    const recording = join(run, readdirSync(run).find((name) => name.endsWith('.traj.jsonl')) ?? 'none');
+    expect(readRecording(recording).problems).toEqual([]);
+    writeFileSync(join(cwd, 'log.jsonl'), log);
+    const commands = [
+      ['new', 'made', `--${from}`, 'log.jsonl', '--seed', 'x', '--yes'],
+      ['new', 'told', `--${from}`, 'log.jsonl', '--seed', 'x', '--yes', '--json'],
+      ['draft', 'from-chats', run],
+      ['draft', 'from-chats', run, '--json'],
+      ['report', run, '--html', 'report.html'],
+      ['report', run, '--json'],
+      ['verify', run],
+      ['replay', recording],
+      ['shadow', domain, run, '--agent', 'gold'],
+      ['coverage', 'chats', run],
+      ['coverage', 'chats', run, '--json'],
+      ['report', run, '--junit', 'report.xml'],
+      ['debug', recording, '--script', 'script.txt'],
+      ['debug', recording, '--script', 'script.txt', '--json'],
+      ['preview', domain, 'patient', '--recording', recording],
+      ['synth', 'preview', recording, '--python', './python'],
+      ['synth', 'preview', recording, '--python', './python', '--json'],
+    ];
+    writeFileSync(join(cwd, 'script.txt'), debugScript);
+    writeFileSync(join(cwd, 'python'), trainer, { mode: 0o755 });
+    const told = [imported];
+    for (const each of commands) told.push({ ...(await rehearsalIn(cwd, ...each)), run });
+    told.push({ ...(await rehearsalIn(cwd, 'synth', domain, '--count', '1', '--out', 'synth')), run });
+    const [chosen] = readSelection(join(cwd, 'synth')).filter(({ accepted }) => accepted);
+    cpSync(recording, join(cwd, 'synth', chosen?.recording ?? 'none'));
+    told.push({ ...(await rehearsalIn(cwd, 'synth', 'export', 'synth', '--out', 'export.jsonl')), run });
+    expect(readFileSync(join(cwd, 'export.jsonl'), 'utf8')).toContain('Thanks');
+    writeFileSync(join(cwd, 'log.jsonl'), '');
+    expect(told.filter(({ code }) => code > 1)).toEqual([]);
+    // A real conversation has no task; what refuses it names the recording.
+    const refused = [[run], [recording], [recording, '--json']];
+    for (const each of refused) told.push({ ...(await rehearsalIn(cwd, 'explain', ...each)), run });
+    expect(told.slice(-3).map(({ code }) => code)).toEqual([2, 2, 2]);
+    expect(told.map((each) => `${each.out}${each.err}`).filter((each) => found.test(each))).toEqual([]);
+    const written = filesIn(cwd, run);
+    for (const kind of [
+      '.traj.jsonl',
+      '.sidecar.jsonl',
+      'run.json',
+      'from-chats.task.yaml',
+      'report.html',
+      '.tool.yaml',
+      'report.xml',
+    ])
+      expect(
+        written.filter((path) => path.endsWith(kind)),
+        kind,
+      ).not.toEqual([]);
+    expect(written.filter((path) => found.test(path) || found.test(readFileSync(path, 'utf8')))).toEqual([]);
+  },
+);
 
 test('each format has a log in which personal data is planted', () => {
   const planted = plantedLogs.map(([format]) => format);

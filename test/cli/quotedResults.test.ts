@@ -7,7 +7,7 @@ import { type Files, folderOf } from '../engine/shell/load/domainFolder.ts';
 import { approveDomain } from '../support/approval.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { mcpDomain } from '../support/mcpDomain.ts';
-import { sampled } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -121,29 +121,35 @@ train: [assertions]
 script: [[{ tool: add_note, arguments: { text: tea } }, { tool: add_note, arguments: { text: milk } }], Done. I have added tea and milk and deleted the note about milk. Is there anything else?]
 `;
 
-test('a gold action gets the id that an MCP server created, in the rollout and where the state is compared', async () => {
-  const folder = approveDomain(mcpDomain('ids', server, ofServer));
-  expect((await rehearsal('check', folder)).out).toContain('no findings');
-  const results = async (agent: string) =>
-    JSON.parse((await rehearsal('eval', folder, '--agent', agent, '--json')).out);
-  expect(await results('gold')).toMatchObject({ results: [{ reward: 1 }] });
-  // Without the last call, the milk is still there.
-  expect(await results('scripted')).toMatchObject({
-    results: [{ reward: 0, reason: expect.stringContaining('milk') }],
-  });
-});
+inFullSuite(
+  'a gold action gets the id that an MCP server created, in the rollout and where the state is compared',
+  async () => {
+    const folder = approveDomain(mcpDomain('ids', server, ofServer));
+    expect((await rehearsal('check', folder)).out).toContain('no findings');
+    const results = async (agent: string) =>
+      JSON.parse((await rehearsal('eval', folder, '--agent', agent, '--json')).out);
+    expect(await results('gold')).toMatchObject({ results: [{ reward: 1 }] });
+    // Without the last call, the milk is still there.
+    expect(await results('scripted')).toMatchObject({
+      results: [{ reward: 0, reason: expect.stringContaining('milk') }],
+    });
+  },
+);
 
-test('a tool of the database cannot quote an MCP server where the gold actions are played for comparison', async () => {
-  const files = { 'tools.ts': only(tools, 'delete_note').replaceAll('delete_note', 'file_note') };
-  const desk = (evaluate: string) => {
-    const text = ofServer.replace('tool: delete_note', 'tool: file_note').replace('[assertions, actions]', evaluate);
-    return approveDomain(mcpDomain('ids', server, text, files));
-  };
-  expect((await rehearsal('check', desk('[assertions, database]'))).out.replace(/\n +/g, ' ')).toMatch(
-    /:9:\d+ .*\{result\.note_id\} quotes a result that file_note does not have where the gold actions are played/,
-  );
-  expect((await rehearsal('check', desk('[assertions, actions]'))).out).not.toContain('quotes a result');
-});
+inFullSuite(
+  'a tool of the database cannot quote an MCP server where the gold actions are played for comparison',
+  async () => {
+    const files = { 'tools.ts': only(tools, 'delete_note').replaceAll('delete_note', 'file_note') };
+    const desk = (evaluate: string) => {
+      const text = ofServer.replace('tool: delete_note', 'tool: file_note').replace('[assertions, actions]', evaluate);
+      return approveDomain(mcpDomain('ids', server, text, files));
+    };
+    expect((await rehearsal('check', desk('[assertions, database]'))).out.replace(/\n +/g, ' ')).toMatch(
+      /:9:\d+ .*\{result\.note_id\} quotes a result that file_note does not have where the gold actions are played/,
+    );
+    expect((await rehearsal('check', desk('[assertions, actions]'))).out).not.toContain('quotes a result');
+  },
+);
 
 test.each([
   ['a misspelt field', '{result.note_ids}', /:9:\d+ .*has no field note_ids\..*Did you mean note_id\?/],

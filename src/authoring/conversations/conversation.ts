@@ -30,6 +30,8 @@ export type Conversation = {
   readonly task?: string | undefined;
   /** The tools that the agent was shown, where its source has them. */
   readonly tools?: readonly Offered[] | undefined;
+  /** Whether it was logged as a request of a model with its answer: the next request repeats it. */
+  readonly isRequest?: boolean | undefined;
   readonly messages: readonly SpokenMessage[];
   /** Messages that are not among them, since they can't be read. */
   readonly lost: readonly ImportProblem[];

@@ -60,13 +60,15 @@ function saysAgain(known: Said | undefined, said: Said): boolean {
 
 /**
  * Leaves out conversations that are the start of a longer one with the same id: a log of a proxy has a line for each call
- * of the model, each with the whole history. What was lost of them becomes a note.
+ * of the model, each with the whole history. Requests without an id are compared with each other. What was lost of them
+ * becomes a note.
  */
 export function longestOf(read: Read): Read {
-  const ofId = Map.groupBy(read.conversations, ({ id }) => id);
+  const mayRepeat = read.conversations.filter(({ id, isRequest }) => id !== null || isRequest === true);
+  const ofId = Map.groupBy(mayRepeat, ({ id }) => id);
   const started = new Set<Conversation>();
-  for (const [id, own] of ofId) {
-    if (id === null || own.length === 1) continue;
+  for (const own of ofId.values()) {
+    if (own.length === 1) continue;
     const histories = own.map((each) => prefixesOf(each.messages.filter(({ role }) => role !== 'system')));
     const starts = new Set(histories.flatMap((prefixes) => prefixes.slice(0, -1)));
     for (const [at, each] of own.entries()) if (starts.has(histories[at]?.at(-1) ?? '')) started.add(each);

@@ -23,7 +23,8 @@ import { openRunOf } from '../../engine/shell/runs/batch.ts';
 import type { Supervisor } from '../../engine/shell/supervisor.ts';
 import { keptBy, knownFrom } from '../masking/database.ts';
 import type { PersonalKind } from '../masking/kind.ts';
-import { type Masked, type Masker, maskerOf, type Piece, textsIn } from '../masking/masker.ts';
+import { type Masked, type Masker, maskerOf, type Piece } from '../masking/masker.ts';
+import { textsIn } from '../masking/text/texts.ts';
 import { taskIdFor } from '../writtenDomain.ts';
 import {
   type Conversation,

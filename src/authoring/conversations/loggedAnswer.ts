@@ -21,11 +21,13 @@ export function readAnswer(value: unknown, asked: readonly PlacedRead[], line: n
   if (messages) {
     const path = name === 'choices' ? 'answer' : name;
     const answer = messages.map((each): PlacedRead => ({ ...readMessage(each), line, path }));
+    const count = choicesIn(name === 'choices' ? object : object[name]);
+    const others = count > 1 ? [unread(path, `has ${count} choices; only the first one is read`, line)] : [];
     const added = unrepeated(asked, answer);
     const last = asked.at(-1)?.said.at(-1);
     const isAnswered = last?.role === 'agent' && Boolean(last.content);
     const isSecond = added === answer && isAnswered && name !== 'choices';
-    return isSecond ? [unread(name, 'is a second answer; it is left out', line)] : added;
+    return isSecond ? [unread(name, 'is a second answer; it is left out', line)] : [...added, ...others];
   }
   const error = errorIn(object);
   if (error !== undefined) return [unread('error', `the request has no answer: ${error}`, line)];
@@ -48,6 +50,12 @@ function messagesIn(answer: Json): readonly Json[] | undefined {
   if (role !== undefined || content !== undefined || tool_calls !== undefined)
     return [{ ...objectOf(answer), role: role ?? 'assistant' }];
   return typeof text === 'string' ? [{ role: 'assistant', content: text }] : undefined;
+}
+
+/** Returns how many choices an endpoint returned as its answer. */
+function choicesIn(answer: Json | undefined): number {
+  const { choices, body } = objectOf(answer);
+  return Array.isArray(choices) ? choices.length : isObject(body) ? choicesIn(body) : 0;
 }
 
 /** Whether a text is the events of a stream, as an endpoint sends them. */

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
-import { type Masked, type Piece, textsIn } from '../masking/masker.ts';
+import type { Masked, Piece } from '../masking/masker.ts';
+import { textsIn } from '../masking/text/texts.ts';
 import type { Conversation, ImportProblem, ReadConversations, SpokenMessage } from './conversation.ts';
 
 /**

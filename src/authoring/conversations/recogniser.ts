@@ -6,7 +6,7 @@ import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import { neutralFolder } from '../../engine/shell/processes/machineProgram.ts';
-import type { Span } from '../masking/valueIndex.ts';
+import type { Span } from '../masking/text/valueIndex.ts';
 import { stopped } from './refusal.ts';
 
 /** Names of persons that a recogniser found in texts. */

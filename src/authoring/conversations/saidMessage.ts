@@ -121,7 +121,12 @@ class Collected {
     this.#thoughts.push(text);
   }
 
-  call(call: SaidCall): void {
+  call(given: JsonObject): void {
+    const call = callOf(given);
+    if (call.name.trim() === '') {
+      this.lost.push(`has a tool call without a name (${keysOf(given)}); it is left out`);
+      return;
+    }
     if (this.#results.length > 0 && this.#role === 'agent') this.#startCalls();
     this.#calls.push(call);
   }
@@ -267,23 +272,24 @@ function hasResultParts(content: Json | undefined): boolean {
 }
 
 /** Returns the calls that are next to the content. */
-function callsBeside(message: JsonObject): readonly SaidCall[] {
+function callsBeside(message: JsonObject): readonly JsonObject[] {
   const extra = objectOf(message['additional_kwargs']);
   const listed = [
     ...listIn(firstOf(message, 'tool_calls', 'toolCalls') ?? extra['tool_calls']),
     ...listIn(firstOf(message, 'function_call')),
   ];
-  return listed.map((each) => callOf(objectOf(each)));
+  // Tables that need the same fields in each call have it as JSON text.
+  return listed.map((each) => objectOf(typeof each === 'string' ? listIn(each)[0] : each));
 }
 
 /** Reads a call in the forms of OpenAI, LangChain, inspect_ai, tau2, Anthropic, Bedrock, Gemini and the AI SDK. */
 export function callOf(given: JsonObject): SaidCall {
   const call = withoutNulls(given);
-  const own = objectOf(call['function']);
+  const own = objectOf(call['function'] ?? call['custom']);
   const name =
     textOf(own['name']) ?? textOf(call['function']) ?? textOf(firstOf(call, 'name', 'toolName', 'tool_name'));
   const id = textOf(firstOf(call, 'call_id', 'id', 'toolCallId', 'toolUseId', 'tool_call_id', 'callId'));
-  const written = firstOf(own, 'arguments') ?? firstOf(call, 'arguments', 'args', 'input', 'parameters');
+  const written = firstOf(own, 'arguments', 'input') ?? firstOf(call, 'arguments', 'args', 'input', 'parameters');
   return { id: id === '' ? undefined : id, name: name ?? '', ...argumentsOf(written) };
 }
 
@@ -356,7 +362,7 @@ function readPart(part: Json, to: Collected): void {
   if (text !== undefined) to.text(text, Array.isArray(object['citations']));
   else if (kind === 'thought') to.thought(textOf(firstOf(object, 'thinking', 'text', 'reasoning', 'content')) ?? '');
   else if (kind === 'step') to.end();
-  else if (kind === 'call') to.call(callOf(object));
+  else if (kind === 'call') to.call(object);
   else if (kind === 'result' || type?.endsWith('_tool_result')) to.result(resultPartOf(object));
   else if (kind === 'invocation') readUiTool(objectOf(object['toolInvocation'] ?? object), to);
   else if (type?.startsWith('tool-') && 'toolCallId' in object)
@@ -412,7 +418,7 @@ function resultPartOf(part: JsonObject): Said {
 /** Reads a call of the AI SDK's user interface, which holds its result. */
 function readUiTool(part: JsonObject, to: Collected): void {
   const callId = textOf(part['toolCallId']);
-  to.call(callOf({ ...part, id: part['toolCallId'] ?? null }));
+  to.call({ ...part, id: part['toolCallId'] ?? null });
   const { errorText, approval } = part;
   const { approved, reason } = objectOf(approval);
   const output = firstOf(part, 'output', 'result');

@@ -207,11 +207,13 @@ export type Outline = Pick<Conversation, 'file' | 'line'> & {
   readonly id?: string | undefined;
   readonly task?: string | undefined;
   readonly tools?: readonly Offered[] | undefined;
+  readonly isRequest?: boolean | undefined;
 };
 
 /** Returns a conversation of messages that were read. */
-export function conversationOf({ file, line, id, task, tools }: Outline, given: readonly PlacedRead[]): Conversation {
-  return { id: id ?? null, file, line, task, tools, ...transcriptOf(file, given, tools) };
+export function conversationOf(outline: Outline, given: readonly PlacedRead[]): Conversation {
+  const { file, line, id, task, tools, isRequest } = outline;
+  return { id: id ?? null, file, line, task, tools, isRequest, ...transcriptOf(file, given, tools) };
 }
 
 /** Reads a list of messages that has one line, and turns it where the newest is first. */

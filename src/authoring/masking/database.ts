@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from '../../engine/core/values/j
 import { isFullName, partsOfName } from './eastAsianNames.ts';
 import { kindOfField } from './fields.ts';
 import type { MaskOptions } from './masker.ts';
-import { isEastAsian } from './script.ts';
-import { indexOfValues } from './valueIndex.ts';
+import { isEastAsian } from './text/script.ts';
+import { indexOfValues } from './text/valueIndex.ts';
 
 /** Somebody of the database: the words of the name, and what tells that a conversation is about this person. */
 type Person = { readonly names: readonly string[]; readonly marks: readonly string[] };

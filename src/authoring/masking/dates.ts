@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
-import { matchesOf } from './matches.ts';
+import { withTwoLetters } from './nameForms.ts';
 import { rememberedByName } from './rememberedByName.ts';
-import type { Span } from './valueIndex.ts';
+import { matchesOf } from './text/matches.ts';
+import { type Span, withoutAccents } from './text/valueIndex.ts';
 
 /** A date in a text, with each way to read it as `YYYY-MM-DD`, and another date in its spelling. */
 export type WrittenDate = Span & { readonly readings: readonly string[]; readonly spell: (date: string) => string };
@@ -66,15 +67,25 @@ const calendars: readonly Calendar[] = languages.flatMap((language) => {
 /** A month of a calendar. */
 type Month = { readonly calendar: Calendar; readonly index: number };
 
-/** The calendars of each month name. */
+/** The calendars of each month name, which may be without its accents. */
 const months = new Map<string, Month[]>();
 for (const calendar of calendars)
   for (const [index, name] of calendar.names.entries()) {
     const key = name.toLowerCase();
-    if (/^\p{L}{3,}$/u.test(key)) months.set(key, [...(months.get(key) ?? []), { calendar, index }]);
+    for (const each of new Set([key, withTwoLetters(key) ?? key, withoutAccents(key)]))
+      if (/^\p{L}{3,}$/u.test(each)) months.set(each, [...(months.get(each) ?? []), { calendar, index }]);
   }
+const german = calendars.find(({ language }) => language === 'de');
+if (german) months.set('mrz', [{ calendar: german, index: 2 }]);
+
+const numerals = 'I II III IV V VI VII VIII IX X XI XII'.split(' ');
+const roman: Calendar = { language: '', names: numerals, date: '14 I 2000' };
+for (const [index, name] of numerals.entries()) months.set(name.toLowerCase(), [{ calendar: roman, index }]);
 
 const [dotted, joined] = [/\d\. ?\p{L}/u, /(?<!\p{L})de(?!\p{L})/u];
+
+/** Whether a word is the name of a month in some language. */
+export const isMonth = (word: string): boolean => months.has(word.normalize('NFC').toLowerCase());
 
 /** Returns the month that a name means in the language that the words and the form of its date show. */
 function monthOf(name: string, { 0: written, input }: RegExpExecArray): Month | undefined {
@@ -88,18 +99,22 @@ function monthOf(name: string, { 0: written, input }: RegExpExecArray): Month | 
 }
 
 const [start, end] = [String.raw`(?<![\p{L}\p{N}])`, String.raw`(?!\p{N})`];
-const year = String.raw`(?<y>\d{4}|\d{2})`;
+const year = String.raw`['’]?(?<y>\d{4}|\d{2})`;
 const name = String.raw`(?<name>\p{L}[\p{L}\p{M}]{2,11})\.?`;
+const nameOrNumeral = String.raw`(?<name>[IVX]{1,4}(?!\p{L})|\p{L}[\p{L}\p{M}]{2,11})\.?`;
+const ordinal = String.raw`(?<ordinal>\p{L}{1,2}(?![\p{L}\p{M}])|[º°])`;
 /** Matches two numbers that could each be the day. */
 const either = String.raw`(?<one>\d{1,2})(?<sign>[./-]\s?| )(?<other>\d{1,2})`;
 const patterns = [
-  String.raw`(?<y>\d{4})(?<sign>[./-]\s?| )(?<m>\d{1,2})\k<sign>(?<d>\d{1,2})`,
+  String.raw`(?<y>\d{4})(?<sign>[./,-]\s?| )(?<m>\d{1,2})\k<sign>(?<d>\d{1,2})`,
   String.raw`(?<y>\d{4})\s?[年년]\s?(?<m>\d{1,2})\s?[月월]\s?(?<d>\d{1,2})\s?[日일]`,
   String.raw`${either}\k<sign>${year}`,
+  String.raw`(?<one>\d{2})(?<other>\d{2})(?<y>\d{2})`,
+  String.raw`(?<y>\d{2})(?<m>\d{2})(?<d>\d{2})`,
   String.raw`(?<y>\d{4})(?<m>\d{2})(?<d>\d{2})`,
   String.raw`(?<one>\d{2})(?<other>\d{2})(?<y>\d{4})`,
-  String.raw`(?<d>\d{1,2})(?:\p{L}{1,2}|[.º])?[ ./-]{0,3}(?:(?:of|de|d['’])[ ]?)?${name}[ ,./-]{1,3}(?:del?[ ])?${year}`,
-  String.raw`${name}[ ](?<d>\d{1,2})(?:\p{L}{2})?,?[ ](?<y>\d{4})`,
+  String.raw`(?<d>\d{1,2})(?:\.?${ordinal}|\.)?[ ./-]{0,3}(?:(?:of|de|d['’])[ ]?)?${nameOrNumeral}[ ,./-]{1,3}(?:del?[ ])?${year}`,
+  String.raw`${name}[ ](?<d>\d{1,2})${ordinal}?,?[ ]['’]?(?<y>\d{4}|(?<=['’])\d{2})`,
   String.raw`(?<y>\d{4})[. -]{1,2}(?:m\. )?${name}[ -](?<d>\d{1,2})`,
 ].map((pattern) => new RegExp(`${start}${pattern}${end}`, 'dgu'));
 
@@ -109,10 +124,54 @@ export function datesIn(text: string): readonly WrittenDate[] {
   return patterns.flatMap((pattern) => matchesOf(pattern, text).flatMap((match) => dateOf(match) ?? []));
 }
 
+const wordForBirth = new RegExp(
+  String.raw`(?<![\p{L}\p{N}])(?:${Object.values(wordsForBirth).join('|')})(?![\p{L}\p{N}])`,
+  'giu',
+);
+/** Matches a field whose value is a date as Python prints it. */
+const fieldOfDate =
+  /(?<field>[\p{L}_]{3,40})["']?[ ]?[:=][ ]?datetime\.date(?:time)?\((?<value>\d{4}, \d{1,2}, \d{1,2})/gu;
+
+/** Returns where a text has dates of birth, as the words before or behind them show. */
+export function birthDatesIn(text: string): readonly Span[] {
+  if (!/\d/.test(text)) return [];
+  const fields = matchesOf(fieldOfDate, text)
+    .filter(({ groups }) => isOfBirth(groups?.['field'] ?? ''))
+    .map(({ 0: whole, index, groups }) => {
+      const end = index + whole.length;
+      return { start: end - (groups?.['value'] ?? '').length, end };
+    });
+  const words = matchesOf(wordForBirth, text).flatMap(({ 0: word, index }) => {
+    const from = Math.max(0, index - mostBeside);
+    const end = index + word.length;
+    const before = hasDateBehind.test(text.slice(end)) ? [] : datesFrom(text, from, index);
+    return [
+      ...before.filter((each) => !isBare(text, each) && isBeforeWord.test(text.slice(each.end, index))),
+      ...datesFrom(text, end, end + mostBeside).filter((each) =>
+        (isBare(text, each) ? isNextToWord : isBehindWord).test(text.slice(end, each.start)),
+      ),
+    ];
+  });
+  return [...fields, ...words];
+}
+
+/** Whether a date is digits alone: these are the number of something else, unless they are next to the word for a birth. */
+const isBare = (text: string, { start, end }: Span) => /^\d+$/.test(text.slice(start, end));
+
+const datesFrom = (text: string, from: number, to: number): readonly Span[] =>
+  datesIn(text.slice(from, to)).map(({ start, end }) => ({ start: start + from, end: end + from }));
+
+/** The most signs before or behind a word for a birth in which its date is looked for. */
+const mostBeside = 80;
+const isBehindWord = /^(?:[ \t]?\([^()\n]{1,20}\))?(?:[^\p{N}.!?\n]{0,25}[^\p{L}\p{N}])?$/u;
+const isNextToWord = /^[^\p{L}\p{N}.!?\n]{1,3}(?:\p{L}{2,3}[ ])?$/u;
+const isBeforeWord = /^[^\p{N}.,!?\n]{0,25}$/u;
+const hasDateBehind = /^[^.!?\n]{0,20}\d/u;
+
 type Field = 'y' | 'm' | 'd';
 
 function dateOf(match: RegExpExecArray): WrittenDate | null {
-  const { y = '', m, d, one, other, name: named } = match.groups ?? {};
+  const { y = '', m, d, one, other, sign, ordinal, name: named } = match.groups ?? {};
   const month = named === undefined ? undefined : monthOf(named, match);
   if (named !== undefined && !month) return null;
   const places: Readonly<Record<string, Field>> = { y: 'y', m: 'm', name: 'm', d: 'd' };
@@ -132,6 +191,8 @@ function dateOf(match: RegExpExecArray): WrittenDate | null {
     return date === null ? [] : [{ date, order }];
   });
   if (read.length === 0 || (m ?? d ?? other ?? named) === undefined) return null;
+  // In a program a number that begins with a zero is not a decimal number.
+  const isPlain = sign?.startsWith(',') === true || ordinal !== undefined;
   const spell = (date: string, order: Readonly<Record<string, Field>>) => {
     const [asYear = '', asMonth = '', asDay = ''] = date.split('-');
     const parts = { y: y.length === 2 ? asYear.slice(2) : asYear, m: asMonth, d: asDay };
@@ -144,11 +205,13 @@ function dateOf(match: RegExpExecArray): WrittenDate | null {
       const part =
         group === 'name'
           ? likeWord(was, month?.calendar.names[Number(parts.m) - 1] ?? was)
-          : was.length > 1
+          : was.length > 1 && !isPlain
             ? parts[field]
             : String(Number(parts[field]));
       made += match.input.slice(done, range[0]) + part;
       [, done] = range;
+      const behind = field === 'd' ? match.indices?.groups?.['ordinal'] : undefined;
+      if (behind) [made, done] = [made + ordinalOf(Number(parts.d), match.groups?.['ordinal'] ?? ''), behind[1]];
     }
     return made + match.input.slice(done, match.index + match[0].length);
   };
@@ -167,6 +230,21 @@ const fullYear = (short: number) => (short > 30 ? 1900 : 2000) + short;
 function isoOf(year: number, month: number, day: number): string | null {
   const isDate = year >= 1850 && year <= 2100 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
   return isDate ? `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}` : null;
+}
+
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
+const endings: Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> = {
+  one: 'st',
+  two: 'nd',
+  few: 'rd',
+  other: 'th',
+};
+
+/** Returns what follows the number of a day where another day is followed by `like`. */
+function ordinalOf(day: number, like: string): string {
+  if (/^(?:st|nd|rd|th)$/i.test(like)) return likeWord(like, endings[ordinals.select(day)] ?? like);
+  // In the Romance languages only the first day of a month is an ordinal.
+  return day !== 1 && /^(?:er|[º°o])$/i.test(like) ? '' : like;
 }
 
 function likeWord(like: string, word: string): string {
@@ -203,7 +281,8 @@ export function dateFieldsIn(object: JsonObject): readonly DateFields[] {
     const count = named ? named.index + 1 : Number(number);
     return [{ key, field: `${before}${behind}`.toLowerCase(), part: part.toLowerCase(), value, count, named }];
   });
-  return [...Map.groupBy(parts, ({ field }) => field)].flatMap(([field, own]): readonly DateFields[] => {
+  const lists = Object.entries(object).flatMap(([key, value]) => dateOfParts(key, value) ?? []);
+  const groups = [...Map.groupBy(parts, ({ field }) => field)].flatMap(([field, own]): readonly DateFields[] => {
     const [year, month, day] = ['year', 'month', 'day'].map((name) => own.find(({ part }) => part === name));
     const date = year && month && day && own.length === 3 ? isoOf(year.count, month.count, day.count) : null;
     if (!year || !month || !day || date === null) return [];
@@ -218,4 +297,14 @@ export function dateFieldsIn(object: JsonObject): readonly DateFields[] {
       );
     return [{ date, field, spell }];
   });
+  return [...lists, ...groups];
+}
+
+/** Returns the date of a field whose value is a list of a year, a month and a day. */
+function dateOfParts(key: string, value: Json): DateFields | null {
+  if (!Array.isArray(value) || value.length !== 3) return null;
+  const [year, month, day] = value.map((each) => (typeof each === 'number' && Number.isInteger(each) ? each : 0));
+  const date = isoOf(year ?? 0, month ?? 0, day ?? 0);
+  if (date === null) return null;
+  return { date, field: key.toLowerCase(), spell: (other) => ({ [key]: other.split('-').map(Number) }) };
 }

@@ -1,6 +1,6 @@
-import { matchesOf } from './matches.ts';
-import { eastAsian, isEastAsian } from './script.ts';
-import type { Span } from './valueIndex.ts';
+import { matchesOf } from './text/matches.ts';
+import { eastAsian, isEastAsian } from './text/script.ts';
+import type { Span } from './text/valueIndex.ts';
 
 /*
  * Names in Chinese, Japanese and Korean. No space and no capital tells a name there, so they are found where somebody says

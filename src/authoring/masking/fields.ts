@@ -2,11 +2,14 @@ import type { JsonObject } from '../../engine/core/values/json.ts';
 import type { PersonalKind } from './kind.ts';
 import { isNoName } from './names.ts';
 import { rememberedByName } from './rememberedByName.ts';
-import { isEastAsian } from './script.ts';
+import { isEastAsian } from './text/script.ts';
 import { nationalIds } from './words.ts';
 
 const person =
   'user|customer|passenger|guest|recipient|contact|card ?holder|holder|client|patient|member|caller|owner|sender|buyer|account|driver|employee|spouse|travell?er|tenant|beneficiary|applicant|subscriber|attendee|payee|payer|student';
+/** The words for a customer and a recipient in these languages, and other ones for a recipient in English. */
+const personAbroad =
+  'cliente?|kund(?:e|in)?|klant|klient(?:ka)?|zakazni(?:k|ce)|empfanger(?:in)?|destinatari[ao]|destinataire|ontvanger|geadresseerde|odbiorca|mottagare|prijem(?:ce|kyne)|consignee|addressee|attn|(?:ship|bill|sold|deliver)(?:ed)? ?to';
 /** Matches the start of a word: `examplemail` does not contain the word `email`, and `customeremail` does. */
 const begin = `(?:(?<![a-z])|${person}|home|work|business|private|billing|shipping|primary)`;
 const partOfName = 'first|last|full|given|family|middle|maiden|sur|fore|nick|display|legal|billing|shipping';
@@ -44,7 +47,7 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
     'phone',
   ],
   [new RegExp(`(?:${begin}|bank)iban`), 'iban'],
-  [/card(number|no)|creditcard|debitcard|^pan$|lastfour|last4/, 'card'],
+  [/card(number|no)|creditcard|debitcard|^pan$|lastfour|last4|^(?:card)?(?:cvv2?|cvc2?|securitycode)$/, 'card'],
   [atEnd(`(?:${partOfName}|${person}) ?names?|surname|forename|addressee|name on card|${namesAbroad}`), 'name'],
   [
     new RegExp(
@@ -114,7 +117,7 @@ export const isPersonalField = (name: string): boolean =>
   [nameOfAnything, personField].some((each) => each.test(plainFieldName(name)));
 
 const personField = new RegExp(
-  `(?:^| )(?:(?:${person})s?|emergency contact|(?:booked|reserved|ordered|signed|approved|requested) ?(?:by|for)|assignee|requester)$`,
+  `(?:^| )(?:(?:${person}|${personAbroad})s?|emergency contact|(?:booked|reserved|ordered|signed|approved|requested) ?(?:by|for)|assignee|requester)$`,
 );
 
 /** Returns whether a field that is called by what a person is, such as `customer`, holds that person's full name. */
@@ -140,10 +143,13 @@ export function mayBe(kind: PersonalKind, value: string): boolean {
   return /\d/.test(value);
 }
 
-const ofPerson =
-  /customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|travell?er|employee|kund|klant|klient/i;
+const ofPerson = new RegExp(
+  `customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|travell?er|employee|kund|klant|klient|^billing$|(?:^| )(?:${personAbroad})s?$`,
+);
 const besideKinds: readonly (PersonalKind | null)[] = ['email', 'phone', 'name', 'postcode', 'birthDate'];
 const besideName = /birth|customer_?id|user_?id|address/i;
+/** Fields of one person's place, beside which a full name is that of the person. */
+const besideFullName = /^(?:seat|ticket)(?: ?(?:no|nr|number|id))?$/;
 
 /** Whether a field that is called `name` alone is of a person: by what it is in, and by what is next to it. */
 export function isPersonName(field: string, value: string, beside: JsonObject, within: string): boolean {
@@ -154,7 +160,10 @@ export function isPersonName(field: string, value: string, beside: JsonObject, w
     return false;
   const keys = Object.keys(beside);
   if (keys.some(isOfPerson)) return true;
-  return !isThing(keys) && (ofPerson.test(within) || keys.some((key) => besideName.test(key)));
+  if (isThing(keys)) return false;
+  if (ofPerson.test(plainFieldName(within)) || keys.some((key) => besideName.test(key))) return true;
+  const mayBePerson = fullName.test(value) && !value.split(/\s+/).some(isNoName);
+  return mayBePerson && keys.some((key) => besideFullName.test(plainFieldName(key)));
 }
 
 const isOfPerson = (key: string) => besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key);

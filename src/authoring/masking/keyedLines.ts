@@ -2,8 +2,9 @@ import { parseDocument } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { isPersonalField, isPersonWord, isThing, kindOfField } from './fields.ts';
-import { matchesOf } from './matches.ts';
 import type { NamedValue } from './namedValue.ts';
+import { withoutSentence } from './patterns.ts';
+import { matchesOf } from './text/matches.ts';
 
 /** A key with its value, or the key of a block. */
 const keyed =
@@ -89,7 +90,8 @@ function named(field: string, value: string, within: string, fields: readonly st
   if (isTranscript) return [];
   const plain = value.trim().replace(/^(["'`]|\*{1,3}|_{1,3})(.*)\1$/s, '$2');
   // A key of data is rarely written large.
-  return [{ field, within, value: plain, beside, mayBeProse: /^\p{Lu}/u.test(field) }];
+  const own = withoutSentence(kindOfField(field), plain);
+  return [{ field, within, value: own, beside, mayBeProse: /^\p{Lu}/u.test(field) }];
 }
 
 /** Returns whether a name behind `Name:` is of an item, as the keys around it show: a price, a number of stock. */

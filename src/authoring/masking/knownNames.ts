@@ -1,5 +1,5 @@
 import { partsOfName, standsAlone } from './eastAsianNames.ts';
-import type { Span } from './valueIndex.ts';
+import type { Span } from './text/valueIndex.ts';
 
 /** Names in Chinese, Japanese and Korean that were found, which are looked for everywhere. */
 export class KnownNames {

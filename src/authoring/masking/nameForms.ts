@@ -1,6 +1,9 @@
 import { isAlsoWord } from './names.ts';
-import { isAscii } from './script.ts';
-import { withoutAccents } from './valueIndex.ts';
+import { isAscii } from './text/script.ts';
+import { withoutAccents } from './text/valueIndex.ts';
+
+/** A word of a name. */
+export const nameWord = /\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu;
 
 const pairs = [
   ['ä', 'ae'],

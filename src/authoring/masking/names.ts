@@ -1,6 +1,6 @@
 import type { Found } from './kind.ts';
-import { matchesOf } from './matches.ts';
-import { Sign, signsIn } from './signs.ts';
+import { matchesOf } from './text/matches.ts';
+import { Sign, signsIn } from './text/signs.ts';
 import {
   alsoWords,
   introductions,
@@ -91,10 +91,10 @@ const surroundings: readonly Cued[] = [
   [
     Sign.space | Sign.capital,
     new RegExp(
-      String.raw`\b(?:I am|I'm|I’m|[Tt]his is|[Ii]t is|[Cc]all me|[Ss]igned|[Ii]n the name of|[Uu]nder the name(?: of)?|[Oo]n behalf of|[Ss]peaking (?:with|to)|[Ii]ch bin|[Jj]e suis|[Ss]oy)[ \t]+${names}`,
+      String.raw`\b(?:I am|I'm|I’m|[Tt]his is|[Ii]t is|[Cc]all me|[Ss]igned|[Ii]n the name of|[Uu]nder the name(?: of)?|[Oo]n behalf of|[Ss]peaking (?:with|to)|[Ii]ch bin|[Jj]e suis|[Mm]oi,? c['’]est|[Uu] spreekt met|[Ss]oy)[ \t]+${names}`,
       'gu',
     ),
-    /I am|I['’]m|his is|t is|all me|igned|he name|behalf|peaking|ch bin|e suis|oy/,
+    /I am|I['’]m|his is|t is|all me|igned|he name|behalf|peaking|ch bin|e suis|oi,? c|spreekt|oy/,
   ],
   // These words begin other sentences, too, so a surname must follow.
   [
@@ -209,8 +209,9 @@ function namesBy(patterns: readonly Cued[], text: string, writing: Writing): rea
       // A title is of no one in particular, and whose something is does not change the name.
       const said = withoutTitles(whole);
       const start = match.index + leadOf(match[0], whole) + whole.length - said.length;
-      const kept = nameAtStart(said, writing).replace(/['’]s$/u, '');
-      return kept === '' ? [] : [{ kind: 'name', start, end: start + kept.length }];
+      const behind = writing.mayBeSmall && !/:\s*$/.test(text.slice(match.index, start)) ? firstAsWord(said) : 0;
+      const kept = nameAtStart(said.slice(behind), writing).replace(/['’]s$/u, '');
+      return kept === '' ? [] : [{ kind: 'name', start: start + behind, end: start + behind + kept.length }];
     }),
   );
 }
@@ -226,6 +227,15 @@ export function isParticle(said: string): boolean {
 /** A name comes last in what it was found with, or before the words that tell it. */
 function leadOf(whole: string, said: string): number {
   return Math.max(0, whole.lastIndexOf(said));
+}
+
+/**
+ * Returns the length of a first name before a surname that is a word of the language as well, as in "my name is An Nguyen":
+ * it stays, since it would be masked wherever the word is.
+ */
+function firstAsWord(said: string): number {
+  const [lead = '', first = ''] = /^(\p{Lu}\p{Ll}{1,3})[ \t]+(?=\p{Lu}\p{Ll})/u.exec(said) ?? [];
+  return isNoName(first) && !isAlsoWord(first) ? lead.length : 0;
 }
 
 /** The words of a name up to the first that is not one; empty where the first is not one. */

@@ -1,5 +1,5 @@
-import { matchesOf } from './matches.ts';
-import { coverOf, type Span } from './valueIndex.ts';
+import { matchesOf } from './text/matches.ts';
+import { coverOf, type Span } from './text/valueIndex.ts';
 
 /** Seven digits and more, with signs between them: one number, or several next to each other. */
 const runs =

@@ -2,7 +2,7 @@ import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/min';
 import { isValidPhoneNumber as isMobileNumber } from 'libphonenumber-js/mobile';
 import type { Found, PersonalKind } from './kind.ts';
 import { mostDigits, type NumberRun, numberRunsIn, spanOf, textOf, withCountry } from './numberRuns.ts';
-import type { Span } from './valueIndex.ts';
+import type { Span } from './text/valueIndex.ts';
 
 /** Words that announce a phone number. */
 const phoneWords =

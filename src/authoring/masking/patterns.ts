@@ -1,8 +1,8 @@
 import { wordsForBirth } from './dates.ts';
 import type { Found, PersonalKind } from './kind.ts';
-import { matchesOf } from './matches.ts';
 import { numbersIn } from './numbers.ts';
-import { Sign, signsIn } from './signs.ts';
+import { matchesOf } from './text/matches.ts';
+import { Sign, signsIn } from './text/signs.ts';
 import {
   hostsOfPersons,
   identified,
@@ -29,9 +29,17 @@ const noPersonHere = `(?!(?:${noPerson})(?![\\p{L}\\p{N}._-]))`;
 
 /** Matches the text between a word and its value: "PIN is 4711", "PIN - 4711", "PIN => 4711". */
 const sign = '(?:[:=|–—-]|->|=>|→)';
-const joint = String.raw`(?:[ \t]{0,4}${sign}|[ \t]{1,4}(?:is|was|are|of|ist|lautet|est|es|è|é)(?![\p{L}\p{N}])|,){0,2}[ \t]{0,8}(?<![\p{L}\p{N}])`;
+const jointWith = (verbs: string) =>
+  String.raw`(?:[ \t]{0,4}${sign}|[ \t]{1,4}(?:is|was|are|of|ist|lautet|est|es|è|é${verbs})(?![\p{L}\p{N}])|,){0,2}[ \t]{0,8}(?<![\p{L}\p{N}])`;
+const joint = jointWith('');
+const jointOfPostcode = jointWith('|to|är|er|je');
 /** The same behind words that are in many sentences: there a dash needs a number to be announced. */
 const jointOfNumber = String.raw`(?: is| was|:|,|=|(?<=(?:number|no\.?|nr\.?|id|code|ref|reference|#))[ \t]{0,4}${sign})?`;
+
+/** Matches a postcode. Words behind it are not its second group, which has a digit. */
+const postcode = String.raw`(?:\p{L}{1,2}\d[\p{L}\d]?[ -]?\d[\p{L}\d]{2}|\p{L}\d[\dw][ ]?(?=\p{L}{0,3}\d)[\p{L}\d]{4}|(?:\p{L}{1,2}-)?(?:\d{3}[ ]\d{2,3}|\d{2,5}-\d{3,4})|\p{L}{0,2}-?\d[\p{L}\d]{2,8})(?![\p{L}\p{N}])`;
+/** In the Netherlands the second group is two capitals. */
+const postcodeWithCapitals = String.raw`[1-9]\d{3}[ ][A-Z]{2}(?![\p{L}\p{N}])`;
 
 /** Matches a date. */
 export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\. \d{1,2}\. \d{4}|\d{1,2}[ ./-]{1,2}\p{L}{3,12}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
@@ -76,9 +84,9 @@ const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: P
   ],
   [
     'iban',
-    Sign.digit | Sign.capital,
-    /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/gu,
-    /[A-Z]{2}\d{2}/,
+    Sign.digit,
+    /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ \u00a0\u202f-]?[A-Z0-9]{4}){2,7}(?:[ \u00a0\u202f-]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/giu,
+    /[A-Z]{2}\d{2}/i,
   ],
   [
     'ip',
@@ -196,10 +204,26 @@ const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: P
     'postcode',
     Sign.digit,
     new RegExp(
-      String.raw`\b(?:post ?code|postal code|zip(?: ?code)?|PLZ)(?:'s)?(?: number)?${joint}(?<value>[\p{L}]{0,2}-?\d[\p{L}\d -]{1,7}[\p{L}\d])(?![\p{L}\p{N}])`,
+      String.raw`(?<![\p{L}\p{N}])(?:post ?code|postal code|zip(?: ?code)?|PLZ|Postleitzahl|c[oó]digo postal|code postal|codice postale|kod pocztowy|PSČ|postnummer)(?:'s)?(?: number)?${jointOfPostcode}(?<value>${postcode})`,
       'giu',
     ),
-    /post|zip|plz/iu,
+    /post|zip|plz|poczt|psč/iu,
+  ],
+  [
+    'postcode',
+    Sign.digit | Sign.space | Sign.capital,
+    new RegExp(String.raw`(?<![\p{L}\p{N}])[Pp]ostcode${joint}(?<value>${postcodeWithCapitals})`, 'gu'),
+    /[Pp]ostcode/,
+  ],
+  // In other cases these are words of other meanings.
+  [
+    'postcode',
+    Sign.digit | Sign.capital,
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])(?:CAP|CEP)${jointOfPostcode}(?<value>\d{5}(?:-\d{3})?)(?![\p{L}\p{N}])`,
+      'gu',
+    ),
+    /C[AE]P/,
   ],
   [
     'postcode',
@@ -280,7 +304,7 @@ const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: P
     'card',
     Sign.digit,
     new RegExp(
-      String.raw`\b(?:cvv2?|cvc2?|security code|verification (?:value|code|number))${joint}(?<value>\d{3,4})(?![\p{L}\p{N}])`,
+      String.raw`\b(?:(?:cvv2?|cvc2?)(?: ?(?:code|number|nummer))?|security code|verification (?:value|code|number))["']?${joint}["']?(?<value>\d{3,4})(?![\p{L}\p{N}])`,
       'giu',
     ),
     /cv|code|verification/iu,
@@ -412,8 +436,8 @@ const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: P
   [
     'id',
     Sign.joint,
-    /\b(?:pass ?(?:word|code|phrase)|passwd|pwd|pin(?: code| number)?|secret|(?:access |auth |bearer |refresh )?token|api[ _-]?key|access[ _-]?key|otp|one[ -]time (?:code|password))(?:[ ]?[:=][ ]?|[ ](?:(?:is|was)[ :]|(?:[|–—-]|->|=>|→)[ ]|(?<!token )of[ ])[ ]?(?=[^\s"',;]{0,60}[\d!#$%&*+@^~]))["'`]?(?<value>[^\s"'`,;]{3,200}[^\s"'`,;.!?])/giu,
-    /pass|pwd|pin|secret|token|key|otp|one[ -]time/iu,
+    /\b(?:pass ?(?:word|code|phrase)|passwd|pwd|pin(?: code| number)?|secret|(?:access |auth |bearer |refresh )?token|api[ _-]?key|access[ _-]?key|otp|(?:one[ -]time|verification|security|login) code|one[ -]time password)(?:[ ]?[:=][ ]?|[ ](?:(?:is|was)[ :]|(?:[|–—-]|->|=>|→)[ ]|(?<!token )of[ ])[ ]?(?=[^\s"',;]{0,60}[\d!#$%&*+@^~]))["'`]?(?<value>[^\s"'`,;]{3,200}[^\s"'`,;.!?])/giu,
+    /pass|pwd|pin|secret|token|key|otp|one[ -]time|code/iu,
   ],
   ['id', Sign.digit | Sign.space, /\bpin(?: code| number)?[ ](?<value>\d{4,8})(?![\p{L}\p{N}]|[.,]\d)/giu, /pin/i],
   ['id', Sign.space, /\bbearer[ ](?<value>[\w.~+/-]{12,400}=*)/giu, /bearer/i],
@@ -448,16 +472,53 @@ export function patternsIn(text: string, lead = ''): readonly Found[] {
 
 /** Returns the IBAN that a row of groups begins with; null where its check digits are of none and no one calls it one. */
 function ibanOf(text: string, { start, end }: Found): Found | null {
-  for (let value = text.slice(start, end); value.length >= 15; value = value.replace(/(?:[ -][^ -]*|[^ -])$/, ''))
+  const whole = text.slice(start, end);
+  for (
+    let value = whole;
+    value.length >= 15;
+    value = value.replace(/(?:[ \u00a0\u202f-][^ \u00a0\u202f-]*|[^ -])$/, '')
+  )
     if (isIban(value)) return { kind: 'iban', start, end: start + value.length };
-  return /iban[^\p{L}\p{N}]{0,4}(?:is )?$/iu.test(text.slice(Math.max(0, start - 12), start))
-    ? { kind: 'iban', start, end }
-    : null;
+  if (!/iban[^\p{L}\p{N}]{0,4}(?:(?:is|ist|est|es|è) )?$/iu.test(text.slice(Math.max(0, start - 13), start)))
+    return null;
+  // Of a mistyped IBAN the length alone shows where it ends, and otherwise its last digit.
+  const length = lengthOfIban(whole);
+  const own =
+    length === undefined ? null : new RegExp(`^(?:[^a-z0-9]?[a-z0-9]){${length}}(?![a-z0-9])`, 'i').exec(whole);
+  const value = own?.[0] ?? whole.replace(/(?:[ \u00a0\u202f-][a-z]+)+$/i, '');
+  return { kind: 'iban', start, end: start + value.length };
 }
 
-/** Whether the check digits of an IBAN are right (ISO 7064, MOD 97-10). */
+/**
+ * Returns the part of the value of a field that is an IBAN or a postcode, where a sentence continues behind it. A name or a
+ * town stays a part of the value.
+ */
+export function withoutSentence(kind: PersonalKind | null, value: string): string {
+  const end = kind === 'iban' ? endOfIban(value) : kind === 'postcode' ? startOfPostcode.exec(value)?.[0].length : 0;
+  return end && /^[ ]\p{Ll}{2}/u.test(value.slice(end)) ? value.slice(0, end) : value;
+}
+
+const endOfIban = (value: string) => patternsIn(value).find(({ kind, start }) => kind === 'iban' && start === 0)?.end;
+const startOfPostcode = new RegExp(`^(?:${postcodeWithCapitals}|${postcode})`, 'u');
+
+/** The length of an IBAN in each country (ISO 13616). */
+const ibanLengths = new Map(
+  `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24
+  FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32
+  LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24
+  RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30`
+    .split(/\s+/)
+    .map((each) => [each.slice(0, 2), Number(each.slice(2))]),
+);
+
+const lengthOfIban = (value: string) => ibanLengths.get(value.slice(0, 2).toUpperCase());
+
+/** Whether the length of an IBAN and its check digits are right (ISO 7064, MOD 97-10). */
 function isIban(value: string): boolean {
-  const plain = value.replace(/[ -]/g, '');
+  const length = lengthOfIban(value);
+  const plain = value.replace(/[ \u00a0\u202f-]/g, '').toUpperCase();
+  // Lower case is also that of words, so that the country is needed there.
+  if (length === undefined ? value !== value.toUpperCase() : plain.length !== length) return false;
   const digits = `${plain.slice(4)}${plain.slice(0, 4)}`.replace(/[A-Z]/g, (letter) =>
     String(letter.charCodeAt(0) - 55),
   );

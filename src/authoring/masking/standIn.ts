@@ -3,7 +3,7 @@ import { type Random, randomStream } from '../../engine/core/values/random.ts';
 import { dateOfTimestamp } from './dates.ts';
 import type { PersonalKind } from './kind.ts';
 import { isLuhn } from './numbers.ts';
-import { withoutAccents } from './valueIndex.ts';
+import { withoutAccents } from './text/valueIndex.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
 /** A name that no one has, so that a reader sees at once that it replaces another. */

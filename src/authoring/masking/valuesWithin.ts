@@ -2,7 +2,7 @@ import { decodeNamedCharacterReference } from 'decode-named-character-reference'
 import { isObject, type Json, type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { pythonLiteral } from '../../engine/core/values/pythonLiteral.ts';
-import type { Span } from './valueIndex.ts';
+import type { Span } from './text/valueIndex.ts';
 
 /** A value in a text that has other text around it, or that Python printed. */
 export type ValueWithin = Span & { readonly value: Json };

@@ -9,21 +9,22 @@ export const particles =
     ' ',
   );
 /** Forms of address before a name. */
-export const titles = 'Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Señora?|Mme|Monsieur|Madame';
+export const titles =
+  'Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Señora?|Mme|Mlle|Monsieur|Madame|Mevrouw|Meneer|Signora?|Senhora?|Pan[ií]|Rev|Reverend|Professor(?:in|a|e|essa)?|Professeure?|Profesora?|Doctora?|Doktor(?:in|ka)?|Docteure?|Dottor(?:e|essa)|Doutora?';
 /** People of whom somebody says a name: "my wife Jane". */
 export const relatives =
   'wife|husband|son|daughter|mother|father|mum|mom|dad|brother|sister|friend|partner|colleague|boss|neighbour|neighbor|assistant|fiancée?|girlfriend|boyfriend';
 /** Phrases with which people introduce their name. */
 export const introductions = [
-  '[Mm]ein Name ist|[Ii]ch hei(?:ß|ss)e|[Mm]ijn naam is|[Ii]k heet|[Jj]ag heter|[Mm]itt namn är|[Jj]eg (?:heter|hedder)|[Mm](?:itt|it) navn er',
+  '[Mm]ein Name (?:ist|lautet)|[Ii]ch hei(?:ß|ss)e|[Mm]ijn naam(?: is|(?=:))|[Ii]k heet|[Jj]ag heter|[Mm]itt namn är|[Jj]eg (?:heter|hedder)|[Mm](?:itt|it) navn er',
   "[Mm]e llamo|[Mm]i nombre es|[Jj]e m['’]appelle|[Mm]on nom est|[Mm]i chiamo|[Ii]l mio nome è|[Mm]e chamo|[Cc]hamo-me|[Oo] meu nome é|[Mm]eu nome é",
-  '[Nn]azywam się|[Mm]am na imię|[Jj]menuji se|[Vv]olám sa|[Nn]imeni on|[Мм]еня зовут|[Мм]оё имя|[Мм]ене звати|[Кк]азвам се',
+  '[Nn]azywam się|[Mm]am na imię|[Mm]oje imię to|[Jj]menuj[iu] se|[Mm]é jméno je|[Vv]olám sa|[Nn]imeni on|[Мм]еня зовут|[Мм]оё имя|[Мм]ене звати|[Кк]азвам се',
   '[Zz]ovem se|[Ii]me mi je|[Aa] nevem|[Nn]umele meu este|[Mm]ă (?:numesc|cheamă)|[Bb]enim adım|[Aa]dım|[Μμ]ε λένε|[Οο]νομάζομαι',
   '[Ee]m dic|[Nn]ama saya|[Tt]ên (?:tôi|của tôi) là|[Tt]ôi tên là|[Jj]ina langu ni|[Aa]ng pangalan ko ay',
 ].join('|');
 /** The same where the words say other things of somebody as well: "I am". */
 export const introductionsBeforeTwo =
-  '[Hh]ier (?:ist|spricht|is)|[Ii]ci|[Ss]ono|[Ii]k ben|[Ss]ou (?:o|a)|[Jj]estem|[Jj]ag är|[Jj]eg er|[Jj]sem|[Jj]a som';
+  '[Hh]ier (?:ist|spricht|is)|[Ii]ci|[Ss]ono|[Ii]k ben|[Ss]ou (?:o|a)|[Jj]estem|[Jj]ag är|[Jj]eg er|[Jj]sem|[Jj]a som|[Ii]ch bin (?:die|der)|[Ss]ono la';
 /** The same in scripts that have no capitals to tell where a name ends. */
 export const withoutCapitals = 'שמי|קוראים לי|اسمي|إسمي|मेरा नाम|میرا نام|نام من';
 /** Words of the language: with none of them a name begins, and before each it ends. */

@@ -804,6 +804,47 @@ const shapes: readonly (readonly [string, unknown, readonly string[]])[] = [
     { messages: [user, calling, { role: 'tool', tool_call_id: 'c1', response: { status: 'shipped' } }] },
     [asked, called, 't< get_order{"order_id":"W1"} {"status":"shipped"}'],
   ],
+  [
+    'calls as JSON text in rows of verifiers, in the old form and the new one',
+    {
+      prompt: [user],
+      completion: [
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [
+            JSON.stringify({ id: 'c1', type: 'function', function: { name: 'get_order', arguments: text } }),
+            JSON.stringify({ id: 'c2', name: 'get_order', arguments: '{"order_id":"W2"}' }),
+          ],
+        },
+        { ...result, tool_call_id: 'c2', content: 'lost' },
+        result,
+      ],
+      reward: 1,
+    },
+    [
+      asked,
+      called,
+      'a> get_order{"order_id":"W2"}',
+      't< get_order{"order_id":"W2"} lost',
+      't< get_order{"order_id":"W1"} shipped',
+    ],
+  ],
+  [
+    'calls of a custom tool, whose input is a text',
+    {
+      messages: [
+        user,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'run_sql', input: 'SELECT *' } }],
+        },
+        result,
+      ],
+    },
+    [asked, 'a> run_sql"SELECT *"', 't< run_sql"SELECT *" shipped'],
+  ],
   ['each message as JSON text', { messages: chat.map((each) => JSON.stringify(each)) }, whole],
 ];
 
@@ -982,6 +1023,19 @@ test('a message without content that can be read is reported, and never an empty
     'messages.4: is empty; it is left out',
     'messages.5: is empty; it is left out',
     'messages.6: has parts that are not text (a picture, a file): a part of type "image_url" is left out',
+  ]);
+});
+
+test('a tool call without a name is reported, and the other calls of its message stay', async () => {
+  const calls = [{ id: 'c0', type: 'unknown', unknown: {} }, 'not JSON', ...calling.tool_calls];
+  const inPart = [{ type: 'tool_use', id: 'c3', input: {} }];
+  const messages = [user, { ...calling, tool_calls: calls }, result, { role: 'assistant', content: inPart }];
+  const [found] = (await read(jsonl({ messages }))).conversations;
+  expect(found && shown(found)).toEqual([asked, called, returned]);
+  expect(found?.lost.map(({ message }) => message)).toEqual([
+    'messages.1: has a tool call without a name (its fields are id, type, unknown); it is left out',
+    'messages.1: has a tool call without a name (its fields are none); it is left out',
+    'messages.3: has a tool call without a name (its fields are type, id, input); it is left out',
   ]);
 });
 

@@ -253,6 +253,31 @@ const trees: readonly (readonly [string, readonly Given[], readonly (readonly st
     [],
   ],
   [
+    'turns of one id that tell no history, of which one says what an earlier one said and one failed first',
+    [
+      chat('a', [user], closing, { attributes: named }),
+      chat('b', [followUp], bye, { trace: 't2', at: 9, attributes: named }),
+      chat('c', [user], null, { trace: 't3', at: 19, isError: true, attributes: named }),
+      chat('d', [user], closing, { trace: 't4', at: 29, attributes: named }),
+    ],
+    [[...answered, 'u Thanks.', 'a Bye.', ...answered.slice(1)]],
+    [/^span c \(chat m\) is an attempt that failed, without an answer; it is left out$/],
+  ],
+  [
+    'a turn that is tried again in its own trace, and a first message that is sent again with the history kept',
+    [
+      chat('a', [user], words('assistant', 'It'), { attributes: named }),
+      chat('b', [user], closing, { at: 1, attributes: named }),
+      chat('c', [user, closing, followUp], bye, { trace: 't2', at: 9, attributes: named }),
+      chat('d', [user], words('assistant', 'Where?'), { trace: 't3', at: 19, attributes: named }),
+    ],
+    [[...answered, 'u Thanks.', 'a Bye.']],
+    [
+      /^span a .* an attempt that was abandoned; it is left out$/,
+      /^span d .* an attempt that was abandoned; it is left out$/,
+    ],
+  ],
+  [
     'a history that slides',
     [
       chat('a', [user], closing),

@@ -174,6 +174,11 @@ test.each([
   [{ response: { score: 1 } }, 'response: is not a readable answer (its fields are score)'],
   [{ response: 'data: {"choices": []}\n\ndata: [DONE]' }, 'response: is not a readable answer'],
   [{ ...chat, answer: 'Tomorrow.' }, 'answer: is a second answer; it is left out'],
+  [{ choices: [{ text: 'Yes.' }, { text: 'No.' }] }, 'answer: has 2 choices; only the first one is read'],
+  [
+    { response: { body: { choices: [{ text: 'Yes.' }, { text: 'No.' }] } } },
+    'response: has 2 choices; only the first one is read',
+  ],
 ])('what is beside the messages and no answer is named: %j', async (more, message) => {
   expect((await read(jsonl({ ...asks, ...more }))).conversations[0]?.lost).toMatchObject([{ line: 1, message }]);
 });
@@ -215,6 +220,28 @@ test('of the lines of a proxy with one session, the longest history is the conve
     ['s2', ...whole],
     ['s2', ...whole],
   ]);
+});
+
+test.each<readonly [string, object]>([
+  ['OpenAI', { response: { choices: [{ message: closing }] } }],
+  ['Anthropic', { response: { type: 'message', role: 'assistant', content: [{ type: 'text', text: answers }] } }],
+])('of requests to %s without an id, the longest history is the conversation', async (_, answer) => {
+  const line = (...messages: readonly object[]) => ({ request: { messages }, ...answer });
+  const thanks = { role: 'user', content: 'Thanks.' };
+  const apart = [{ messages: [user, closing] }, { messages: [user, closing, thanks] }];
+  const found = await read(jsonl(line(user), line(user, closing, thanks), line(thanks), ...apart));
+  expect(found.conversations.map(shown)).toEqual([
+    [...whole, 'u Thanks.', answered],
+    ['u Thanks.', answered],
+    whole,
+    [...whole, 'u Thanks.'],
+  ]);
+});
+
+test('a request to Anthropic keeps the id of its line', async () => {
+  const response = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'text', text: answers }] };
+  const { conversations } = await read(jsonl({ id: 'req-1', request: { system: 'Be brief.', ...asks }, response }));
+  expect(conversations.map((each) => [each.id, ...shown(each)])).toEqual([['req-1', 's Be brief.', ...whole]]);
 });
 
 const codex = (id: string, more: object) => [

@@ -18,6 +18,10 @@ function masked(texts: readonly string[], options: Partial<Parameters<typeof mas
   return texts.map(text);
 }
 
+/** Returns the pattern of a text of which any digit and any letter of the same case may be another one. */
+const shapeOf = (text: string) =>
+  text.replace(/\d|[A-Z]|[a-z]/g, (sign) => (/\d/.test(sign) ? '\\d' : /[A-Z]/.test(sign) ? '[A-Z]' : '[a-z]'));
+
 const planted: readonly { readonly text: string; readonly gone: readonly string[]; readonly stays?: RegExp }[] = [
   {
     text: 'Write to anna.berg@gmx.de, please.',
@@ -54,6 +58,33 @@ const planted: readonly { readonly text: string; readonly gone: readonly string[
   { text: 'ship it to Grizelda Puddleworth, 17 Thistledown Lane', gone: ['Grizelda', 'Puddleworth', 'Thistledown'] },
   { text: '"Jane Roe" <jr77@corp.io>', gone: ['Jane', 'Roe', 'jr77'] },
   { text: 'it is jane underscore roe at gmail dot com', gone: ['jane', 'roe', 'gmail'], stays: /^it is .*@example/ },
+  {
+    text: 'IBAN de89 3704 0044 0532 0130 00 und mehr',
+    gone: ['3704', '0532'],
+    stays: /^IBAN de\d\d( \d{4}){4} \d\d und mehr$/,
+  },
+  {
+    text: 'DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000 oder FR76\u202f3000\u202f6000\u202f0112\u202f3456\u202f7890\u202f189',
+    gone: ['3704', '0532', '3000', '3456'],
+    stays: /^DE\d\d(\u00a0\d{4}){4}\u00a0\d\d oder FR\d\d(\u202f\d{4}){5}\u202f\d{3}$/,
+  },
+  {
+    text: 'IBAN: FR76 3000 6000 0112 3456 7890 189 merci de verifier',
+    gone: ['3000', '3456'],
+    stays: /^IBAN: FR\d\d( \d{4}){5} \d{3} merci de verifier$/,
+  },
+  {
+    text: 'IBAN PL61 1090 1014 0000 0712 1981 2874 THIS ONLY',
+    gone: ['1090', '2874'],
+    stays: /^IBAN PL\d\d( \d{4}){6} THIS ONLY$/,
+  },
+  {
+    text: 'My IBAN is DE89 3704 0044 0532 0130 01 PLEASE CHECK',
+    gone: ['3704', '0532'],
+    stays: /^My IBAN is DE\d\d( \d{4}){4} \d\d PLEASE CHECK$/,
+  },
+  { text: 'the cvv code: 837', gone: ['837'], stays: /^the cvv code: \d{3}$/ },
+  { text: 'It logs "cvc": "837" and more', gone: ['837'], stays: /^It logs "cvc": "\d{3}" and more$/ },
   { text: 'the cvv is 837, sort code 20-00-00', gone: ['837', '20-00'], stays: /^the cvv is \d{3}, sort code / },
   { text: 'geboren am 12.03.1984', gone: ['12.03.1984'], stays: /^geboren am / },
   { text: 'née le 12 mars 1984', gone: ['12 mars 1984'], stays: /^née le / },
@@ -72,6 +103,16 @@ const planted: readonly { readonly text: string; readonly gone: readonly string[
   { text: 'Nazywam się Zofia Wiśniewska', gone: ['Zofia', 'Wiśniewska'] },
   { text: 'Здравствуйте, меня зовут Ольга Петрова', gone: ['Ольга', 'Петрова'], stays: /^Здравствуйте, меня зовут / },
   { text: 'Musterstraße 12, 10115 Berlin', gone: ['Muster', '10115'] },
+  ...['LS6 4QT', 'ls6 4qt', '1017 BV', 'K1A 0B1', '90210', '90210-1234', 'SE-111 22', 'D02 AF30', 'D-10435'].map(
+    (postcode) => ({
+      text: `My postcode is ${postcode} and my order is late`,
+      gone: [postcode],
+      stays: new RegExp(`^My postcode is ${shapeOf(postcode)} and my order is late$`),
+    }),
+  ),
+  { text: 'IBAN: DE89 3704 0044 0532 0130 00, Jane Roe', gone: ['3704', 'Jane', 'Roe'] },
+  { text: 'Meine PLZ ist 10119 und ich warte', gone: ['10119'], stays: /^Meine PLZ ist \d{5} und ich warte$/ },
+  { text: 'Postcode: LS6 4QT and my order', gone: ['LS6'], stays: /^Postcode: [A-Z]{2}\d \d[A-Z]{2} and my order$/ },
   { text: 'My postcode is 90210.', gone: ['90210'], stays: /^My postcode is \d{5}\.$/ },
   { text: 'I was born on 12.03.1984', gone: ['12.03.1984'], stays: /^I was born on \d\d\.\d\d\.19\d\d$/ },
   { text: 'My name is Zoë O’Hara-Smith.', gone: ['Zoë', 'Hara', 'Smith'], stays: /^My name is / },
@@ -471,6 +512,53 @@ test.each(['id,adobe_date\n7,1984-03-12', 'id,born_in\n7,Paris in 1984', '{"birt
   (text) => expect(masked([text])).toEqual([text]),
 );
 
+test.each([
+  ['{"cliente":"Nuria Echavarroz"}', /Nuria|Echavarroz/, /./],
+  ['{"kunde":"Friedhelm Brackwede"}', /Friedhelm|Brackwede/, /./],
+  ['{"klant":"Joost Wijngaardema"}', /Joost|Wijngaardema/, /./],
+  ['{"kund":"Torbjorn Lindeqvist"}', /Torbjorn|Lindeqvist/, /./],
+  ['{"klient":"Zdzislawa Kowalczewska"}', /Zdzislawa|Kowalczewska/, /./],
+  ['{"zákazník":"Bohuslava Dvorakowa"}', /Bohuslava|Dvorakowa/, /./],
+  ['{"destinatario":"Nuria Echavarroz"}', /Nuria|Echavarroz/, /./],
+  ['{"shipTo":"Zeferino Quintaval","attn":"Ottokar Brennwald"}', /Zeferino|Quintaval|Ottokar|Brennwald/, /./],
+  ['{"ship_to":{"name":"Zeferino Quintaval"}}', /Zeferino|Quintaval/, /./],
+  ['{"id":"W1","billing":{"name":"Irmengard Kleequell"}}', /Irmengard|Kleequell/, /./],
+  ['{"tickets":[{"seat":"12A","name":"Vinzentia Xantner"}]}', /Vinzentia|Xantner/, /./],
+  ['Frau Doktor Quastenburg hat angerufen', /Quastenburg/, /^Frau Doktor \p{L}+ hat angerufen$/u],
+  ['Dear Professor Hollowick, thank you', /Hollowick/, /^Dear Professor \p{L}+, thank you$/u],
+  ['Sehr geehrter Herr Professor Brackwede', /Brackwede/, /^Sehr geehrter Herr Professor \p{L}+$/u],
+  ['Dear Rev. Marlowquist', /Marlowquist/, /^Dear Rev\. \p{L}+$/u],
+  ['Pani Doktor Kowalczewska', /Kowalczewska/, /^Pani Doktor \p{L}+$/u],
+  ['Mé jméno je Mechtilda Orbenholm', /Mechtilda|Orbenholm/, /./],
+  ['Jmenuju se Notburgis Tannquist', /Notburgis|Tannquist/, /./],
+  ['Moje imię to Isolfried Karwendel', /Isolfried|Karwendel/, /./],
+  ['Ich bin die Theodelina Vogtquist', /Theodelina|Vogtquist/, /./],
+  ['Mein Name lautet Vinzentia Xantner', /Vinzentia|Xantner/, /./],
+  ['Mijn naam: Quirinia Stollberg', /Quirinia|Stollberg/, /./],
+  ['U spreekt met Sieglindis Ufermann', /Sieglindis|Ufermann/, /./],
+  ['Moi c’est Yolandina Achterquell', /Yolandina|Achterquell/, /./],
+  ['Sono la Frideruna Haselquist', /Frideruna|Haselquist/, /./],
+  ['My name is An Nguyenquist', /Nguyenquist/, /^My name is An \p{L}+$/u],
+  ['My name is May Nguyenquist', /May|Nguyenquist/, /./],
+])('a name is masked by its field, its title or its introduction: %s', (text, gone, stays) => {
+  const [made] = masked([text]);
+  expect(made).not.toMatch(gone);
+  expect(made).toMatch(stays);
+});
+
+test.each([
+  '{"name":"Desk lamp","price":3}',
+  '{"id":"W1","name":"Blue chair"}',
+  '{"id":"W1","name":"Blue Chair"}',
+  '{"billing":"Annual Plan"}',
+  '{"shipping":{"name":"Express","days":2}}',
+  '{"ticket":"T1","name":"Printer does not print"}',
+  'Ich bin die Kundin.',
+  'Moi c’est pareil.',
+  'My name is not important.',
+  'Name: Not Provided',
+])('what is not the name of a person stays: %s', (text) => expect(masked([text])).toEqual([text]));
+
 test('a date of birth has the same stand-in in every spelling', () => {
   const spellings = [
     ['I was born on 14 March 1981', /born on (?<d>\d+) (?<name>\p{L}+) (?<y>\d{4})/u],
@@ -552,6 +640,42 @@ test('a date of birth has the same stand-in as fields, as a timestamp and in wor
   const date = new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
   expect(words).toBe(`I was born on ${date}.`);
   expect(new Date(JSON.parse(stamp).dob * 1000).toISOString().slice(0, 10)).toBe(date);
+});
+
+test.each([
+  ['je suis née le 1er avril 1981', /^je suis née le (?:1er|\d+) \p{L}+ 19\d\d$/u],
+  ['nato il 1° aprile 1979', /^nato il (?:1°|\d+) \p{L}+ 19\d\d$/u],
+  ['sono nata il 1º maggio 1979', /^sono nata il (?:1º|\d+) \p{L}+ 19\d\d$/u],
+  ['I was born on the 1st of April 1981', /^I was born on the (?:1st|2nd|3rd|\d+th) of \p{L}+ 19\d\d$/u],
+  ['I was born on the 22nd of May ’83', /^I was born on the (?:2?1st|22nd|23rd|\d+th) of \p{L}+ ’\d\d$/u],
+  ['jag är född 810412', /^jag är född \d{6}$/],
+  ['geb. 150684', /^geb\. \d{6}$/],
+  ['14. Mrz. 1981 geboren', /^\d+\. \p{L}+\. 19\d\d geboren$/u],
+  ['{"birthDate":[1981,3,14]}', /^\{"birthDate":\[19\d\d,\d+,\d+\]\}$/],
+  ["[{'id': 7, 'dob': datetime.date(1981, 10, 4)}]", /'dob': datetime\.date\(19\d\d, [1-9]\d?, [1-9]\d?\)\}\]$/],
+])('a date of birth is replaced with its ordinal, without its century and as parts: %s', (text, stays) => {
+  const [made = ''] = masked([text]);
+  expect(made).toMatch(stays);
+  expect(made).not.toBe(text);
+  expect(made).not.toMatch(/1981|1979|810412|150684|’83/);
+});
+
+test('a known date of birth is found with other names and numerals for its month, and as a list', () => {
+  const [, ...others] = masked([
+    'Ich bin am 14. März 1981 geboren',
+    '14. Mrz. 1981',
+    '14. Maerz 1981',
+    '14 III 1981',
+    'datetime.date(1981, 3, 14)',
+    '{"on":[1981,3,14]}',
+    '810314',
+  ]);
+  expect(others.join(' ')).not.toMatch(/1981|M(?:rz|aerz) 1981|III|\b14\b|810314/);
+});
+
+test('six digits that are the number of something else are not a date of birth', () => {
+  const [, other] = masked(['A birthday gift, order 150684.', 'Sent on 15.06.1984']);
+  expect(other).toBe('Sent on 15.06.1984');
 });
 
 test('a date beside somebody’s birth stays', () => {
@@ -821,4 +945,36 @@ test('a text is read again in a conversation that keeps other names', () => {
   for (const each of [first, second]) masker.look(each);
   expect(masker.conversation(first).text(text)).toBe(text);
   expect(masker.conversation(second).text(text)).not.toContain('Quillivane');
+});
+
+test('a short number, and a name that is a month, mean a person only in their own conversation', () => {
+  const masker = maskerOf({ seed: 's' });
+  const said = (...texts: readonly string[]) => texts.map((value) => ({ value }));
+  const told = said('My PIN is 2026.', 'Sent on 2026-05-01.', 'Hallo, ich heiße Jan Petersquist.');
+  const again = said('My PIN is 2026.');
+  const other = { year: 2026, date: '2026-05-01', at: 'Mon, 05 Jan 2026 10:00:00 GMT', code: 2026 };
+  const others = [{ value: other }, { value: 'Jan Petersquist' }];
+  for (const each of [told, again, others]) masker.look(each);
+  const masked = told.map(({ value }) => masker.conversation(told).text(value));
+  expect(masked).toEqual([
+    expect.not.stringContaining('2026'),
+    'Sent on 2026-05-01.',
+    expect.not.stringMatching(/Jan|Petersquist/),
+  ]);
+  expect(masker.conversation(again).text('My PIN is 2026.')).toBe(masked[0]);
+  expect(masker.conversation(others).json(other)).toEqual(other);
+  expect(masker.conversation(others).text('Jan Petersquist')).not.toMatch(/Jan|Petersquist/);
+  expect(masker.counts()).toMatchObject({ id: 1 });
+});
+
+test.each([
+  ['{"card":"4539148803436467","cvv":"483"}', '483'],
+  ['{"card":"4539148803436467","cvc":483}', '483'],
+  ['{"card":"4539148803436467","securityCode":"4830"}', '4830'],
+  ['My PIN is 101112.', '101112'],
+  ['my verification code is 735684', '735684'],
+  ['security code: 150684', '150684'],
+  ['{"postcode":"101112"}', '101112'],
+])('a short number that is personal is masked, although it can be read as a date: %s', (text, code) => {
+  expect(masked([text])[0]).not.toContain(code);
 });

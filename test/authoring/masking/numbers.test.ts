@@ -135,3 +135,15 @@ test.each(['1 ', '1', '1/', '4111 ', '0171 ', '676 ', '12-34 '])(
     expect(secondsFor(8000)).toBeLessThan(8 * (secondsFor(2000) + 0.02));
   },
 );
+
+test('a phone number with a slash has the digits of its other spellings', () => {
+  const pieces = [{ value: 'Meine Nummer: 0171/4837261' }, { value: '+49 171 4837261; 0171-48 37 261; 01714837261' }];
+  const { text } = maskerOf({ seed: 's' }).conversation(pieces);
+  const spelled = pieces.flatMap(({ value }) =>
+    text(value)
+      .replace(/[^\d;]/g, '')
+      .split(';'),
+  );
+  expect(new Set(spelled.map((digits) => digits.slice(-10)))).toHaveLength(1);
+  expect(spelled.join()).not.toContain('4837261');
+});

@@ -24,23 +24,23 @@ export const anthropicMessages: ConversationReader = {
   read: (logs) =>
     readEach(logs, (file, { value, line }) => {
       const request = requestIn(value);
-      const { messages, system, tools, id } = request;
+      const { custom_id, id } = objectOf(value);
+      const { messages, system, tools } = request;
       const answer = answerIn(value);
       const asked = readMessages(listIn(messages), line);
+      const whole = isAnswer(answer)
+        ? answered(listIn(messages), asked, answer, line)
+        : [...asked, ...readAnswer(value, asked, line)];
       const opening = system === undefined || system === null ? [] : [{ role: 'system', content: system }];
       return conversationOf(
         {
           file,
           line,
-          id: textOf(objectOf(value)['custom_id']) ?? conversationIdOf(objectOf(value)) ?? textOf(id),
+          id: textOf(custom_id) ?? conversationIdOf(objectOf(value)) ?? textOf(request['id']) ?? textOf(id),
           tools: toolsIn(tools),
+          isRequest: isAnswer(answer) || whole.length > asked.length,
         },
-        [
-          ...readMessages(opening, line, 'system'),
-          ...(isAnswer(answer)
-            ? answered(listIn(messages), asked, answer, line)
-            : [...asked, ...readAnswer(value, asked, line)]),
-        ],
+        [...readMessages(opening, line, 'system'), ...whole],
       );
     }),
 };

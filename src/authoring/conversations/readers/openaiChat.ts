@@ -78,6 +78,7 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
       ? []
       : readMessages([{ role: 'system', content: system }], line, 'system');
   const asked = readMessages(given, line);
+  const answer = readAnswer(value, asked, line);
   return conversationOf(
     {
       file,
@@ -85,7 +86,8 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
       id: textOf(request['custom_id']) ?? textOf(id) ?? conversationIdOf(request),
       task: textOf(task),
       tools: toolsIn(tools ?? functions ?? request['tool_defs']),
+      isRequest: answer.length > 0,
     },
-    [...opening, ...asked, ...readAnswer(value, asked, line)],
+    [...opening, ...asked, ...answer],
   );
 }

@@ -133,7 +133,9 @@ function responseOf(thread: readonly FileRow[]): Conversation {
     conversationIdOf(object) ??
     textOf(objectOf(conversation)['id'] ?? conversation) ??
     textOf(object['id'] ?? answerIn(object)['id']);
-  return conversationOf({ file, line, id, tools: toolsIn(tools ?? answerIn(object)['tools']) }, joinedItems(read));
+  const isRequest = thread.some(({ value }) => askedIn(value).length > 0 && answeredIn(value).length > 0);
+  const outline = { file, line, id, tools: toolsIn(tools ?? answerIn(object)['tools']), isRequest };
+  return conversationOf(outline, joinedItems(read));
 }
 
 /** Reads an item: a message, a call, a result or thoughts. */

@@ -5,7 +5,7 @@ import { objectOf, type Said } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { byTime } from './otlp.ts';
 import type { CalledTool, Step } from './step.ts';
-import { type Call, type Thread, Threads } from './threads.ts';
+import { type Call, repeatsHistory, type Thread, Threads } from './threads.ts';
 
 /**
  * Rebuilds conversations from the spans of traces. Spans of one conversation id are one conversation, without an id those
@@ -198,8 +198,9 @@ type Sorted = { readonly main: Thread; readonly others: readonly Thread[]; reado
 function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Sorted {
   const isBeside = besideOf(calls, tree);
   const onLine = calls.filter((call) => !isBeside(call));
-  const sorted = new Threads();
-  for (const call of onLine.length > 0 ? onLine : calls) sorted.add(call);
+  const taking = onLine.length > 0 ? onLine : calls;
+  const sorted = new Threads(taking.some(repeatsHistory));
+  for (const call of taking) sorted.add(call);
   const threads = sorted.all();
   const ranks = new Map(threads.map((thread, at) => [thread, rankOf(thread, at, threads)]));
   const [best = { said: [], calls: [] }, ...rest] = threads.toSorted(

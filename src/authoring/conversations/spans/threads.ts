@@ -53,6 +53,12 @@ export class Threads {
   /** The numbers of the histories of calls with what was said. */
   readonly #ends = new Map<Call, number>();
   #last: OpenThread | undefined;
+  readonly #hasHistories: boolean;
+
+  /** @param hasHistories whether the program repeats earlier turns in its requests */
+  constructor(hasHistories: boolean) {
+    this.#hasHistories = hasHistories;
+  }
 
   /** Returns the threads. The one that was changed last is the last. */
   all(): readonly Thread[] {
@@ -70,7 +76,7 @@ export class Threads {
       return;
     }
     const near = this.#nearest(asked);
-    const next = near ? undefined : this.#followed(call);
+    const next = near && (this.#hasHistories || !isNextTurn(call, near)) ? undefined : this.#followed(call);
     const thread = next ?? {
       said: [],
       calls: [],
@@ -81,11 +87,11 @@ export class Threads {
       keys: new Set(),
     };
     if (!next) this.#all.push(thread);
-    if (near) {
+    if (near && !next) {
       const within = new Set(asked.histories);
       thread.calls.push(...near.calls.filter((each) => within.has(this.#ends.get(each) ?? 0)));
     }
-    this.#end(thread, call, call.asked);
+    this.#end(thread, call, next && isRetry(call, next.calls.at(-1)) ? [] : call.asked);
   }
 
   #number(key: string | Step): number {
@@ -247,6 +253,28 @@ export class Threads {
     }
     return undefined;
   }
+}
+
+/**
+ * Returns whether a call without a history says something once more, rather than tries again: a program tries again in
+ * the same trace, under the same parent or after a failure.
+ */
+function isNextTurn({ step }: Call, { calls }: Thread): boolean {
+  const { trace, parent } = step;
+  const isAgain = calls.some((each) => each.step.trace === trace || (parent !== '' && each.step.parent === parent));
+  return !isAgain && !calls.every((each) => each.step.isError);
+}
+
+/** Returns whether a call asks what the call before it asked, which failed without an answer. */
+const isRetry = ({ asked }: Call, before: Call | undefined): boolean =>
+  before?.step.isError === true &&
+  before.said.length === 0 &&
+  before.asked.map(keyOf).join('\n') === asked.map(keyOf).join('\n');
+
+/** Returns whether the messages of a request have an earlier turn: what a user says comes after an answer. */
+export function repeatsHistory({ asked }: Call): boolean {
+  const answer = asked.findIndex(({ role }) => role === 'agent');
+  return answer >= 0 && asked.findLastIndex(({ role }) => role === 'user') > answer;
 }
 
 /** The keys of the last call of a thread: its agent, the turn of an agent with its name, and its tools. */

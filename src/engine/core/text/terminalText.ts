@@ -33,6 +33,16 @@ export function terminalText(text: string, isStyled = false): string {
   return withoutControls(text.replace(bidi, ''), isStyled);
 }
 
+/** Characters without width, which are on the screen as if they were not there. */
+const invisible = /\p{Default_Ignorable_Code_Point}/gu;
+
+export const hasInvisible = (text: string): boolean => text.search(invisible) >= 0;
+
+/** Returns a text as it looks in a terminal and in output that is piped: without controls and invisible characters. */
+export function seenTexts(text: string): readonly string[] {
+  return [terminalText(text), withoutControls(text)].map((each) => each.replace(invisible, ''));
+}
+
 /** Returns the same for a text whose letters keep their marks of direction, which texts in Arabic and Hebrew have. */
 export function withoutControls(text: string, isStyled = false): string {
   const plain = text.replace(/\r\n/g, '\n');

@@ -1,0 +1,39 @@
+import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
+import { isTooDeep } from '../../../engine/core/values/nesting.ts';
+
+/** Returns all the texts in some values, keys included. */
+export function textsIn(values: readonly Json[]): readonly string[] {
+  return values.flatMap((value): readonly string[] => {
+    if (typeof value === 'string') {
+      const inner = jsonIn(value);
+      return inner === undefined ? [value.normalize('NFC')] : textsIn([inner]);
+    }
+    if (typeof value !== 'object' || value === null) return value === null ? [] : [String(value)];
+    return [...(Array.isArray(value) ? [] : Object.keys(value)), ...textsIn(Object.values(value as JsonObject))];
+  });
+}
+
+/** Returns the texts in a value as they are, keys included, without its numbers. */
+export function stringsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return [
+    ...(Array.isArray(value) ? [] : Object.keys(value)),
+    ...Object.values(value as JsonObject).flatMap(stringsIn),
+  ];
+}
+
+/** Returns the JSON object, list or text that a text is; undefined for any other, and for one that is nested too deep. */
+export function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isTooDeep(value)) return undefined;
+    return (typeof value === 'object' && value !== null) || typeof value === 'string' ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a word that does not hold the text that it is from in the memory, as a longer part of a text does. */
+export const apart = (word: string): string => (word.length < 13 ? word : [...word].join(''));
