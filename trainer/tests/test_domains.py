@@ -41,6 +41,7 @@ def test_groups_are_drawn_by_weight_and_tasks_in_passes() -> None:
     assert all(len(set(passes[start : start + 3])) == 3 for start in range(0, 900, 3))
 
 
+@pytest.mark.full
 def test_two_domains_learn_in_one_run_and_each_has_its_reward(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run_grpo(grpo_config(run, domain=TWO, tasks_per_step=4, steps=1))

@@ -92,6 +92,7 @@ def sampled_ids(rows: Sequence[Any]) -> list[int]:
     return [token for ids, mask, _ in rows for token, bit in zip(ids, mask, strict=True) if bit]
 
 
+@pytest.mark.full
 def test_a_fault_at_the_gateway_becomes_neither_a_reward_nor_a_gradient(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,6 +151,17 @@ def test_the_latest_checkpoint_is_the_complete_one_with_the_highest_step(tmp_pat
     assert opened(run.path, resume=True)._reached == 10
 
 
+@linux
+def test_a_run_does_not_continue_from_a_checkpoint_with_a_pipe(tmp_path: Path) -> None:
+    with opened(tmp_path) as run:
+        checkpoint = run.checkpoints / "checkpoint-1"
+        checkpoint.mkdir()
+        (checkpoint / "trainer_state.json").write_text("{}")
+        os.mkfifo(checkpoint / "optimizer.pt")
+    with pytest.raises(TrainingError, match=r"optimizer\.pt is not a regular file"):
+        opened(tmp_path, resume=True)
+
+
 def test_a_checkpoint_takes_the_place_of_an_older_one_and_the_oldest_go(tmp_path: Path) -> None:
     for age, name in enumerate(("checkpoint-1", "checkpoint-2", "checkpoint-3", "final")):
         (tmp_path / name).mkdir()

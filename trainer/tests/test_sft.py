@@ -37,7 +37,7 @@ def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
     assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
 
 
-@pytest.mark.parametrize("by", [0, 1, -1])
+@pytest.mark.parametrize("by", [0, 1, pytest.param(-1, marks=pytest.mark.full)])
 def test_what_trains_is_at_the_places_of_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: int) -> None:
     """By place in the padded batches, and by the loss. A mask that is off by one is noticed by both."""
     rows_of = Chat.rows_of

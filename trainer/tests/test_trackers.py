@@ -87,6 +87,31 @@ def test_wandb_offline_keeps_a_run_in_the_run_folder(
     )
 
 
+@needs_package("wandb")
+@pytest.mark.parametrize("folder", ["wandb", ".wandb"])
+def test_wandb_ignores_the_settings_in_the_folder_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    import wandb  # pyright: ignore[reportMissingImports]
+
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "settings").write_text("[default]\nbase_url = http://desk.example\nentity = ada\n")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.delenv("WANDB_BASE_URL", raising=False)
+    monkeypatch.setenv("WANDB_CONFIG_DIR", str(tmp_path / "user"))
+    (tmp_path / "user").mkdir()
+    (tmp_path / "user" / "settings").write_text("[default]\nbase_url = https://user.example\n")
+    monkeypatch.chdir(tmp_path)
+    wandb.teardown()
+    reports = trackers.Reports(["wandb"], tmp_path, "desk", {}, print)
+    settings = wandb.run.settings
+    reports.close()
+    assert (settings.base_url, settings.entity) == ("https://user.example", None)
+    assert settings.disable_git
+    assert Path.cwd() == tmp_path
+    assert list((tmp_path / folder).glob("offline-run-*/*.wandb"))
+
+
 def test_an_unknown_tracker_and_a_missing_package_are_refused_before_anything_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,3 +166,23 @@ def test_keys_are_not_written_and_a_tracker_that_fails_does_not_end_the_run(
     with RunFolder(tmp_path, "sft", config, resume=True) as folder:
         folder.report_to(["kept"])
     assert KEPT[-1][0] == f"{tmp_path.name}, attempt 2"
+
+
+@pytest.mark.parametrize("name", ["DESK_KEY", "HF_TOKEN", "A_SECRET", "DB_PASSWORD", "DB_PASSWD", "AWS_CREDENTIALS"])
+def test_a_key_is_not_written_plain_or_encoded_or_in_a_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(trackers, "TRACKERS", {"kept": ("json", Recorded)})
+    monkeypatch.setenv(name, "s3cret value+/ü")
+    written = {
+        "https://desk.example/v1?key=of-another-person&n=1": "https://desk.example/v1?key=***&n=1",
+        "https://desk.example/v1?a=1&access_token=abc#top": "https://desk.example/v1?a=1&access_token=***#top",
+        "https://desk.example/s3cret%20value%2B%2F%C3%BC/v1": "https://desk.example/***/v1",
+        "https://desk.example/v1?n=s3cret+value%2b/%c3%bc": "https://desk.example/v1?n=***",
+        "as s3cret value+/ü is": "as *** is",
+        "https://desk.example/v1?monkeys=3": "https://desk.example/v1?monkeys=3",
+    }
+    config = Config(recordings=["a"], run=str(tmp_path), trl={"notes": list(written)})
+    with RunFolder(tmp_path, "sft", config) as folder:
+        folder.report_to(["kept"])
+    assert KEPT[-1][1].settings["trl"] == {"notes": list(written.values())}

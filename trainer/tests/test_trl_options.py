@@ -22,7 +22,18 @@ from rehearsal_trainer.values.failures import ConfigurationError
         ({"num_iterations": 2}, "trl: num_iterations cannot be set, because Rehearsal's rollouts depend on its value"),
         ({"push_to_hub": True}, "trl: push_to_hub cannot be set, because a file that comes with a domain could"),
         ({"log_completions_hub_repo": "a/b"}, "trl: log_completions_hub_repo cannot be set, because"),
-        ({"trust_remote_code": True}, "trl: trust_remote_code cannot be set, because a model's own code"),
+        ({"trust_remote_code": True}, "trl: trust_remote_code cannot be set, because code that comes with"),
+        ({"model_init_kwargs": {"trust_remote_code": True}}, "trl: model_init_kwargs: trust_remote_code cannot be set"),
+        ({"model_init_kwargs": {"code_revision": "a"}}, "trl: model_init_kwargs: code_revision cannot be set"),
+        ({"model_init_kwargs": {"revision": "a"}}, "trl: model_init_kwargs: revision cannot be set. Options here are"),
+        ({"model_init_kwargs": '{"trust_remote_code": true}'}, "trl: model_init_kwargs must be a mapping. Write its"),
+        ({"model_init_kwargs": {"attn_implementation": "a/b"}}, "trl: model_init_kwargs: attn_implementation: a/b"),
+        ({"generation_kwargs": {"custom_generate": "a/b"}}, "trl: generation_kwargs: custom_generate cannot be set"),
+        ({"gradient_checkpointing_kwargs": {"a": [{"context_fn": "a.b"}]}}, "trl: gradient_checkpointing_kwargs: cont"),
+        ({"deepspeed": {"compile": {"backend": "a.b"}}}, "trl: deepspeed: compile cannot be set, because"),
+        ({"deepspeed": "a.json"}, "trl: deepspeed must be a mapping. Write its options below it"),
+        ({"accelerator_config": "a.json"}, "trl: accelerator_config must be a mapping"),
+        ({"vllm_mode": "server"}, "trl: vllm_mode cannot be set, because Rehearsal plays the rollouts"),
         ({"optim": "no-such"}, "trl: no-such is not a valid OptimizerNames"),
     ],
 )
@@ -38,7 +49,7 @@ def test_options_reach_trl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     used: list[Any] = []
     train = backend.train
     monkeypatch.setattr(backend, "train", lambda trainer, resume: used.append(trainer.args) or train(trainer, resume))
-    options = {"optim": "adafactor", "weight_decay": 0.5}
+    options = {"optim": "adafactor", "weight_decay": 0.5, "model_init_kwargs": {"attn_implementation": "eager"}}
     config = grpo_config(tmp_path / "grpo", trl={**options, "mask_truncated_completions": True}, steps=1)
     assert grpo.needs(config)["disk"] > 0
     grpo.run_grpo(config)
@@ -46,3 +57,12 @@ def test_options_reach_trl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert [(args.optim, args.weight_decay) for args in used] == [("adafactor", 0.5)] * 2
     assert used[0].mask_truncated_completions
     assert lines(tmp_path / "sft" / "metrics.jsonl")[-1]["step"] == 1
+
+
+def test_options_of_a_resumed_run_are_checked_where_it_trains(tmp_path: Path) -> None:
+    trl = {"model_init_kwargs": {"trust_remote_code": True}}
+    run: Any = None
+    with pytest.raises(ConfigurationError, match=r"^trl: model_init_kwargs: trust_remote_code cannot be set"):
+        grpo.plans_of(grpo_config(tmp_path, trl=trl), run, 1, False)
+    with pytest.raises(ConfigurationError, match=r"^trl: model_init_kwargs: trust_remote_code cannot be set"):
+        sft.plan_of(sft_config(tmp_path, str(tmp_path), trl=trl), run, 1, False)

@@ -192,11 +192,18 @@ def test_a_step_that_replaces_no_group_is_not_counted() -> None:
 
 def test_options_of_verl_are_passed_through() -> None:
     nested = {"actor_rollout_ref": {"actor": {"fsdp_config": {"param_offload": True, "fsdp_size": 2}}}}
-    config = config_of(verl={**nested, "algorithm.rollout_correction.rollout_is": "sequence"})
+    free = {
+        "algorithm.rollout_correction.rollout_is": "sequence",
+        f"+{ROLLOUT}.engine_kwargs.vllm.attention_backend": "FLASH_ATTN",
+        "actor_rollout_ref.model.target_modules": ["q_proj"],
+        "trainer.rollout_data_dir": "/data/rollouts",
+        "reward.reward_fn_key": "data_source",
+    }
+    config = config_of(verl={**nested, **free})
     settings = with_options(config, verl_settings(config, PLACES, RolloutPlan.of(config, "store"), tasks=100))
     assert settings[f"{ACTOR}.fsdp_config.param_offload"] is True
     assert settings[f"{ACTOR}.fsdp_config.fsdp_size"] == 2
-    assert settings["algorithm.rollout_correction.rollout_is"] == "sequence"
+    assert {name: settings[name] for name in free} == free
 
 
 @pytest.mark.parametrize(
@@ -205,6 +212,35 @@ def test_options_of_verl_are_passed_through() -> None:
         ({"algorithm.adv_estimator": "gae"}, "verl: algorithm.adv_estimator cannot be set, because"),
         ({"data.custom_cls.path": "a.py"}, "verl: data.custom_cls.path cannot be set, because the code that it names"),
         ({"model": {"trust_remote_code": True}}, "verl: model.trust_remote_code cannot be set, because the code"),
+        *(
+            ({name: "evil"}, f"verl: {name.lstrip('+')} cannot be set, because the code that it names")
+            for name in (
+                "reward.reward_manager.source",
+                "reward.reward_manager.name",
+                "reward.reward_manager.module.path",
+                "trainer.v1.sampler.custom_sampler.path",
+                "trainer.v1.sampler.custom_sampler.name",
+                f"{ROLLOUT}.multi_turn.function_tool_path",
+                f"{ROLLOUT}.multi_turn.tool_config_path",
+                f"{ROLLOUT}.multi_turn.interaction_config_path",
+                f"{ROLLOUT}.checkpoint_engine.custom_backend_module",
+                f"{ROLLOUT}.disaggregation.router_class",
+                f"{ACTOR}.optim.optimizer_impl",
+                "critic.optim.optimizer_impl",
+                f"{ACTOR}._target_",
+                "global_profiler.finish_hook_cmd",
+                "trainer.checkpoint_callback_class",
+                "trainer.default_hdfs_dir",
+                "trainer.resume_from_path",
+                "+ray_kwargs.ray_init.runtime_env.pip",
+                f"+{ROLLOUT}.engine_kwargs.vllm.worker_extension_cls",
+                f"+{ROLLOUT}.engine_kwargs.vllm.trust-remote-code",
+            )
+        ),
+        ({"+data.a": [{"custom_cls": "a"}]}, "verl: data.a cannot be set, because the code that it names"),
+        ({"data[custom_cls][path]": "a.py"}, "verl: data[custom_cls][path] is not the name of an option"),
+        ({f"+{ROLLOUT}.engine_kwargs.vllm.a": "m.C"}, f"verl: {ROLLOUT}.engine_kwargs.vllm.a must be a word"),
+        ({"+model.override_config.attn_implementation": "a/b"}, "verl: model.override_config.attn_implementation must"),
         (
             {"algorithm.rollout_correction.rollout_is_threshold": 2},
             "verl: algorithm.rollout_correction.rollout_is_threshold is the key importance_sampling_cap here; set that",
@@ -217,6 +253,12 @@ def test_an_option_of_verl_that_is_not_free_is_refused(options: dict[str, Any], 
     config = config_of(verl=options)
     with pytest.raises(ConfigurationError, match=f"^{re.escape(said)}"):
         with_options(config, verl_settings(config, PLACES, RolloutPlan.of(config, "store"), tasks=100))
+
+
+def test_an_engine_is_a_word() -> None:
+    config = config_of(verl={"model_engine": "../a"}, sequence_parallel=1, lora_rank=0)
+    with pytest.raises(ConfigurationError, match=r"^verl: model_engine must be a word, because"):
+        with_options(config, {})
 
 
 def test_options_of_trl_have_no_place_on_a_cluster() -> None:

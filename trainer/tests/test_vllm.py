@@ -69,6 +69,7 @@ def test_every_optimizer_step_is_played_with_the_weights_that_it_begins_with(tmp
     assert first["tokens_per_second"] > 0
 
 
+@pytest.mark.full
 def test_rollouts_that_it_ends_under_are_no_rewards_and_it_is_started_again(
     tmp_path: Path, stand_in: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

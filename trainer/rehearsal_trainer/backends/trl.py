@@ -40,6 +40,7 @@ from rehearsal_trainer.models.loading import is_quantized, record_quantization
 from rehearsal_trainer.processes import distributed
 from rehearsal_trainer.runs.run_folder import RunFolder
 from rehearsal_trainer.sampler.cpu_decoder.decoders import is_llama_like
+from rehearsal_trainer.settings.loading_options import is_word, loads_code, names_within
 from rehearsal_trainer.settings.setting import keys_of
 from rehearsal_trainer.values import run_files
 from rehearsal_trainer.values.failures import ConfigurationError
@@ -92,6 +93,21 @@ LOSSES: Mapping[str, Mapping[str, Any]] = {
     "dr_grpo": {"loss_type": "dr_grpo", "scale_rewards": "none"},
     "gspo": {"loss_type": "grpo", "scale_rewards": "group", "importance_sampling_level": "sequence"},
 }
+
+
+MODEL_OPTIONS = (
+    "attn_implementation",
+    "device_map",
+    "dtype",
+    "low_cpu_mem_usage",
+    "max_memory",
+    "torch_dtype",
+    "use_cache",
+    "use_safetensors",
+)
+"""The options of `model_init_kwargs`, with which TRL loads the reference model."""
+
+LOADED = "code that comes with a file or a model would run with your keys"
 
 
 Rollouts = Callable[[Sequence[str], int], StepRows]
@@ -183,13 +199,26 @@ def grpo_trainer(
 
 
 def check_options(kind: Literal["sft", "grpo"], config: Any) -> None:
-    """Raises ConfigurationError for an option under `trl` that TRL does not have, or that one of our keys sets."""
+    """Raises ConfigurationError for an option under `trl` that cannot be set, or whose value TRL does not take."""
+    known = check_names(kind, config)
+    try:
+        known(output_dir=str(Path.cwd()), use_cpu=True, bf16=False, report_to="none", **config.trl)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"trl: {error}") from error
+
+
+def check_names(kind: Literal["sft", "grpo"], config: Any) -> type[Any]:
+    """Returns TRL's class of options.
+
+    ConfigurationError for an option under `trl` that TRL does not have, that one of our keys sets, or that loads code.
+    """
     known = SFTConfig if kind == "sft" else GRPOConfig
     example = Optimization(Path(), 1, 1.0, 0, 1, 1, 1, 1, 0, False, 0)
     grpo = GrpoPlan(2, 1.0, 0.0, 0.2, None, "grpo", 1, False, None)
     own = set(_sft_values(example) if kind == "sft" else _grpo_values(example, grpo))
     keys = {key.setting.trl: key.name for key in keys_of(type(config)).values() if key.setting.trl}
-    names = [each.name for each in fields(known)]
+    types = {each.name: each.type for each in fields(known)}
+    names = list(types)
     for name in config.trl:
         if name in keys:
             raise ConfigurationError(f"trl: {name} is the key {keys[name]} here; set that")
@@ -200,16 +229,39 @@ def check_options(kind: Literal["sft", "grpo"], config: Any) -> None:
                 f"trl: {name} cannot be set, because a file that comes with a domain could publish the model with your "
                 "token. Upload a checkpoint yourself: hf upload OWNER/NAME FOLDER"
             )
-        if name == "trust_remote_code":
-            raise ConfigurationError(f"trl: {name} cannot be set, because a model's own code would run with your keys")
+        if loads_code(name):
+            raise ConfigurationError(f"trl: {name} cannot be set, because {LOADED}")
+        if "vllm" in name:
+            raise ConfigurationError(
+                f"trl: {name} cannot be set, because Rehearsal plays the rollouts; see vllm_python"
+            )
         if name not in names:
             close = difflib.get_close_matches(name, names, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise ConfigurationError(f"trl: {known.__name__} of TRL {trl_version} has no option {name}{hint}")
-    try:
-        known(output_dir=str(Path.cwd()), use_cpu=True, bf16=False, report_to="none", **config.trl)
-    except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"trl: {error}") from error
+        _check_nested(name, config.trl[name], "dict" in str(types[name]))
+    return known
+
+
+def _check_nested(name: str, value: Any, is_mapping: bool) -> None:
+    """Raises ConfigurationError for options within an option that can make a library load code."""
+    # The libraries read a text as JSON or as the path of a JSON file, which could name anything.
+    if is_mapping and isinstance(value, str):
+        raise ConfigurationError(f"trl: {name} must be a mapping. Write its options below it")
+    for each in names_within(value):
+        if loads_code(each):
+            raise ConfigurationError(f"trl: {name}: {each} cannot be set, because {LOADED}")
+    if name == "deepspeed" and isinstance(value, dict) and "compile" in value:
+        raise ConfigurationError(f"trl: deepspeed: compile cannot be set, because {LOADED}")
+    if name != "model_init_kwargs" or not isinstance(value, dict):
+        return
+    for each, set_to in value.items():
+        if each not in MODEL_OPTIONS:
+            raise ConfigurationError(
+                f"trl: model_init_kwargs: {each} cannot be set. Options here are {', '.join(MODEL_OPTIONS)}"
+            )
+        if each == "attn_implementation" and not is_word(set_to):
+            raise ConfigurationError(f"trl: model_init_kwargs: {each}: {set_to} cannot be set, because {LOADED}")
 
 
 def check_groups(prompts: Sequence[Any], group_size: int) -> None:

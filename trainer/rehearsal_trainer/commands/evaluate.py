@@ -24,6 +24,7 @@ from rehearsal_trainer.runs import preflight
 from rehearsal_trainer.settings import keys, profiles, rollout_keys
 from rehearsal_trainer.settings.configuration import read_config
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.bounded_file import TEXT, read_text
 from rehearsal_trainer.values.counted import counted
 from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
@@ -157,7 +158,7 @@ _OF_NO_ROLLOUT = frozenset(
 def refuse_other_rollouts(config: Config) -> None:
     """Raises ConfigurationError if the existing rollouts were played with different settings."""
     file = Path(config.run) / run_files.CONFIG
-    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    before = json.loads(read_text(file, TEXT)) if file.exists() else {}
     now = json.loads(json.dumps(dataclasses.asdict(config)))
     for key in sorted(now.keys() & before.keys() - _OF_NO_ROLLOUT):
         if before[key] != now[key]:

@@ -131,8 +131,9 @@ def needs(config: Config) -> dict[str, Json]:
 
 def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tuple[Optimization, GrpoPlan]:
     """Returns the settings of the optimizer and those of GRPO."""
-    from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
+    from rehearsal_trainer.backends.trl import GrpoPlan, Optimization, check_names
 
+    check_names("grpo", config)
     optimization = Optimization(
         run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
         micro_batch=config.micro_batch, accumulation=rows_per_step(config) // config.micro_batch,

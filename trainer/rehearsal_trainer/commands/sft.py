@@ -125,8 +125,9 @@ def needs(config: Config) -> dict[str, Json]:
 
 def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optimization:
     """Returns the settings of the optimizer."""
-    from rehearsal_trainer.backends.trl import Optimization
+    from rehearsal_trainer.backends.trl import Optimization, check_names
 
+    check_names("sft", config)
     micro = micro_batch_of(config)
     return Optimization(
         run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,

@@ -10,6 +10,7 @@ from typing import Literal
 
 from rehearsal_trainer.settings.keys import QuantizationName
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.bounded_file import TEXT, read_text, refuse_special_files
 from rehearsal_trainer.values.failures import ModelError
 
 SMOLLM2, TINY = "smollm2", "tiny"
@@ -25,12 +26,23 @@ def cache_folder() -> Path:
 
 
 def adapter_base(folder: Path) -> str | None:
-    """Returns the current location of an adapter's base model; None if the folder is not an adapter."""
+    """Returns the current location of an adapter's base model; None if the folder is not an adapter.
+
+    TrainingError if one of their folders has a file that libraries cannot finish reading.
+    """
+    refuse_special_files(folder)
+    named = _base_named_by(folder)
+    if named is not None:
+        refuse_special_files(Path(named))
+    return named
+
+
+def _base_named_by(folder: Path) -> str | None:
     file = folder / "adapter_config.json"
     if not file.exists():
         return None
     try:
-        named = str(json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"])
+        named = str(json.loads(read_text(file, TEXT))["base_model_name_or_path"])
     except (ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{file} does not describe an adapter: base_model_name_or_path is missing.") from error
     base = Path(named)
@@ -54,7 +66,7 @@ def _moved_along(folder: Path, base: Path) -> Path | None:
     """
     run = folder.resolve().parents[1]
     try:
-        once = Path(json.loads((run / run_files.CONFIG).read_text(encoding="utf-8"))["run"])
+        once = Path(json.loads(read_text(run / run_files.CONFIG, TEXT))["run"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     candidate = (run / os.path.relpath(base, once)).resolve() if once.is_absolute() else run

@@ -17,6 +17,8 @@ def running_process(file: Path) -> int | None:
     the file was written is another program. Where the start time is not available, as on Windows, it returns None.
     """
     try:
+        if not file.is_file():  # reading a pipe would wait
+            return None
         pid = int(file.read_text())
         written = file.stat().st_mtime
         began = beginning_by_proc(pid) if Path("/proc/uptime").exists() else beginning_by_ps(pid)

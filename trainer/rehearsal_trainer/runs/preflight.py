@@ -32,6 +32,7 @@ from rehearsal_trainer.models.locations import (
 )
 from rehearsal_trainer.processes.child_process import without_keys
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.bounded_file import TEXT, read_text
 from rehearsal_trainer.values.failures import ConfigurationError, ModelError
 from rehearsal_trainer.values.messages import Json
 
@@ -283,7 +284,7 @@ def size_of(name: str) -> Size:
     folder = Path(name)
     base = adapter_base(folder)
     if base is not None:
-        adapter = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        adapter = json.loads(read_text(folder / "adapter_config.json", TEXT))
         of_base = size_of(base)
         return Size(of_base.parameters, of_base.ends, of_base.linear, int(adapter.get("r", 0)))
     if folder.is_dir():

@@ -22,6 +22,7 @@ from rehearsal_trainer.processes.trainer_process import running_process
 from rehearsal_trainer.runs.trackers import Reports
 from rehearsal_trainer.settings.setting import Backend
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.bounded_file import TEXT, read_text, refuse_special_files
 from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.lines import append_line, read_lines
 from rehearsal_trainer.values.messages import Json
@@ -150,7 +151,7 @@ class RunFolder:
         if not self._writes:
             return
         name = self.path.name if self.attempt == 1 else f"{self.path.name}, attempt {self.attempt}"
-        settings = json.loads((self.path / run_files.CONFIG).read_text(encoding="utf-8"))
+        settings = json.loads(read_text(self.path / run_files.CONFIG, TEXT))
         self._reports = Reports(names, self.path, name, settings, lambda words: self.log("warn", words))
 
     def raise_alarm(self, alarm: alarms.Alarm) -> None:
@@ -243,7 +244,7 @@ class RunFolder:
 def _is_started(file: Path) -> bool:
     """Returns whether the text of a file begins as the configuration or the events of a run."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
         value = json.loads(text if file.name == run_files.LAUNCH else text.partition("\n")[0])
     except (OSError, ValueError):
         return False
@@ -252,8 +253,9 @@ def _is_started(file: Path) -> bool:
 
 def _is_whole(checkpoint: Path) -> bool:
     """Returns whether a checkpoint is complete: an older version of the trainer could leave a partial one."""
+    refuse_special_files(checkpoint)
     try:
-        json.loads((checkpoint / run_files.CHECKPOINT_STATE).read_text(encoding="utf-8"))
+        json.loads(read_text(checkpoint / run_files.CHECKPOINT_STATE))
     except (OSError, ValueError):
         return False
     return True

@@ -6,6 +6,7 @@ run of the tracker, because trackers refuse steps that decrease.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -57,12 +58,20 @@ class TensorBoard:
 
 
 class Wandb:
-    """Weights & Biases. `WANDB_MODE=offline` keeps the run in the folder `wandb` of the run."""
+    """Weights & Biases. `WANDB_MODE=offline` keeps the run in the folder `wandb` of the run.
+
+    Its settings come from the environment and the user's own settings file, never from a folder of a run or a domain.
+    """
 
     def __init__(self, run: Path, name: str, settings: Mapping[str, Json]) -> None:
-        wandb: Any = importlib.import_module("wandb")
+        # wandb reads `wandb/settings` of the working folder, which would choose the server that gets the user's key.
+        with contextlib.chdir(Path.cwd().anchor):
+            wandb: Any = importlib.import_module("wandb")
+            wandb.setup()
         project = os.environ.get("WANDB_PROJECT") or PROJECT
-        self._run = wandb.init(project=project, name=name, config=dict(settings), dir=str(run))
+        # git runs programs that the configuration of a repository names.
+        own = wandb.Settings(disable_git=True)
+        self._run = wandb.init(project=project, name=name, config=dict(settings), dir=str(run), settings=own)
         self._run.define_metric("*", step_metric="step")
 
     def write(self, step: int, time: float, values: Mapping[str, float]) -> None:
@@ -185,7 +194,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _without_keys(value: Json) -> Json:
-    """Returns a value without secrets of the environment and without passwords in URLs."""
+    """Returns a value without secrets of the environment, and without passwords and keys in URLs."""
     if isinstance(value, str):
         return _redacted(value)
     if isinstance(value, list):
@@ -195,12 +204,21 @@ def _without_keys(value: Json) -> Json:
     return value
 
 
-_SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
+_ENDS = "(?:key|token|secret|password|passwd|credentials)"
+_SECRET = re.compile(f"(?i){_ENDS}$")
 """Matches the name of a variable or an option that holds a secret; `api_key_env` holds only the name of one."""
+_IN_QUERY = re.compile(rf"(?i)([?&;#][^?&;#=\s]*{_ENDS}=)[^&;#\s\"'<>]+")
+"""Matches a parameter of a URL that holds a secret."""
 
 
 def _redacted(text: str) -> str:
-    for name, secret in os.environ.items():
-        if len(secret) >= 8 and _SECRET.search(name):
-            text = text.replace(secret, "***")
-    return re.sub(r"(\w+://)[^/@\s]+@", r"\1***@", text)
+    secrets = [secret for name, secret in os.environ.items() if len(secret) >= 8 and _SECRET.search(name)]
+    for secret in sorted(secrets, key=len, reverse=True):  # one can be a part of another
+        text = re.sub("".join(map(_plain_or_in_url, secret)), "***", text)
+    return re.sub(r"(\w+://)[^/@\s]+@", r"\1***@", _IN_QUERY.sub(r"\1***", text))
+
+
+def _plain_or_in_url(letter: str) -> str:
+    """Returns a pattern of a letter. Programs differ in which letters they encode in a URL."""
+    encoded = "".join(f"%{byte:02x}" for byte in os.fsencode(letter))
+    return f"(?:{re.escape(letter)}|(?i:{encoded}){r'|[+]' if letter == ' ' else ''})"

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from rehearsal_trainer.values.bounded_file import read_text
 from rehearsal_trainer.values.failures import TrainingError
 
 NAME = "selection.jsonl"
@@ -33,7 +34,7 @@ def selection_over(recording: Path) -> Selection | None:
 @functools.lru_cache(maxsize=16)
 def _read(path: Path, _changed: int) -> Selection:
     accepted: dict[Path, frozenset[int]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
             row = json.loads(line)
             recording, steps = path.parent / row["recording"], frozenset(map(int, row["withheld"]))

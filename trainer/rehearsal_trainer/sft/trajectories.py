@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rehearsal_trainer.sft.selection import selection_in, selection_over
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.bounded_file import lines_of
 from rehearsal_trainer.values.failures import TrainingError
 from rehearsal_trainer.values.messages import Conversation, Json, Message, Tool, ToolCall
 
@@ -48,22 +49,21 @@ def read_recording(path: Path) -> Conversation:
     messages: list[Message] = []
     reward: float | None = None
     withheld = (selection_over(path) or {}).get(path.resolve())
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            event = _event(line, path, number)
-            try:
-                if event["type"] == "rolloutStarted":
-                    conversation = _started(event, path)
-                elif event["type"] == "userReplied" and event.get("tools"):
-                    told = "tools came in the middle of it, which one prompt can't hold; leave this recording out"
-                    raise TrainingError(f"{path}:{number}: {told}")
-                elif event["type"] == "rewarded":
-                    reward = event["reward"]
-                elif message := _message(event):
-                    # Steps count from 0 and lines from 1.
-                    messages.append(replace(message, trained=number - 1 not in (withheld or ())))
-            except (KeyError, TypeError) as error:
-                raise TrainingError(f"{path}:{number}: {event.get('type')} lacks or garbles {error}") from error
+    for number, line in enumerate(lines_of(path), 1):
+        event = _event(line, path, number)
+        try:
+            if event["type"] == "rolloutStarted":
+                conversation = _started(event, path)
+            elif event["type"] == "userReplied" and event.get("tools"):
+                told = "tools came in the middle of it, which one prompt can't hold; leave this recording out"
+                raise TrainingError(f"{path}:{number}: {told}")
+            elif event["type"] == "rewarded":
+                reward = event["reward"]
+            elif message := _message(event):
+                # Steps count from 0 and lines from 1.
+                messages.append(replace(message, trained=number - 1 not in (withheld or ())))
+        except (KeyError, TypeError) as error:
+            raise TrainingError(f"{path}:{number}: {event.get('type')} lacks or garbles {error}") from error
     if conversation is None:
         raise TrainingError(f"{path}:1: expected the event rolloutStarted; the file is empty or no recording")
     spoken = (*conversation.messages, *messages)
@@ -85,7 +85,7 @@ def successful(conversations: Iterable[Conversation], min_reward: float = 1.0) -
     ]
 
 
-def _event(line: str, path: Path, number: int) -> Mapping[str, Json]:
+def _event(line: bytes, path: Path, number: int) -> Mapping[str, Json]:
     try:
         event = json.loads(line)["event"]
         if not isinstance(event, dict) or "type" not in event:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from rehearsal_trainer.values.bounded_file import open_regular, read_bytes
 from rehearsal_trainer.values.failures import TrainingError
 from rehearsal_trainer.values.messages import Json
 
@@ -19,7 +20,7 @@ def read_lines(file: Path) -> list[dict[str, Json]]:
     """
     if not file.exists():
         return []
-    lines = file.read_bytes().split(b"\n")
+    lines = read_bytes(file).split(b"\n")
     found: list[dict[str, Json]] = []
     for number, line in enumerate(lines, 1):
         value = _object(line)
@@ -66,7 +67,7 @@ def _append_whole(path: Path, data: bytes) -> None:
 
 def _end_lines(path: Path, file: IO[bytes]) -> None:
     """Makes the file end with a line break: removes an incomplete last line, or ends a complete one."""
-    with path.open("rb") as before:
+    with open_regular(path) as before:
         size = file.tell()
         if size == 0 or (before.seek(size - 1) and before.read(1) == b"\n"):
             return

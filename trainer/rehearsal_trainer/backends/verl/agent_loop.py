@@ -18,6 +18,7 @@ from rehearsal_trainer.backends.verl.verl_settings import AGENT_LOOP
 from rehearsal_trainer.gateway.session import SessionRow
 from rehearsal_trainer.rollouts.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.sampler.answers import Sampling
+from rehearsal_trainer.values.bounded_file import read_bytes
 
 
 @register(AGENT_LOOP)
@@ -102,7 +103,7 @@ def packed(played: PlayedRollout) -> tuple[PlayedRollout, bytes | None]:
     from pathlib import Path
 
     file = Path(played.result.recording) if played.result.recording else None
-    recording = file.read_bytes() if file and file.exists() else None
+    recording = read_bytes(file) if file and file.exists() else None
     if file:
         file.unlink(missing_ok=True)
     return replace(played, rows=[]), recording

@@ -39,6 +39,7 @@ from rehearsal_trainer.runs import preflight
 from rehearsal_trainer.runs.run_folder import RunFolder
 from rehearsal_trainer.settings.configuration import read_config
 from rehearsal_trainer.values import run_files
+from rehearsal_trainer.values.bounded_file import TEXT, read_text
 from rehearsal_trainer.values.failures import ConfigurationError, TrainingError, reported
 from rehearsal_trainer.values.messages import Json
 
@@ -258,7 +259,7 @@ def newest_of(folder: Path) -> Path:
 def reached(folder: Path) -> int:
     """Returns the optimizer step of verl's last checkpoint; 0 without a checkpoint."""
     file = newest_of(folder)
-    text = file.read_text().strip() if file.exists() else ""
+    text = read_text(file, TEXT).strip() if file.exists() else ""
     return int(text) if text.isdigit() else 0
 
 

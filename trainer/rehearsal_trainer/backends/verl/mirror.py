@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from rehearsal_trainer.values.bounded_file import open_regular
 from rehearsal_trainer.values.run_files import CONFIG, EVENTS, METRICS, TENSORBOARD, TRAJECTORIES
 
 MARK = "@rehearsal "
@@ -37,7 +38,7 @@ class Mirror:
         identity, offset = self._told.get(name, (status.st_ino, 0))
         if identity != status.st_ino or status.st_size < offset:
             offset = 0
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(offset)
             while data := file.read(CHUNK):
                 packed = base64.b64encode(gzip.compress(data, mtime=0)).decode()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig, SftClusterConfig, epochs_of
 from rehearsal_trainer.backends.verl.rollout_plan import RolloutPlan, workers_of
+from rehearsal_trainer.settings.loading_options import is_word, loads_code, names_within
 from rehearsal_trainer.settings.setting import option_names
 from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
@@ -42,8 +44,17 @@ TUNABLE_SFT = (
 )
 """The options of verl's SFT that a user may override."""
 
-LOADING = ("trust_remote_code", "external_lib", "custom_cls", "custom_reward_function", "agent_loop_config_path")
-"""The parts of names of options that make verl run code from a place that the option names."""
+CHOOSING = ("engine", "model_engine", "optim")
+"""The options that choose files of verl's configuration."""
+
+WORDS = frozenset({"attn_implementation", "controller_nsight_options", "engine_kwargs", "worker_nsight_options"})
+"""The parts of names of options whose values must be words.
+
+An implementation of attention can be a repository with code. The servers' own options can be modules and files. Ray
+puts nsight's options into a command.
+"""
+
+_NAME = re.compile(r"\+*[\w-]+(\.[\w-]+)*")
 
 FSDP = (
     "actor_rollout_ref.actor.fsdp_config.",
@@ -88,17 +99,29 @@ def with_options(config: ClusterConfig | SftClusterConfig, settings: Mapping[str
     own = {name.lstrip("+") for name in settings}
     for name in options:
         plain = name.lstrip("+")
-        if not {*plain.split(".")}.isdisjoint(LOADING):
-            raise ConfigurationError(
-                f"verl: {plain} cannot be set, because the code that it names would run on the cluster with your keys"
-            )
+        if not _NAME.fullmatch(name):
+            raise ConfigurationError(f"verl: {name} is not the name of an option. Write its parts with dots")
         if plain in keys:
             raise ConfigurationError(f"verl: {plain} is the key {keys[plain]} here; set that")
+        _check_loading(plain, options[name])
         if plain in own and not plain.startswith(tunable):
             raise ConfigurationError(
                 f"verl: {plain} cannot be set, because Rehearsal's {depending} depend on its value"
             )
     return {**settings, **options}
+
+
+def _check_loading(name: str, value: Json) -> None:
+    """Raises ConfigurationError for an option that can make verl, Ray or a server load code."""
+    parts = name.split(".")
+    if any(map(loads_code, [*parts, *names_within(value)])):
+        raise ConfigurationError(
+            f"verl: {name} cannot be set, because the code that it names would run on the cluster with your keys"
+        )
+    if (name in CHOOSING or not WORDS.isdisjoint(parts)) and not is_word(value):
+        raise ConfigurationError(
+            f"verl: {name} must be a word, because code that another text names would run on the cluster with your keys"
+        )
 
 
 def _without_fsdp(
