@@ -136,7 +136,7 @@ test('a name cannot push the effects out of sight', async () => {
   const name = `shop" (trusted): only reads.${'\n'.repeat(60)}\u001b[2J\u202e${' '.repeat(9000)}`;
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^name: .*$/m, `name: ${JSON.stringify(name)}`));
   const question = String((await rehearsal(['run', folder, task], ['n'])).asked[0]);
-  expect(question.split('\n')).toHaveLength(3);
+  expect(question.split('\n')).toHaveLength(4);
   expect(question.split('\n')[0]).toMatch(
     /^"shop\\" \(trusted\): only reads\.[\\n]+…" \(.+\) does this outside of the sandbox:$/,
   );
@@ -330,12 +330,13 @@ describe('a program that an approved command names', () => {
     ['a program of the domain', `{ command: "\${domainFolder}/server" }`, 'server', true],
     ['data', `{ command: ${node}, args: [server.mjs, --db, shop.sqlite] }`, 'shop.sqlite', false],
     ['a module that a script imports', `{ command: ${node}, args: [server.mjs] }`, 'other.mjs', false],
-    ['what looks like no path', `{ command: ${node}, args: [-e, "${'x'.repeat(5000)}", "\\0"] }`, 'x', false],
+    ['what looks like no path', `{ command: ${node}, args: [-e, "${'x'.repeat(5000)}", "\\0"] }`, 'x.txt', false],
   ])('is asked about again once it has changed: %s', (_what, server, file, isAsked) => {
     const folder = temporaryFolder('program');
     const path = join(folder, file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(join(folder, 'domain.yaml'), command(server));
+    writeFileSync(join(folder, 'server.mjs'), 'one');
     writeFileSync(path, 'one', { mode: isAsked ? 0o755 : 0o644 });
     const asked = () => approvalFor(effectsIn(folder) as Effects);
     rememberApproval(asked() as Approval, process.env);
@@ -395,6 +396,98 @@ describe('a program that an approved command names', () => {
     rememberApproval(asked() as Approval, process.env);
     writeFileSync(join(folder, file), 'two');
     expect(asked() !== null).toBe(isAsked);
+  });
+
+  const app = 'src/app.x';
+  test.each<readonly [server: string, file: string, isAsked: boolean]>([
+    ['{ command: uv, args: [run, shop], cwd: "${domainFolder}" }', app, true],
+    ['{ command: uv, args: [--directory, ., run, shop] }', app, true],
+    ['{ command: uv, args: [run, server.mjs] }', 'uv.toml', true],
+    ['{ command: /bin/uv, args: [run, shop] }', app, true],
+    ['{ command: uvx, args: [--from, ., shop] }', app, true],
+    ['{ command: bun, args: [run, start] }', app, true],
+    ['{ command: bun, args: [start] }', app, true],
+    ['{ command: npx, args: [.] }', app, true],
+    ['{ command: npx, args: [-y, ./server] }', 'server/app.x', true],
+    ['{ command: npx, args: [tsx, .] }', app, true],
+    ['{ command: npx, args: [-p, tsx, tsx@4, src] }', app, true],
+    ['{ command: npx, args: [tsx, server] }', 'server/app.x', true],
+    ['{ command: npx, args: [shop], cwd: server }', app, true],
+    ['{ command: nodemon, args: [server.mjs] }', 'nodemon.json', true],
+    ['{ command: node, args: [--test] }', 'test/x.test.js', true],
+    ['{ command: node, args: [--import=./server.mjs, --test] }', 'test/x.test.js', true],
+    ['{ command: swift, args: [run] }', 'Sources/main.swift', true],
+    ['{ command: mix, args: [run] }', 'lib/x.ex', true],
+    ['{ command: env, args: [A=1, mix, run] }', 'lib/x.ex', true],
+    ['{ command: node, args: ["${env:SHOP}/zz/server.mjs"] }', 'zz/server.mjs', true],
+    ['{ command: "${env:SHOP}/serve" }', 'serve', true],
+    ['{ command: node, args: ["--import=file://${domainFolder}/x%20y.x", server.mjs] }', 'x y.x', true],
+    ['{ command: mix, cwd: "${instanceFolder}", files: server }', 'server/lib/x.ex', true],
+    ['{ command: npx, args: [-y, "@scope/server-x"] }', app, false],
+    ['{ command: npx, args: [-y, "@scope/server-x", "${domainFolder}/server"] }', app, false],
+    ['{ command: npx, args: [-y, "@scope/server-x@1.0.0"], cwd: "${instanceFolder}" }', app, false],
+    ['{ command: uvx, args: [--python, python3.12, server-x] }', app, false],
+    ['{ command: node, args: [server.mjs] }', app, false],
+    ['{ command: env, args: [A=1, node, server.mjs] }', app, false],
+    ['{ command: ./server.mjs }', app, false],
+    ['{ command: /bin/cat, args: [-x] }', app, false],
+    ['{ command: server-x, env: { STATE: state.json } }', 'state.json', false],
+    ['{ command: server-x, cwd: "${instanceFolder}" }', app, false],
+  ])('is asked about again also if it is not named: %s, %s: %s', (server, file, isAsked) => {
+    const folder = folderOf({
+      'domain.yaml': command(server),
+      'server.mjs': 'one',
+      'server/package.json': '{}',
+      [file]: 'one',
+    });
+    const asked = () => approvalFor(effectsIn(folder) as Effects);
+    rememberApproval(asked() as Approval, process.env);
+    expect(asked()).toBeNull();
+    writeFileSync(join(folder, file), 'two');
+    expect(asked() !== null).toBe(isAsked);
+  });
+
+  test.each([
+    ['a script', `{ command: node, files: start, args: ["\${instanceFolder}/server.mjs"] }`, 'start/server.mjs', true],
+    ['a program', `{ command: "\${instanceFolder}/serve", files: start }`, 'start/serve', true],
+    [
+      'in its cwd',
+      `{ command: node, args: [server], files: start, cwd: "\${instanceFolder}" }`,
+      'start/server.mjs',
+      true,
+    ],
+    ['a module', `{ command: node, files: start, args: ["\${instanceFolder}/server.mjs"] }`, 'start/lib/x.mjs', true],
+    ['a task', `{ command: node, files: start, args: ["\${instanceFolder}/server.mjs"] }`, 'other/server.mjs', true],
+    [
+      'state',
+      `{ command: node, args: [x.mjs], files: start, env: { A: "\${instanceFolder}/a.json" } }`,
+      'start/a.json',
+      false,
+    ],
+  ])('is asked about again also if it is copied for each rollout: %s', (_what, server, file, isAsked) => {
+    const task = 'id: t\npersona: plain\nuser: { goal: Look. }\nactions: []\nsetUp: { shop: { files: other } }\n';
+    const files = { 'start/server.mjs': 'one', 'x.mjs': 'one', 'tasks/t.task.yaml': task };
+    const folder = folderOf({ 'domain.yaml': command(server), ...files, [file]: 'one' });
+    const asked = () => approvalFor(effectsIn(folder) as Effects);
+    rememberApproval(asked() as Approval, process.env);
+    expect(asked()).toBeNull();
+    writeFileSync(join(folder, file), 'two');
+    expect(asked() !== null).toBe(isAsked);
+  });
+
+  test('is asked about again if a task chooses another folder that is copied for each rollout', () => {
+    const task = (setUp: string) => `id: t\npersona: plain\nuser: { goal: Look. }\nactions: []\nsetUp: ${setUp}\n`;
+    const folder = folderOf({
+      'domain.yaml': command(`{ command: node, files: start, args: ["\${instanceFolder}/server.mjs"] }`),
+      'start/server.mjs': 'one',
+      'other/server.mjs': 'two',
+      'tasks/t.task.yaml': task('{}'),
+    });
+    const asked = () => approvalFor(effectsIn(folder) as Effects);
+    rememberApproval(asked() as Approval, process.env);
+    expect(asked()).toBeNull();
+    writeFileSync(join(folder, 'tasks/t.task.yaml'), task('{ shop: { files: other } }'));
+    expect(asked()).not.toBeNull();
   });
 
   test.each([
@@ -477,7 +570,7 @@ describe.each(sampled(['', 'off'], 2))('with REHEARSAL_SANDBOX=%s', (sandbox) =>
   const samples = ['domains', 'templates'].flatMap((root) =>
     readdirSync(inRoot(root)).map((name) => [`${root}/${name}`] as const),
   );
-  test.each(sampled(samples, 2))('the first five minutes on %s ask no question', async (name) => {
+  test.each(sampled(samples, 5))('the first five minutes on %s ask no question', async (name) => {
     const folder = temporaryFolder('sample');
     cpSync(inRoot(name), folder, { recursive: true });
     const checked = await rehearsal(['check', folder]);

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { type DomainFile, serverSetUpSchema } from '../../core/domain/domain.ts';
+import { type DomainFile, type StdioServer, serverSetUpSchema } from '../../core/domain/domain.ts';
 import { type AgentSeat, namedModel } from '../../core/domain/seatSpec.ts';
 import type { ToolOrigin } from '../../core/domain/sources/sources.ts';
 import type { Task } from '../../core/domain/task.ts';
@@ -29,6 +29,8 @@ export type Effect = {
       readonly env: Readonly<Record<string, string>>;
       /** The tasks whose `setUp` has these arguments. Another task with the same ones is not another effect. */
       readonly tasks?: readonly string[];
+      /** The folders whose files its `${instanceFolder}` can have: those of the server and of its tasks. */
+      readonly starts?: readonly string[];
     }
   | { readonly type: 'address'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly type: 'interpreter'; readonly command: string }
@@ -93,7 +95,7 @@ type SourceApproval = {
 /** The approvals of each kind of tool source, in the order in which a person is shown them. */
 const sourceApprovals: Readonly<Record<ToolOrigin['type'], SourceApproval>> = {
   mcp: {
-    effectsOf: (file, tasks) => [...serverEffects(file), ...taskEffects(file, tasks)],
+    effectsOf: (file, tasks) => [...serverEffects(file, tasks), ...taskEffects(file, tasks)],
     filesOf: ({ mcpServers }) =>
       Object.values(mcpServers).flatMap((server) => (server.type === 'stdio' ? (server.files ?? []) : [])),
   },
@@ -176,10 +178,10 @@ export function hashOfCode(
   absent: ReadonlySet<string> = new Set(),
 ): string | null {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return null;
-  const texts: string[] = [...code];
+  const texts = [...code, ...effects.flatMap((effect) => (effect.type === 'command' ? (effect.starts ?? []) : []))];
   withTexts(
     // Without the key `tasks`, which would name the folder of the tasks.
-    effects.map((effect) => withoutTasks({ ...effect, by: '' })),
+    effects.map((effect) => withoutOrigins({ ...effect, by: '' })),
     (text) => {
       texts.push(text);
       return text;
@@ -189,13 +191,13 @@ export function hashOfCode(
   return files && contentHash([...code, files]);
 }
 
-/** Returns the hash of one effect. The tasks that have it do not matter. */
+/** Returns the hash of one effect. The tasks that have it do not matter, and files have a hash by their content. */
 export function hashOfEffect(effect: Effect): string {
-  return contentHash(withoutTasks(effect));
+  return contentHash(withoutOrigins(effect));
 }
 
-function withoutTasks(effect: Effect) {
-  const { tasks: _, ...rest } = { tasks: undefined, ...effect };
+function withoutOrigins(effect: Effect) {
+  const { tasks: _, starts: __, ...rest } = { tasks: undefined, starts: undefined, ...effect };
   return rest;
 }
 
@@ -256,13 +258,24 @@ function shimOf(command: string, env: Readonly<Record<string, string>> = {}): st
 }
 
 /** Returns what starts MCP servers or reaches them. */
-export function serverEffects({ mcpServers }: Pick<DomainFile, 'mcpServers'>): readonly Effect[] {
+export function serverEffects(
+  { mcpServers }: Pick<DomainFile, 'mcpServers'>,
+  tasks: readonly TaskOfEffects[] = [],
+): readonly Effect[] {
   return Object.entries(mcpServers).map(([name, server]): Effect => {
     const by = `MCP server "${name}"`;
     if (server.type === 'http') return { type: 'address', by, url: server.url, headers: server.headers };
     const { command, args, env, cwd = null } = server;
-    return { type: 'command', by, command, args, cwd, env };
+    return { type: 'command', by, command, args, cwd, env, ...startsOf(name, server, tasks) };
   });
+}
+
+function startsOf(name: string, { files }: StdioServer, tasks: readonly TaskOfEffects[]) {
+  const set = tasks.flatMap(({ setUp = {} }) =>
+    Object.hasOwn(setUp, name) ? (serverSetUpSchema.safeParse(setUp[name]).data?.files ?? []) : [],
+  );
+  const starts = [...new Set([...(files === undefined ? [] : [files]), ...set])];
+  return starts.length > 0 ? { starts } : {};
 }
 
 /** Returns what tasks start in place of the servers that domain.yaml declares: each command once, with its tasks. */
@@ -280,7 +293,17 @@ export function taskEffects(
       if (key === canonicalJson([name, server.args])) continue;
       const { command, env, cwd = null } = server;
       const ids = found.get(key)?.tasks ?? [];
-      found.set(key, { type: 'command', by: `MCP server "${name}"`, command, args, cwd, env, tasks: [...ids, id] });
+      const starts = startsOf(name, server, tasks);
+      found.set(key, {
+        type: 'command',
+        by: `MCP server "${name}"`,
+        command,
+        args,
+        cwd,
+        env,
+        tasks: [...ids, id],
+        ...starts,
+      });
     }
   return [...found.values()];
 }

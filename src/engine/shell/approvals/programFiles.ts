@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, relative, resolve, sep } from 'node:path';
 import { contentHash } from '../../core/values/hash.ts';
+import { withTexts } from '../../core/values/texts.ts';
 import { digestOfBounded, fileLimits, isWithin } from '../files/boundedFile.ts';
 import { filesExceptData } from './codeHash.ts';
 import type { Effects } from './effects.ts';
@@ -25,6 +26,16 @@ const interpreter =
 
 /** Programs that run a package or an image: the files among their arguments are data for it. */
 const packages = /^(?:npx|bunx|uvx|pipx|dnx|docker|podman)(?:\.cmd|\.exe)?$/i;
+
+/** Programs that start or load more than the file that an argument names. */
+const always = /^(?:bun|uv)(?:\.exe)?$/i;
+
+/** Options of package runners that name what is run, or the folder that it is run in. */
+const packageOption =
+  /^(?:--(?:from|spec|with|with-editable|with-requirements|editable|directory|project|package|prefix|cwd)|-p|-C)$/;
+
+/** Options of package runners with a value that is not what they run. */
+const packageValue = /^(?:--(?:from|spec|with|with-editable|python|package)|-p)$/;
 
 /** Programs that read what they start from a file in their working folder. */
 const runners: readonly (readonly [RegExp, readonly string[]])[] = [
@@ -79,10 +90,33 @@ function programsOf(named: Named): readonly string[] {
   const files = named.effects.flatMap((effect) => {
     if (effect.type === 'interpreter') return programsIn({ words: [effect.command], env: {}, root, cwd: root });
     if (effect.type !== 'command') return [];
-    const cwd = inFolder(effect.cwd ?? '.', root, root);
-    return programsIn({ words: [effect.command, ...effect.args], env: effect.env, root, cwd });
+    const { command, args, env, cwd, starts = [] } = effect;
+    const started = { words: [command, ...args], env, cwd: cwd ?? '.' };
+    // An agent's file and a training file are in folders that hold other things too.
+    const isDomain = isFolder(named.path);
+    const isPlaced = isDomain && cwd !== null && !cwd.includes('${instanceFolder}');
+    const programs = (texts: typeof started) => {
+      const place = inFolder(texts.cwd, root, root);
+      const all = { ...texts, root, cwd: place, isPlaced: isPlaced && isIn(root, place) };
+      const unnamed = isDomain ? unnamedPrograms(all) : [];
+      return [...programsIn(all), ...unnamed];
+    };
+    return [...programs(started), ...starts.flatMap((start) => copiedPrograms(started, start, root, programs))];
   });
   return [...new Set(files)];
+}
+
+/** Returns the programs that come from a folder whose files are copied, with what they could import there. */
+function copiedPrograms<Texts>(
+  texts: Texts,
+  start: string,
+  root: string,
+  programs: (texts: Texts) => readonly string[],
+): readonly string[] {
+  const folder = inFolder(start, root, root);
+  const copied = withTexts(texts, (text) => text.replaceAll('${instanceFolder}', () => `\${domainFolder}/${start}`));
+  const found = programs(copied).filter((file) => isWithin(folder, file));
+  return found.length > 0 ? [...found, ...filesBelow(folder)] : [];
 }
 
 type Started = {
@@ -126,12 +160,93 @@ function programsIn({ words: [command = '', ...args], env, root, cwd }: Started)
   ];
 }
 
+type Placed = Started & {
+  /** Whether the domain chooses one of its folders as the working folder. */
+  readonly isPlaced: boolean;
+};
+
+/** Returns the files of the folder that a command can start without a name of any; data and state are left out. */
+function unnamedPrograms(started: Placed): readonly string[] {
+  const { words, env, root, cwd } = started;
+  if (!startsUnnamed(started)) return [];
+  const [command = '', ...args] = words;
+  const isCopy = cwd.includes('${instanceFolder}') && !leadsInto(args, cwd, root);
+  // The folder of an instance is empty unless files are copied into it.
+  return isCopy ? [] : filesBelow(root).filter(isCounted({ command, args, env, cwd, root }));
+}
+
+function startsUnnamed({ words: [command = '', ...args], env, root, cwd, isPlaced }: Placed): boolean {
+  const name = basename(command);
+  const rest = (program: string, at: number) => ({ words: [program, ...args.slice(at + 1)], env, root, cwd, isPlaced });
+  if (packages.test(name)) {
+    const at = firstPackage(args);
+    const program = basename(args[at] ?? '').replace(/@[^@]*$/, '');
+    return isPlaced || runsFolder(args, cwd, root) || (interpreter.test(program) && startsUnnamed(rest(program, at)));
+  }
+  if (always.test(name)) return true;
+  if (/^env(?:\.exe)?$/i.test(name)) {
+    const at = args.findIndex((arg) => !arg.startsWith('-') && !/^\w+=/.test(arg));
+    return (
+      at < 0 || args.some((arg) => /^(?:-\w*S|--split-string)/.test(arg)) || startsUnnamed(rest(args[at] ?? '', at))
+    );
+  }
+  if (interpreter.test(name)) return !args.some((_, at) => isScript(args.slice(0, at + 1), cwd, root));
+  if (!/[\\/]/.test(command)) return true;
+  if (command.startsWith('${instanceFolder}')) return false;
+  const own = inFolder(command, cwd, root);
+  return !isFile(own) || (!isWithin(root, own) && (isPlaced || leadsInto(args, cwd, root)));
+}
+
+/** Whether the last of these arguments is the program that an interpreter runs, not a module that is loaded before it. */
+function isScript(args: readonly string[], cwd: string, root: string): boolean {
+  const [before = '', arg = ''] = args.length > 1 ? args.slice(-2) : ['', ...args];
+  if (arg.startsWith('-') || loading.test(before)) return false;
+  // A program that is copied there counts with the folder that it is copied from.
+  if (arg.startsWith('${instanceFolder}/'))
+    return program.test(arg) || args.slice(0, -1).every((each) => each.startsWith('-'));
+  const path = inFolder(arg, cwd, root);
+  if (isFolder(path)) return !isIn(root, path);
+  const names = before === '-m' ? [arg.replaceAll('.', '/')] : [arg];
+  const files = names.flatMap((name) => endings.map((ending) => inFolder(`${name}${ending}`, cwd, root)));
+  return files.some((file) => isFile(file) && (program.test(file) || isExecutable(file) || extname(file) === ''));
+}
+
+/** Whether a package runner gets a folder of the domain as the package, or the whole folder. */
+function runsFolder(args: readonly string[], cwd: string, root: string): boolean {
+  const first = firstPackage(args);
+  return args.some((arg, at) => {
+    const isPackage =
+      at === first || [args[at - 1] ?? '', arg.split('=')[0] ?? ''].some((each) => packageOption.test(each));
+    const paths = wordsOf(arg).map((word) => inFolder(word, cwd, root));
+    return isPackage && paths.some((path) => isIn(root, path) && isFolder(path));
+  });
+}
+
+const firstPackage = (args: readonly string[]) =>
+  args.findIndex((arg, at) => !arg.startsWith('-') && !packageValue.test(args[at - 1] ?? ''));
+
+const leadsInto = (args: readonly string[], cwd: string, root: string) =>
+  args.flatMap(wordsOf).some((word) => {
+    const path = inFolder(word, cwd, root);
+    return isIn(root, path) && (isFile(path) || isFolder(path));
+  });
+
 /** Returns the parts of an argument that may name a file: `--config=server.js`, `-mserver`, and a text for a shell. */
 function wordsOf(arg: string): readonly string[] {
   const attached = /^-[A-Za-z]([^-=].*)$/.exec(arg)?.[1];
-  return [arg, ...arg.split(/[\s;&|()<>"'`=:,]+/), ...(attached === undefined ? [] : [attached])].filter(
+  const words = [arg, ...arg.split(/[\s;&|()<>"'`=:,]+/), ...(attached === undefined ? [] : [attached])];
+  return [...words, ...words.filter((word) => word.includes('%')).map(decoded)].filter(
     (word) => word !== '' && !word.startsWith('-'),
   );
+}
+
+/** Returns a part of a URL without its escapes. */
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
 }
 
 type Counted = Omit<Started, 'words'> & { readonly command: string; readonly args: readonly string[] };

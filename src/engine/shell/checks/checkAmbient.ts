@@ -25,9 +25,26 @@ const inPython: readonly Ambient[] = [
 /** Tools that read the machine's clock or random numbers answer differently in every rollout, and none can be replayed. */
 export function checkAmbient({ scan }: Parts, note: Note): void {
   for (const source of scan.sources) {
-    if (/\.ts$/.test(source.file)) search(source, blanked(source.text), inTypeScript, note);
-    else if (/\.py$/.test(source.file)) search(source, withoutComments(source.text), inPython, note);
+    const isPython = /\.py$/.test(source.file);
+    if (!isPython && !/\.ts$/.test(source.file)) continue;
+    const text = isPython ? withoutComments(source.text) : blanked(source.text);
+    search(source, text, isPython ? inPython : inTypeScript, note);
+    checkIds(source, text, note);
   }
+}
+
+/** The digits of an id begin where those of its prefix end. */
+const endsInDigit = /(?<![\w$])id\s*\(\s*(['"`])(?:(?!\1)[^\\\n])*\d\1\s*\)/g;
+
+function checkIds(source: Source, text: string, note: Note): void {
+  for (const match of text.matchAll(endsInDigit))
+    note(
+      locate(source, match.index, match[0].length),
+      'error',
+      'tool/id-prefix',
+      `The prefix of ${match[0]} ends with a digit, so ids that it makes are not recognized when databases are compared.`,
+      'End the prefix with another character, such as a hyphen.',
+    );
 }
 
 function search(source: Source, text: string, ambient: readonly Ambient[], note: Note): void {

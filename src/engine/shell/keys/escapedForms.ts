@@ -12,24 +12,28 @@ const named: Readonly<Record<string, string>> = {
 };
 const letters = new Map(Object.entries(named).map(([letter, name]) => [name, letter] as const));
 
-/** Matches one escape of JSON, of a program's text, of HTML, of a URL or of quoted-printable text. */
+/**
+ * Matches one escape of JSON, of a program's text, of HTML, of a URL or of quoted-printable text. Runs of backslashes
+ * are one backslash here: a pattern of many would count through a run again from each of its backslashes.
+ */
 const anyEscape = new RegExp(
-  String.raw`\\{1,16}u([\da-f]{4})|\\{1,16}x([\da-f]{2})|&#x0*([\da-f]{1,6});|&#0*(\d{1,7});|&(${[...letters.keys()].join('|')});|[%=]([\da-f]{2})`,
+  String.raw`\\(?:u([\da-f]{4})|x([\da-f]{2}))|&#x0*([\da-f]{1,6});|&#0*(\d{1,7});|&(${[...letters.keys()].join('|')});|[%=]([\da-f]{2})`,
   'gi',
 );
 
 /** Matches where a text was broken into lines, as JSON has it: quoted-printable text has `=` before it. */
-const breaksInJson = /=?(?:\\{1,16}[rn])+(?: |\\{1,16}t)*/g;
+const breaksInJson = /=?(?:\\[rn])+(?: |\\t)*/g;
 
 /** Escapes of escapes: JSON of HTML of a URL. */
 const mostLevels = 4;
 
 /** Returns JSON with a letter in place of each escape of one, whatever it is in; null where there are none. */
 export function unescaped(json: string): string | null {
-  if (json.search(anyEscape) < 0 && json.search(/=\\[rn]/) < 0) return null;
-  let text = json.replace(breaksInJson, '');
+  const single = withSingleBackslashes(json);
+  if (single.search(anyEscape) < 0 && json.search(/=\\[rn]/) < 0) return null;
+  let text = single.replace(breaksInJson, '');
   for (let level = 0; level < mostLevels; level += 1) {
-    const before = text;
+    const before = withSingleBackslashes(text);
     text = before.replace(anyEscape, (_, unit, code, hex, decimal, name, byte) => {
       if (name !== undefined) return letters.get(name.toLowerCase()) ?? '';
       const point = decimal === undefined ? Number.parseInt(unit ?? code ?? hex ?? byte, 16) : Number(decimal);
@@ -40,10 +44,14 @@ export function unescaped(json: string): string | null {
   return text.replaceAll('\\', '');
 }
 
-/** Whether an unescaped text has a value. Escapes of single bytes make a letter of each byte. */
-export function hasUnescaped(text: string, value: string): boolean {
-  const own = value.replaceAll('\\', '');
-  return text.includes(own) || text.includes(Buffer.from(own).toString('latin1'));
+/** Escapes of escapes have several backslashes before their letter. */
+const withSingleBackslashes = (text: string) => (text.includes('\\\\') ? text.replace(/\\{2,}/g, '\\') : text);
+
+/** Returns a value as it is in unescaped JSON. Escapes of single bytes make a letter of each byte. */
+export function bareForms(value: string): readonly string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  const bare = unescaped(json) ?? json.replaceAll('\\', '');
+  return [bare, Buffer.from(bare).toString('latin1')];
 }
 
 /** Matches a value in which each letter may be escaped in its own way. It takes a time in proportion to the text. */

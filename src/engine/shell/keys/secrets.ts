@@ -1,5 +1,7 @@
+import { hasInvisible, seenTexts } from '../../core/text/terminalText.ts';
+import type { Json } from '../../core/values/json.ts';
 import { withTexts } from '../../core/values/texts.ts';
-import { escapedPattern, hasUnescaped, unescaped } from './escapedForms.ts';
+import { bareForms, escapedPattern, unescaped } from './escapedForms.ts';
 
 /** Shorter ones are words such as `none` or `EMPTY`, which servers without keys are given. */
 const shortest = 8;
@@ -7,13 +9,14 @@ const shortest = 8;
 /** A trainer lends each rollout its own key: the newest are enough, for the old ones no longer open anything. */
 const most = 512;
 
-type Secret = { readonly name: string; readonly forms: readonly string[] };
+/** `searched` are the forms as they are in JSON, and the value as it is in JSON without escapes. */
+type Secret = { readonly name: string; readonly forms: readonly string[]; readonly searched: readonly string[] };
 
 /** Secrets by their value, the one used last at the end. */
 const known = new Map<string, Secret>();
 
 /**
- * The forms of all secrets as they are in JSON, by the hash of their first units. Every record of every rollout is
+ * The forms in which secrets are searched for, by the hash of their first units. Every record of every rollout is
  * looked through, and hardly any of them holds a secret: one pass over the text tells so, however many secrets there
  * are.
  */
@@ -26,16 +29,22 @@ export const isSecret = (value: string): boolean => value.length >= shortest;
 export function keptSecret(name: string, value: string): string {
   if (!isSecret(value)) return value;
   const held = known.get(value);
-  const secret = held ?? { name, forms: formsOf(value) };
+  const secret = held ?? secretOf(name, value);
   known.delete(value);
   known.set(value, secret);
-  if (!held) for (const form of secret.forms) remember(inJson(form));
+  if (!held) for (const form of secret.searched) remember(form);
   for (const [oldest, given] of known) {
     if (known.size <= most) break;
     known.delete(oldest);
-    for (const form of given.forms) forget(inJson(form));
+    for (const form of given.searched) forget(form);
   }
   return value;
+}
+
+function secretOf(name: string, value: string): Secret {
+  const forms = formsOf(value);
+  const bare = bareForms(value).filter((form) => form.length >= shortest);
+  return { name, forms, searched: [...new Set([...forms.map(inJson), ...bare])] };
 }
 
 export const secretNames = (): readonly string[] => [...known.values()].map(({ name }) => name);
@@ -68,14 +77,17 @@ const breaksInJson = /(?:\\[rn])+(?: |\\t)*/g;
 
 function holdsSecret(json: string): boolean {
   if (startsForm(json) || (json.includes('\\n') && startsForm(json.replace(breaksInJson, '')))) return true;
-  return escapedIn(json, known).length > 0;
+  const text = unescaped(json);
+  return text !== null && startsForm(text);
 }
 
 /** Returns those of these secrets that a text has in some mixture of escapes. */
 function escapedIn(json: string, secrets: Iterable<readonly [value: string, unknown]>): readonly string[] {
   const text = unescaped(json);
   if (text === null) return [];
-  const found = Array.from(secrets, ([value]) => value).filter((value) => hasUnescaped(text, value));
+  const found = Array.from(secrets, ([value]) => value).filter((value) =>
+    bareForms(value).some((form) => text.includes(form)),
+  );
   return found.toSorted((a, b) => b.length - a.length);
 }
 
@@ -90,23 +102,22 @@ function forms(): readonly (readonly [form: string, name: string])[] {
   return [...known.values()].flatMap(({ name, forms }) => forms.map((form) => [form, name] as const));
 }
 
-/** Returns a value plain, and as programs encode it when they print it or send it on. */
+/**
+ * Returns a value plain, and as programs encode it when they print it or send it on. Texts in which single letters are
+ * escaped are searched without their escapes.
+ */
 function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const hex = bytes.toString('hex');
   const pairs = hex.match(/../g) ?? [];
-  const escaped = pairs.map((pair) => `\\x${pair}`).join('');
-  const spelled = [hex, pairs.join(':'), pairs.join(' '), pairs.map((pair) => `%${pair}`).join(''), escaped];
+  const spelled = [hex, pairs.join(':'), pairs.join(' ')];
   const inUrl = urlForms(value);
   const wide = Buffer.from(value, 'utf16le');
   const forms = [
     value,
     ...jsonForms(value),
     ...inUrl,
-    ...htmlForms(value),
-    ...spelled.flatMap((form) => [form, form.toUpperCase().replaceAll('\\X', '\\x')]),
-    inJson(escaped),
-    ...unitForms(value),
+    ...spelled.flatMap((form) => [form, form.toUpperCase()]),
     ...base64Forms(bytes),
     ...base64Forms(wide),
     ...inUrl.flatMap((form) => base64Forms(Buffer.from(form))),
@@ -116,23 +127,10 @@ function formsOf(value: string): readonly string[] {
   return [...new Set(forms)].filter((form) => form.length >= shortest);
 }
 
-/** JSON in JSON in JSON, with the escapes that are optional. */
+/** JSON in JSON in JSON, with the escape of a slash that is optional. */
 function jsonForms(value: string): readonly string[] {
   const once = inJson(value);
-  const ascii = once.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return [once, ascii, once.replaceAll('/', '\\/')].flatMap((form) => [form, inJson(form), inJson(inJson(form))]);
-}
-
-/** Every unit as an escape of JSON or as a reference of HTML. */
-function unitForms(value: string): readonly string[] {
-  const codes = Array.from({ length: value.length }, (_, at) => value.charCodeAt(at));
-  const hex = codes.map((code) => code.toString(16));
-  return [hex, hex.map((digits) => digits.toUpperCase())]
-    .flatMap((all) => {
-      const escaped = all.map((digits) => `\\u${digits.padStart(4, '0')}`).join('');
-      return [escaped, inJson(escaped), all.map((digits) => `&#x${digits};`).join('')];
-    })
-    .concat(codes.map((code) => `&#${code};`).join(''));
+  return [once, once.replaceAll('/', '\\/')].flatMap((form) => [form, inJson(form), inJson(inJson(form))]);
 }
 
 /** Encoders differ in which characters they leave as they are, and in the case of the digits. */
@@ -141,12 +139,6 @@ function urlForms(value: string): readonly string[] {
   const strict = usual.replace(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
   const kept = [usual, strict].flatMap((form) => [form, form.replaceAll('%2F', '/'), form.replaceAll('%20', '+')]);
   return kept.flatMap((form) => [form, form.replace(/%../g, (code) => code.toLowerCase())]);
-}
-
-function htmlForms(value: string): readonly string[] {
-  const text = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  const quoted = text.replaceAll('"', '&quot;');
-  return [text, quoted, ...['&#39;', '&#x27;', '&apos;'].map((code) => quoted.replaceAll("'", code))];
 }
 
 /** Whole and anywhere inside of another text. */
@@ -165,8 +157,24 @@ function within(bytes: Buffer, offset: number, encoding: 'base64' | 'base64url')
 
 /** The text with the name of each secret in place of its value. */
 export function redacted(text: string): string {
-  if (known.size === 0) return text;
+  return known.size === 0 ? text : withoutSplit(text, redactedWhole);
+}
+
+function redactedWhole(text: string): string {
   return holdsSecret(JSON.stringify(text)) ? withoutEscaped(replaced(longestFirst(forms()), text), named) : text;
+}
+
+/**
+ * Returns a text without secrets that a terminal would show whole, as characters that it removes are between their
+ * parts. Only a text with such a secret loses these characters.
+ */
+function withoutSplit(text: string, redact: (text: string) => string): string {
+  const rest = redact(text);
+  for (const seen of seenTexts(rest)) {
+    const without = seen === rest ? seen : redact(seen);
+    if (without !== seen) return without;
+  }
+  return rest;
 }
 
 function named(): readonly NamedForm[] {
@@ -196,7 +204,7 @@ type NamedForm = readonly [form: string, name: string];
 export function without(secrets: Iterable<readonly [value: string, name: string]>): (text: string) => string {
   const long = [...secrets].filter(([value]) => isSecret(value));
   const forms = longestFirst(long.flatMap(([value, name]) => formsOf(value).map((form) => [form, name] as const)));
-  return (text) => withoutEscaped(replaced(forms, text), () => long);
+  return (text) => withoutSplit(text, (whole) => withoutEscaped(replaced(forms, whole), () => long));
 }
 
 /** Sorts forms, as one secret may be a part of another. */
@@ -221,8 +229,29 @@ function acrossBreaks(form: string): RegExp {
   return new RegExp(units.join('(?:[\\r\\n]+[ \\t]*)?'), 'g');
 }
 
-/** The same for every text in a value that goes into a record. A value without secrets is given back itself. */
+/** Finds in JSON what a terminal removes. */
+const controlsInJson = /\\(?:u00[01]|[bfr])|[\u007f-\u009f]/;
+
+/** The same for every text and number in a value that goes into a record. A value without secrets is given back itself. */
 export function redactedValue<T>(value: T): T {
   if (known.size === 0 || value === undefined) return value;
-  return holdsSecret(JSON.stringify(value)) ? withTexts(value, redacted) : value;
+  const json = JSON.stringify(value);
+  if (!holdsSecret(json) && !controlsInJson.test(json) && !hasInvisible(json)) return value;
+  let isChanged = false;
+  const change = <Part>(part: Part, without: Part): Part => {
+    isChanged ||= without !== part;
+    return without;
+  };
+  const without = withTexts(
+    value,
+    (text) => change(text, redacted(text)),
+    (number) => change(number, redactedNumber(number)),
+  );
+  return isChanged ? without : value;
+}
+
+/** Returns the name of a secret in place of a number with its digits. */
+export function redactedNumber(number: Json): Json {
+  const secret = known.get(JSON.stringify(number).replace(/^-/, ''));
+  return secret ? `[${secret.name}]` : number;
 }

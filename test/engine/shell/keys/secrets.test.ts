@@ -2,7 +2,7 @@ import { assert, constantFrom, property, record, string, tuple } from 'fast-chec
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { askForData } from '../../../../src/authoring/drafts/askedModel.ts';
-import { keptSecret, redactedPart, redactedValue } from '../../../../src/engine/shell/keys/secrets.ts';
+import { keptSecret, redactedPart, redactedValue, without } from '../../../../src/engine/shell/keys/secrets.ts';
 import { ServerOutput } from '../../../../src/engine/shell/mcp/serverOutput.ts';
 import { quote } from '../../../../src/engine/shell/models/chatAnswer.ts';
 import { WorkerReader } from '../../../../src/engine/shell/workers/workerChannel.ts';
@@ -115,6 +115,35 @@ test.each<[form: string, (value: string) => string]>([
   }
 });
 
+test.each([
+  ['a colour', '\u001b[31m'],
+  ['a reset', '\u001b[0m'],
+  ['a title', '\u001b]0;x\u0007'],
+  ['a mark of direction', '\u200e'],
+  ['a mark in a colour', '\u001b\u200e[31m'],
+  ['a space without width', '\u200b'],
+  ['a soft hyphen', '\u00ad'],
+  ['a bell', '\u0007'],
+  ['a carriage return', '\r'],
+  ['a delete character', '\u007f'],
+  ['a control character of 8 bits', '\u009b1m'],
+])('no key is left that a terminal joins: split by %s', (_what, mark) => {
+  const key = keptSecret('KEY', 'tok-4f9aKz81QmRt7Wxy');
+  const value = { said: `before ${key.slice(0, 8)}${mark}${key.slice(8)} after`, other: `a${mark}b` };
+  const kept = redactedValue(value);
+  expect(kept).toEqual({ said: 'before [KEY] after', other: value.other });
+  expect(without([[key, 'KEY']])(value.said)).toBe('before [KEY] after');
+  expect(redactedValue({ other: value.other })).toEqual({ other: value.other });
+});
+
+test('a key of digits is redacted where it is a number', () => {
+  keptSecret('PIN', '9182736450');
+  expect(redactedValue({ default: 9182736450, list: [-9182736450, 91827364501] })).toEqual({
+    default: '[PIN]',
+    list: ['[PIN]', 91827364501],
+  });
+});
+
 test('a key that is cut off, or comes in parts, is not in the last output of a server', () => {
   const output = new ServerOutput();
   const key = keptSecret('KEY', `key-${'0123456789abcdef'.repeat(30)}`);
@@ -173,6 +202,31 @@ test('a key that is used again is remembered, however many others were lent in b
   }
   expect(redactedValue('it is sk-a-key-of-a-person')).toBe('it is [kept]');
   expect(redactedValue('lent-to-a-rollout-1999, lent-to-a-rollout-0')).toBe('[lent], lent-to-a-rollout-0');
+});
+
+test('a text of backslashes takes little longer than a text of letters', () => {
+  keptSecret('KEY', 'supersecretvalue123');
+  const took = (part: string) => {
+    const text = part.repeat(50_000);
+    const times = [1, 2, 3, 4].map(() => {
+      const from = performance.now();
+      redactedValue(text);
+      return performance.now() - from;
+    });
+    return Math.min(...times);
+  };
+  expect(took(`${'\\'.repeat(15)}q`)).toBeLessThan(8 * took('abcdefghijklmnop'));
+});
+
+test('a key whose letters have up to 16 backslashes is not written', () => {
+  keptSecret('KEY', 'supersecretvalue123');
+  for (const count of [1, 2, 3, 7, 8, 15, 16]) {
+    const escaped = [...'supersecretvalue123'].map((letter) => {
+      const code = letter.charCodeAt(0).toString(16);
+      return `${'\\'.repeat(count)}${count % 2 ? `u00${code}` : `x${code}`}`;
+    });
+    expect(redactedValue(`it is ${escaped.join('')}.`), `${count}`).toBe('it is [KEY].');
+  }
 });
 
 test('a long text of escapes takes about as long as its length', () => {
