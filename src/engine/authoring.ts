@@ -26,7 +26,10 @@ export type ToolContext<Sides extends Databases = Databases> = {
   now: string;
   /** Random numbers of this call: the same in every replay. */
   random: Random;
-  /** A new id that is the same in every replay, for example `id('W')` gives `W48213907`. */
+  /**
+   * A new id that is the same in every replay, for example `id('W')` gives `W48213907`. The prefix must not end with a
+   * digit.
+   */
   id: (prefix?: string) => string;
 };
 

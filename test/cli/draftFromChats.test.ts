@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { GoldAction, Task } from '../../src/engine/core/domain/task.ts';
@@ -188,6 +188,25 @@ inFullSuite(
   },
 );
 
+const libraryWrites = [
+  'renew_loan',
+  'record_lost',
+  'pay_fee',
+  'reserve_book',
+  'cancel_reservation',
+  'book_room',
+  'suggest_purchase',
+];
+
+inFullSuite('recordings of library-desk, whose members name titles in place of ids, become tasks', async () => {
+  const { tasks, sound, drafts, same, sources, domain } = await fromOwnRecordings('library-desk', libraryWrites);
+  // Two are questions that need no action.
+  expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 24, sound: 22, same: 24 });
+  const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
+  expect(open).toEqual(drafts.filter(({ passes }) => !passes).map(({ id }) => id));
+  await expectRehearsed(domain, 22);
+});
+
 const said = (...texts: readonly string[]) =>
   texts.map((content, index): Message => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
 
@@ -357,7 +376,7 @@ test('a log with calls: a change of mind stays, unmentioned ids and failed calls
   expect(sound).toEqual(['mind', 'nothing']);
 });
 
-test('a log with calls: a change of mind between rows that the user names by their titles', async () => {
+inFullSuite('a log with calls: a change of mind between rows that the user names by their titles', async () => {
   const member = ['find_member', { card: '4471' }, '{"member_id":"M1","name":"Ada Brunner"}'] as const;
   const loans = ['list_loans', { member_id: 'M1' }, '[{"loan_id":"L11"},{"loan_id":"L12"}]'] as const;
   const renewed = ['renew_loan', { loan_id: 'L12' }, '{"loan_id":"L12","due":"2026-03-31"}'] as const;
@@ -405,9 +424,18 @@ test('a log with calls: a change of mind between rows that the user names by the
 test('words alone: an id that no one tells comes from the look-up, in the row that they name', async () => {
   const renews = (title: string) =>
     said(`Card 4471. Please renew ${title}.`, `Shall I renew ${title}?`, 'Yes.', 'Done. It is due on 2026-03-31 now.');
+  const swap = said(
+    "Noor Haddad, card 6184. Please cancel my reservation of Numbers at Play and reserve The Clockmaker's Atlas.",
+    'Shall I cancel your reservation of Numbers at Play?',
+    'Yes.',
+    "Done, your reservation of Numbers at Play is cancelled. Shall I reserve The Clockmaker's Atlas for you?",
+    'Yes.',
+    "Done, The Clockmaker's Atlas is reserved for you.",
+  );
   const { tasks, drafts } = await drafted(withoutTasks('library-desk'), [
     { id: 'second', messages: renews('Bread from Scratch') },
     { id: 'none', messages: renews('my loan') },
+    { id: 'two', messages: swap },
   ]);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   expect(byId.get('second')?.actions?.slice(-2)).toEqual([
@@ -417,7 +445,12 @@ test('words alone: an id that no one tells comes from the look-up, in the row th
   expect(byId.get('none')?.description).toBe(
     'Drafted from a real conversation. TODO: the conversation does not tell the loan_id of renew_loan.',
   );
-  expect(drafts).toContainEqual(expect.objectContaining({ id: 'second', passes: true, findings: [] }));
+  expect(byId.get('two')?.actions?.slice(-2)).toEqual([
+    { tool: 'cancel_reservation', arguments: { reservation_id: 'R23' } },
+    { tool: 'reserve_book', arguments: { member_id: 'M5', book_id: 'B7' } },
+  ]);
+  for (const id of ['second', 'two'])
+    expect(drafts).toContainEqual(expect.objectContaining({ id, passes: true, findings: [] }));
 });
 
 /** A domain in which a user names a day, and the write takes the slot that a look-up of the day returns. */
@@ -441,7 +474,63 @@ export const book_slot = tool({
   'personas/plain.persona.yaml': 'id: plain\ndescription: Someone.\n',
 };
 
-test('a log with calls: a change of mind about what only a look-up takes', async () => {
+test('the goal of a draft has a request whose row the user names loosely', async () => {
+  const { tasks } = await drafted(withoutTasks('library-desk'), [
+    {
+      id: 'boats',
+      messages: logged(
+        'Hi there.',
+        'Good morning! What is the number of your library card?',
+        'It is card 6184.',
+        ['find_member', { card: '6184' }, '{"member_id":"M5","name":"Noor Haddad"}'],
+        'Thank you. What can I do for you?',
+        'Renew my boats book please',
+        ['list_loans', { member_id: 'M5' }, '[{"loan_id":"L17","title":"Small Boats","due":"2026-03-16"}]'],
+        'Shall I renew Small Boats?',
+        'yes',
+        ['renew_loan', { loan_id: 'L17' }, '{"loan_id":"L17","title":"Small Boats","due":"2026-04-06"}'],
+        'Done, Small Boats is due on 2026-04-06.',
+        'ok bye',
+      ),
+    },
+  ]);
+  expect(tasks[0]?.user.goal).toBe(
+    'You want this: renew loan. What you want, in your own words: "Renew my boats book please"',
+  );
+});
+
+test('a log with calls: a change of mind has only what the user said', async () => {
+  const booking = (name: string) =>
+    logged(
+      'Hello, card 3345. The Map Room on Saturday afternoon, please.',
+      ['find_member', { card: '3345' }, '{"member_id":"M6","name":"Peter Amsler"}'],
+      ['list_rooms', { day: 'Saturday' }, '[{"room_id":"X2","name":"Attic Room"},{"room_id":"X3","name":"Map Room"}]'],
+      'Shall I book the Map Room on Saturday afternoon for you?',
+      `Oh, I have a class then. Make it ${name === 'Map Room' ? '' : `the ${name} in `}the morning instead.`,
+      `Shall I book the ${name} on Saturday morning?`,
+      'Yes please.',
+      [
+        'book_room',
+        { member_id: 'M6', room_id: name === 'Map Room' ? 'X3' : 'X2', day: 'Saturday', time: 'morning' },
+        '{"booking_id":"K77777777"}',
+      ],
+      'Done. Anything else?',
+      'No thanks, bye.',
+    );
+  const { tasks } = await drafted(withoutTasks('library-desk'), [
+    { id: 'time', messages: booking('Map Room') },
+    { id: 'room', messages: booking('Attic Room') },
+  ]);
+  const [time, room] = ['time', 'room'].map((id) => tasks.find((task) => task.id === id)?.user);
+  expect(time?.change?.known).toEqual({ time: 'morning' });
+  expect(time?.known).toEqual({ card: '3345', day: 'Saturday', name: 'Map Room', time: 'afternoon' });
+  expect(time?.goal).toBe(
+    'You want this: book room (name: Map Room, day: Saturday, time: afternoon). When that is offered you want it otherwise: time: morning.',
+  );
+  expect(room?.change?.known).toEqual({ name: 'Attic Room', time: 'morning' });
+});
+
+inFullSuite('a log with calls: a change of mind about what only a look-up takes', async () => {
   const found = (day: string, slot_id: string) => ['find_slot', { day }, JSON.stringify({ slot_id })] as const;
   const booked = (slot_id: string) => ['book_slot', { slot_id }, JSON.stringify({ slot_id })] as const;
   const changesMind = [
@@ -515,51 +604,54 @@ const book = (hours: number, part: string) =>
     JSON.stringify({ room_id: 'X3', hours }),
   ] as const;
 
-test('a log with calls: structured changes, refusals in plain words, and a name that is not that of a person', async () => {
-  const wavers = logged(
-    'Hi.',
-    'How can I help?',
-    'The Map Room for 2 hours on Saturday afternoon, please.',
-    ['find_room', { name: 'Mop Room' }, 'Nothing is called Mop Room'],
-    ['find_room', { name: 'Map Room' }, '{"room_id":"X3","name":"Map Room"}'],
-    'Shall I book the Map Room for 2 hours on Saturday afternoon?',
-    'Yes.',
-    book(2, 'afternoon'),
-    'Done, the Map Room is booked for 2 hours.',
-    'Sorry, rather 3 hours, in the morning.',
-    'Shall I book 3 hours in the morning?',
-    'Yes.',
-    book(3, 'morning'),
-    'Done, the Map Room is booked for 3 hours.',
-  );
-  const isHandedOver = logged(
-    'Hello!',
-    'How can I help?',
-    'The window of the Map Room is broken, please send a person.',
-    ['transfer_to_human', { summary: 'The window is broken.' }, 'ok'],
-  );
-  const domain = folderOf({ ...rooms, 'tasks/.keep': '' });
-  const { tasks, drafts } = await drafted(domain, [
-    { id: 'wavers', messages: wavers },
-    { id: 'window', messages: isHandedOver },
-  ]);
-  const [first, second] = tasks;
-  expect(first?.actions).toEqual([
-    { tool: 'find_room', arguments: { name: 'Map Room' } },
-    { tool: 'book', arguments: { room_id: 'X3', hours: 3, slot: { day: 'Saturday', part: 'morning' } } },
-  ]);
-  expect(first?.user).toMatchObject({
-    goal: 'You want this: book (name: Map Room, hours: 2, day: Saturday, part: afternoon). When that is done you want it otherwise: hours: 3, part: morning.',
-    known: { hours: 2, part: 'afternoon', name: 'Map Room', day: 'Saturday' },
-    change: { when: 'done', known: { hours: 3, part: 'morning' } },
-  });
-  expect(second?.user.goal).toBe(
-    'What you want, in your own words: "The window of the Map Room is broken, please send a person."',
-  );
-  // The persona is also new: it passes together with its only task.
-  const sound = drafts.filter(({ passes }) => passes).map(({ id }) => id);
-  expect(sound).toEqual(['seen-brief-omits-changes', 'wavers']);
-});
+inFullSuite(
+  'a log with calls: structured changes, refusals in plain words, and a name that is not that of a person',
+  async () => {
+    const wavers = logged(
+      'Hi.',
+      'How can I help?',
+      'The Map Room for 2 hours on Saturday afternoon, please.',
+      ['find_room', { name: 'Mop Room' }, 'Nothing is called Mop Room'],
+      ['find_room', { name: 'Map Room' }, '{"room_id":"X3","name":"Map Room"}'],
+      'Shall I book the Map Room for 2 hours on Saturday afternoon?',
+      'Yes.',
+      book(2, 'afternoon'),
+      'Done, the Map Room is booked for 2 hours.',
+      'Sorry, rather 3 hours, in the morning.',
+      'Shall I book 3 hours in the morning?',
+      'Yes.',
+      book(3, 'morning'),
+      'Done, the Map Room is booked for 3 hours.',
+    );
+    const isHandedOver = logged(
+      'Hello!',
+      'How can I help?',
+      'The window of the Map Room is broken, please send a person.',
+      ['transfer_to_human', { summary: 'The window is broken.' }, 'ok'],
+    );
+    const domain = folderOf({ ...rooms, 'tasks/.keep': '' });
+    const { tasks, drafts } = await drafted(domain, [
+      { id: 'wavers', messages: wavers },
+      { id: 'window', messages: isHandedOver },
+    ]);
+    const [first, second] = tasks;
+    expect(first?.actions).toEqual([
+      { tool: 'find_room', arguments: { name: 'Map Room' } },
+      { tool: 'book', arguments: { room_id: 'X3', hours: 3, slot: { day: 'Saturday', part: 'morning' } } },
+    ]);
+    expect(first?.user).toMatchObject({
+      goal: 'You want this: book (name: Map Room, hours: 2, day: Saturday, part: afternoon). When that is done you want it otherwise: hours: 3, part: morning.',
+      known: { hours: 2, part: 'afternoon', name: 'Map Room', day: 'Saturday' },
+      change: { when: 'done', known: { hours: 3, part: 'morning' } },
+    });
+    expect(second?.user.goal).toBe(
+      'What you want, in your own words: "The window of the Map Room is broken, please send a person."',
+    );
+    // The persona is also new: it passes together with its only task.
+    const sound = drafts.filter(({ passes }) => passes).map(({ id }) => id);
+    expect(sound).toEqual(['seen-brief-omits-changes', 'wavers']);
+  },
+);
 
 inFullSuite('a log with calls of a server that can be read: its state is compared', async () => {
   const program = createRequire(import.meta.url)
@@ -618,7 +710,7 @@ inFullSuite(
   },
 );
 
-test('a log with calls: what the customer insists on after a refusal stays, with the amount', async () => {
+inFullSuite('a log with calls: what the customer insists on after a refusal stays, with the amount', async () => {
   const refusal = 'I can book at most 8 hours.';
   const messages = logged(
     'The Map Room for 20 hours, please.',
@@ -714,6 +806,25 @@ inFullSuite(
     expect(none.sound).toBe(0);
   },
 );
+
+test('a persona that was drafted before is used again; a new one does not take its name', async () => {
+  const domain = withoutTasks('order-desk');
+  rmSync(join(domain, 'personas', 'forgetful.persona.yaml'));
+  const chats = [{ id: 'redirects', messages: written.redirects }];
+  const first = await drafted(domain, chats);
+  rmSync(first.files[0] ?? '');
+  const again = await drafted(domain, chats);
+  const names = (files: readonly string[]) => files.map((file) => basename(file));
+  expect(names(first.files)).toEqual(['from-chats.task.yaml', 'seen-brief-omits.persona.yaml']);
+  expect(names(again.files)).toEqual(['from-chats.task.yaml']);
+  expect(again.tasks[0]?.persona).toBe('seen-brief-omits');
+  expect([again.code, again.sound]).toEqual([first.code, first.sound]);
+  const file = first.files[1] ?? '';
+  writeFileSync(file, readFileSync(file, 'utf8').replace('omits: true', 'insists: true'));
+  const other = await drafted(domain, chats);
+  expect(names(other.files)).toEqual(['from-chats-2.task.yaml', 'seen-brief-omits-2.persona.yaml']);
+  expect(other.tasks[0]?.persona).toBe('seen-brief-omits-2');
+});
 
 inFullSuite('a persona is drafted if no persona of the domain behaves so; nothing is overwritten', async () => {
   const domain = withoutTasks('order-desk');

@@ -35,12 +35,14 @@ type Traits = Pick<Persona['behaviours'], 'omits' | 'changes' | 'insists'>;
 /**
  * A persona of the domain who behaves as somebody did, or one that has still to be made.
  * @param mayBeNew else it is the one of the domain who comes nearest
+ * @param isTaken whether a new persona cannot have an id
  */
 export function personaFor(
   personas: readonly Persona[],
   style: Persona['style'],
   traits: Traits,
   mayBeNew = true,
+  isTaken: (id: string) => boolean = () => false,
 ): { readonly persona: Persona; readonly isNew: boolean } {
   const alike = personas.filter(
     ({ behaviours, attacks }) =>
@@ -54,7 +56,9 @@ export function personaFor(
   const nearest = personas.toSorted((one, other) => differing(one) - differing(other))[0];
   if (!mayBeNew && nearest) return { persona: nearest, isNew: false };
   const shown = (['omits', 'changes', 'insists'] as const).filter((name) => traits[name]);
-  const id = ['seen', style, ...shown].join('-');
+  const wanted = ['seen', style, ...shown].join('-');
+  let id = wanted;
+  for (let number = 2; isTaken(id); number++) id = `${wanted}-${number}`;
   const description = `Seen in real conversations. ${[stylePhrases[style], ...shown.map((name) => traitPhrases[name])].join(' ')}`;
   return { persona: personaSchema.parse({ id, description, style, behaviours: traits }), isNew: true };
 }

@@ -2,7 +2,7 @@ import { isConfirmation, type Recogniser } from '../../engine/core/dialogue/dial
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
-import { wordsOf } from '../../engine/core/text/text.ts';
+import { sentencesOf, wordsOf } from '../../engine/core/text/text.ts';
 import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './values.ts';
 import { agentWritesOf, stemOf, vocabularyOf } from './vocabulary.ts';
 
@@ -27,12 +27,14 @@ export function proposedIn(
   values: KnownValues,
 ): readonly Proposed[] {
   const found: Proposed[] = [];
-  for (const [at, { role, content }] of spoken.entries()) {
+  for (const [at, utterance] of spoken.entries()) {
+    const { role, content } = utterance;
     if (role !== 'agent') continue;
     const acts = recogniser.agent(content);
     const answer = spoken[at + 1]?.content ?? '';
     if (acts.proposes) {
-      const deed = deedIn(spoken, at, domain, values);
+      const proposal = withoutReports(content, recogniser);
+      const deed = deedIn(spoken.with(at, { ...utterance, content: proposal }), at, domain, values);
       if (!deed) continue;
       const isAgreed = answer !== '' && isConfirmation(answer, content);
       const isRefused = spoken[at + 2] ? recogniser.agent(spoken[at + 2]?.content ?? '').refuses : false;
@@ -52,6 +54,16 @@ export function proposedIn(
     }
   }
   return found;
+}
+
+/** Returns a proposal without the sentences before it that report something else: "X is cancelled. Shall I reserve Y?" */
+function withoutReports(text: string, recogniser: Recogniser): string {
+  const sentences = sentencesOf(text).map((sentence) => sentence.text);
+  const left = sentences.filter((sentence) => {
+    const { proposes, reportsDone } = recogniser.agent(sentence);
+    return proposes || !reportsDone;
+  });
+  return left.length < sentences.length ? left.join(' ') : text;
 }
 
 function isSame(one: Deed, other: Deed): boolean {

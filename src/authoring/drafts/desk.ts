@@ -12,13 +12,15 @@ export type Desk = {
   readonly recogniser: Recogniser;
   /** Whether personas may be drafted that the domain does not have. */
   readonly newPersonas: boolean;
+  /** Whether a new persona cannot have an id, since the domain or a file has it. */
+  readonly isTaken: (id: string) => boolean;
 };
 
 /** Makes ready to draft tasks of a domain whose tools are described. */
-export function openDesk(loaded: LoadedDomain, lookUps: LookUps, newPersonas: boolean): Desk {
+export function openDesk(loaded: LoadedDomain, lookUps: LookUps, newPersonas: boolean, isTaken: Desk['isTaken']): Desk {
   const { domain, world } = loaded;
   const values = knownValues(domain, [world.agent, world.user]);
-  return { loaded, lookUps, values, recogniser: recogniserFor(domain), newPersonas };
+  return { loaded, lookUps, values, recogniser: recogniserFor(domain), newPersonas, isTaken };
 }
 
 /** Understands what a message says about the facts of a domain's lexicon and the arguments of its tools. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Persona, personaSchema } from '../../engine/core/domain/persona.ts';
 import { taskSchema } from '../../engine/core/domain/task.ts';
@@ -5,6 +6,7 @@ import { undecided } from '../../engine/shell/audit/goldReplay.ts';
 import { openStage } from '../../engine/shell/audit/stage.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { forEach } from '../../engine/shell/files/forEach.ts';
+import { isDraft, withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { inside } from '../../engine/shell/source/source.ts';
 import { draftText } from '../draftText.ts';
@@ -22,7 +24,7 @@ export type ChatDrafts = {
   readonly drafts: readonly RecordedDraft[];
   /** Texts of new files of the domain, by their paths. */
   readonly files: ReadonlyMap<string, string>;
-  /** Ids of the tasks and personas in them. */
+  /** Ids of the tasks in them, and of the draft personas that these need. */
   readonly ids: readonly string[];
 };
 
@@ -55,9 +57,10 @@ export async function draftChats(
   const taken = new Set(loaded.parts.tasks.map(({ value }) => value.id));
   const drafted: RecordedDraft[] = [];
   try {
-    const { personas } = loaded.domain;
-    const domain = { ...stage.supervisor.domain, personas };
-    const desk = openDesk({ ...loaded, domain }, new LookUps(stage, probe), newPersonas);
+    const domain = { ...stage.supervisor.domain, personas: personasOf(loaded) };
+    const isTaken = (persona: string) =>
+      loaded.parts.personas.some(({ value }) => value.id === persona) || existsSync(personaFile(loaded, persona));
+    const desk = openDesk({ ...loaded, domain }, new LookUps(stage, probe), newPersonas, isTaken);
     for (const recording of recordings) {
       if (signal.aborted) break;
       const { events, id } = conversationAt(recording, loaded);
@@ -70,10 +73,12 @@ export async function draftChats(
   }
   const drafts = await compared(loaded, drafted, signal);
   const personas = new Map(drafts.flatMap(({ persona }) => (persona ? [[persona.id, persona] as const] : [])));
+  const earlier = loaded.parts.personas.filter(isDraft).map(({ value }) => value.id);
+  const needed = new Set(drafts.map(({ task }) => task.persona));
   return {
     drafts,
     files: filesOf(loaded, name, drafts, [...personas.values()]),
-    ids: [...drafts.map(({ task }) => task.id), ...personas.keys()],
+    ids: [...drafts.map(({ task }) => task.id), ...[...earlier, ...personas.keys()].filter((each) => needed.has(each))],
   };
 }
 
@@ -87,7 +92,7 @@ async function compared(
 ): Promise<readonly RecordedDraft[]> {
   const read = drafts.map((draft) => ({ draft, task: taskSchema.safeParse(draft.task).data }));
   const tasks = read.flatMap(({ task }) => task ?? []);
-  const personas = [...loaded.domain.personas, ...drafts.flatMap(({ persona }) => persona ?? [])];
+  const personas = [...personasOf(loaded), ...drafts.flatMap(({ persona }) => persona ?? [])];
   const stage = await openStage({ ...loaded, domain: { ...loaded.domain, personas } }, signal, tasks);
   const todosOf = new Map<RecordedDraft, readonly string[]>();
   const compare = async ({ draft, task }: (typeof read)[number]): Promise<void> => {
@@ -117,27 +122,31 @@ function conversationAt(recording: string, loaded: LoadedDomain) {
   return { events, id: started.imported ? started.task.id : `${started.task.id}-drafted` };
 }
 
+/** The personas of a domain, with those that were drafted before. */
+const personasOf = (loaded: LoadedDomain): readonly Persona[] => withDrafts(loaded, []).domain.personas;
+
+function folderOf({ folder, file }: LoadedDomain, key: 'tasks' | 'personas'): string {
+  const found = inside(folder, file[key]);
+  if (found !== null) return found;
+  const message = `the folder of ${key}, ${file[key]}, is outside of the domain`;
+  throw new Fault({ who: 'environment', code: 'draft/outside', message });
+}
+
+const personaFile = (loaded: LoadedDomain, id: string) => join(folderOf(loaded, 'personas'), `${id}.persona.yaml`);
+
 function filesOf(
-  { folder, file }: LoadedDomain,
+  loaded: LoadedDomain,
   name: string,
   drafts: ChatDrafts['drafts'],
   personas: readonly Persona[],
 ): ReadonlyMap<string, string> {
-  const place = (key: 'tasks' | 'personas') => {
-    const found = inside(folder, file[key]);
-    if (found !== null) return found;
-    const message = `the folder of ${key}, ${file[key]}, is outside of the domain`;
-    throw new Fault({ who: 'environment', code: 'draft/outside', message });
-  };
   const note = ['Drafted from real conversations: read each, correct it, and accept it.'];
   const tasks = draftText(
     drafts.map(({ task }) => task),
     note,
   );
   return new Map([
-    ...(drafts.length > 0 ? [[join(place('tasks'), `${name}.task.yaml`), tasks] as const] : []),
-    ...personas.map(
-      (each) => [join(place('personas'), `${each.id}.persona.yaml`), draftText([writtenPersona(each)], note)] as const,
-    ),
+    ...(drafts.length > 0 ? [[join(folderOf(loaded, 'tasks'), `${name}.task.yaml`), tasks] as const] : []),
+    ...personas.map((each) => [personaFile(loaded, each.id), draftText([writtenPersona(each)], note)] as const),
   ]);
 }

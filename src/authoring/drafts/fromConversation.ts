@@ -95,7 +95,7 @@ export async function draftFromConversation(
     changes: found.change !== null,
     insists: insist !== null,
   };
-  const { persona, isNew } = personaFor(domain.personas, styleOf(spoken), traits, desk.newPersonas);
+  const { persona, isNew } = personaFor(domain.personas, styleOf(spoken), traits, desk.newPersonas, desk.isTaken);
   const { before: _, ...change } = found.change ?? { before: {} };
   const writes = writesIn(found.actions, domain.tools);
   const silence = users.length === 0 ? ['the user says nothing in it'] : [];
@@ -111,7 +111,7 @@ export async function draftFromConversation(
     split: 'train',
     persona: persona.id,
     user: {
-      goal: goalOf(found, writes, nameIn(spoken, known), users, desk),
+      goal: goalOf(found, writes, nameIn(spoken, known), { users, known }, desk),
       opening,
       known,
       ...(unknown.length > 0 ? { unknown } : {}),
@@ -251,7 +251,7 @@ function goalOf(
   { change }: Actions,
   writes: readonly Action[],
   name: string | null,
-  users: readonly string[],
+  { users, known }: { readonly users: readonly string[]; readonly known: Readonly<Record<string, Json>> },
   { loaded: { world } }: Desk,
 ): string {
   const who = name === null ? [] : [`You are ${name}.`];
@@ -276,20 +276,33 @@ function goalOf(
           .join(', ')}.`,
       ]
     : [];
-  const wants = writes.map(({ tool }, at) => {
-    const details = Object.entries({ ...facts[at], ...(changedAt < 0 || at === changedAt ? change?.before : {}) })
+  const detailsOf = writes.map((_, at) =>
+    Object.entries({ ...facts[at], ...(changedAt < 0 || at === changedAt ? change?.before : {}) })
       .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
-      .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
+      .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`),
+  );
+  const wants = writes.map(({ tool }, at) => {
+    const details = detailsOf[at] ?? [];
     const want = `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;
     return at === changedAt ? [want, ...changed].join(' ') : want;
   });
-  const said = wants.length === 0 ? [`What you want, in your own words: "${requestIn(users)}"`] : [];
+  const isVague = writes.some((_, at) => detailsOf[at]?.length === 0 && Object.keys(facts[at] ?? {}).length > 0);
+  const request = wants.length === 0 ? requestIn(users) : isVague ? laterRequestIn(users, Object.values(known)) : null;
+  const said = request === null ? [] : [`What you want, in your own words: "${request}"`];
   return [...who, ...wants, ...(changedAt < 0 ? changed : []), ...said].join(' ');
 }
 
+const isLong = (text: string) => text.split(/\s+/).length > 3;
+
 /** The first message that says more than a greeting. */
 function requestIn(users: readonly string[]): string {
-  return users.find((text) => text.split(/\s+/).length > 3) ?? users[0] ?? '';
+  return users.find(isLong) ?? users[0] ?? '';
+}
+
+/** The first message after a greeting that says more than who the user is; null where the first one is the request. */
+function laterRequestIn([opening = '', ...later]: readonly string[], known: readonly Json[]): string | null {
+  if (isLong(opening)) return null;
+  return later.find((text) => isLong(text) && !known.some((value) => namesValue(text, sayOf(value)))) ?? null;
 }
 
 /** A draft persona as it is in its file: without what it does not do. */

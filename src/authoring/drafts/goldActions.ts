@@ -283,16 +283,15 @@ function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], de
     if (each.outcome !== 'done') continue;
     const former = proposed
       .slice(0, index)
-      .findLast((other) => other.tool === each.tool && other.outcome !== 'left' && isAlike(other, each));
-    const values = former ? differing(former, each) : {};
+      .findLast((other) => other.tool === each.tool && other.outcome !== 'left' && isAlike(other, each, desk));
+    const values = former ? differing(former, each, desk) : {};
     const facts = changedFacts(each.tool, former?.arguments ?? {}, values);
-    const say = former
-      ? spoken
-          .slice(former.at + 1, each.at)
-          .findLast(({ role, content }) => role === 'user' && namesAny(content, facts.known))?.content
-      : undefined;
+    const users = former ? textsBy('user', spoken.slice(former.at + 1, each.at)) : [];
+    const say = users.findLast((text) => namesAny(text, facts.known));
     if (former && say !== undefined && isReplaced(former, values, say)) {
-      change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, ...facts };
+      const known = toldFacts(facts.known, users, desk);
+      const before = namedFacts(facts.before, each, desk);
+      change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, before, known };
       if (former.outcome === 'done') deeds.splice(deeds.indexOf(former), 1);
     }
     deeds.push(each);
@@ -300,6 +299,28 @@ function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], de
   }
   return { deeds, change };
 }
+
+/** The facts that the user named, a row by its name. What the agent looked up, such as its id, is not theirs. */
+function toldFacts(facts: LeafFacts, users: readonly string[], { loaded: { world } }: Desk): LeafFacts {
+  const isTold = (value: LeafFacts[string]) => users.some((text) => namesValue(text, String(value)));
+  const told = Object.entries(facts).flatMap(([name, value]) => {
+    if (isTold(value)) return [[name, value] as const];
+    const rows = namesInTable(String(value), name, [world.agent, world.user]);
+    return rows.flatMap(({ id, field, text }) => (id === value && isTold(text) ? [[field, text] as const] : []));
+  });
+  return Object.fromEntries(told);
+}
+
+/** The same facts, where a proposal has the name of a row in place of its id, under the field of that name. */
+function namedFacts(facts: LeafFacts, { arguments: given }: Proposed, { loaded: { world } }: Desk): LeafFacts {
+  const named = Object.entries(facts).map(([name, value]) => {
+    const rows = namesInTable(given[name] ?? '', name, [world.agent, world.user]);
+    return [rows.find(({ text }) => isSameText(text, String(value)))?.field ?? name, value] as const;
+  });
+  return Object.fromEntries(named);
+}
+
+const isSameText = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 const changesMind =
   /\b(?:actually|instead|rather|changed my mind|on second thought|after all|make (?:it|that)|no|not|wait|sorry|hold on|scratch that)\b/i;
@@ -367,16 +388,20 @@ function sayings(
 }
 
 /** Whether two calls are about the same thing: most of what they are given is equal, and something is not. */
-function isAlike(one: Proposed, other: Proposed): boolean {
-  const names = Object.keys(other.arguments);
-  const equal = names.filter((name) => one.arguments[name] === other.arguments[name]).length;
-  return equal > 0 && equal < names.length;
+function isAlike(one: Proposed, other: Proposed, desk: Desk): boolean {
+  const different = Object.keys(differing(one, other, desk)).length;
+  return different > 0 && different < Object.keys(other.arguments).length;
 }
 
-function differing(former: Proposed, later: Proposed): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(later.arguments).filter(([name, value]) => former.arguments[name] !== value),
-  );
+/** The arguments of a later call that are not those of a former one, which can have the name of a row for its id. */
+function differing(former: Proposed, later: Proposed, { loaded: { world } }: Desk): Readonly<Record<string, string>> {
+  const isSame = (name: string, value: string) => {
+    const before = former.arguments[name];
+    if (before === undefined || before === value) return before === value;
+    const rows = namesInTable(value, name, [world.agent, world.user]);
+    return rows.some(({ id, text }) => id === value && isSameText(text, before));
+  };
+  return Object.fromEntries(Object.entries(later.arguments).filter(([name, value]) => !isSame(name, value)));
 }
 
 function namesAny(text: string, facts: LeafFacts): boolean {

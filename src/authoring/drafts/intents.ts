@@ -1,6 +1,6 @@
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
-import type { Span } from '../masking/valueIndex.ts';
+import type { Span } from '../masking/text/valueIndex.ts';
 import { stemOf, vocabularyOf } from './vocabulary.ts';
 
 /** A user's request, in words. */

@@ -4,8 +4,8 @@ import { factOf } from '../../engine/core/domain/task.ts';
 import { requiredIn, type Tool } from '../../engine/core/domain/tool.ts';
 import { wordsOf } from '../../engine/core/text/text.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
-import { wordPattern } from '../masking/script.ts';
-import { indexOfValues, type ValueIndex } from '../masking/valueIndex.ts';
+import { wordPattern } from '../masking/text/script.ts';
+import { indexOfValues, type ValueIndex } from '../masking/text/valueIndex.ts';
 
 /** A parameter of a tool as its JSON Schema has it. */
 export type Parameter = {

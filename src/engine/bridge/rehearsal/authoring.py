@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -72,6 +73,10 @@ def tool(
     return mark
 
 
+DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+"""A number that reads as a date is not recognized as an id, so no id has one."""
+
+
 def is_time(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LONGEST_MS
 
@@ -88,8 +93,12 @@ class Context:
     """A key that is the same for every attempt of one call."""
 
     def id(self, prefix: str = "") -> str:
-        """Returns a new id that is the same in every replay, for example `ctx.id("W")` gives `W48213907`."""
-        return f"{prefix}{10_000_000 + self.random.randrange(90_000_000)}"
+        """Returns a new id that is the same in every replay, for example `ctx.id("W")` gives `W48213907`.
+
+        The prefix must not end with a digit.
+        """
+        number = str(10_000_000 + self.random.randrange(90_000_000))
+        return self.id(prefix) if DATE.fullmatch(number) else f"{prefix}{number}"
 
 
 class Environment:

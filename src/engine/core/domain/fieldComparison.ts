@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { equalJson } from '../expression/expression.ts';
-import { prefixOf, renamedText } from '../values/createdIds.ts';
+import { prefixOf, renamedJson } from '../values/createdIds.ts';
 import { canonicalJson, isObject, type Json, type Path, put, showPath } from '../values/json.ts';
 import { applyPatches, type Database, diffDatabases, getAt, type Patch } from '../world/database.ts';
 
@@ -90,7 +90,7 @@ export function withSortedLists(value: Json, compare: FieldComparison, path: rea
 /** Returns rows in an order that depends on their content alone, and not on ids that tools created. */
 export function inOrder(rows: readonly Json[]): readonly Json[] {
   return rows
-    .map((row) => ({ row, text: renamedText(canonicalJson(row), prefixOf) }))
+    .map((row) => ({ row, text: canonicalJson(renamedJson(row, prefixOf)) }))
     .toSorted((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)))
     .map(({ row }) => row);
 }

@@ -21,7 +21,7 @@ import type { Json } from '../values/json.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
 import { isReferredTo, nounsFor } from './reference.ts';
-import { namesOfRow } from './rowNames.ts';
+import { namesOfRow, type SharedName, sharedNamesOfRow } from './rowNames.ts';
 import { binds, type Seen } from './seen.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
@@ -35,6 +35,8 @@ type Named = {
   readonly value: string;
   /** The value itself, then what people call the row that it is the id of. */
   readonly forms: () => readonly Form[];
+  /** The texts that other rows are called by as well. */
+  readonly shared: () => readonly SharedName[];
   readonly nouns: ReadonlySet<string>;
 };
 
@@ -78,7 +80,9 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   if (missing.length > 0) {
     const names = [...new Set(missing.map(({ name }) => name))].join(', ');
     const values = missing.map(({ value }) => excerpt(value)).join(', ');
-    return [violated(`the proposal did not name ${names} with the value in the call: ${values}`, [last.step])];
+    const ambiguous = missing.map((each) => ambiguityIn(text, each)).find((each) => each !== null);
+    const reason = ambiguous ?? `the proposal did not name ${names} with the value in the call: ${values}`;
+    return [violated(reason, [last.step])];
   }
   const undecided = named.find((each) => isOpen(text, each));
   if (undecided !== undefined) return [violated(`the proposal left open which ${undecided.name} it is`, evidence)];
@@ -103,7 +107,8 @@ function valuesIn(names: readonly string[], call: ToolCall, { domain, calls, sta
       const called = once(() => namesOf(value, rivals()));
       const others = once(() => rivals().flatMap((rival) => namesOf(rival, [])));
       const forms = once(() => [{ value, rivals }, ...called().map((text) => ({ value: text, rivals: others }))]);
-      return { name, value, forms, nouns: nounsFor(name, value, domain.lexicon) };
+      const shared = once(() => sharedNamesOfRow(value, name, state.world, rivals()));
+      return { name, value, forms, shared, nouns: nounsFor(name, value, domain.lexicon) };
     }),
   );
 }
@@ -132,12 +137,23 @@ function expressed(text: string, found: Json, call: ToolCall, seen: Seen, moment
       name: text,
       value,
       forms: () => [{ value, rivals: others }],
+      shared: () => [],
       nouns: nounsFor(name, value, seen.domain.lexicon),
     };
   });
 }
 
 const isNamed = (text: string, { forms }: Named) => forms().some(({ value, rivals }) => isSpoken(text, value, rivals));
+
+/** Returns that a text names a row only by what several rows are called, and what tells them apart; null otherwise. */
+function ambiguityIn(text: string, { name, value, shared }: Named): string | null {
+  const found = shared().find((each) => isSpoken(text, each.text, () => []));
+  if (!found) return null;
+  const rows = found.ids.length > 3 ? `${found.ids.length} rows` : found.ids.join(' and ');
+  const fields = found.fields.slice(0, 3).join(', ');
+  const difference = fields === '' ? '' : `, which differ in ${fields}`;
+  return `the proposal named ${name} ${excerpt(value)} only as "${excerpt(found.text)}", which means ${rows}${difference}`;
+}
 
 /** Whether every way in which a text names a value leaves open which one it is. */
 function isOpen(text: string, { forms }: Named): boolean {

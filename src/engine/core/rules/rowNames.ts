@@ -16,17 +16,49 @@ type Row = { readonly table: JsonObject; readonly row: JsonObject };
  * @param rivals ids that the call could have had instead, as far as the conversation tells
  */
 export function namesOfRow(id: string, argument: string, world: World, rivals: readonly string[]): readonly string[] {
+  return namingOf(id, argument, world, rivals).flatMap(({ text, others }) => (others.length === 0 ? [text] : []));
+}
+
+/** A text that several rows have, and the fields in which all of the others differ from the row. */
+export type SharedName = { readonly text: string; readonly ids: readonly string[]; readonly fields: readonly string[] };
+
+/** Returns the texts that `namesOfRow` leaves out. */
+export function sharedNamesOfRow(
+  id: string,
+  argument: string,
+  world: World,
+  rivals: readonly string[],
+): readonly SharedName[] {
+  return namingOf(id, argument, world, rivals).flatMap(({ text, row, others }): readonly SharedName[] => {
+    if (others.length === 0) return [];
+    const isTelling = ([key, value]: readonly [string, Json]) =>
+      isScalar(value) && value !== id && others.every(([, other]) => other[key] !== value);
+    const fields = Object.entries(row).filter(isTelling);
+    return [{ text, ids: [id, ...others.map(([key]) => key)], fields: fields.map(([key]) => key) }];
+  });
+}
+
+const isScalar = (value: Json) => typeof value === 'string' || typeof value === 'number';
+
+/** Returns each text that people call a row by, with the other rows that it could mean. */
+function namingOf(id: string, argument: string, world: World, rivals: readonly string[]) {
   const database = [world.agent, world.user].map(readView);
   const found = rowOf(id, argument, database);
   if (!found) return [];
   const { table, row } = found;
   const owners = ownersOf(row, database);
   const isRival = (key: string, other: JsonObject) => rivals.includes(key) || isOfOneOf(owners, other);
-  const others = Object.entries(table).flatMap(([key, other]) =>
-    key !== id && isObject(other) && isRival(key, other) ? textsOf(other, database) : [],
-  );
-  const taken = new Set(others.map((text) => text.toLowerCase()));
-  return textsOf(row, database).filter((text) => !taken.has(text.toLowerCase()));
+  const others = Object.entries(table).flatMap(([key, other]) => {
+    if (key === id || !isObject(other) || !isRival(key, other)) return [];
+    return [
+      { entry: [key, other] as const, texts: new Set(textsOf(other, database).map((text) => text.toLowerCase())) },
+    ];
+  });
+  return textsOf(row, database).map((text) => ({
+    text,
+    row,
+    others: others.flatMap(({ entry, texts }) => (texts.has(text.toLowerCase()) ? [entry] : [])),
+  }));
 }
 
 /** A text that people call a row by, and the field that it is in. */

@@ -19,10 +19,14 @@ export function openingOf(view: SeatView): string {
   return persona.behaviours.omits && (tellsAll || opening === undefined) ? withoutValues(full, facts) : full;
 }
 
+/** An address or an id is repeated as it is written. */
+const beginsWithWord = /^\p{L}[\p{L}\p{M}'’-]*(?=[\s,;:.!?]|$)(?!\.\S)/u;
+
 /** Returns what the user wants, to be said again: its last word on it, without greetings. */
 export function userGoalOf(task: Task, isChanged: boolean): string {
   const said = isChanged ? task.user.change?.say : task.user.opening;
-  return capitalized(withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal))));
+  const bare = withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal)));
+  return beginsWithWord.test(bare) ? capitalized(bare) : bare;
 }
 
 function withoutGreeting(text: string): string {

@@ -1,12 +1,37 @@
 import type { Json } from './json.ts';
+import type { Random } from './random.ts';
 import { withTexts } from './texts.ts';
 
-/** An id as `id('W')` makes it for tools: a prefix and eight digits, also inside of a text. */
-const created = /(?<![A-Za-z0-9_#-])[A-Za-z_#-]+[1-9]\d{7}(?![A-Za-z0-9])/g;
+const date = String.raw`(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?!\p{N})`;
+const prefixed = String.raw`[\p{L}\p{M}\p{N}_#-]`;
 
-/** The ids in a text that a tool may have made up. */
-export function createdIdsIn(text: string): readonly string[] {
-  return text.match(created) ?? [];
+/**
+ * An id as `id('W')` makes it for tools, also inside of a text: eight digits after a prefix, which can be empty. A prefix
+ * with other characters than these, such as `ticket `, is text before the id. A date such as 20260522 is not an id.
+ */
+const created = new RegExp(
+  String.raw`(?<!${prefixed})(?!${date})${prefixed}*?(?<!\p{N})[1-9]\d{7}(?![\p{L}\p{M}\p{N}])`,
+  'gu',
+);
+const isDate = new RegExp(`^${date}$`, 'u');
+
+/** Returns a new id. Its number is not a date, since a date without a prefix is not taken for an id. */
+export function createdId(random: Random, prefix = ''): string {
+  const number = String(10_000_000 + random.integer(90_000_000));
+  return isDate.test(number) ? createdId(random, prefix) : `${prefix}${number}`;
+}
+
+/** Rules out most texts in less time. */
+const hasNumber = /\d{8}/;
+
+/** The ids in a text, or in the keys and texts of a value, that a tool may have made up. */
+export function createdIdsIn(value: Json): readonly string[] {
+  const ids: string[] = [];
+  withTexts(value, (text) => {
+    if (hasNumber.test(text)) for (const [id] of text.matchAll(created)) ids.push(id);
+    return text;
+  });
+  return ids;
 }
 
 /** Returns what an id has in common with others of its kind. */

@@ -6,7 +6,7 @@ import { callsIn } from '../events/message.ts';
 import type { RolloutState } from '../events/state.ts';
 import { shownValue } from '../text/value.ts';
 import { createdIdsIn } from '../values/createdIds.ts';
-import { showPath } from '../values/json.ts';
+import { jsonOrText, showPath } from '../values/json.ts';
 import { type Change, type Database, diffDatabases, sameDatabase } from '../world/database.ts';
 import { type Renamed, type Renaming, renamedLike } from './renaming.ts';
 
@@ -23,7 +23,7 @@ export const deviationsKept = 100;
 export function goldLike({ task, state, compare = exactly }: Compared, start: World, gold: World): Renamed {
   const isLike = sides.every((side) => sameDatabase(state.world[side], gold[side]));
   if (isLike || task.origin) return { world: gold, renaming: new Map() };
-  const given = new Set(createdIdsIn(JSON.stringify(task.actions.map(({ arguments: args }) => args))));
+  const given = new Set(createdIdsIn(task.actions.map(({ arguments: args }) => args)));
   const chosen = chosenIn(state);
   const isChosen = { world: (id: string) => given.has(id), other: (id: string) => chosen.has(id) };
   const { world, renaming } = renamedLike(gold, state.world, start, isChosen, compare);
@@ -36,9 +36,10 @@ function chosenIn({ messages }: RolloutState): ReadonlySet<string> {
   const told = new Set<string>();
   const chosen = new Set<string>();
   for (const message of messages) {
-    if (message.role === 'tool') for (const id of createdIdsIn(message.content)) told.add(id);
+    if (message.role === 'tool')
+      for (const id of createdIdsIn([message.content, jsonOrText(message.content)])) told.add(id);
     for (const { arguments: args } of callsIn(message))
-      for (const id of createdIdsIn(JSON.stringify(args))) if (!told.has(id)) chosen.add(id);
+      for (const id of createdIdsIn(args)) if (!told.has(id)) chosen.add(id);
   }
   return chosen;
 }

@@ -50,7 +50,7 @@ function changesOf(start: World, world: World, compare: FieldComparison): readon
   return sides.flatMap((side) =>
     patchesOf(start[side], world[side]).map((made) => {
       const patch = isExact(compare) ? made : sortedPatch(made, compare);
-      return { side, patch, ids: createdIdsIn(textOf(patch)) };
+      return { side, patch, ids: idsInPatch(patch) };
     }),
   );
 }
@@ -61,7 +61,7 @@ function sortedPatch(patch: Patch, compare: FieldComparison): Patch {
   return value === undefined ? patch : { ...patch, value: withSortedLists(value, compare, path.map(String)) };
 }
 
-const textOf = ({ path, value }: Patch) => `${path.join('\n')}\n${value === undefined ? '' : JSON.stringify(value)}`;
+const idsInPatch = ({ path, value = null }: Patch) => createdIdsIn([...path.map(String), value]);
 
 function createdIn(changes: readonly Change[], isOld: (id: string) => boolean): readonly string[] {
   return [...new Set(changes.flatMap(({ ids }) => ids))].filter((id) => !isOld(id)).toSorted();
@@ -72,7 +72,7 @@ const starts = new WeakMap<Database, ReadonlySet<string>>();
 function idsOf(world: World): ReadonlySet<string> {
   return new Set(
     sides.flatMap((side) => {
-      const known = starts.get(world[side]) ?? new Set(createdIdsIn(JSON.stringify(toJson(world[side]))));
+      const known = starts.get(world[side]) ?? new Set(createdIdsIn(toJson(world[side])));
       starts.set(world[side], known);
       return [...known];
     }),
@@ -203,7 +203,7 @@ function withoutCollisions(pairs: Renaming, own: Colours): Renaming {
 
 /** Returns the row that an id names, whatever other created ids are in it; null where it names none. */
 const rowIn = (changes: readonly Change[], created: Colours) => (id: string) => {
-  const rows = changes.filter(({ patch }) => patch.path.includes(id));
+  const rows = changes.filter(({ patch }) => patch.path.some((key) => createdIdsIn(key).includes(id)));
   const mark = (each: string) =>
     each === id ? `<this ${prefixOf(id)}>` : created.has(each) ? `<${prefixOf(each)}>` : each;
   return rows.length === 0
@@ -217,7 +217,11 @@ const rowIn = (changes: readonly Change[], created: Colours) => (id: string) => 
 /** Returns where an id is, whatever else is there. */
 const placeIn = (changes: readonly Change[]) => (id: string) => {
   const places = changes.flatMap(({ side, patch, ids }) =>
-    ids.includes(id) ? [`${side} ${patch.path.map((key) => (key === id ? '<this>' : key)).join('.')}`] : [],
+    ids.includes(id)
+      ? [
+          `${side} ${patch.path.map((key) => renamedText(String(key), (each) => (each === id ? '<this>' : each))).join('.')}`,
+        ]
+      : [],
   );
   return `${prefixOf(id)} ${places.toSorted().join()}`;
 };

@@ -17,7 +17,7 @@ export const soundness = {
   E12: ['policy/uncovered-rule'],
   E13: ['tool/bad-schema', 'tool/strict-schema', 'tool/unchecked-schema', 'tool/unsupported-pattern'],
   E14: ['tool/undeclared-write'],
-  E15: ['tool/not-repeatable', 'tool/ambient'],
+  E15: ['tool/not-repeatable', 'tool/ambient', 'tool/id-prefix'],
   E16: ['task/duplicate-content', 'task/split-leak'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

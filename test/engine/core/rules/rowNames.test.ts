@@ -127,6 +127,18 @@ it('a value that the proposal leaves out is in the reason', () => {
   expect(verdictOn(said)?.reason).toBe(`the proposal did not name ${title} with the value in the call: Salt`);
 });
 
+it.each<[string, Said, RegExp]>([
+  [
+    'the rows that the words could mean, and what they differ in',
+    { loan: 'L4', agent: 'Shall I renew Of Rivers?', list: listed('L4', 'L5') },
+    /^the proposal named loan_id L4 only as "Of Rivers", which means L4 and L5, which differ in due$/,
+  ],
+  ['the id, where the words name another row', { loan: 'L4', agent: 'Shall I renew Salt?' }, /did not name loan_id/],
+  ['the id, where the words name no row', { loan: 'L4', agent: 'Shall I renew it?' }, /did not name loan_id/],
+])('the reason has %s', (_, said, reason) => {
+  expect(verdictOn(said)?.reason).toMatch(reason);
+});
+
 it('an expression that cannot be evaluated leaves the verdict open', () => {
   const said = {
     names: ['round(db.loans[args.loan_id].book)'],

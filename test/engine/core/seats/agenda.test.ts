@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isConfirmation } from '../../../../src/engine/core/dialogue/dialogue.ts';
 import type { Message } from '../../../../src/engine/core/events/message.ts';
 import { agendaUser } from '../../../../src/engine/core/seats/agenda.ts';
+import { userGoalOf } from '../../../../src/engine/core/seats/userGoal.ts';
 import { runs } from '../../../support/runs.ts';
 import { domain, heardBy, personas, taskWith, viewOf } from '../conversation.ts';
 
@@ -41,6 +42,18 @@ describe('the agenda user', () => {
       ),
       { numRuns: runs(50) },
     );
+  });
+
+  it.each([
+    ['Hello, greta@example.com here.', 'greta@example.com here.'],
+    ['Hi, b12 is my booking.', 'b12 is my booking.'],
+    ['Hi, gre_ta here.', 'gre_ta here.'],
+    ['Hi, example.com is down.', 'example.com is down.'],
+    ['Hi, please help.', 'Please help.'],
+    ['Hello, über alles.', 'Über alles.'],
+    ["Hi, i'd like a chair.", "I'd like a chair."],
+  ])('repeats "%s" as "%s"', (opening, repeated) => {
+    expect(userGoalOf(taskWith({ user: { opening } }), false)).toBe(repeated);
   });
 
   it.each([

@@ -4,8 +4,9 @@ import type { World } from '../../../../src/engine/core/domain/domain.ts';
 import type { Task } from '../../../../src/engine/core/domain/task.ts';
 import type { Message } from '../../../../src/engine/core/events/message.ts';
 import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
-import { renamedJson } from '../../../../src/engine/core/values/createdIds.ts';
+import { createdId, renamedJson } from '../../../../src/engine/core/values/createdIds.ts';
 import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
+import { randomStream } from '../../../../src/engine/core/values/random.ts';
 import { databaseVerdict } from '../../../../src/engine/core/verifiers/database.ts';
 import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
@@ -146,6 +147,38 @@ describe('the end state, up to ids that tools created', () => {
     ['one created id where two are expected', { holds: { H22222222: { book: 'B1' } }, log: [] }, {}, false],
   ])('%s', (_, end, given, held) => {
     expect(verdict(gold, end, given)).toMatchObject({ held });
+  });
+
+  it.each(['', 'R-2026-', 'INV-2026-', 'C3-', 'B:', 'é', 'ticket ', '#', 'a/b.'])(
+    'is the same under another id with the prefix "%s"',
+    (prefix) => {
+      const end = (number: string, book: string): JsonObject => ({
+        holds: { [`${prefix}${number}`]: { book } },
+        log: [`placed "${prefix}${number}"`, `see\n${prefix}${number}`],
+      });
+      const messages = [
+        call({}),
+        result(JSON.stringify({ id: `${prefix}22222222` })),
+        call({ id: `${prefix}22222222` }),
+      ];
+      expect(verdict(end('11111111', 'B1'), end('22222222', 'B1'), { messages })).toMatchObject({ held: true });
+      const { held, detail } = verdict(end('11111111', 'B1'), end('22222222', 'B2'), { messages });
+      expect([held, detail]).toEqual([false, expect.stringContaining('.book is "B2", expected "B1" (ids')]);
+    },
+  );
+
+  it.each<[string, Json, Json]>([
+    ['a date', '20260522', '20260523'],
+    ['a number', 12345678, 12345679],
+    ['a longer number', '123456789012', '123456789013'],
+  ])('is another one where %s differs', (_, expected, actual) => {
+    expect(verdict({ loan: { due: expected } }, { loan: { due: actual } })).toMatchObject({ held: false });
+  });
+
+  it('a new id does not read as a date', () => {
+    const numbers = [20_260_522, 10_000_005].map((each) => each - 10_000_000);
+    const random = { ...randomStream('ids'), integer: () => numbers.shift() ?? 0 };
+    expect(createdId(random, 'due ')).toBe('due 10000005');
   });
 
   it('says which id is which, also where something else differs', () => {
