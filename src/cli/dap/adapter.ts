@@ -28,14 +28,13 @@ import { Inspection, thread } from './inspection.ts';
 import { Narrator } from './narrator.ts';
 import { CheckpointSeat } from './playback/checkpointSeat.ts';
 import { Forks } from './playback/forks.ts';
-import { attached, launched } from './playback/opening.ts';
+import { attached, type Host, launched } from './playback/opening.ts';
 import { Playback, type Stop, type Then } from './playback/playback.ts';
 import { queryRequests } from './queryRequests.ts';
 import { type Configuration, readConfiguration } from './rollout/configuration.ts';
 import type { Debuggee } from './rollout/debuggee.ts';
 import type { Edit } from './rollout/edit.ts';
 import { type Engine, ownEngine } from './rollout/engine.ts';
-import type { PresentPlaces } from './rollout/presentPlaces.ts';
 import { assignmentIn } from './variables/assignment.ts';
 
 export type SessionOptions = {
@@ -259,53 +258,9 @@ export class RehearsalSession extends AnsweringSession {
       throw new UsageError('name the token that the adapter printed as "token" in the configuration');
     this.#isTrusted = true;
     this.#isOpening = true;
-    const inspectable = this.#stepsInside(configuration);
-    this.#breakpoints.stepsInside = inspectable && !configuration.noDebug;
     try {
-      const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
-        readKey: (name: string) => this.#checkpoint.environment[name],
-        checkpoint: this.#checkpoint,
-        askPerson: (seat, { started }, signal) => {
-          if (seat === 'user') this.#tellGoal();
-          const turn = this.#human.ask(seat, seat === 'agent' || started.userTools !== undefined, signal);
-          if (this.#human.awaited) this.#tellAwaited(seat);
-          return turn;
-        },
-        log: (text: string) => this.#narrator.print(text),
-        onModel: (notice) => this.#heard(notice),
-        inspectable,
-        engine: this.#engine,
-        onDomain: (places: PresentPlaces) => {
-          this.#breakpoints.open(places);
-          this.sendEvent(new InitializedEvent());
-        },
-      });
-      if (this.#breakpoints.stepsInside) debuggee.beforeStep = (last) => this.#insideTools.before(debuggee, last);
-      this.#breakpoints.breakpoints.readsAt = (step) => debuggee.readsAt(step);
-      this.#breakpoints.unseenReads = () => unseenReads(debuggee);
-      this.#playback = new Playback(debuggee, this.#breakpoints.breakpoints, configuration, {
-        onStep: () => {
-          this.#narrator.tell(debuggee);
-          this.#insideTools.after(debuggee);
-        },
-        onLog: (text) => this.#narrator.print(text, 'console'),
-        // A client that was asked for no movement shows the stop before until it learns that one took place. VS Code
-        // handles events that follow one another as one: the answer to the edit is between this one and the stop.
-        onLeave: () => this.sendEvent(new ContinuedEvent(thread, true)),
-        onFork: (words) => {
-          this.#inspection.forgetAll();
-          this.#narrator.tellFork(debuggee, words);
-          this.sendEvent(new Event('rehearsal/forked', { path: debuggee.recording }));
-        },
-        onStop: (stop) => this.#stopped(stop),
-        onOver: () => {
-          this.#narrator.release();
-          this.sendEvent(new TerminatedEvent());
-        },
-        onFailure: (text) => this.#narrator.print(text, 'stderr'),
-        awaited: () => this.#human.awaited,
-        onAwaited: (seat) => this.#tellAwaited(seat),
-      });
+      const debuggee = await (request === 'launch' ? launched : attached)(configuration, this.#host(configuration));
+      this.#playback = this.#played(debuggee, configuration);
       this.#forks = new Forks(this.#playback, {
         onPlaces: (places) => this.#breakpoints.open(places),
         onChanged: (news) => {
@@ -319,6 +274,60 @@ export class RehearsalSession extends AnsweringSession {
     } finally {
       this.#isOpening = false;
     }
+  }
+
+  /** Returns what a rollout that is opened uses of this session. */
+  #host(configuration: Configuration): Host {
+    const inspectable = this.#stepsInside(configuration);
+    this.#breakpoints.stepsInside = inspectable && !configuration.noDebug;
+    return {
+      readKey: (name) => this.#checkpoint.environment[name],
+      checkpoint: this.#checkpoint,
+      askPerson: (seat, { started }, signal) => {
+        if (seat === 'user') this.#tellGoal();
+        const turn = this.#human.ask(seat, seat === 'agent' || started.userTools !== undefined, signal);
+        if (this.#human.awaited) this.#tellAwaited(seat);
+        return turn;
+      },
+      log: (text) => this.#narrator.print(text),
+      onModel: (notice) => this.#heard(notice),
+      inspectable,
+      engine: this.#engine,
+      onDomain: (places) => {
+        this.#breakpoints.open(places);
+        this.sendEvent(new InitializedEvent());
+      },
+    };
+  }
+
+  /** Connects a rollout to this session: its breakpoints, and the events for the client. */
+  #played(debuggee: Debuggee, configuration: Configuration): Playback {
+    if (this.#breakpoints.stepsInside) debuggee.beforeStep = (last) => this.#insideTools.before(debuggee, last);
+    this.#breakpoints.breakpoints.readsAt = (step) => debuggee.readsAt(step);
+    this.#breakpoints.unseenReads = () => unseenReads(debuggee);
+    return new Playback(debuggee, this.#breakpoints.breakpoints, configuration, {
+      onStep: () => {
+        this.#narrator.tell(debuggee);
+        this.#insideTools.after(debuggee);
+      },
+      onLog: (text) => this.#narrator.print(text, 'console'),
+      // A client that was asked for no movement shows the stop before until it learns that one took place. VS Code
+      // handles events that follow one another as one: the answer to the edit is between this one and the stop.
+      onLeave: () => this.sendEvent(new ContinuedEvent(thread, true)),
+      onFork: (words) => {
+        this.#inspection.forgetAll();
+        this.#narrator.tellFork(debuggee, words);
+        this.sendEvent(new Event('rehearsal/forked', { path: debuggee.recording }));
+      },
+      onStop: (stop) => this.#stopped(stop),
+      onOver: () => {
+        this.#narrator.release();
+        this.sendEvent(new TerminatedEvent());
+      },
+      onFailure: (text) => this.#narrator.print(text, 'stderr'),
+      awaited: () => this.#human.awaited,
+      onAwaited: (seat) => this.#tellAwaited(seat),
+    });
   }
 
   /** Reports whether the client has a JavaScript debugger that may attach to the worker. */

@@ -87,105 +87,110 @@ type Played = {
 };
 type Basis = 'evaluate' | 'train';
 
+/** Counts the rollouts that were played. */
+class Progress {
+  played = 0;
+  #notNeeded = 0;
+  readonly #total: number;
+  readonly #onProgress: AuditOptions['onProgress'];
+
+  constructor(total: number, onProgress: AuditOptions['onProgress']) {
+    this.#total = total;
+    this.#onProgress = onProgress;
+  }
+
+  add(what: string): void {
+    this.played += 1;
+    this.#onProgress?.(this.played + this.#notNeeded, this.#total, what);
+  }
+
+  /** Counts rollouts of the total that turned out not to be needed as done. */
+  skip(count: number): void {
+    this.#notNeeded += count;
+  }
+}
+
 /** The workers of the second half are fresh, so what a domain keeps between calls is noticed. */
 async function playAll(
   loaded: LoadedDomain,
   tasks: readonly Placed<Task>[],
   { signal, onProgress, drafts }: AuditOptions,
-) {
-  const width = widthFor(loaded);
+): Promise<{ readonly rollouts: number; readonly played: Played }> {
   const idleParts = tasks.flatMap((placed) => basesOf(placed.value).map((basis) => ({ placed, basis })));
-  // What the gold rollouts decide counts with its largest number, and what turns out not to be needed as done.
+  // What the gold rollouts decide counts with its largest number.
   const mostSamples = drafts ? 0 : mostSamplesOf(loaded);
-  const total = idleParts.length + 2 * tasks.length + 2 * mostSamples + tasks.length;
-  let done = 0;
-  let notNeeded = 0;
-  const tell = (what: string) => onProgress?.(++done + notNeeded, total, what);
+  const progress = new Progress(idleParts.length + 2 * tasks.length + 2 * mostSamples + tasks.length, onProgress);
+  const logged: string[] = [];
+  const opening = {
+    loaded,
+    signal,
+    log: (text: string) => void logged.push(text.replaceAll(`${loaded.folder}${sep}`, '')),
+  };
+  const width = widthFor(loaded);
+  const playEach = <Item>(items: readonly Item[], what: (item: Item) => string, play: (item: Item) => Promise<void>) =>
+    forEach(
+      items,
+      width,
+      async (item) => {
+        await play(item);
+        progress.add(what(item));
+      },
+      signal,
+    );
+  const playGold = (stage: Stage, order: typeof tasks, closed: Map<Placed<Task>, RolloutClosed>) =>
+    playEach(
+      order,
+      ({ value }) => `gold seat, ${value.id}`,
+      async (placed) => void closed.set(placed, await stage.play({ task: placed.value, agent: 'gold' })),
+    );
+  const isTwice = ({ tool }: Sample) => `${tool.name} twice`;
+
   const idle: Played['idle'][number][] = [];
   const firsts = new Map<Placed<Task>, RolloutClosed>();
-  const seconds = new Map<Placed<Task>, RolloutClosed>();
   const half = new Map<Sample, Awaited<ReturnType<typeof repeat>>>();
-  const tried: Tried[] = [];
-  const reordered: Played['reordered'][number][] = [];
-  const gold = (stage: Stage, kept: Map<Placed<Task>, RolloutClosed>, order: typeof tasks) =>
-    forEach(
-      order,
-      width,
-      async (placed) => {
-        kept.set(placed, await stage.play({ task: placed.value, agent: 'gold' }));
-        tell(`gold seat, ${placed.value.id}`);
-      },
-      signal,
-    );
   let samples: readonly Sample[] = [];
-  const logged: string[] = [];
-  const log = (text: string) => void logged.push(text.replaceAll(`${loaded.folder}${sep}`, ''));
-  await onStage({ loaded, signal, log }, [], async (stage) => {
-    await forEach(
+  await onStage(opening, [], async (stage) => {
+    await playEach(
       idleParts,
-      width,
-      async ({ placed, basis }) => {
-        idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) });
-        tell(`empty agent's seat, ${placed.value.id}`);
-      },
-      signal,
+      ({ placed }) => `empty agent's seat, ${placed.value.id}`,
+      async ({ placed, basis }) =>
+        void idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) }),
     );
-    await gold(stage, firsts, tasks);
+    await playGold(stage, tasks, firsts);
     // The tools are the domain's: its own audit tries them.
     samples = drafts ? [] : samplesOf(loaded, inOrder(tasks, firsts));
-    notNeeded += 2 * (mostSamples - samples.length);
-    await forEach(
-      samples,
-      width,
-      async (sample) => {
-        half.set(sample, await repeat(stage, sample));
-        tell(`${sample.tool.name} twice`);
-      },
-      signal,
-    );
+    progress.skip(2 * (mostSamples - samples.length));
+    await playEach(samples, isTwice, async (sample) => void half.set(sample, await repeat(stage, sample)));
   });
+
   const orders = reorderedGold(
     loaded,
     tasks.filter((placed) => firsts.get(placed)?.reward === 1),
   );
-  notNeeded += tasks.length - orders.length;
-  await onStage(
-    { loaded, signal, log },
-    [...samples.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))],
-    async (stage) => {
-      await forEach(
-        samples,
-        width,
-        async (sample) => {
-          const [one, other] = [half.get(sample), await repeat(stage, sample)];
-          if (one)
-            tried.push({
-              sample,
-              one,
-              other,
-              changes: await changesSource(stage, sample, comparedFields(loaded.file, sample.tool)),
-            });
-          tell(`${sample.tool.name} twice`);
-        },
-        signal,
-      );
-      await forEach(
-        orders,
-        width,
-        async (order) => {
-          reordered.push({ order, closed: await playOrder(stage, order) });
-          tell(`another order, ${order.placed.value.id}`);
-        },
-        signal,
-      );
-      await gold(stage, seconds, tasks.toReversed());
-    },
-  );
+  progress.skip(tasks.length - orders.length);
+  const tried: Tried[] = [];
+  const reordered: Played['reordered'][number][] = [];
+  const seconds = new Map<Placed<Task>, RolloutClosed>();
+  const more = [...samples.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))];
+  await onStage(opening, more, async (stage) => {
+    await playEach(samples, isTwice, async (sample) => {
+      const [one, other] = [half.get(sample), await repeat(stage, sample)];
+      if (!one) return;
+      const changes = await changesSource(stage, sample, comparedFields(loaded.file, sample.tool));
+      tried.push({ sample, one, other, changes });
+    });
+    await playEach(
+      orders,
+      ({ placed }) => `another order, ${placed.value.id}`,
+      async (order) => void reordered.push({ order, closed: await playOrder(stage, order) }),
+    );
+    await playGold(stage, tasks.toReversed(), seconds);
+  });
   const replayed = inOrder(tasks, firsts).flatMap((each) => {
     const second = seconds.get(each.placed);
     return second ? [{ ...each, second }] : [];
   });
-  return { rollouts: done, played: { idle, replayed, tried, reordered, logged } };
+  return { rollouts: progress.played, played: { idle, replayed, tried, reordered, logged } };
 }
 
 type Opening = {

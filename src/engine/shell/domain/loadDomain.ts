@@ -83,21 +83,7 @@ export function readFiles(
   const phrases = phrasesSource ? parseItems<Phrases>(phrasesSource, phrasesKind) : noItems;
   const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
   const tasks = readTasks(reader, isThere);
-  const toolsSource = isThere ? readNamed(reader, 'tools', 'tool', true) : null;
-  const pythonSource = isThere ? readNamed(reader, 'pythonTools', 'tool', true) : null;
-  for (const source of [toolsSource, pythonSource])
-    if (source?.text.trim() === '')
-      diagnostics.push(emptyFile(source.file, 'tool', 'Write the tools into it, or delete the file.'));
-  const areToolsLost = diagnostics.some(({ code }) => code.startsWith('tool/'));
-  const simulated = isThere ? readSimulated(reader) : noItems;
-  const found = merged([
-    toolsSource ? scanTools(root, toolsSource, overlay) : emptyScan,
-    pythonSource ? scanPython(root, pythonSource, overlay) : emptyScan,
-    scanSimulated(simulated),
-    scanEnvironments(root, file.value, overlay),
-  ]);
-  // What a file that cannot be read would have is not missing.
-  const scan = areToolsLost ? { ...found, complete: false } : found;
+  const { toolsSource, pythonSource, simulated, scan } = readTools(reader, isThere);
   const verifiers = scanVerifiers(root, overlay);
   const hasCode = toolsSource !== null || pythonSource !== null;
   const databases = isThere && areRead ? readDatabases(reader, hasCode) : { agent: null, user: null };
@@ -160,6 +146,27 @@ export function readFiles(
   );
   const code = { toolsFile: toolsSource?.file ?? null, pythonFile: pythonSource?.file ?? null };
   return loaded(root, parts, hash, code);
+}
+
+/** The tools of a domain's code, of its descriptions and of its environments. */
+function readTools(reader: Reader, isThere: boolean) {
+  const { folder, overlay, diagnostics, file } = reader;
+  const toolsSource = isThere ? readNamed(reader, 'tools', 'tool', true) : null;
+  const pythonSource = isThere ? readNamed(reader, 'pythonTools', 'tool', true) : null;
+  for (const source of [toolsSource, pythonSource])
+    if (source?.text.trim() === '')
+      diagnostics.push(emptyFile(source.file, 'tool', 'Write the tools into it, or delete the file.'));
+  const areToolsLost = diagnostics.some(({ code }) => code.startsWith('tool/'));
+  const simulated = isThere ? readSimulated(reader) : noItems;
+  const found = merged([
+    toolsSource ? scanTools(folder, toolsSource, overlay) : emptyScan,
+    pythonSource ? scanPython(folder, pythonSource, overlay) : emptyScan,
+    scanSimulated(simulated),
+    scanEnvironments(folder, file.value, overlay),
+  ]);
+  // What a file that cannot be read would have is not missing.
+  const scan = areToolsLost ? { ...found, complete: false } : found;
+  return { toolsSource, pythonSource, simulated, scan };
 }
 
 /** The files that were read, by their paths; of two kinds of one file the last. */

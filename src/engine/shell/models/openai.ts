@@ -14,7 +14,8 @@ import { type ChatAnswer, textOf } from './chatAnswer.ts';
 import { idsOfCalls, nameCalls } from './chatCalls.ts';
 import type { ChatBody, ChatRequest } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
-import { inAnswer, type OnRetry, prepareAttempts } from './endpointAttempts.ts';
+import { inAnswer } from './endpointAttempt.ts';
+import { Attempts, type OnRetry } from './endpointAttempts.ts';
 import { type Asked, type EndpointFailure, faultOf, type Waited } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
@@ -209,13 +210,13 @@ export async function askOnce(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Outcome> {
-  const attempts = prepareAttempts(seat, limiterOf(seat, key), onRetry);
+  const attempts = new Attempts(seat, limiterOf(seat, key), onRetry);
   const client = clientOf(seat, key, attempts.fetch);
   const from = performance.now();
   const effort = () => ({
     ms: Math.round(performance.now() - from),
-    retries: attempts.retries(),
-    waited: attempts.waited(),
+    retries: attempts.retries,
+    waited: attempts.waited,
   });
   try {
     const sent = client.post('/chat/completions', {
@@ -223,14 +224,14 @@ export async function askOnce(
       signal: AbortSignal.any([signal, attempts.over]),
     });
     const { status, headers } = await sent.asResponse();
-    const read = attempts.read();
+    const read = attempts.read;
     if (read?.type !== 'answer') throw new Error('an answer with a successful status was not read');
     const { answer, isStreamed } = read;
     return { status, headers, isStreamed, answer, failure: null, refused: null, ...effort() };
   } catch (error) {
     const said = failureIn(error);
-    const own = attempts.failure();
-    const refused = said?.type === 'refused' ? { ...said, waited: attempts.waited() } : null;
+    const own = attempts.failure;
+    const refused = said?.type === 'refused' ? { ...said, waited: attempts.waited } : null;
     const failure = own instanceof Fault || !signal.aborted ? (own ?? refused ?? said) : said;
     if (!failure) throw error;
     const { status, headers } = error instanceof APIError ? error : { status: undefined, headers: undefined };

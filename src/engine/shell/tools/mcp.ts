@@ -10,7 +10,7 @@ import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { fillPlaceholders } from '../keys/placeholders.ts';
-import { redacted, redactedValue, secretNames } from '../keys/secrets.ts';
+import { redacted, redactedNumber, redactedValue, secretNames } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
 import { McpConnection, namesSession } from '../mcp/connection.ts';
@@ -345,9 +345,10 @@ class McpInstance implements ToolSource {
         this.#log(
           `MCP server "${this.#declared.name}": after ${name}, the list of its tools has changed. ${keptTools}`,
         );
-      const redact = (text: string) =>
-        options.keepsSecrets && !result.isError ? this.#instance.mask(text) : this.#redact(text);
-      const data = result.data === undefined ? undefined : withTexts(result.data, redact);
+      const isKept = options.keepsSecrets && !result.isError;
+      const redact = (text: string) => (isKept ? this.#instance.mask(text) : this.#redact(text));
+      const number = isKept ? undefined : redactedNumber;
+      const data = result.data === undefined ? undefined : withTexts(result.data, redact, number);
       return {
         content: redact(result.content),
         isError: result.isError,

@@ -2,8 +2,8 @@ import type { CodeTool, ToolContext as DomainContext, Sync } from '../../authori
 import type { World } from '../../core/domain/domain.ts';
 import type { Side } from '../../core/domain/tool.ts';
 import type { Writes } from '../../core/events/event.ts';
+import { createdId } from '../../core/values/createdIds.ts';
 import type { JsonObject } from '../../core/values/json.ts';
-import type { Random } from '../../core/values/random.ts';
 import {
   type Database,
   type DatabaseDraft,
@@ -81,13 +81,9 @@ function openSides(
       userDb: viewOf('user'),
       now: context.now,
       random: context.random,
-      id: (prefix) => idOf(context.random, prefix),
+      id: (prefix) => createdId(context.random, prefix),
     },
   };
-}
-
-function idOf(random: Random, prefix = ''): string {
-  return `${prefix}${10_000_000 + random.integer(90_000_000)}`;
 }
 
 function concluded(call: CodeCall, { open }: Sides, result: unknown): ToolOutcome {
