@@ -128,7 +128,7 @@ it('paths that a model takes well are ok', async () => {
   expect(reported(out).live?.paths.map(({ calls }) => calls > 0)).toEqual([true, true, true, true, true]);
 });
 
-it('a request counts whose answer the seat refuses, and a path without a request was not tried', async () => {
+inFullSuite('a request counts whose answer the seat refuses, and a path without a request was not tried', async () => {
   const { url } = await modelServer(() => 'How can I help you today?');
   const { out } = await doctor(['--live', url, '--model', 'flipped', '--only', 'user', '--json']);
   expect(reported(out).live?.paths).toMatchObject([

@@ -128,7 +128,7 @@ compare: [[sft, sft+grpo]]
     'whole',
   );
 
-  test('every stage is run once, and the arms are set against each other', async () => {
+  inFullSuite('every stage is run once, and the arms are set against each other', async () => {
     const out = join(folder, 'whole');
     const run = await rehearsal('experiment', file, '--out', out, '--python', python);
     expect(run).toMatchObject({ code: 0 });

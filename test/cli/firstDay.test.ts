@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalUntil } from '../support/terminal.ts';
 
@@ -53,7 +54,7 @@ test('run warns where a gold action fails, since the reward then says nothing', 
   expect(err).toContain('warning: the gold action renew_loan failed. The expected database is without it');
 });
 
-test('eval and its reports warn where a gold action fails', async () => {
+inFullSuite('eval and its reports warn where a gold action fails', async () => {
   const folder = changed('tools.ts', 'loan.renewals += 1;', "throw new Error('kaboom');");
   const out = join(scratch, 'gold-fails');
   const warning = 'renew-small-boats: the gold action renew_loan failed. The expected database is without it';

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Answer, completion, endpoint } from '../support/endpoint.ts';
-import { sampled } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -40,7 +40,7 @@ test('a rollout that infrastructure ended is rerun by the same command, without 
   expect(asked()).toBe(7);
 });
 
-test('a rollout that is run again and interrupted is unfinished, and the same command finishes it', async () => {
+inFullSuite('a rollout that is run again and interrupted is unfinished, and the same command finishes it', async () => {
   const { run, evaluate } = await evaluation((request) => request === 4);
   await evaluate();
   expect(await evaluate('--budget-tokens', '1')).toMatchObject({ code: 2, err: expect.stringContaining('budget') });

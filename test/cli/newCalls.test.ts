@@ -48,7 +48,7 @@ const trials: readonly Trial[] = [
   },
 ];
 
-test.each(sampled(trials, 2))(
+test.each(sampled(trials, 4))(
   'each call that may change something is approved first: a server $server',
   async ({ server, tools, works = Number.MAX_SAFE_INTEGER, flags = [], approved, made }) => {
     const named = server.replaceAll(' ', '-');

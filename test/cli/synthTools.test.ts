@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readSelection } from '../../src/synthesis/synthesisFolder.ts';
 import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -82,7 +83,7 @@ train: [assertions]
 `,
   });
 
-test('a real MCP server and a simulated tool give successes and near-misses alike', async () => {
+inFullSuite('a real MCP server and a simulated tool give successes and near-misses alike', async () => {
   const { url } = await modelServer(() =>
     JSON.stringify({
       result: { tracking: 'T1' },

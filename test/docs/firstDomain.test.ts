@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { inRoot } from '../../scripts/repository.ts';
 import { commandWords } from '../../src/authoring/domains/commandWords.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
@@ -14,7 +15,7 @@ const blocks = [...page.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].map
   ([, language = '', file, text = '']) => ({ language, file, text }),
 );
 
-test('a reader who writes the files and runs the commands of the page has a sound domain', async () => {
+inFullSuite('a reader who writes the files and runs the commands of the page has a sound domain', async () => {
   const cwd = temporaryFolder('first-domain');
   const printed: string[] = [];
   for (const { language, file, text } of blocks) {

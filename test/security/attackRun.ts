@@ -18,6 +18,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { killTree } from '../../scripts/processTree.ts';
 import { inRoot } from '../../scripts/repository.ts';
 import { programPath } from '../../src/engine/shell/processes/sandbox.ts';
 import { hashOf } from '../support/approval.ts';
@@ -245,6 +246,9 @@ throw new Error('@@' + JSON.stringify(answers) + '@@');
 const host = `const { spawn } = process.getBuiltinModule('node:child_process');
 spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' }).on('exit', () => process.exit());`;
 
+/** The time for attacks that share a process, in ms. Node.js hangs in rare cases when it has no room for memory. */
+const limitMs = 150_000;
+
 /** Loads a domain with the command line, or its tools with a plain runtime. */
 async function run(
   mode: Mode,
@@ -269,7 +273,15 @@ async function run(
     stream?.setEncoding('utf8').on('data', (text: string) => {
       said += text;
     });
-  const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const isLate = Promise.withResolvers<'late'>();
+  const timer = setTimeout(isLate.resolve, limitMs, 'late');
+  const ended = await Promise.race([once(child, 'close') as Promise<[number | null, string | null]>, isLate.promise]);
+  clearTimeout(timer);
+  if (ended === 'late') {
+    killTree(child.pid ?? 0);
+    throw new Error(`${file} did not end within ${limitMs / 1000} s`);
+  }
+  const [, signal] = ended;
   const line = said.split('\n').find((each) => each.startsWith('{"error":')) ?? '{}';
   const { error } = JSON.parse(line) as { readonly error?: { readonly code: string; readonly message: string } };
   const answers = /@@(\[.*?\])@@/s.exec(error?.message ?? said)?.[1] ?? '[]';

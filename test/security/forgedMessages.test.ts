@@ -4,6 +4,7 @@ import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { workerMessageIn } from '../../src/engine/shell/workers/workerMessageSchema.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
+import { sampled } from '../support/suite.ts';
 import { messagesOfItself, play, say } from './forgeries.ts';
 
 // Forged messages of domain code in its worker's name, and the supervisor's reaction. attacks.test.ts has other attacks.
@@ -38,7 +39,7 @@ test.each(['ws://10.0.0.1:9229/x', 'http://127.0.0.1:9229/x', 'ws://127.0.0.1:92
   },
 );
 
-test.each(messagesOfItself)('code that says %s when it loads is refused', async (message) => {
+test.each(sampled(messagesOfItself, 3))('code that says %s when it loads is refused', async (message) => {
   const code = `${toolsHead}const { writeSync } = process.getBuiltinModule('node:fs'); ${say(`'m\\t${message}'`)}`;
   const loaded = loadDomain(domain([], { 'tools.ts': code }));
   await expect(openSupervisor(loaded)).rejects.toMatchObject({ failure: forged });

@@ -36,7 +36,7 @@ const attacks: readonly (readonly [what: string, code: string, failure: object])
   ['says so and never comes back', `for (;;) { ${mark(0, 0)} ${mark(28, 'Date.now() >>> 0')} }`, silent],
 ];
 
-test.each(sampled(attacks, 2))('code that %s ends its rollout without a reward', async (_, attack, failure) => {
+test.each(sampled(attacks, 4))('code that %s ends its rollout without a reward', async (_, attack, failure) => {
   const { closed } = await play(attack, 'scripted', { ...limits, silenceMs: failure === silent ? 300 : 120_000 });
   expect(closed).toMatchObject({ reward: null, failure: { who: 'environment', ...failure } });
 });

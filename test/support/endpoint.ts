@@ -26,12 +26,27 @@ export async function endpoint(
     const sent = Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
     response.writeHead(status, Object.fromEntries(sent)).end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  await listenAnew(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+const usedPorts = new Set<number>();
+
+/** Listens at a port that no endpoint of this process had before: the limits of an endpoint are remembered. */
+async function listenAnew(server: Server): Promise<void> {
+  for (;;) {
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    if (!usedPorts.has(port)) {
+      usedPorts.add(port);
+      return;
+    }
+    await new Promise((done) => server.close(done));
+  }
 }
 
 /** Returns a chat completion with a message of the assistant. */

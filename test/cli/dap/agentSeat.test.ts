@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { approveAgent } from '../../support/approval.ts';
 import { modelServer } from '../../support/modelServer.ts';
 import { calling } from '../../support/scriptedModel.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { sharedSession as session } from './harness.ts';
 
@@ -42,7 +43,7 @@ test('an agent of published SDKs is stepped through: its calls stop on tools and
   expect(bodies).toHaveLength(3);
 });
 
-test('the exact request is shown for the step that is looked at, and for those that a fork shares', async () => {
+inFullSuite('the exact request is shown for the step that is looked at, and for those that a fork shares', async () => {
   const { url, bodies } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
   const run = session();
   const agent = `agent:${agentAt(url)}`;

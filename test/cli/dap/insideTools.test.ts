@@ -114,29 +114,32 @@ describe('stepping into a tool', () => {
     expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write/);
   });
 
-  test('the rollout waits for the person: no time-out counts, and its recording is that of any other', async () => {
-    const hasty = join(temporaryFolder('rehearsal'), 'order-desk');
-    cpSync(domain, hasty, { recursive: true });
-    const limitMs = 500;
-    appendFileSync(join(hasty, 'domain.yaml'), `toolTimeoutMs: ${limitMs}\n`);
-    const run = session();
-    const breakpoints = { [join(hasty, 'tools.ts')]: declared() };
-    await run.begin({ domain: hasty, task: 'lamp-variant' }, { breakpoints, ...editor });
-    const child = attaching(run);
-    const after = run.client.events.length;
-    await run.client.request('stepIn', { threadId: 1 });
-    const client = await child;
-    await client.paused();
-    const from = await evaluated(client, 'performance.now()');
-    await expect.poll(() => evaluated(client, 'performance.now()'), patience).toBeGreaterThan(from + 1.5 * limitMs);
-    await client.send('Debugger.resume');
-    expect(text(await run.client.event('stopped', after))).toBe('toolReturned');
-    expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write/);
-    const whole = session();
-    await whole.begin({ domain: hasty, task: 'lamp-variant', noStopAtEnd: true });
-    const lines = await Promise.all([run, whole].map(linesOf));
-    expect(lines[0]).toEqual(lines[1]);
-  });
+  inFullSuite(
+    'the rollout waits for the person: no time-out counts, and its recording is that of any other',
+    async () => {
+      const hasty = join(temporaryFolder('rehearsal'), 'order-desk');
+      cpSync(domain, hasty, { recursive: true });
+      const limitMs = 500;
+      appendFileSync(join(hasty, 'domain.yaml'), `toolTimeoutMs: ${limitMs}\n`);
+      const run = session();
+      const breakpoints = { [join(hasty, 'tools.ts')]: declared() };
+      await run.begin({ domain: hasty, task: 'lamp-variant' }, { breakpoints, ...editor });
+      const child = attaching(run);
+      const after = run.client.events.length;
+      await run.client.request('stepIn', { threadId: 1 });
+      const client = await child;
+      await client.paused();
+      const from = await evaluated(client, 'performance.now()');
+      await expect.poll(() => evaluated(client, 'performance.now()'), patience).toBeGreaterThan(from + 1.5 * limitMs);
+      await client.send('Debugger.resume');
+      expect(text(await run.client.event('stopped', after))).toBe('toolReturned');
+      expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write/);
+      const whole = session();
+      await whole.begin({ domain: hasty, task: 'lamp-variant', noStopAtEnd: true });
+      const lines = await Promise.all([run, whole].map(linesOf));
+      expect(lines[0]).toEqual(lines[1]);
+    },
+  );
 
   test('another movement goes past the call, and asks for nothing', async () => {
     const run = await atTheCall();

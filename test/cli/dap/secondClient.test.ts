@@ -2,14 +2,15 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DebugClient } from '@vscode/debugadapter-testsupport';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { commandLine } from '../../support/commandLine.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, policy, ruleLine } from './harness.ts';
 
 const command = pathToFileURL(commandLine).href;
 
-test('a client that this project did not write goes to a breakpoint, a step back and into a fork', async () => {
+inFullSuite('a client that this project did not write goes to a breakpoint, a step back and into a fork', async () => {
   const runs = temporaryFolder('rehearsal-runs');
   // It starts a program without arguments.
   const program = join(runs, 'dap.mjs');

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
 import { eventually, next, orderDesk } from './desk.ts';
+import { inFullSuite } from './fullSuite.ts';
 
 describe('Rehearsal: Show Exact Request', () => {
   const bodies: string[] = [];
@@ -29,7 +30,7 @@ describe('Rehearsal: Show Exact Request', () => {
     server.close();
   });
 
-  it('opens what the model was sent for the step that is shown, byte for byte', async () => {
+  inFullSuite('opens what the model was sent for the step that is shown, byte for byte', async () => {
     const agent = `openai:m@http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     const launch = {
       type: 'rehearsal',

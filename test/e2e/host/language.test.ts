@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { outageTask } from '../support/outageTask.ts';
 import { copyOfDesk, eventually, next, orderDesk, positionOf, rehearse, show, toldAt } from './desk.ts';
+import { inFullSuite } from './fullSuite.ts';
 
 const execute = vscode.commands.executeCommand;
 
@@ -91,7 +92,7 @@ describe('language features in the order desk', () => {
     }
   });
 
-  it('plays a task with the person as its user, in the Debug Console', async () => {
+  inFullSuite('plays a task with the person as its user, in the Debug Console', async () => {
     const started = next(vscode.debug.onDidStartDebugSession);
     assert.equal(await execute('rehearsal.task.play', { type: 'task', folder, task: 'mistaken-order' }), true);
     const session = await started;

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { cancellingAgent } from '../../support/scriptedAgents.ts';
 import { type ScriptedModel, serveModel } from '../../support/scriptedModel.ts';
 import { applyAndSave, orderDesk, show } from './desk.ts';
+import { isFullSuite } from './fullSuite.ts';
 
 type Manifest = { contributes: { languageModelTools: { name: string }[] } };
 
@@ -44,9 +45,7 @@ describe('tools for the editor’s own agent', () => {
   });
 });
 
-const isFull = process.env['REHEARSAL_SUITE'] === 'full';
-
-(isFull ? describe : describe.skip)('an agent of the editor improves a policy with these tools', () => {
+(isFullSuite ? describe : describe.skip)('an agent of the editor improves a policy with these tools', () => {
   const settings = () => vscode.workspace.getConfiguration('rehearsal.model');
   const path = join(orderDesk(), 'policy.md');
   const right = readFileSync(path, 'utf8');

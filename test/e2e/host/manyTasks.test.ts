@@ -8,10 +8,10 @@ import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
 import { DomainsTree } from '../../../src/extension/views/domainsTree.ts';
 import { copyOfDesk } from './desk.ts';
+import { isFullSuite } from './fullSuite.ts';
 
-const isFull = process.env['REHEARSAL_SUITE'] === 'full';
 /** The number of tasks in each file. */
-const sizes = isFull ? [1250, 1250, 1250, 1250] : [1, 1, 1250, 1250];
+const sizes = isFullSuite ? [1250, 1250, 1250, 1250] : [1, 1, 1250, 1250];
 const total = sizes.reduce((sum, size) => sum + size, 0);
 
 describe('a domain with thousands of tasks', () => {

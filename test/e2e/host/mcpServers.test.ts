@@ -8,6 +8,7 @@ import * as vscode from 'vscode';
 import { mcpServers } from '../../../src/extension/assistant/mcpServers.ts';
 import type { Context } from '../../../src/extension/commandLine/context.ts';
 import { eventually, orderDesk } from './desk.ts';
+import { inFullSuite } from './fullSuite.ts';
 
 const execute = vscode.commands.executeCommand;
 const { token } = new vscode.CancellationTokenSource();
@@ -17,7 +18,7 @@ const database = () => readFileSync(join(orderDesk(), 'database.json'), 'utf8');
 const server = 'rehearsal.rehearsal/order-desk (scratch database)';
 
 describe('the tools of a domain as an MCP server', () => {
-  it('are served by the command that is offered, on a database that is gone afterwards', async () => {
+  inFullSuite('are served by the command that is offered, on a database that is gone afterwards', async () => {
     const extension = vscode.extensions.getExtension('rehearsal.rehearsal');
     const context = {
       cli: join(extension?.extensionPath ?? '', 'dist', 'rehearsal.mjs'),
@@ -52,7 +53,7 @@ describe('the tools of a domain as an MCP server', () => {
     assert.equal(database(), before);
   });
 
-  it('are tools of the editor once its agent starts the server', async () => {
+  inFullSuite('are tools of the editor once its agent starts the server', async () => {
     const before = database();
     const named = (tool: string) => vscode.lm.tools.find(({ name }) => /^mcp_/.test(name) && name.endsWith(tool));
     assert.equal(named('cancel_order'), undefined);

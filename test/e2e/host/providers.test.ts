@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { checkFiles, readFiles } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { saveFilesOf } from '../../../src/extension/workspace/workspaceDomains.ts';
 import { audit, copyOf, eventually, foundIn, lineOf, positionOf, show, toldAt } from './desk.ts';
+import { inFullSuite, isFullSuite } from './fullSuite.ts';
 import { type Sample, samples } from './samples.ts';
 
 const execute = vscode.commands.executeCommand;
@@ -50,7 +51,6 @@ async function coloursOf(uri: vscode.Uri): Promise<ReadonlyMap<number, readonly 
   return colours;
 }
 
-const isFull = process.env['REHEARSAL_SUITE'] === 'full';
 /** Kinds of completions that were tested; the quick suite tests each kind once, `npm run test:full` in each sample. */
 const completed = new Set<string>();
 /** The sample for tests that need only one in the quick suite: it has two databases, and tools of two sides. */
@@ -68,7 +68,7 @@ function testSample(sample: Sample): void {
   });
 
   for (const [what, file, behind, text, expected] of sample.completions) {
-    const isTried = isFull || !completed.has(what);
+    const isTried = isFullSuite || !completed.has(what);
     completed.add(what);
     (isTried ? it : it.skip)(`completes ${what}`, async () => {
       // The arguments of a tool are known only after its code has described it in the background.
@@ -80,7 +80,7 @@ function testSample(sample: Sample): void {
     });
   }
 
-  const test = isFull || sample.name === main ? it : it.skip;
+  const test = isFullSuite || sample.name === main ? it : it.skip;
 
   test('describes the name under the mouse', async () => {
     for (const [file, words, told] of sample.hovers) {
@@ -198,7 +198,7 @@ function testSample(sample: Sample): void {
     );
   });
 
-  (isFull || sample.name === main ? describe : describe.skip)('renames', () => testRenames(sample, folder));
+  (isFullSuite || sample.name === main ? describe : describe.skip)('renames', () => testRenames(sample, folder));
 }
 
 /**
@@ -252,7 +252,7 @@ function testRenames({ renames }: Sample, folder: string): void {
     assert.deepEqual(checkFiles(readFiles(folder)).diagnostics, []);
   });
 
-  it('and the audit of the renamed domain finds nothing', async () => {
+  inFullSuite('and the audit of the renamed domain finds nothing', async () => {
     const count = await audit(folder);
     assert.deepEqual([foundIn(folder), count], [[], 0]);
   });

@@ -15,6 +15,7 @@ import {
 import { faultySamples, plantedTogether, sampleFiles } from '../../engine/shell/audit/sampleFaults.ts';
 import type { Files } from '../../engine/shell/load/domainFolder.ts';
 import { applyAndSave, audit, check, eventually, found, show } from './desk.ts';
+import { inFullSuite, isFullSuite } from './fullSuite.ts';
 
 const execute = vscode.commands.executeCommand;
 
@@ -81,7 +82,6 @@ async function fixOfDomain({ uri }: vscode.TextDocument): Promise<vscode.CodeAct
   return actions.find(({ title }) => title.endsWith('of the domain'));
 }
 
-const isFull = process.env['REHEARSAL_SUITE'] === 'full';
 /**
  * A code of each kind of file, all in one domain. The first is in domain.yaml, and nothing else is read while that is
  * broken. The last is found by an audit, which needs a domain without errors. `npm run test:full` tries every fix here,
@@ -97,7 +97,7 @@ const tried = [
   'tool/undeclared-write',
 ].flatMap((code) => fixableFaults.find((fault) => fault.code === code) ?? []);
 
-for (const faults of isFull ? fixableFaults.map((fault) => [fault]) : [tried])
+for (const faults of isFullSuite ? fixableFaults.map((fault) => [fault]) : [tried])
   describe('the quick fix', () => testFixes(faults));
 
 /** Plants faults in one domain, fixes one after the other, and audits the domain once. */
@@ -166,38 +166,35 @@ describe('all quick fixes', () => {
   });
 
   for (const sample of faultySamples) {
-    (isFull ? it : it.skip)(
-      `fixes every kind of fault of ${sample} at once, and the audit is clean after it`,
-      async () => {
-        const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
-        const files = sampleFiles(extensionPath, sample);
-        const folder = folderOf(files);
-        try {
-          await audit(folder);
-          const clean = codesIn(folder).toSorted();
-          assert.deepEqual(unsound(folder), []);
-          const { files: broken, count } = plantedTogether(files, sample);
-          folderOf(broken, folder);
-          // Nothing else is read while domain.yaml is broken, so its own faults come first.
-          const { document } = await show(join(folder, 'domain.yaml'));
-          await eventually(() => assert.ok(found(document.uri).length > 0));
-          const [own] = await actionsAt(document.uri, new vscode.Range(0, 0, 0, 0), vscode.CodeActionKind.SourceFixAll);
-          assert.ok(own?.edit, 'no fix of the file');
-          await applyAndSave(own.edit);
-          await check(folder);
-          const { document: policy } = await show(join(folder, 'policy.md'));
-          await eventually(() => assert.ok(found(policy.uri).length > 0));
-          const all = await fixOfDomain(policy);
-          assert.ok(all?.edit, 'no fix of the domain');
-          await applyAndSave(all.edit);
-          await audit(folder);
-          assert.deepEqual(unsound(folder), []);
-          assert.deepEqual(codesIn(folder).toSorted(), clean);
-          assert.ok(count > 20, `${count} faults`);
-        } finally {
-          await remove(folder);
-        }
-      },
-    );
+    inFullSuite(`fixes every kind of fault of ${sample} at once, and the audit is clean after it`, async () => {
+      const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
+      const files = sampleFiles(extensionPath, sample);
+      const folder = folderOf(files);
+      try {
+        await audit(folder);
+        const clean = codesIn(folder).toSorted();
+        assert.deepEqual(unsound(folder), []);
+        const { files: broken, count } = plantedTogether(files, sample);
+        folderOf(broken, folder);
+        // Nothing else is read while domain.yaml is broken, so its own faults come first.
+        const { document } = await show(join(folder, 'domain.yaml'));
+        await eventually(() => assert.ok(found(document.uri).length > 0));
+        const [own] = await actionsAt(document.uri, new vscode.Range(0, 0, 0, 0), vscode.CodeActionKind.SourceFixAll);
+        assert.ok(own?.edit, 'no fix of the file');
+        await applyAndSave(own.edit);
+        await check(folder);
+        const { document: policy } = await show(join(folder, 'policy.md'));
+        await eventually(() => assert.ok(found(policy.uri).length > 0));
+        const all = await fixOfDomain(policy);
+        assert.ok(all?.edit, 'no fix of the domain');
+        await applyAndSave(all.edit);
+        await audit(folder);
+        assert.deepEqual(unsound(folder), []);
+        assert.deepEqual(codesIn(folder).toSorted(), clean);
+        assert.ok(count > 20, `${count} faults`);
+      } finally {
+        await remove(folder);
+      }
+    });
   }
 });

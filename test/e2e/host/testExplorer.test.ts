@@ -15,6 +15,7 @@ import { runTests } from '../../../src/extension/testing/testRun.ts';
 import { domainRow } from '../../../src/language/service/domainRow.ts';
 import { outageTask } from '../support/outageTask.ts';
 import { copyOfDesk, eventually, rehearse } from './desk.ts';
+import { inFullSuite } from './fullSuite.ts';
 
 type Told = { readonly what: string; readonly of: string; readonly rest: readonly unknown[] };
 
@@ -263,7 +264,7 @@ describe('the Test Explorer', () => {
     await tree.read(folder);
   });
 
-  it('a run of the command line is shown once, and again only when more of it is finished', async () => {
+  inFullSuite('a run of the command line is shown once, and again only when more of it is finished', async () => {
     const out = join(workOf('runs', folder), 'from-a-terminal');
     const terminal = (trials: number) =>
       rehearse(

@@ -75,7 +75,7 @@ test('a rollout runs against the server, and the reward is read from its state',
   expect((await rehearsal('verify', run)).code).toBe(0);
 });
 
-test('an old run is graded again from the recorded state of the server', async () => {
+inFullSuite('an old run is graded again from the recorded state of the server', async () => {
   const regraded = async () => {
     const { out } = await rehearsal('regrade', run, '--json');
     return (JSON.parse(out) as { rollouts: { before: number; after: number; reason: string }[] }).rollouts;

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { approveDomain } from '../../../support/approval.ts';
 import { inFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
@@ -98,7 +98,7 @@ inFullSuite('a list in another order is named, and its schema is left to the ser
   expect(out).toMatch(/info tool\/strict-schema .*list_rows.* The schema is that of its server/);
 });
 
-test('a misspelt volatile name is named, before what follows from it', async () => {
+inFullSuite('a misspelt volatile name is named, before what follows from it', async () => {
   const { code, out } = await audited('    volatile: [rowz]\n');
   expect(code).toBe(1);
   expect(out.replace(/\n +/g, ' ')).toMatch(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { applyFixes } from '../../../../src/engine/shell/domain/fixes.ts';
 import { type Soundness, soundness, soundnessOf } from '../../../../src/engine/shell/domain/soundness.ts';
@@ -273,6 +273,17 @@ const cases: readonly Case[] = [
   ],
   [
     'E15',
+    'a prefix of ids that ends with a digit',
+    changed(
+      'tools.ts',
+      "back = true;\n    return 'ok';",
+      "back = true;\n    return String('id' in db || id('R2026'));",
+    ),
+    'tools.ts:30 tool/id-prefix',
+    'End the prefix with another character',
+  ],
+  [
+    'E15',
     'a write that is not as idempotent as it says',
     changed(
       'tools.ts',
@@ -401,7 +412,7 @@ it('an audit that is cancelled says so and judges nothing', async () => {
   expect(audited).toMatchObject({ isCancelled: true, diagnostics: [], undecided: [] });
 });
 
-test('progress is reported after every rollout, with one total, and never goes back', async () => {
+inFullSuite('progress is reported after every rollout, with one total, and never goes back', async () => {
   const { loaded } = await look(folderOf(lendingDesk));
   const told: (readonly [done: number, total: number])[] = [];
   const { rollouts } = await audit(loaded, {
@@ -437,7 +448,7 @@ it('a gated rule that no gold rollout could evaluate is an error', async () => {
   expect(all[0]?.message).toMatch(/^The gated rule not-reserved was not evaluated in any gold rollout: .*two dates/);
 });
 
-it('a rule without a gate that no gold rollout could evaluate is a warning', async () => {
+inFullSuite('a rule without a gate that no gold rollout could evaluate is a warning', async () => {
   const rule =
     '{ rule: not-reserved, check: onlyIf, tools: [renew_loan], condition: "not db.loans[args.loan].reserved" }';
   const { lines, all } = await findings(
@@ -447,7 +458,7 @@ it('a rule without a gate that no gold rollout could evaluate is a warning', asy
   expect(all[0]?.message).toMatch(/^The rule not-reserved was not evaluated in any gold rollout: .*two dates/);
 });
 
-it('a second check of a gated rule that no gold rollout reaches is an error', async () => {
+inFullSuite('a second check of a gated rule that no gold rollout reaches is an error', async () => {
   const first = `- { rule: not-reserved, check: onlyIf, tools: [renew_loan], gate: true, condition: "not db.loans[args.loan].reserved" }\n`;
   const second = `- { rule: not-reserved, check: onlyIf, tools: [lend], gate: true, condition: "args.loan != 'L2'" }\n`;
   const { lines } = await findings({
@@ -474,7 +485,7 @@ it('a tool that crashes is named with its line', async () => {
   expect(found?.hint).toBe('Correct the tool.');
 });
 
-it('a tool in Python that crashes is named with its line', async () => {
+inFullSuite('a tool in Python that crashes is named with its line', async () => {
   const python =
     'from rehearsal import tool\n\n@tool(effect="write")\ndef return_loan(db, ctx, loan: str):\n    """Take it back."""\n    return ctx.nw\n';
   const { all } = await findings({
@@ -487,7 +498,7 @@ it('a tool in Python that crashes is named with its line', async () => {
   );
 });
 
-it('a failing gold action is reported next to another tool that is not repeatable', async () => {
+inFullSuite('a failing gold action is reported next to another tool that is not repeatable', async () => {
   const { all } = await findings({
     ...lendingDesk,
     'tools.ts': String(lendingDesk['tools.ts'])
@@ -555,7 +566,7 @@ inFullSuite(
   },
 );
 
-it('an action that fails is named, and not the rule that is broken because of it', async () => {
+inFullSuite('an action that fails is named, and not the rule that is broken because of it', async () => {
   const { lines, all } = await findings({
     ...changed(
       'rules.yaml',

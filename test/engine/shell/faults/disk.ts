@@ -50,6 +50,17 @@ function onDisk(kilobytes: number, folder: string, options = ''): Affected {
 
 export const disks: readonly FaultRow[] = [
   {
+    fault: 'a disk that can only be read',
+    injected: 'a tmpfs mounted read-only',
+    sees: /^rehearsal eval: /,
+    kept: untouched,
+    obstacle: mountObstacle,
+    inject: async () => {
+      const affected = onDisk(100, domain([]), '-r');
+      return affected;
+    },
+  },
+  {
     fault: 'a full disk',
     injected: 'a tmpfs with room for half of the record',
     sees: /could not be run: .*the disk is full/,
@@ -59,17 +70,6 @@ export const disks: readonly FaultRow[] = [
       const folder = telling();
       const pages = Math.ceil((0.6 * (await bytesOf(folder))) / 4096);
       return onDisk(4 * pages + 24, folder);
-    },
-  },
-  {
-    fault: 'a disk that can only be read',
-    injected: 'a tmpfs mounted read-only',
-    sees: /^rehearsal eval: /,
-    kept: untouched,
-    obstacle: mountObstacle,
-    inject: async () => {
-      const affected = onDisk(100, domain([]), '-r');
-      return affected;
     },
   },
   {

@@ -134,17 +134,17 @@ globalThis.Date = class extends Date { constructor(...given) { given.length ? su
 
 export const clocks: readonly FaultRow[] = [
   {
-    fault: 'a clock that goes backwards',
-    injected: 'every look at the clock of the supervisor finds it a minute earlier',
-    sees: null,
-    kept: scored,
-    inject: () => underClock({}, ['--import', `data:text/javascript,${encodeURIComponent(backwards)}`]),
-  },
-  {
     fault: 'another time zone',
     injected: 'TZ=Pacific/Kiritimati, 14 hours before UTC',
     sees: null,
     kept: scored,
     inject: () => underClock({ TZ: 'Pacific/Kiritimati', LANG: 'de_DE.UTF-8' }),
+  },
+  {
+    fault: 'a clock that goes backwards',
+    injected: 'every look at the clock of the supervisor finds it a minute earlier',
+    sees: null,
+    kept: scored,
+    inject: () => underClock({}, ['--import', `data:text/javascript,${encodeURIComponent(backwards)}`]),
   },
 ];

@@ -120,7 +120,7 @@ inFullSuite('rehearsal mcp passes all scenarios for servers but those that are d
   await conformance('server', '--url', await served(servedDomain()), '--suite', 'all', '--expected-failures', expected);
 });
 
-test.each(sampled(['parcel-desk', 'help-line', 'library-desk', 'order-desk'], 4))(
+inFullSuite.each(['parcel-desk', 'help-line', 'library-desk', 'order-desk'])(
   'rehearsal mcp passes what is about every server with the tools of %s',
   async (name) => {
     const url = await served(inRoot('domains', name));

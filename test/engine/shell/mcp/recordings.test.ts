@@ -15,7 +15,7 @@ import {
   textResult,
 } from '../../../support/rawMcpServer.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
-import { sampled } from '../../../support/suite.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
@@ -299,7 +299,7 @@ const states = {
 };
 
 describe.each(sampled(['replay', 'snapshot'] as const, 2))('with state: %s', (state) => {
-  test('recordings of every behaviour are verified, replayed and forked', async () => {
+  inFullSuite('recordings of every behaviour are verified, replayed and forked', async () => {
     const { url, sessions } = await counters();
     const writes = JSON.stringify([...cases.map(({ tool }) => tool), 'restore']);
     const rename = JSON.stringify(Object.fromEntries(behaviours.map((_, at) => [toolOf(at), nameOf(at)])));

@@ -84,7 +84,7 @@ const rowsAfter: readonly (readonly [calls: readonly string[], rows: object[]])[
   ],
 ];
 
-test.each(sampled(rowsAfter, 2))('a snapshot with rows goes back as a list after %j', async (calls, rows) => {
+test.each(sampled(rowsAfter, 6))('a snapshot with rows goes back as a list after %j', async (calls, rows) => {
   const { played, fork, restored } = await playedAndForked({
     keys: ofRows,
     calls,

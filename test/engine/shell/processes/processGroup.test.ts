@@ -128,8 +128,11 @@ const launchers = {
 const isInstalled = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
 
 test.for(
-  (['npx', 'uvx'] as const).flatMap((launcher) =>
-    (['exit', 'SIGINT', 'SIGKILL'] as const).map((end) => [launcher, end] as const),
+  sampled(
+    (['npx', 'uvx'] as const).flatMap((launcher) =>
+      (['exit', 'SIGINT', 'SIGKILL'] as const).map((end) => [launcher, end] as const),
+    ),
+    4,
   ),
 )('a server that %s started ends with its launcher: %s', async ([launcher, end], { skip }) => {
   skip(!existsSync('/proc'), 'there is no /proc');
