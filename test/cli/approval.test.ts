@@ -490,6 +490,74 @@ describe('a program that an approved command names', () => {
     expect(asked()).not.toBeNull();
   });
 
+  const npx = '{ command: npx, args: [-y, "@scope/server-x@1"] }';
+  const uvx = '{ command: uvx, args: [server-x] }';
+  const compose = '{ command: docker, args: [compose, run, shop] }';
+  const python = '{ command: ../.venv/bin/python, args: [server.mjs] }';
+  const ownPython = '{ command: ./python/bin/python3, args: [server.mjs] }';
+  const path = '{ command: python3, args: [-m, shop], env: { PYTHONPATH: ../lib } }';
+  test.each<readonly [server: string, file: string, isAsked: boolean]>([
+    ...['desk/.npmrc', '.npmrc', 'desk/package.json', 'node_modules/.bin/@scope/server-x'].map(
+      (file) => [npx, file, true] as const,
+    ),
+    [npx, 'desk/node_modules/@scope/server-x/package.json', true],
+    ['{ command: npx, args: [server-x], cwd: "${domainFolder}/.." }', '.npmrc', true],
+    ['{ command: sh, args: [-c, "npx server-x"] }', '.npmrc', true],
+    ['{ command: bunx, args: [server-x] }', 'bunfig.toml', true],
+    ...['desk/uv.toml', 'uv.toml', 'desk/pyproject.toml', 'pyproject.toml'].map((file) => [uvx, file, true] as const),
+    ...['desk/compose.yaml', 'docker-compose.yml', 'desk/.env', 'desk/app/Dockerfile'].map(
+      (file) => [compose, file, true] as const,
+    ),
+    ['{ command: docker, args: [compose, -f, ../stack.yml, up] }', 'stack.yml', true],
+    ['{ command: docker-compose, args: [-f, ../deploy/stack.yml, up] }', 'deploy/.env', true],
+    ['{ command: dnx, args: [server-x] }', 'nuget.config', true],
+    ...['pyvenv.cfg', 'lib/python3.12/site-packages/a.pth', 'lib/python3.12/site-packages/sitecustomize.py'].flatMap(
+      (file) => [[python, `.venv/${file}`, true] as const, [ownPython, `desk/python/${file}`, true] as const],
+    ),
+    ['{ command: uv, args: [run, shop] }', 'desk/.venv/lib/python3.12/site-packages/a.pth', true],
+    [path, 'lib/sitecustomize.py', true],
+    [npx, 'package.json', false],
+    [npx, 'desk/compose.yaml', false],
+    ['{ command: docker, args: [run, shop] }', 'desk/.env', false],
+    ['{ command: node, args: [server.mjs] }', 'desk/.npmrc', false],
+    [python, '.venv/lib/python3.12/site-packages/a.py', false],
+  ])('is asked about again also if a file chooses what it runs: %s, %s: %s', (server, file, isAsked) => {
+    const root = folderOf({
+      'desk/domain.yaml': command(server),
+      'desk/server.mjs': 'one',
+      'desk/python/bin/python3': 'one',
+      '.venv/bin/python': 'one',
+      'deploy/stack.yml': 'one',
+    });
+    const asked = () => approvalFor(effectsIn(join(root, 'desk')) as Effects);
+    for (const text of ['one', 'two']) {
+      rememberApproval(asked() as Approval, process.env);
+      expect(asked()).toBeNull();
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), text);
+      if (isAsked) expect(asked()?.edited?.files ?? '').not.toMatch(/npmrc|uv\.toml|\.pth|pyvenv|sitecustomize/);
+      expect(asked() !== null).toBe(isAsked);
+      if (!isAsked) return;
+    }
+  });
+
+  test('of the person who writes it is asked about if another folder is copied for it', () => {
+    const task = (setUp: string) => `id: t\npersona: plain\nuser: { goal: Look. }\nactions: []\nsetUp: ${setUp}\n`;
+    const folder = folderOf({
+      'domain.yaml': command(`{ command: node, files: start, args: ["\${instanceFolder}/server.mjs"] }`),
+      'start/server.mjs': 'one',
+      'other/server.mjs': 'one',
+      'tasks/t.task.yaml': task('{}'),
+    });
+    const asked = () => approvalFor(effectsIn(folder) as Effects);
+    const first = asked() as Approval;
+    rememberApproval({ ...first, ...first.edited }, process.env);
+    writeFileSync(join(folder, 'start/server.mjs'), 'two');
+    expect(asked()).toBeNull();
+    writeFileSync(join(folder, 'tasks/t.task.yaml'), task('{ shop: { files: other } }'));
+    expect(asked()).not.toBeNull();
+  });
+
   test.each([
     ['the script of an interpreter', `{ command: ${node}, args: [server.mjs] }`, 'server.mjs', false],
     ['a program in the folder', '{ command: ./server }', 'server', false],

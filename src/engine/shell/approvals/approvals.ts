@@ -5,7 +5,7 @@ import { Fault } from '../files/fault.ts';
 import { readConsents, rememberConsent } from '../keys/consents.ts';
 import { findSandbox } from '../processes/sandbox.ts';
 import { describeEffects, type Effects, hashOfCode, hashOfEffects, unconfined, visible } from './effects.ts';
-import { hashOfPrograms, ownPrograms } from './programFiles.ts';
+import { copiedFolders, hashOfPrograms, ownPrograms } from './programFiles.ts';
 import { isShipped } from './shippedDomains.ts';
 
 /** Environment variable with the hashes that a person approved for this process and those that it starts. */
@@ -103,10 +103,16 @@ function editedApproval(effects: Effects): EditedApproval | null {
   const { path } = effects;
   const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
   const others = hashOfPrograms(effects, (file) => !own.includes(file));
+  const copied = copiedFolders(effects);
   const shown = own.slice(0, shownFiles).map((file) => visible(relative(folder, file)));
   return {
     files: [...shown, ...(own.length > shownFiles ? [`${own.length - shownFiles} more files`] : [])].join(', '),
-    remembered: contentHash([hashOfEffects(effects), others, 'own programs may change']),
+    remembered: contentHash([
+      hashOfEffects(effects),
+      others,
+      'own programs may change',
+      ...(copied.length > 0 ? [copied] : []),
+    ]),
   };
 }
 

@@ -5,6 +5,7 @@ import { withTexts } from '../../core/values/texts.ts';
 import { digestOfBounded, fileLimits, isWithin } from '../files/boundedFile.ts';
 import { filesExceptData } from './codeHash.ts';
 import type { Effects } from './effects.ts';
+import { isSettings, runnerFiles } from './runnerFiles.ts';
 
 /** Suffixes that interpreters add to the name of a program: `node server`, `python -m desk.server`. */
 const endings = ['', '.js', '.mjs', '.cjs', '.ts', '.py', '/index.js', '/__main__.py', '/package.json'];
@@ -37,26 +38,24 @@ const packageOption =
 /** Options of package runners with a value that is not what they run. */
 const packageValue = /^(?:--(?:from|spec|with|with-editable|python|package)|-p)$/;
 
-/** Programs that read what they start from a file in their working folder. */
-const runners: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^(?:npm|pnpm|yarn|bun)(?:\.cmd)?$/i, ['package.json']],
-  [/^node(?:\.exe)?$/i, ['node.config.json']],
-  [/^deno(?:\.exe)?$/i, ['deno.json', 'deno.jsonc', 'package.json']],
-  [/^(?:uv|uvx|poetry|hatch|pdm)(?:\.exe)?$/i, ['pyproject.toml']],
-];
-
 /** Programs that start what a file of theirs names, which may be any file of the folder. */
 const anything =
-  /^(?:npm|pnpm|yarn|g?make|just|task|rake|pipenv|pixi|mise|poetry|hatch|pdm|tox|nox|cargo|gradlew?|mvnw?|dotnet)(?:\.cmd|\.exe|\.bat)?$/i;
+  /^(?:npm|pnpm|yarn|g?make|just|task|rake|pipenv|pixi|mise|poetry|hatch|pdm|tox|nox|cargo|gradlew?|mvnw?|dotnet|(?:docker|podman)-compose)(?:\.cmd|\.exe|\.bat)?$/i;
 
 /** Variables whose files and folders a runtime loads. */
 const loadingVariable =
   /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|NODE_(?:PATH|OPTIONS)|PYTHON\w*|VIRTUAL_ENV|CLASSPATH|_?JAVA\w*|JDK_\w*|RUBY\w*|PERL5?\w*|LUA_\w*|PHP\w*|DENO_\w*|BUN_\w*|GO\w*|MAKE\w*|LD_\w*|DYLD_\w*)$/i;
 
+/** Programs that make and start what compose files and Dockerfiles describe. */
+const container = /^(?:docker|podman)(?:\.exe)?$/i;
+
 const shell = /^(?:(?:ba|z|da|k|fi)?sh|cmd|pwsh|powershell)(?:\.exe)?$/i;
 
+/** Folders of packages. */
+const installed = new Set(['node_modules', '.venv', 'venv']);
+
 /** Folders of packages, and those that other programs write. */
-const others = new Set(['node_modules', '.venv', 'venv', '__pycache__', '.git', '.rehearsal']);
+const others = new Set([...installed, '__pycache__', '.git', '.rehearsal']);
 
 type Named = Pick<Effects, 'path' | 'effects'>;
 
@@ -79,16 +78,48 @@ export function ownPrograms(named: Named): readonly string[] {
   const root = realpathSync(folder);
   return programsOf(named).filter((file) => {
     const real = realpathSync(file);
-    return isWithin(root, real) && !relative(root, real).split(sep).includes('node_modules');
+    return (
+      isWithin(root, real) &&
+      !isSettings(file) &&
+      !relative(root, real)
+        .split(sep)
+        .some((part) => installed.has(part))
+    );
   });
 }
 
 const rootOf = ({ path }: Named) => (isFolder(path) ? path : dirname(path));
 
+/** Returns the folders of which a program is copied and run: a copy of another folder is another program. */
+export function copiedFolders(named: Named): readonly string[] {
+  const copied = startedBy(named).flatMap(({ starts, copiedOf }) =>
+    starts.filter((start) => copiedOf(start).length > 0),
+  );
+  return [...new Set(copied)].toSorted();
+}
+
 function programsOf(named: Named): readonly string[] {
+  const files = startedBy(named).flatMap(({ programs, starts, copiedOf }) => [
+    ...programs,
+    ...starts.flatMap(copiedOf),
+  ]);
+  return [...new Set(files)];
+}
+
+type StartedBy = {
+  readonly programs: readonly string[];
+  /** The folders that can be copied for it, and what it runs of one. */
+  readonly starts: readonly string[];
+  readonly copiedOf: (start: string) => readonly string[];
+};
+
+function startedBy(named: Named): readonly StartedBy[] {
   const root = rootOf(named);
-  const files = named.effects.flatMap((effect) => {
-    if (effect.type === 'interpreter') return programsIn({ words: [effect.command], env: {}, root, cwd: root });
+  return named.effects.flatMap((effect): readonly StartedBy[] => {
+    if (effect.type === 'interpreter') {
+      const programs = programsIn({ words: [effect.command], env: {}, root, cwd: root });
+      return [{ programs, starts: [], copiedOf: () => [] }];
+    }
     if (effect.type !== 'command') return [];
     const { command, args, env, cwd, starts = [] } = effect;
     const started = { words: [command, ...args], env, cwd: cwd ?? '.' };
@@ -101,9 +132,9 @@ function programsOf(named: Named): readonly string[] {
       const unnamed = isDomain ? unnamedPrograms(all) : [];
       return [...programsIn(all), ...unnamed];
     };
-    return [...programs(started), ...starts.flatMap((start) => copiedPrograms(started, start, root, programs))];
+    const copiedOf = (start: string) => copiedPrograms(started, start, root, programs);
+    return [{ programs: programs(started), starts, copiedOf }];
   });
-  return [...new Set(files)];
 }
 
 /** Returns the programs that come from a folder whose files are copied, with what they could import there. */
@@ -133,17 +164,18 @@ function programsIn({ words: [command = '', ...args], env, root, cwd }: Started)
   const settings = Object.values(env).flatMap(wordsOf);
   const loaded = Object.entries(env).flatMap(([name, value]) => (loadingVariable.test(name) ? wordsOf(value) : []));
   const words = [...given, ...settings];
-  const folders = [cwd, ...words.map((word) => inFolder(word, cwd, root)).filter(isFolder)];
+  const led = [cwd, ...own, ...words.map((word) => inFolder(word, cwd, root))];
+  const folders = led.filter(isFolder);
   const paths = (names: readonly string[]) =>
     folders.flatMap((folder) => names.map((name) => inFolder(name, folder, root)));
   const started = [command, ...given].map((word) => basename(word));
-  const read = runners.flatMap(([runner, files]) => (started.some((word) => runner.test(word)) ? files : []));
   const names = [...new Set(words.flatMap((word) => [word, word.replaceAll('.', '/')]))];
   const named = names.flatMap((name) => endings.map((ending) => `${name}${ending}`));
   const isOpen =
     started.some((word) => anything.test(word)) ||
     (started.some((word) => shell.test(word)) && args.some((arg) => /^[-/]\w*c/i.test(arg))) ||
-    args.includes('--run');
+    args.includes('--run') ||
+    (started.some((word) => container.test(word)) && args.some((arg) => /^(?:compose|build|bake)$/.test(arg)));
   const below = [
     ...(isOpen ? [root] : []),
     // A folder of the domain on a path of a runtime, and one that an interpreter runs.
@@ -154,7 +186,10 @@ function programsIn({ words: [command = '', ...args], env, root, cwd }: Started)
     ...new Set([
       ...own,
       ...paths(named).filter(isFile).filter(isCounted({ command, args, env, cwd, root })),
-      ...paths(read).filter(isFile),
+      ...runnerFiles(
+        [command, ...given],
+        led.filter((path) => isFolder(path) || isFile(path)),
+      ),
       ...below.flatMap(filesBelow),
     ]),
   ];
@@ -254,30 +289,30 @@ type Counted = Omit<Started, 'words'> & { readonly command: string; readonly arg
 /** Returns whether a file that a command names counts: every one does except data that a program before it gets. */
 function isCounted({ command, args, env, cwd, root }: Counted): (file: string) => boolean {
   const isInterpreter = [command, ...args].some((word) => interpreter.test(basename(word)));
+  const isLoaded = (arg: string, at: number) =>
+    loading.test(args[at - 1] ?? '') || loading.test(arg.split('=')[0] ?? '');
+  const pathsIn = (arg: string) => wordsOf(arg).map((word) => inFolder(word, cwd, root));
+  const loaded = new Set(args.filter(isLoaded).flatMap(pathsIn));
   const exempt = new Set(
     args.flatMap((arg, at) => {
       const before = args[at - 1] ?? '';
-      const [option = ''] = arg.split('=');
-      const isLoaded = loading.test(before) || loading.test(option);
       const isGiven =
         packages.test(basename(command)) ||
         (isInterpreter
           ? args.slice(0, at).some((each) => isProgramName(each, cwd, root))
           : /^-/.test(before) || /^-.*=/.test(arg));
-      return isGiven && !isLoaded ? wordsOf(arg).map((word) => inFolder(word, cwd, root)) : [];
+      return isGiven && !isLoaded(arg, at) ? pathsIn(arg) : [];
     }),
   );
   const kept = new Set(
-    Object.entries(env).flatMap(([name, value]) =>
-      loadingVariable.test(name) ? [] : wordsOf(value).map((word) => inFolder(word, cwd, root)),
-    ),
+    Object.entries(env).flatMap(([name, value]) => (loadingVariable.test(name) ? [] : pathsIn(value))),
   );
   return (file) => {
     if (isExecutable(file) || program.test(file)) return true;
     if (exempt.has(file) && data.test(file)) return false;
     // Where a server keeps its state.
     if (kept.has(file) && (data.test(file) || file.endsWith('.json'))) return false;
-    return isWithin(root, file) || (isInterpreter && extname(file) === '');
+    return isWithin(root, file) || (isInterpreter && extname(file) === '') || (loaded.has(file) && !data.test(file));
   };
 }
 
