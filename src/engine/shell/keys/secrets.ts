@@ -15,6 +15,9 @@ type Secret = { readonly name: string; readonly forms: readonly string[]; readon
 /** Secrets by their value, the one used last at the end. */
 const known = new Map<string, Secret>();
 
+/** The names of secrets that are numbers, by the number as JSON has it. */
+const numbers = new Map<string, string>();
+
 /**
  * The forms in which secrets are searched for, by the hash of their first units. Every record of every rollout is
  * looked through, and hardly any of them holds a secret: one pass over the text tells so, however many secrets there
@@ -33,9 +36,11 @@ export function keptSecret(name: string, value: string): string {
   known.delete(value);
   known.set(value, secret);
   if (!held) for (const form of secret.searched) remember(form);
+  for (const form of numberForms(value)) numbers.set(form, name);
   for (const [oldest, given] of known) {
     if (known.size <= most) break;
     known.delete(oldest);
+    for (const form of numberForms(oldest)) numbers.delete(form);
     for (const form of given.searched) forget(form);
   }
   return value;
@@ -116,6 +121,7 @@ function formsOf(value: string): readonly string[] {
   const forms = [
     value,
     ...jsonForms(value),
+    ...numberForms(value),
     ...inUrl,
     ...spelled.flatMap((form) => [form, form.toUpperCase()]),
     ...base64Forms(bytes),
@@ -125,6 +131,12 @@ function formsOf(value: string): readonly string[] {
     ...base64Forms(Buffer.from(bytes.toString('base64').replace(/=+$/, ''))),
   ];
   return [...new Set(forms)].filter((form) => form.length >= shortest);
+}
+
+/** Returns a value of digits as a number is written: without zeros before it, and rounded where it is long. */
+function numberForms(value: string): readonly string[] {
+  const digits = /^0*(\d+(?:\.\d+)?)$/.exec(value)?.[1];
+  return digits === undefined ? [] : [digits, JSON.stringify(Number(digits))].filter(isSecret);
 }
 
 /** JSON in JSON in JSON, with the escape of a slash that is optional. */
@@ -252,6 +264,6 @@ export function redactedValue<T>(value: T): T {
 
 /** Returns the name of a secret in place of a number with its digits. */
 export function redactedNumber(number: Json): Json {
-  const secret = known.get(JSON.stringify(number).replace(/^-/, ''));
-  return secret ? `[${secret.name}]` : number;
+  const name = numbers.get(JSON.stringify(number).replace(/^-/, ''));
+  return name === undefined ? number : `[${name}]`;
 }

@@ -144,6 +144,18 @@ test('a key of digits is redacted where it is a number', () => {
   });
 });
 
+test.each([
+  ['zeros before them', '00918273645', true],
+  ['more digits than a number keeps', '91827364509182736450', true],
+  ['so many digits that the number has an exponent', '9182736450918273645012', true],
+  ['a zero at the end', '00918273.6450', true],
+  ['fewer than eight after the zeros', '0000009182', false],
+])('a key of digits with %s is redacted where it is a number', (_what, key, isRedacted) => {
+  keptSecret('PIN', key);
+  const recorded = [Number(key), -Number(key), `at ${Number(key)}`];
+  expect(redactedValue(recorded)).toEqual(isRedacted ? ['[PIN]', '[PIN]', 'at [PIN]'] : recorded);
+});
+
 test('a key that is cut off, or comes in parts, is not in the last output of a server', () => {
   const output = new ServerOutput();
   const key = keptSecret('KEY', `key-${'0123456789abcdef'.repeat(30)}`);
