@@ -255,6 +255,23 @@ def test_an_option_of_verl_that_is_not_free_is_refused(options: dict[str, Any], 
         with_options(config, verl_settings(config, PLACES, RolloutPlan.of(config, "store"), tasks=100))
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        *(
+            ({"verl": {"trainer": {"project_name": text}}}, f"verl: trainer.project_name: {text} cannot be a value")
+            for text in ("${oc.env:K}", "a ${ oc.env : K }", "${${trainer.name}:K}", "${oc.decode:\n${oc.env:K}}")
+        ),
+        ({"verl": {"a.b": ["a", {"c": "${oc.env:K}"}]}}, "verl: a.b.c: ${oc.env:K} cannot be a value"),
+        ({"user": {"base_url": "http://a", "model": "${oc.env:K}"}}, "user: model: ${oc.env:K} cannot be a value"),
+        ({"model": "${oc.env:K}"}, "model: ${oc.env:K} cannot be a value"),
+    ],
+)
+def test_a_value_that_a_resolver_would_compute_on_the_cluster_is_refused(values: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(said)}"):
+        check_cluster(config_of(**values))
+
+
 def test_an_engine_is_a_word() -> None:
     config = config_of(verl={"model_engine": "../a"}, sequence_parallel=1, lora_rank=0)
     with pytest.raises(ConfigurationError, match=r"^verl: model_engine must be a word, because"):

@@ -19,6 +19,7 @@ _LOADS = re.compile(
 _HARMLESS = frozenset({"nvme_path", "rollout_data_dir", "save_path", "validation_data_dir", "with_module"})
 """The names that only look alike: files that are only written, and a switch."""
 _WORDS = re.compile(r"[\w,-]*")
+_RESOLVER = re.compile(r"\$\{.*:", re.DOTALL)
 
 
 def loads_code(name: str) -> bool:
@@ -29,11 +30,12 @@ def loads_code(name: str) -> bool:
 
 def is_word(value: Json) -> bool:
     """Reports whether all strings in a value are words, so that none is a path, a module, an address or JSON."""
-    if isinstance(value, dict):
-        return all(is_word(each) for each in value.values())
-    if isinstance(value, list):
-        return all(is_word(each) for each in value)
-    return not isinstance(value, str) or _WORDS.fullmatch(value) is not None
+    return all(_WORDS.fullmatch(text) for _, text in texts_within(value))
+
+
+def is_computed(text: str) -> bool:
+    """Reports whether OmegaConf, which verl reads its options with, calls a resolver for a text: `${oc.env:NAME}`."""
+    return _RESOLVER.search(text) is not None
 
 
 def names_within(value: Json) -> Iterator[str]:
@@ -45,3 +47,15 @@ def names_within(value: Json) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from names_within(each)
+
+
+def texts_within(value: Json, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yields the strings among the values in a value at every depth, each with its dotted name."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from texts_within(each, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_within(each, name)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 from rehearsal_trainer.grpo.config import PROFILES as GRPO_PROFILES
 from rehearsal_trainer.grpo.config import Config, check_purpose
 from rehearsal_trainer.settings import keys
+from rehearsal_trainer.settings.loading_options import is_computed, texts_within
 from rehearsal_trainer.settings.setting import Setting
 from rehearsal_trainer.sft import config as sft
 from rehearsal_trainer.values.failures import ConfigurationError
@@ -208,6 +209,7 @@ def rows_at_once(config: SftClusterConfig) -> int:
 
 
 def _check_machines(config: ClusterConfig | SftClusterConfig, divisors: Sequence[str]) -> None:
+    _refuse_computed(config)
     if config.trl:
         raise ConfigurationError("trl: on a cluster verl trains; pass its options under verl")
     if config.quantization == "4bit":
@@ -243,3 +245,13 @@ def _steps_of_epoch(config: ClusterConfig, tasks: int) -> int:
             "and verl leaves what doesn't fill a step out; lower it"
         )
     return tasks // config.tasks_per_step
+
+
+def _refuse_computed(config: ClusterConfig | SftClusterConfig) -> None:
+    for key, value in asdict(config).items():
+        for name, text in texts_within(value):
+            if is_computed(text):
+                raise ConfigurationError(
+                    f"{key}: {f'{name}: ' if name else ''}{text} cannot be a value, because verl would replace it, for "
+                    "example by a key of the cluster's environment. Write the value itself"
+                )
