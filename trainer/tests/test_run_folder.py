@@ -13,7 +13,7 @@ import pytest
 
 from rehearsal_trainer.backends.atomic_checkpoints import publish_checkpoint
 from rehearsal_trainer.processes.trainer_process import beginning_by_proc, beginning_by_ps, running_process
-from rehearsal_trainer.runs.run_folder import RunFolder
+from rehearsal_trainer.runs.run_folder import RunFolder, _is_whole
 from rehearsal_trainer.values.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.values.lines import read_lines
 
@@ -158,6 +158,7 @@ def test_a_run_does_not_continue_from_a_checkpoint_with_a_pipe(tmp_path: Path) -
         checkpoint.mkdir()
         (checkpoint / "trainer_state.json").write_text("{}")
         os.mkfifo(checkpoint / "optimizer.pt")
+    assert _is_whole(checkpoint)
     with pytest.raises(TrainingError, match=r"optimizer\.pt is not a regular file"):
         opened(tmp_path, resume=True)
 

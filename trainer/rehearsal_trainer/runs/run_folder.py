@@ -211,8 +211,10 @@ class RunFolder:
         self.stop_file.unlink(missing_ok=True)
 
     def _latest_step(self) -> int | None:
-        whole = [each for each in self.checkpoints.glob("*") if _is_whole(each)]
-        steps = [run_files.checkpoint_step(each.name) for each in whole]
+        checkpoints = list(self.checkpoints.glob("*"))
+        for each in checkpoints:
+            refuse_special_files(each)
+        steps = [run_files.checkpoint_step(each.name) for each in checkpoints if _is_whole(each)]
         return max((step for step in steps if step is not None), default=None)
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
@@ -253,7 +255,6 @@ def _is_started(file: Path) -> bool:
 
 def _is_whole(checkpoint: Path) -> bool:
     """Returns whether a checkpoint is complete: an older version of the trainer could leave a partial one."""
-    refuse_special_files(checkpoint)
     try:
         json.loads(read_text(checkpoint / run_files.CHECKPOINT_STATE))
     except (OSError, ValueError):
