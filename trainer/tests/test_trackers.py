@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,13 @@ def test_an_unknown_tracker_and_a_missing_package_are_refused_before_anything_st
     words = f"report_to: wandb is not installed where training runs; install it with {sys.executable} -m pip install"
     with pytest.raises(ConfigurationError, match=words):
         trackers.check(["wandb"])
+
+
+def test_trackers_send_nothing_to_their_makers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {"WANDB_ERROR_REPORTING": "true"})
+    monkeypatch.setattr(trackers, "TRACKERS", {"kept": ("json", Recorded)})
+    trackers.Reports(["kept"], tmp_path, "desk", {}, print)
+    assert os.environ == {"MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "true"}
 
 
 class Recorded:

@@ -133,6 +133,10 @@ TRACKERS: Mapping[str, tuple[str, Callable[[Path, str, Mapping[str, Json]], Trac
 """The package of each tracker, by its name on the package index, and the class that reports a run to it."""
 
 
+_WITHOUT_TELEMETRY = {"MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false"}
+"""Environment variables that keep trackers from reporting to their makers; those of the user override them."""
+
+
 def check(names: Sequence[str]) -> None:
     """Raises ConfigurationError for an unknown tracker, or one whose package is not installed."""
     for name in names:
@@ -161,6 +165,8 @@ class Reports:
         check(names)
         self._warn = warn
         self._trackers: dict[str, Tracker] = {}
+        for variable, value in _WITHOUT_TELEMETRY.items():
+            os.environ.setdefault(variable, value)
         public = {key: _without_keys(value) for key, value in settings.items()}
         for each in dict.fromkeys(names):
             try:
