@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { isObject, type Json, jsonOf } from '../../engine/core/values/json.ts';
-import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { isWithin, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { requireWritable } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
@@ -10,17 +10,34 @@ import { trainerOf } from '../../training/trainerProcess.ts';
 import { lastLineOf } from '../python/lastLine.ts';
 import { UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
-import { noCheckpoint } from './targetFaults.ts';
+import { environmentFault, noCheckpoint } from './targetFaults.ts';
 
 /** Folders of a run that people move to a larger disk and link there. */
 const movable: ReadonlySet<string> = new Set([runFiles.checkpoints, runFiles.serving]);
 
 /**
- * Throws a `Fault` where a link has the name of what a run writes: anyone who made the folder would choose what is
- * written.
+ * Throws a `Fault` where a link has the name of what a run writes, or leads out of its folder: anyone who made the folder
+ * would choose what is written. Libraries write more than Rehearsal names, and put links within the folder.
  */
 export function requireOwnFiles(run: string): void {
   for (const name of Object.values(runFiles)) if (!movable.has(name)) requireWritable(join(run, name));
+  if (!existsSync(run)) return;
+  const root = realpathSync(run);
+  const folders = [root];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop())
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      const path = join(at, entry.name);
+      if (at === root && movable.has(entry.name)) continue;
+      if (entry.isDirectory()) folders.push(path);
+      if (
+        entry.isSymbolicLink() &&
+        !isWithin(root, existsSync(path) ? realpathSync(path) : resolve(at, readlinkSync(path)))
+      )
+        throw environmentFault(
+          'disk/write',
+          `${path}: is a symbolic link out of ${run}, and nothing is written through it. Put a copy of its target in its place`,
+        );
+    }
 }
 
 /** Whether a training run was started in a folder: it has its configuration, or the trainer has begun. */

@@ -1,5 +1,5 @@
-import { existsSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
@@ -57,4 +57,22 @@ test.each([
   const { code, err } = await rehearsal('train', operation, folder);
   expect([code, err]).toEqual([2, expect.stringContaining(`${name}: is a symbolic link, and nothing is written`)]);
   expect(existsSync(outside)).toBe(false);
+});
+
+test.each([
+  'tensorboard',
+  'mlflow.db',
+  'wandb/run-1',
+  'trajectories/step-000001',
+  'trajectories/step-000001/rollouts.jsonl.new',
+])('a run does not continue with a link named %s out of its folder', async (name) => {
+  const folder = runWith({ 'launch.json': '{}', 'config.json': '{"kind": "sft"}' });
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  symlinkSync(`${folder}.outside`, join(folder, name));
+  symlinkSync('run-2', join(folder, 'latest-run'));
+  const { code, err } = await rehearsal('train', 'resume', folder);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining(`${name}: is a symbolic link out of ${folder}, and nothing`),
+  ]);
 });
