@@ -5,6 +5,7 @@ REHEARSAL_VLLM_PYTHON=<a Python with vLLM> python -m pytest tests/test_vllm.py
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -50,6 +51,28 @@ def stand_in(tmp_path: Path) -> Iterator[str]:
     with scripted_vllm.answering() as port:
         run = f'shift; exec {sys.executable} -IS {scripted_vllm.__file__} {port} "$@"'
         yield script(tmp_path, f'if [ "$1" = -c ]; then echo True; else {run}; fi')
+
+
+def test_processes_of_vllm_load_no_module_of_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "planted.py").write_text("open('mark', 'w').close()")
+    python = script(tmp_path, f"{sys.executable} -m planted || exec {sys.executable} -c 'import planted'")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TrainingError, match="No module named 'planted'"):
+        VllmProcess(python, "m", {}, tmp_path / "vllm.txt")
+    assert not (tmp_path / "mark").exists()
+
+
+def test_the_question_for_vllm_loads_no_module_of_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "importlib").mkdir()
+    (tmp_path / "importlib" / "__init__.py").write_text("open('mark', 'w').close()")
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(ConfigurationError):
+        preflight.check_vllm(sys.executable)
+    assert not (tmp_path / "mark").exists()
 
 
 @pytest.fixture

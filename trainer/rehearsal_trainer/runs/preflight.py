@@ -203,7 +203,9 @@ def check_vllm(python: str | None) -> None:
     """Raises ConfigurationError if the path for vLLM is not a Python or does not have vLLM."""
     if python is None:
         return
-    probe = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
+    # The working folder is not a place of modules, though Python looks there first.
+    own = "import sys; sys.path[:] = [each for each in sys.path if each]"
+    probe = f"{own}; import importlib.util as u; print(u.find_spec('vllm') is not None)"
     try:
         found = subprocess.run(
             [python, "-c", probe], capture_output=True, text=True, timeout=PROBE_S, check=False, env=without_keys()

@@ -17,6 +17,8 @@ from rehearsal_trainer.values.messages import Json
 START_S = 900
 """The longest that vLLM may take to load a model and to look at the memory."""
 END_S = 30
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""Keeps vLLM's own processes, which start with -m and -c, from loading modules of the working folder: the run's."""
 LAST_WORDS = 20
 """The number of lines of vLLM's log that are appended to an error message."""
 
@@ -35,7 +37,7 @@ class VllmProcess:
                 self._process = subprocess.Popen(
                     [python, str(side), model, json.dumps(options)],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8",
-                    env=without_keys(HUB_KEYS), **OWN_SESSION,
+                    env=without_keys(HUB_KEYS) | SAFE_PATH, **OWN_SESSION,
                 )  # fmt: skip
         except OSError as error:
             raise TrainingError(f"vLLM did not start: {error}") from error
