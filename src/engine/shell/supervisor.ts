@@ -5,6 +5,9 @@ import type { ModelRole } from '../core/evaluation/measure.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/events/event.ts';
 import type { Setting } from '../core/rollout/rollout.ts';
 import type { Json } from '../core/values/json.ts';
+import type { CheckedQuestion } from './checkedFold/checkedQuestion.ts';
+import { CheckedRollout } from './checkedFold/checkedRollout.ts';
+import { ForgedMessage } from './checkedFold/forgedMessage.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { answerQuestion, type ExternalSeats, type RolloutSeats } from './externalSeats.ts';
 import { cancelled, cancelledResult, Fault } from './files/fault.ts';
@@ -17,7 +20,6 @@ import { isUnverified } from './rollout/effectEvents.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './tools/rolloutTools.ts';
 import { SharedTools } from './tools/sharedTools.ts';
-import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './workers/checkedRollout.ts';
 import type {
   CallAnswer,
   ClaimedEvent,
