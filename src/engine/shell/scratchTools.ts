@@ -14,6 +14,7 @@ import { openDatabase, patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { externalSeatsOf, workerSeats } from './externalSeats.ts';
 import { cancelledResult, Fault, messageOf } from './files/fault.ts';
+import type { LiveRollout, RolloutClosed } from './liveRollout.ts';
 import { misfitOf } from './load/arguments.ts';
 import { recordedData } from './mcp/result.ts';
 import { stateOf } from './mcp/state.ts';
@@ -22,7 +23,7 @@ import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
 import { nearest } from './source/nearest.ts';
 import { startOf } from './start.ts';
-import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from './supervisor.ts';
+import { openSupervisor, type Supervisor } from './supervisor.ts';
 import type { ShownTools } from './tools/mcpServer.ts';
 import type { RemoteView } from './workers/workerMessage.ts';
 
