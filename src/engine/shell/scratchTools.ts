@@ -40,7 +40,7 @@ export type ScratchResult = Attachments & {
 type SourceState = { readonly source: string; readonly state: Json; readonly volatile: readonly string[] };
 
 /** The writes that turn one state of a source into another, under its name; none where a field is volatile. */
-export function writesBetween(before: SourceState, after: SourceState): Writes {
+export function sourceWrites(before: SourceState, after: SourceState): Writes {
   const [from, to] = [before, after].map(({ source, state }) => openDatabase({ [source]: state }));
   if (!from || !to) return [];
   const patches = patchesOf(from, to).filter(({ path }) => !path.some((key) => before.volatile.includes(String(key))));

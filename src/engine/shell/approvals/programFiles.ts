@@ -129,9 +129,11 @@ type Started = {
 function programsIn({ words: [command = '', ...args], env, root, cwd }: Started): readonly string[] {
   // A command without a folder is looked for on the PATH.
   const own = /[\\/]/.test(command) ? [inFolder(command, cwd, root)].filter(isFile) : [];
-  const given = args.flatMap(wordsOf);
-  const settings = Object.values(env).flatMap(wordsOf);
-  const loaded = Object.entries(env).flatMap(([name, value]) => (loadingVariable.test(name) ? wordsOf(value) : []));
+  const given = args.flatMap(pathsNamedIn);
+  const settings = Object.values(env).flatMap(pathsNamedIn);
+  const loaded = Object.entries(env).flatMap(([name, value]) =>
+    loadingVariable.test(name) ? pathsNamedIn(value) : [],
+  );
   const words = [...given, ...settings];
   const folders = [cwd, ...words.map((word) => inFolder(word, cwd, root)).filter(isFolder)];
   const paths = (names: readonly string[]) =>
@@ -217,7 +219,7 @@ function runsFolder(args: readonly string[], cwd: string, root: string): boolean
   return args.some((arg, at) => {
     const isPackage =
       at === first || [args[at - 1] ?? '', arg.split('=')[0] ?? ''].some((each) => packageOption.test(each));
-    const paths = wordsOf(arg).map((word) => inFolder(word, cwd, root));
+    const paths = pathsNamedIn(arg).map((word) => inFolder(word, cwd, root));
     return isPackage && paths.some((path) => isIn(root, path) && isFolder(path));
   });
 }
@@ -226,13 +228,13 @@ const firstPackage = (args: readonly string[]) =>
   args.findIndex((arg, at) => !arg.startsWith('-') && !packageValue.test(args[at - 1] ?? ''));
 
 const leadsInto = (args: readonly string[], cwd: string, root: string) =>
-  args.flatMap(wordsOf).some((word) => {
+  args.flatMap(pathsNamedIn).some((word) => {
     const path = inFolder(word, cwd, root);
     return isIn(root, path) && (isFile(path) || isFolder(path));
   });
 
 /** Returns the parts of an argument that may name a file: `--config=server.js`, `-mserver`, and a text for a shell. */
-function wordsOf(arg: string): readonly string[] {
+function pathsNamedIn(arg: string): readonly string[] {
   const attached = /^-[A-Za-z]([^-=].*)$/.exec(arg)?.[1];
   const words = [arg, ...arg.split(/[\s;&|()<>"'`=:,]+/), ...(attached === undefined ? [] : [attached])];
   return [...words, ...words.filter((word) => word.includes('%')).map(decoded)].filter(
@@ -264,12 +266,12 @@ function isCounted({ command, args, env, cwd, root }: Counted): (file: string) =
         (isInterpreter
           ? args.slice(0, at).some((each) => isProgramName(each, cwd, root))
           : /^-/.test(before) || /^-.*=/.test(arg));
-      return isGiven && !isLoaded ? wordsOf(arg).map((word) => inFolder(word, cwd, root)) : [];
+      return isGiven && !isLoaded ? pathsNamedIn(arg).map((word) => inFolder(word, cwd, root)) : [];
     }),
   );
   const kept = new Set(
     Object.entries(env).flatMap(([name, value]) =>
-      loadingVariable.test(name) ? [] : wordsOf(value).map((word) => inFolder(word, cwd, root)),
+      loadingVariable.test(name) ? [] : pathsNamedIn(value).map((word) => inFolder(word, cwd, root)),
     ),
   );
   return (file) => {
