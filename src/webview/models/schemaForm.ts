@@ -132,7 +132,7 @@ function labelOf(schema: Schema, index: number): string {
     isObject(own) && Object.hasOwn(own, 'const') ? [`${name}: ${textOrJson(own.const as Json)}`] : [],
   );
   if (marks.length > 0) return marks.join(', ');
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => textOrJson(value)).join(' or ');
+  if (Array.isArray(schema.enum)) return schema.enum.map(textOrJson).join(' or ');
   const names = Object.keys(objectOf(schema.properties));
   if (names.length > 0) return `with ${names.join(', ')}`;
   return typeof schema.type === 'string' ? schema.type : `form ${index + 1}`;
