@@ -31,7 +31,7 @@ export type Choice = { readonly chosen: boolean; readonly why: string };
  * Chooses rollouts to learn from: no failure, none that repeats another, and of the rest as even a share of each
  * domain, then of each difficulty, persona and task in it, as there is. Near-misses have their own share at most;
  * successes fill what they lack. The same candidates in any order give the same choice.
- * @param known recordings that come before others of their kind: somebody has looked at them already
+ * @param known recordings that come before others of their kind: a person has looked at them already
  */
 export function chooseBalanced(
   candidates: readonly Candidate[],

@@ -1,14 +1,10 @@
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { type ExternalSeats, workerSeats } from '../../src/engine/shell/externalSeats.ts';
+import type { RolloutClosed } from '../../src/engine/shell/liveRollout.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
-import {
-  openSupervisor,
-  type RolloutClosed,
-  type Supervisor,
-  type SupervisorOptions,
-} from '../../src/engine/shell/supervisor.ts';
+import { openSupervisor, type Supervisor, type SupervisorOptions } from '../../src/engine/shell/supervisor.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { approveDomain } from '../support/approval.ts';
 

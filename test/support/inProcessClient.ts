@@ -2,7 +2,8 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { RehearsalSession } from '../../src/cli/dap/adapter.ts';
 import { type Engine, ownEngine } from '../../src/cli/dap/rollout/engine.ts';
 import type { LoadedDomain } from '../../src/engine/shell/domain/loadDomain.ts';
-import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
+import type { RolloutClosed } from '../../src/engine/shell/liveRollout.ts';
+import { openSupervisor, type Supervisor } from '../../src/engine/shell/supervisor.ts';
 import type { startWorkerEarly } from '../../src/engine/shell/workers/workerChild.ts';
 import { type Message, ProtocolClient } from './debugClient.ts';
 

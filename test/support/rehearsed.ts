@@ -5,9 +5,10 @@ import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { externalSeatsOf, workerSeats } from '../../src/engine/shell/externalSeats.ts';
+import type { RolloutClosed } from '../../src/engine/shell/liveRollout.ts';
 import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
-import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
+import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { approveDomain } from './approval.ts';
 import { temporaryFolder } from './temporary.ts';
 

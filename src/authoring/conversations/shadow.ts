@@ -6,8 +6,9 @@ import { advance, begin, type Setting } from '../../engine/core/rollout/rollout.
 import { type ExternalSeats, workerSeats } from '../../engine/shell/externalSeats.ts';
 import { Fault, personGone } from '../../engine/shell/files/fault.ts';
 import { forEach } from '../../engine/shell/files/forEach.ts';
+import type { LiveRollout } from '../../engine/shell/liveRollout.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
-import type { LiveRollout, Supervisor } from '../../engine/shell/supervisor.ts';
+import type { Supervisor } from '../../engine/shell/supervisor.ts';
 import type { Traffic } from './traffic.ts';
 
 export type ShadowOptions = {

@@ -6,7 +6,7 @@ import { sentencesOf, wordsOf } from '../../engine/core/text/text.ts';
 import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './values.ts';
 import { agentWritesOf, stemOf, vocabularyOf } from './vocabulary.ts';
 
-/** A call that the agent speaks of, as far as its words tell. */
+/** A call that the agent mentions, as far as its words show. */
 export type Deed = {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, string>>;
@@ -92,7 +92,7 @@ const common = new Set(
 
 type Read = { readonly deed: Deed; readonly score: number };
 
-/** The write call that an utterance speaks of: by the domain's own sentences, by the tool's words, by the values named. */
+/** Returns the write call that an utterance mentions: by the domain's own sentences, by the tool's words, by the values named. */
 function deedIn(spoken: readonly Utterance[], at: number, domain: Domain, values: KnownValues): Deed | null {
   const read = agentWritesOf(domain)
     .map((tool) => readAs(tool, spoken, at, domain, values))

@@ -118,7 +118,7 @@ function addValues(value: Json, field: string, add: (name: string, value: string
     }
 }
 
-/** A parameter has the values of the field, table or argument of its name, else of one that its description speaks of. */
+/** A parameter has the values of the field, table or argument of its name, else of one that its description names. */
 function valuesAt({ name, description }: Parameter, places: Places): Iterable<string> {
   const words = wordsOf(spaced(name));
   const isIdentifier = words.length > 1 && /^(?:id|number|code|no|key|ref|reference)$/.test(words.at(-1) ?? '');

@@ -46,9 +46,9 @@ export type KnownValuesOptions = ReadOptions & {
 };
 
 /** Describes the place of a value: its field, the fields beside it, and what they are of. */
-type Place = { readonly field: string; readonly beside: JsonObject; readonly within: string };
+type FieldPlace = { readonly field: string; readonly beside: JsonObject; readonly within: string };
 
-const nowhere: Place = { field: '', beside: {}, within: '' };
+const nowhere: FieldPlace = { field: '', beside: {}, within: '' };
 
 /** Returns the conditions under which a piece is learned. */
 const pieceWith = (scope: Scope) => (scope.keptNames.size === 0 ? 'piece' : ['piece', ...scope.keptNames].join('\n'));
@@ -125,7 +125,7 @@ export class KnownValues {
   }
 
   /** Learns the personal data in a value, from its texts and from what its fields declare. */
-  learn(value: Json, scope: Scope, place: Place = nowhere): void {
+  learn(value: Json, scope: Scope, place: FieldPlace = nowhere): void {
     if (typeof value === 'string') {
       const inner = jsonIn(value);
       this.#noting(value, pieceWith(scope), () => {
@@ -140,7 +140,7 @@ export class KnownValues {
       this.#learnObject(value as JsonObject, scope, { ...place, beside: {} });
   }
 
-  #learnObject(value: JsonObject, scope: Scope, place: Place): void {
+  #learnObject(value: JsonObject, scope: Scope, place: FieldPlace): void {
     const { field, within } = place;
     for (const row of rowsOf(value)) this.learn(row, scope, place);
     this.#learnPairs([value], scope, place);
@@ -167,7 +167,7 @@ export class KnownValues {
   }
 
   /** Learns a list of pairs as the object that it is of. */
-  #learnPairs(list: readonly Json[], scope: Scope, { field, within }: Place): void {
+  #learnPairs(list: readonly Json[], scope: Scope, { field, within }: FieldPlace): void {
     const fields = pairsIn(list);
     if (!fields) return;
     for (const [key, value] of Object.entries(fields))
@@ -175,7 +175,7 @@ export class KnownValues {
   }
 
   /** Learns a text that may hold values of JSON or Python between its words. */
-  #learnSegments(text: string, scope: Scope, place: Place): void {
+  #learnSegments(text: string, scope: Scope, place: FieldPlace): void {
     const embedded = this.valuesIn(text);
     let done = 0;
     for (const { start, end, value } of embedded) {
@@ -331,13 +331,13 @@ export class KnownValues {
     return counts;
   }
 
-  #learnText(text: string, scope: Scope, place: Place): void {
+  #learnText(text: string, scope: Scope, place: FieldPlace): void {
     const others = place.field === '' ? '' : Object.keys(place.beside).join(' ');
     const key = ['field', place.field, place.within, others, ...scope.keptNames].join('\n');
     this.#once(text, key, scope, () => this.#learnPlaced(text, scope, place));
   }
 
-  #learnPlaced(text: string, scope: Scope, place: Place): void {
+  #learnPlaced(text: string, scope: Scope, place: FieldPlace): void {
     const read = this.#reader.read(text);
     const whole = kindInField(text, place);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
@@ -407,7 +407,7 @@ export class KnownValues {
 }
 
 /** Returns the kind of a text that its place declares. */
-function kindInField(text: string, { field, beside, within }: Place): PersonalKind | null {
+function kindInField(text: string, { field, beside, within }: FieldPlace): PersonalKind | null {
   if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
   if (isSecretField(field)) return text.length >= 3 && !/\s/.test(text) ? 'id' : null;
   const kind = kindOfField(field);

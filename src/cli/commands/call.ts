@@ -3,7 +3,7 @@ import { type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
 import { exactJson, rawJson } from '../../engine/core/values/largeIntegers.ts';
 import { deepest, isTooDeep } from '../../engine/core/values/nesting.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
-import { type ScratchResult, ScratchTools, writesBetween } from '../../engine/shell/scratchTools.ts';
+import { type ScratchResult, ScratchTools, sourceWrites } from '../../engine/shell/scratchTools.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, text } from '../options/option.ts';
 import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
@@ -49,7 +49,7 @@ async function called(tools: ScratchTools, tool: string, args: JsonObject): Prom
   const before = await tools.stateAround(tool);
   const result = await tools.call(tool, args);
   const after = before && (await tools.stateAround(tool));
-  return before && after ? { ...result, writes: [...result.writes, ...writesBetween(before, after)] } : result;
+  return before && after ? { ...result, writes: [...result.writes, ...sourceWrites(before, after)] } : result;
 }
 
 /** The result as a transcript says about it. */

@@ -12,7 +12,7 @@ import {
 } from '../../engine/core/evaluation/gate.ts';
 import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts';
 import { counted } from '../../engine/core/text/counted.ts';
-import { nameMatches } from '../../engine/core/text/nameMatches.ts';
+import { nameMatches } from '../../engine/core/text/literal.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { isPure } from '../../engine/shell/externalSeats.ts';
 import { formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';

@@ -11,11 +11,12 @@ import { makeFolder } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import type { SideNote } from '../../engine/shell/files/sideNote.ts';
+import type { RolloutClosed } from '../../engine/shell/liveRollout.ts';
 import { isModelCall, type ModelCall } from '../../engine/shell/models/modelCall.ts';
 import type { ReadKey } from '../../engine/shell/models/modelSettings.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { startOf } from '../../engine/shell/start.ts';
-import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
+import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
 import { approveOwn } from '../options/approveMade.ts';
 
 /** `degraded`: the endpoint answered, and the model did not do what the path needs of it. */

@@ -5,7 +5,7 @@ import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatS
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn, variantId } from '../../engine/core/domain/taskVariant.ts';
 import { counted } from '../../engine/core/text/counted.ts';
-import { nameMatches } from '../../engine/core/text/nameMatches.ts';
+import { nameMatches } from '../../engine/core/text/literal.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { isPure } from '../../engine/shell/externalSeats.ts';
 import { makeRunFolder } from '../../engine/shell/files/disk.ts';

@@ -10,17 +10,13 @@ import { externalSeatsOf, type ModelNotice, workerSeats } from '../../engine/she
 import { unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { version } from '../../engine/shell/files/version.ts';
+import type { LiveRollout, RolloutClosed } from '../../engine/shell/liveRollout.ts';
 import { fitnessOf, fitTasks } from '../../engine/shell/load/fitness.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { resultOf } from '../../engine/shell/runs/batch.ts';
 import { startOf } from '../../engine/shell/start.ts';
-import {
-  type LiveRollout,
-  openSupervisor,
-  type RolloutClosed,
-  type Supervisor,
-} from '../../engine/shell/supervisor.ts';
+import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
 import {
   type MethodName,
   type Params,

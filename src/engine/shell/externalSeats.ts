@@ -10,6 +10,7 @@ import type { Tool } from '../core/domain/tool.ts';
 import type { Tokens } from '../core/evaluation/measure.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/rollout/judgement.ts';
 import type { AgentReply, UserReply } from '../core/seats/seat.ts';
+import type { CheckedQuestion } from './checkedFold/checkedQuestion.ts';
 import { Fault } from './files/fault.ts';
 import type { SideNote } from './files/sideNote.ts';
 import { keptSecret } from './keys/secrets.ts';
@@ -28,7 +29,6 @@ import { parseSeat } from './models/parseSeat.ts';
 import type { AskedSimulator } from './models/toolSimulator.ts';
 import { parseTurn } from './models/typedTurn.ts';
 import type { RolloutTools } from './tools/rolloutTools.ts';
-import type { CheckedQuestion } from './workers/checkedRollout.ts';
 import type { Answer, RemoteView, SimulatedAnswer, WorkerSeats } from './workers/workerMessage.ts';
 
 /** Answers the questions to seats outside the worker. A person's answer comes from anyone who runs the rollout. */

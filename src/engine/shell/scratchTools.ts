@@ -14,6 +14,7 @@ import { openDatabase, patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { externalSeatsOf, workerSeats } from './externalSeats.ts';
 import { cancelledResult, Fault, messageOf } from './files/fault.ts';
+import type { LiveRollout, RolloutClosed } from './liveRollout.ts';
 import { misfitOf } from './load/arguments.ts';
 import { recordedData } from './mcp/result.ts';
 import { stateOf } from './mcp/state.ts';
@@ -22,7 +23,7 @@ import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
 import { nearest } from './source/nearest.ts';
 import { startOf } from './start.ts';
-import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from './supervisor.ts';
+import { openSupervisor, type Supervisor } from './supervisor.ts';
 import type { ShownTools } from './tools/mcpServer.ts';
 import type { RemoteView } from './workers/workerMessage.ts';
 
@@ -39,7 +40,7 @@ export type ScratchResult = Attachments & {
 type SourceState = { readonly source: string; readonly state: Json; readonly volatile: readonly string[] };
 
 /** The writes that turn one state of a source into another, under its name; none where a field is volatile. */
-export function writesBetween(before: SourceState, after: SourceState): Writes {
+export function sourceWrites(before: SourceState, after: SourceState): Writes {
   const [from, to] = [before, after].map(({ source, state }) => openDatabase({ [source]: state }));
   if (!from || !to) return [];
   const patches = patchesOf(from, to).filter(({ path }) => !path.some((key) => before.volatile.includes(String(key))));

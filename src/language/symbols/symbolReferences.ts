@@ -18,7 +18,7 @@ import { scalarContent, scalarsOf, valueAt, type YamlScalar } from './yamlText.t
 export type SymbolReference = Span & {
   readonly kind: SymbolKind;
   readonly name: string;
-  /** Whether it makes the thing; else it speaks of it. */
+  /** Whether it declares the thing; else it refers to it. */
   readonly declares: boolean;
 };
 
@@ -106,7 +106,7 @@ function ofScalar(
 /** `writes` and `all` mean tools, where one text is in place of a list. */
 const isWordOfRules = (kind: YamlKind, text: string) => kind === 'rules' && (text === 'writes' || text === 'all');
 
-/** The arguments that a sentence of the lexicon speaks of, or in `tell` the fields of the result. */
+/** The arguments that a sentence of the lexicon names, or in `tell` the fields of the result. */
 function inSentence(source: Source, scalar: YamlScalar): readonly SymbolReference[] {
   const tool = String(scalar.path.at(-3));
   return [...scalarContent(source, scalar).matchAll(/\{([A-Za-z_]\w*)\}/g)].map(({ 1: slot = '', index }) => {

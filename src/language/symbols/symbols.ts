@@ -117,7 +117,7 @@ function firstUses(domain: LanguageDomain, { kind, name }: SymbolReference): rea
   return referencesByKind(domain, kind, name).slice(0, 1).map(placeOfReference);
 }
 
-/** Every place that speaks of what is mentioned at a place. */
+/** Returns every place that refers to the same thing as a place. */
 export function referencesOf(
   domain: LanguageDomain,
   position: Position,
@@ -130,7 +130,7 @@ export function referencesOf(
     .map(placeOfReference);
 }
 
-/** The places of one file that speak of what is mentioned at a place in it. */
+/** Returns the places of one file that refer to the same thing as a place in it. */
 export function highlightsOf(domain: LanguageDomain, position: Position): readonly Location[] {
   const reference = referenceAt(domain, position);
   if (!reference) return [];

@@ -27,7 +27,7 @@ export function scalarsOf(source: Source): readonly YamlScalar[] {
     try {
       collect(documentOf(source).document.contents, [], source, found);
     } catch (error) {
-      // A file that is nested too deep has no names that anybody could look for.
+      // A file that is nested too deep is not searched for names.
       if (!(error instanceof RangeError)) throw error;
     }
     return found;

@@ -1,4 +1,11 @@
-import { isObject, type Json, type JsonObject, objectOf, type Path } from '../../engine/core/values/json.ts';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  objectOf,
+  type Path,
+  textOrJson,
+} from '../../engine/core/values/json.ts';
 import { referredBy } from '../../engine/core/values/jsonPointer.ts';
 
 /** A JSON Schema, as far as a form reads it. What a form can't show it shows as JSON. */
@@ -120,18 +127,16 @@ function variantsOf(root: Schema, outer: Schema, forms: readonly Schema[]): Form
 
 function labelOf(schema: Schema, index: number): string {
   if (typeof schema.title === 'string') return schema.title;
-  if (Object.hasOwn(schema, 'const')) return shortJson(schema.const as Json);
+  if (Object.hasOwn(schema, 'const')) return textOrJson(schema.const as Json);
   const marks = Object.entries(objectOf(schema.properties)).flatMap(([name, own]) =>
-    isObject(own) && Object.hasOwn(own, 'const') ? [`${name}: ${shortJson(own.const as Json)}`] : [],
+    isObject(own) && Object.hasOwn(own, 'const') ? [`${name}: ${textOrJson(own.const as Json)}`] : [],
   );
   if (marks.length > 0) return marks.join(', ');
-  if (Array.isArray(schema.enum)) return schema.enum.map(shortJson).join(' or ');
+  if (Array.isArray(schema.enum)) return schema.enum.map(textOrJson).join(' or ');
   const names = Object.keys(objectOf(schema.properties));
   if (names.length > 0) return `with ${names.join(', ')}`;
   return typeof schema.type === 'string' ? schema.type : `form ${index + 1}`;
 }
-
-const shortJson = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The variant that a value has, as far as its type and its constant parts tell; the first where none fits. */
 export function variantFor(root: Schema, variants: readonly Variant[], value: Json | undefined): number {
@@ -211,7 +216,7 @@ export function emptyValue(root: Schema, given: Schema, steps: Steps = { left: m
   }
 }
 
-/** Returns what a required part has without anybody having chosen it: only what can't be otherwise. */
+/** Returns the value that a required part begins with: its default, or the only value that it allows. */
 function begunWith(root: Schema, schema: Schema, steps: Steps): Json | undefined {
   steps.left -= 1;
   if (steps.left < 0) return undefined;

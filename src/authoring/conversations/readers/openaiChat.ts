@@ -36,11 +36,12 @@ function readChats(logs: readonly LogFile[]) {
   const conversations = [...ofRows.conversations, ...read.filter((each): each is Conversation => 'messages' in each)];
   const problems = [...ofRows.problems, ...read.filter((each): each is ImportProblem => 'message' in each)];
   const places = new Map(logs.map(({ path }, at) => [path, at]));
-  const byPlace = (a: Place, b: Place) => (places.get(a.file) ?? 0) - (places.get(b.file) ?? 0) || a.line - b.line;
+  const byPlace = (a: LineOfFile, b: LineOfFile) =>
+    (places.get(a.file) ?? 0) - (places.get(b.file) ?? 0) || a.line - b.line;
   return readOf(conversations.toSorted(byPlace), problems.toSorted(byPlace), ofRows.notes);
 }
 
-type Place = Pick<ImportProblem, 'file' | 'line'>;
+type LineOfFile = Pick<ImportProblem, 'file' | 'line'>;
 
 /** The request that a line logs, in an object of the batch API as in that of a proxy. */
 function requestIn(value: unknown): JsonObject {

@@ -1,13 +1,15 @@
+import { resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { showPath } from '../../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { inWordsOf } from '../../../engine/shell/domain/reasonInWords.ts';
+import { blanked } from '../../../engine/shell/source/scan.ts';
 import type { PresentPlaces } from '../rollout/presentPlaces.ts';
 import type { Variable } from '../variables/rows.ts';
 import { type Breakpoint, Breakpoints } from './breakpoints.ts';
 import { filters } from './exceptionFilters.ts';
-import { type Asked, parseStopCondition } from './stopCondition.ts';
+import { parseStopCondition, type WrittenCondition } from './stopCondition.ts';
 import {
   accesses,
   dataIdOf,
@@ -19,7 +21,6 @@ import {
   placeAgain,
   type Target,
 } from './target.ts';
-import { isInsideCode } from './toolBody.ts';
 import type { UnseenReads } from './unseenReads.ts';
 
 /** Translates line numbers: a client may count from 0. */
@@ -215,8 +216,25 @@ export class BreakpointRequests {
 }
 
 /** A breakpoint on a target, or why there is none. */
-function made(target: Target | string, asked: Asked, domain: LoadedDomain | null): Breakpoint | string {
+function made(target: Target | string, asked: WrittenCondition, domain: LoadedDomain | null): Breakpoint | string {
   if (typeof target === 'string') return target;
   const condition = parseStopCondition(asked, domain);
   return typeof condition === 'string' ? condition : { target, condition };
+}
+
+/**
+ * Whether a line (from 1) of a file is code that runs inside a call: the body of a tool, or what tools share. The
+ * lines from where a tool is declared to where its `run` begins are the tool as a whole: a debugger stops there once,
+ * when the file is loaded.
+ */
+function isInsideCode({ folder, locations, parts }: LoadedDomain, file: string, line: number): boolean {
+  const path = resolve(file);
+  if (!/\.[mc]?[jt]s$/.test(path) || !path.startsWith(resolve(folder) + sep)) return false;
+  const tools = [...locations.tools.values()].filter((at) => resolve(at.file) === path);
+  const declared = Math.max(0, ...tools.map((at) => at.line).filter((each) => each <= line));
+  const source = parts.scan.sources.find((each) => resolve(each.file) === path);
+  if (declared === 0 || !source) return declared < line;
+  const rows = blanked(source.text).split('\n');
+  const run = rows.findIndex((row, index) => index + 1 > declared && /\brun\b\s*[:(]/.test(row)) + 1;
+  return run > 0 && line > run;
 }

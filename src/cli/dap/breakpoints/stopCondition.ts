@@ -18,14 +18,14 @@ export type StopCondition = {
 type LogPart = { readonly text: string } | { readonly expression: string };
 
 /** The conditions that a client sends with a breakpoint. */
-export type Asked = Pick<DebugProtocol.SourceBreakpoint, 'condition' | 'hitCondition' | 'logMessage'>;
+export type WrittenCondition = Pick<DebugProtocol.SourceBreakpoint, 'condition' | 'hitCondition' | 'logMessage'>;
 
 /**
  * Parses a condition, or returns a sentence that says what is wrong with it.
  * @param domain the domain whose tables an expression can begin with; null where it is not read yet
  */
 export function parseStopCondition(
-  { condition = '', hitCondition = '', logMessage = '' }: Asked,
+  { condition = '', hitCondition = '', logMessage = '' }: WrittenCondition,
   domain: Pick<LoadedDomain, 'world' | 'tasks'> | null,
 ): StopCondition | string {
   const hits = hitCondition.trim() === '' ? undefined : parseHits(hitCondition);

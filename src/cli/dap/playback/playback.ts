@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
+import { breaks } from '../../../engine/shell/files/breaks.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../../terminal/io.ts';
 import type { Breakpoints, Hit } from '../breakpoints/breakpoints.ts';
@@ -124,7 +124,7 @@ export class Playback {
   async reverse(): Promise<void> {
     this.#running ??= Promise.withResolvers();
     const paused = isSettled(this.#running.promise);
-    const breathe = breathing();
+    const breathe = breaks(breathMs);
     let stop: Stop | null = null;
     while (!stop && this.debuggee.back()) {
       stop = this.#hit();
@@ -293,7 +293,7 @@ export class Playback {
 
   async #next(until: (step: Step) => string | null, paused: Promise<'paused'>): Promise<Stop | null> {
     const { debuggee } = this;
-    const breathe = breathing();
+    const breathe = breaks(breathMs);
     for (;;) {
       await breathe();
       const awaited = debuggee.cursor === debuggee.steps.length - 1 ? this.#observer.awaited() : null;
@@ -355,16 +355,6 @@ export class Playback {
     this.#stop = stop;
     this.#observer.onStop(stop);
   }
-}
-
-/** Lets other work be done now and then: what is recorded is gone through without any waiting. */
-function breathing(): () => Promise<void> {
-  let last = performance.now();
-  return async () => {
-    if (performance.now() - last < breathMs) return;
-    await setImmediate();
-    last = performance.now();
-  };
 }
 
 function isSettled(promise: Promise<unknown>): () => boolean {

@@ -2,11 +2,11 @@ import { dirname, join } from 'node:path';
 import { taskIn } from '../../../engine/core/domain/taskVariant.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { Fault } from '../../../engine/shell/files/fault.ts';
+import type { RolloutClosed } from '../../../engine/shell/liveRollout.ts';
 import { openLedger, type Receipt, signingKey } from '../../../engine/shell/records/ledger.ts';
 import { nameOf } from '../../../engine/shell/records/recordingName.ts';
 import { readRunFile } from '../../../engine/shell/records/runFile.ts';
 import { receiptOf } from '../../../engine/shell/runs/batch.ts';
-import type { RolloutClosed } from '../../../engine/shell/supervisor.ts';
 
 /** Returns the receipt of a session's rollout or fork; null if it was left before its end. */
 export function receiptOfClosed(

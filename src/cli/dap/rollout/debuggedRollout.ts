@@ -1,6 +1,6 @@
 import { follow, type Setting } from '../../../engine/core/rollout/rollout.ts';
+import type { Inside, LiveRollout, RolloutClosed } from '../../../engine/shell/liveRollout.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
-import type { Inside, LiveRollout, RolloutClosed } from '../../../engine/shell/supervisor.ts';
 import type { WorkerEvent } from '../../../engine/shell/workers/workerMessage.ts';
 
 type RolloutObserver = {

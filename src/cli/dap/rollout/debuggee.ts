@@ -12,6 +12,7 @@ import type { Setting } from '../../../engine/core/rollout/rollout.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { type AskPerson, externalSeatsOf, type OnModel, workerSeats } from '../../../engine/shell/externalSeats.ts';
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
+import type { Inside, RolloutClosed } from '../../../engine/shell/liveRollout.ts';
 import type { ReadKey } from '../../../engine/shell/models/modelSettings.ts';
 import {
   brokenRecording,
@@ -28,7 +29,7 @@ import { replayed } from '../../../engine/shell/replay.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { readTimes } from '../../../engine/shell/runs/resume.ts';
 import { startOf } from '../../../engine/shell/start.ts';
-import type { Inside, RolloutClosed, Supervisor } from '../../../engine/shell/supervisor.ts';
+import type { Supervisor } from '../../../engine/shell/supervisor.ts';
 import { DebuggedRollout } from './debuggedRollout.ts';
 import { DomainRuntime } from './domainRuntime.ts';
 import { type Edit, type Edited, edited } from './edit.ts';

@@ -14,7 +14,7 @@ import { type Difference, differencesFrom, standingsAt } from './verdictsSoFar.t
 const shownDifferences = 12;
 
 /** The inputs of a chain of evidence. */
-export type Asked = {
+export type RewardEvidence = {
   readonly domain: LoadedDomain;
   readonly task: Task;
   /** Up to the step that is asked about. */
@@ -30,7 +30,7 @@ export type ChainLine = { readonly text: string; readonly at?: { readonly file: 
  * The chain behind the reward: each verdict, the verifier or the rule that reached it, the steps of its evidence with
  * what was said and called there, and where the files say what was demanded.
  */
-export function chainOf({ domain, task, steps, gold }: Asked): readonly ChainLine[] {
+export function chainOf({ domain, task, steps, gold }: RewardEvidence): readonly ChainLine[] {
   const state = steps.at(-1)?.state;
   if (!state) return [];
   const rules = state.ruleVerdicts.filter(({ verdict }) => verdict !== 'held');

@@ -56,8 +56,8 @@ function sshArguments({ host, port }: SshAddress, command: string): string[] {
 }
 
 /**
- * Starts a command on the target. It may take what it is asked from its standard input, so nothing of that is an
- * argument anybody could see.
+ * Starts a command on the target. Its request may come on its standard input, so that other users of the machine do not see
+ * it among the arguments of a process.
  */
 export function openSsh(address: SshAddress, command: string, { signal, onWords }: CallOptions = {}): RemoteCall {
   const child = spawn('ssh', sshArguments(address, command), {

@@ -10,13 +10,13 @@ const yesAtEnd = /(?:^|[ ,])(?:yes(?: please)?|go ahead)$/;
  * The meaning of a clause as an answer. `yes` is a word such as "yes"; `consent` agrees to the proposal as a whole;
  * `weak` is a yes only if nothing else comes with it; `deed` is an order; `courtesy` is only polite.
  */
-export type Answer = 'yes' | 'consent' | 'weak' | 'deed' | 'courtesy' | 'other';
+export type UserAnswer = 'yes' | 'consent' | 'weak' | 'deed' | 'courtesy' | 'other';
 
 /**
  * Returns the meaning of one clause of a user as an answer. Denials and reservations are recognised elsewhere (see
  * `isDenial` and `recogniseUser`).
  */
-export function answerOf(clause: string): Answer {
+export function answerOf(clause: string): UserAnswer {
   if (consents.some((pattern) => pattern.test(clause))) return 'consent';
   if (yesClause.test(clause)) return 'yes';
   if (adverbClause.test(clause)) {

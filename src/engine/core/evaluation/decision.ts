@@ -9,7 +9,7 @@ export const verdicts = ['a difference is shown', 'no difference is shown', 'not
 export type ComparisonVerdict = (typeof verdicts)[number];
 
 const z = 1.959964;
-/** More than anybody runs: the difference is then too small beside its spread. */
+/** More tasks than are ever run: the difference is then too small for its spread. */
 const most = 10_000;
 
 /** Returns whether the exact test shows a difference. */

@@ -5,7 +5,7 @@ const beginning =
   /^\W*(?:an? )?(?:error|exception|failure|failed|unable|cannot|can['’]?t|could(?: not|n['’]?t)|invalid|unknown|unauthori[sz]ed|forbidden|access denied|permission denied|not found|no such|there (?:is|are) no such|traceback)\b/i;
 const ending =
   /\b(?:not found|found nothing|does(?: not|n['’]t) exist|is (?:not allowed|not permitted|not valid|invalid|required)|access denied|permission denied|failed)\W*$/i;
-/** Longer texts are content, which may speak of errors. */
+/** Longer texts are content, which may mention errors. */
 const longest = 300;
 
 /**

@@ -91,3 +91,13 @@ export function recogniserOf(domain: Domain, task: Task): Recogniser {
   recognisers.set(task, { domain, recogniser: made });
   return made;
 }
+
+/** Returns, of the facts behind each request, those by which it is recognised: the ones that not every request has. */
+export function ownFactsOf(requests: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return requests.map((names) => names.filter((name) => !requests.every((other) => other.includes(name))));
+}
+
+/** Whether one of the texts tells one of these facts. */
+export function isAnyTold(texts: readonly string[], names: readonly string[], facts: Facts): boolean {
+  return texts.some((text) => names.some((name) => facts[name] && tells(text, facts[name])));
+}

@@ -22,7 +22,7 @@ export function callsOf(messages: readonly Message[]): readonly MadeCall[] {
   return answeredIn(messages).map(({ call, result }) => madeCall(result, readArguments(call)));
 }
 
-/** The result is read when somebody looks at it: most calls of most conversations are only counted. */
+/** The result is parsed when it is first read: most calls of most conversations are only counted. */
 function madeCall(message: ToolMessage, args: JsonObject): MadeCall {
   const { name: tool, isError: failed, by = 'agent', step } = message;
   return {

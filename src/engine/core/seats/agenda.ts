@@ -13,7 +13,7 @@ import { openingOf } from './userGoal.ts';
 /**
  * An agenda-based user simulator (after Schatzmann et al., 2007): what is still to be said and obtained
  * follows from the conversation alone, so the reply is a function of the view and forks cost nothing.
- * It answers what it is asked, says yes to what agrees with its wishes, corrects what does not, applies its
+ * It answers what it is asked, says yes to what agrees with its requests, corrects what does not, applies its
  * persona's hard behaviours, and judges only by what the agent says.
  */
 export const agendaUser: PureUser = (view) => {
@@ -142,7 +142,7 @@ function decide(view: SeatView, progress: Progress, heard: Heard): Decision {
   return isOver ? { move: { type: 'stop', stop: 'gaveUp' }, isFruitful: false } : cued(view, progress, heard, decision);
 }
 
-/** Moves that nothing is put in place of: wishes of the task, and what the user does with its own tools. */
+/** Moves that nothing is put in place of: requests of the task, and what the user does with its own tools. */
 const kept: readonly Move['type'][] = ['change', 'insist', 'insistOnceMore', 'act'];
 
 /** The decision, or in its place what the persona's schedule has for this reply. */

@@ -1,5 +1,5 @@
 import { type AgentActs, namesValue } from '../dialogue/dialogue.ts';
-import { factsBehind, factsOf, isChangeSaid, tells, toldBy } from '../events/facts.ts';
+import { factsBehind, factsOf, isAnyTold, isChangeSaid, ownFactsOf, toldBy } from '../events/facts.ts';
 import { onceMore } from './agendaSpeech.ts';
 import { writesOf } from './disagreement.ts';
 import type { Insistence } from './hardBehaviour.ts';
@@ -96,17 +96,15 @@ export function isServed(view: SeatView, progress: Progress): boolean {
 }
 
 /**
- * One telling fact for each wish that the agent has neither had confirmed nor reported. With a single wish any report
+ * One telling fact for each request that the agent has neither had confirmed nor reported. With a single request any report
  * will do; of several, each has to be recognised by its own value.
  */
 export function unserved(view: SeatView, progress: Progress): readonly string[] {
   const facts = factsOf(view.task, progress.isChanged);
-  const wishes = writesOf(view.domain, view.task).map((write) => factsBehind(facts, write));
+  const requests = writesOf(view.domain, view.task).map((write) => factsBehind(facts, write));
   const evidence = [...progress.confirmed, ...progress.reports];
-  if (wishes.length < 2) return evidence.length > 0 ? [] : wishes.flatMap(([fact]) => fact ?? []);
-  return wishes.flatMap((names) => {
-    const own = names.filter((name) => !wishes.every((other) => other.includes(name)));
-    const isMet = evidence.some((text) => own.some((name) => facts[name] && tells(text, facts[name])));
-    return isMet || own[0] === undefined ? [] : [own[0]];
-  });
+  if (requests.length < 2) return evidence.length > 0 ? [] : requests.flatMap(([fact]) => fact ?? []);
+  return ownFactsOf(requests).flatMap((own) =>
+    own[0] === undefined || isAnyTold(evidence, own, facts) ? [] : [own[0]],
+  );
 }

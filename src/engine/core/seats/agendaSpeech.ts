@@ -81,11 +81,11 @@ export function speech(style: Style, random: Random) {
       isBrief && !isSentence(say)
         ? random.pick([`No, ${say}.`, `No, it is ${say}.`, `No, ${possessive(label)} is ${say}.`])
         : `No, ${isSentence(say) ? lowerFirst(ended(say)) : `${possessive(label)} is ${say}.`}`,
-    otherAction: (wish: string) =>
-      `${random.pick(["No, that's not what I want.", 'No, I did not ask for that.'])} ${wish}`,
+    otherAction: (goal: string) =>
+      `${random.pick(["No, that's not what I want.", 'No, I did not ask for that.'])} ${goal}`,
     nothingOfThat: () => random.pick(["No, thank you, that's all.", "No, thanks, I don't need that. That's all."]),
-    repeatedly: (wish: string) =>
-      `${random.pick(isBrief ? ['', 'As I said: '] : ['As I said: ', "I'm still waiting. ", 'Once more: '])}${wish}`,
+    repeatedly: (goal: string) =>
+      `${random.pick(isBrief ? ['', 'As I said: '] : ['As I said: ', "I'm still waiting. ", 'Once more: '])}${goal}`,
     rest: (told: Told) =>
       `${random.pick(isBrief ? ['And', 'Ok. And'] : ['Thank you. And', 'Thanks. And'])} ${possessive(told.label)}: ${told.say}?`,
     deeds: (deeds: readonly Deed[], lexicon: Lexicon) =>

@@ -16,9 +16,9 @@ export type Disagreement = { readonly type: 'wrongValue'; readonly fact: string 
 type Desk = Pick<SeatView, 'domain' | 'database' | 'task'>;
 
 /**
- * Returns what in a proposal contradicts the user's wishes: another value where the user has said or knows one, or an
+ * Returns what in a proposal contradicts the user's requests: another value where the user has said or knows one, or an
  * action that was not asked for. A proposal that names less than it should contradicts nothing. `insisted` is what the
- * user insists on against the policy; the values in it are wishes too.
+ * user insists on against the policy; the values in it are requests too.
  */
 export function disagreementWith(proposal: string, desk: Desk, facts: Facts, insisted: string): Disagreement | null {
   const { domain, task } = desk;
@@ -45,7 +45,7 @@ function hasOtherValue(
   if (code)
     return (
       others(proposal, new RegExp(`#?\\b${code[1]}-?\\d+\\b`, 'gi'), spared) ||
-      // After a change of another wish, what was done last may be about another code.
+      // After a change of another request, what was done last may be about another code.
       hasOtherCode(value, proposal, `${spared} ${JSON.stringify(task.actions)}`, database)
     );
   if (isClockTime(value)) return clockTimesIn(proposal).some((time) => !clockTimesIn(spared).includes(time));
@@ -73,7 +73,7 @@ function others(proposal: string, shape: RegExp, spared: string): boolean {
   return [...proposal.matchAll(shape)].some(([found]) => !namesValue(spared, found));
 }
 
-/** The proposal speaks of a tool that the wish has no use for and leaves out what the wish is about. */
+/** Whether the proposal names a tool that the request does not need, and leaves out what the request is about. */
 function isOtherAction(proposal: string, said: readonly string[], domain: Domain, task: Task, facts: Facts): boolean {
   const writes = writesOf(domain, task);
   if (writes.length === 0) return false;

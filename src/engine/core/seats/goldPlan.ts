@@ -304,7 +304,7 @@ function isRefusalDue(view: SeatView, isWrite: (action: GoldAction) => boolean):
   return !hasRefused && (insist !== undefined || wantsChange(view));
 }
 
-/** Whether the user's request speaks of what a write tool does. */
+/** Whether the user's request mentions what a write tool does. */
 function wantsChange({ domain, task, messages }: SeatView): boolean {
   const first = messages.find((message) => message.role === 'user');
   const words = new Set(wordsOf(`${task.user.goal} ${first?.content ?? ''}`));

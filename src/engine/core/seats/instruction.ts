@@ -12,7 +12,7 @@ export type Instruction = { readonly tool: string; readonly arguments: JsonObjec
 
 type Parameter = { readonly type?: string; readonly enum?: readonly Json[] };
 
-/** Clauses that speak of what the agent does itself, of what was done, of what is not to be done, or of a condition. */
+/** Clauses about what the agent does itself, of what was done, of what is not to be done, or of a condition. */
 const noInstruction =
   /^(?:(?:so|then|now|next|first|ok|okay|and|great|thanks?|thank you|good|perfect|alright|also|just|but)\b,? )*(?:i|we|shall|should|may|might|can i|could i|let me|did you|have you|had you|would you (?:like|want|prefer|mind if)|do you (?:want|wish|need|prefer)|want me|is it (?:ok|okay|fine)|do not|never|no need|there is no need|if (?!you (?:could|would|can|will)\b)|you (?:have|did|do not|need not|should not|must not|already))\b/;
 

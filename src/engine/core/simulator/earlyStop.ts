@@ -1,5 +1,5 @@
 import { type AgentActs, isProposal } from '../dialogue/dialogue.ts';
-import { factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
+import { factsBehind, factsOf, isAnyTold, isChangeSaid, ownFactsOf, recogniserOf } from '../events/facts.ts';
 import { writesOf } from '../seats/disagreement.ts';
 import type { UserReply, UserView } from '../seats/seat.ts';
 import { standingOf } from './direction.ts';
@@ -51,11 +51,8 @@ function isServed(view: UserView, said: readonly string[], heard: readonly Agent
   if (isOpen && !isReported) return false;
   const facts = factsOf(task, standingOf(view).isChanged);
   const spokenOf = said.filter((_, at) => heard[at]?.reportsDone || heard[at]?.proposes || heard[at]?.informs);
-  const wishes = writes.map((write) => factsBehind(facts, write));
-  return wishes.every((names) => {
-    const own = wishes.length < 2 ? [] : names.filter((name) => !wishes.every((other) => other.includes(name)));
-    return own.length === 0 || spokenOf.some((text) => own.some((name) => facts[name] && tells(text, facts[name])));
-  });
+  const owns = ownFactsOf(writes.map((write) => factsBehind(facts, write)));
+  return owns.every((own) => own.length === 0 || isAnyTold(spokenOf, own, facts));
 }
 
 /** Whether the agent still wants an answer, and more than whether there is anything else. */

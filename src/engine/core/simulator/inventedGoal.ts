@@ -30,7 +30,7 @@ export function inventedGoal(view: UserView, content: string): string | null {
     : null;
 }
 
-/** Returns everything that the user may speak of: its task, its persona, what was said, and what its own tools showed. */
+/** Returns everything that the user may mention: its task, its persona, what was said, and what its own tools showed. */
 export function givenTo({ task, persona, messages, started }: UserView): string {
   const { goal, opening, known, change, insist } = task.user;
   const facts = [...Object.values(known), ...Object.values(change?.known ?? {})].map(factOf);

@@ -19,7 +19,7 @@ export function leakedInstructions(view: UserView, reply: UserReply): string | n
   const own = wordsOf(content);
   const line = runs.find((words) => sharesRun(own, words, shared.instructions));
   if (line) return `it tells its instructions: "${quoted(content)}"`;
-  // An attack may speak of instructions, of roles and of the agent.
+  // An attack may mention instructions, roles and the agent.
   const isAttacker = view.persona.attacks.length > 0;
   const confession = isAttacker ? null : spokenThoughts(reply, givenTo(view));
   if (confession) return `it speaks about its instructions: "${quoted(confession)}"`;

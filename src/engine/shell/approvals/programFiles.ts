@@ -160,9 +160,11 @@ type Started = {
 function programsIn({ words: [command = '', ...args], env, root, cwd }: Started): readonly string[] {
   // A command without a folder is looked for on the PATH.
   const own = /[\\/]/.test(command) ? [inFolder(command, cwd, root)].filter(isFile) : [];
-  const given = args.flatMap(wordsOf);
-  const settings = Object.values(env).flatMap(wordsOf);
-  const loaded = Object.entries(env).flatMap(([name, value]) => (loadingVariable.test(name) ? wordsOf(value) : []));
+  const given = args.flatMap(pathsNamedIn);
+  const settings = Object.values(env).flatMap(pathsNamedIn);
+  const loaded = Object.entries(env).flatMap(([name, value]) =>
+    loadingVariable.test(name) ? pathsNamedIn(value) : [],
+  );
   const words = [...given, ...settings];
   const led = [cwd, ...own, ...words.map((word) => inFolder(word, cwd, root))];
   const folders = led.filter(isFolder);
@@ -252,7 +254,7 @@ function runsFolder(args: readonly string[], cwd: string, root: string): boolean
   return args.some((arg, at) => {
     const isPackage =
       at === first || [args[at - 1] ?? '', arg.split('=')[0] ?? ''].some((each) => packageOption.test(each));
-    const paths = wordsOf(arg).map((word) => inFolder(word, cwd, root));
+    const paths = pathsNamedIn(arg).map((word) => inFolder(word, cwd, root));
     return isPackage && paths.some((path) => isIn(root, path) && isFolder(path));
   });
 }
@@ -261,13 +263,13 @@ const firstPackage = (args: readonly string[]) =>
   args.findIndex((arg, at) => !arg.startsWith('-') && !packageValue.test(args[at - 1] ?? ''));
 
 const leadsInto = (args: readonly string[], cwd: string, root: string) =>
-  args.flatMap(wordsOf).some((word) => {
+  args.flatMap(pathsNamedIn).some((word) => {
     const path = inFolder(word, cwd, root);
     return isIn(root, path) && (isFile(path) || isFolder(path));
   });
 
 /** Returns the parts of an argument that may name a file: `--config=server.js`, `-mserver`, and a text for a shell. */
-function wordsOf(arg: string): readonly string[] {
+function pathsNamedIn(arg: string): readonly string[] {
   const attached = /^-[A-Za-z]([^-=].*)$/.exec(arg)?.[1];
   const words = [arg, ...arg.split(/[\s;&|()<>"'`=:,]+/), ...(attached === undefined ? [] : [attached])];
   return [...words, ...words.filter((word) => word.includes('%')).map(decoded)].filter(
@@ -291,7 +293,7 @@ function isCounted({ command, args, env, cwd, root }: Counted): (file: string) =
   const isInterpreter = [command, ...args].some((word) => interpreter.test(basename(word)));
   const isLoaded = (arg: string, at: number) =>
     loading.test(args[at - 1] ?? '') || loading.test(arg.split('=')[0] ?? '');
-  const pathsIn = (arg: string) => wordsOf(arg).map((word) => inFolder(word, cwd, root));
+  const pathsIn = (arg: string) => pathsNamedIn(arg).map((word) => inFolder(word, cwd, root));
   const loaded = new Set(args.filter(isLoaded).flatMap(pathsIn));
   const exempt = new Set(
     args.flatMap((arg, at) => {

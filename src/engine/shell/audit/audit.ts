@@ -4,11 +4,11 @@ import { comparedFields } from '../../core/domain/comparedFields.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { type Diagnostic, type Location, sortDiagnostics } from '../files/diagnostic.ts';
 import { forEach } from '../files/forEach.ts';
+import type { RolloutClosed } from '../liveRollout.ts';
 import { accepted, isDraft, withDrafts } from '../load/drafts.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { type Note, notebook } from '../source/note.ts';
-import type { RolloutClosed } from '../supervisor.ts';
 import { noteOrder, playOrder, type Reordered, reorderedGold } from './goldOrder.ts';
 import {
   callsWrongTool,

@@ -5,10 +5,10 @@ import type { Verdict } from '../../core/events/event.ts';
 import { numberFormsOf, type ToolCall } from '../../core/events/message.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
 import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
+import type { RolloutClosed } from '../liveRollout.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
-import type { RolloutClosed } from '../supervisor.ts';
 import { madeIn } from './goldReplay.ts';
 import type { Stage } from './stage.ts';
 

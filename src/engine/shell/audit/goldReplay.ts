@@ -13,11 +13,12 @@ import { type Comparable, comparable, differenceBetween, pairsOf } from '../../c
 import { isTried, noteUncovered } from '../checks/checkCoverage.ts';
 import { quotable } from '../checks/checkTasks.ts';
 import type { Location } from '../files/diagnostic.ts';
+import type { RolloutClosed } from '../liveRollout.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { quotingLeavesIn } from '../load/taskWorld.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
-import { lastOf, type RolloutClosed } from '../supervisor.ts';
+import { lastOf } from '../supervisedRollout.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
 import { busyNote, needsModel } from './stage.ts';
 

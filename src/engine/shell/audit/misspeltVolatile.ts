@@ -1,12 +1,12 @@
 import { externalSource } from '../../core/domain/tool.ts';
 import { keysIn } from '../../core/text/value.ts';
 import { jsonOf } from '../../core/values/json.ts';
+import type { RolloutClosed } from '../liveRollout.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { replacing } from '../source/edit.ts';
 import { placeOf } from '../source/items.ts';
 import { nearest } from '../source/nearest.ts';
 import type { Note } from '../source/note.ts';
-import type { RolloutClosed } from '../supervisor.ts';
 import { madeIn } from './goldReplay.ts';
 
 /**

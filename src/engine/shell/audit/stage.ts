@@ -4,10 +4,11 @@ import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
 import type { ExternalSeats } from '../externalSeats.ts';
 import { Fault } from '../files/fault.ts';
 import type { SideNote } from '../files/sideNote.ts';
+import type { RolloutClosed } from '../liveRollout.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { baseHashOf } from '../replay.ts';
 import { startOf } from '../start.ts';
-import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervisor.ts';
+import { openSupervisor, type Supervisor } from '../supervisor.ts';
 
 /** Every audit of a domain plays the same rollouts. */
 const seed = 'audit';

@@ -139,7 +139,7 @@ function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools
   return earlier.some(({ tool }) => declared.get(tool)?.effect !== 'read');
 }
 
-/** An argument that has the name of a fact has its value, unless the user speaks of the other value too. */
+/** An argument that has the name of a fact has its value, unless the user names the other value too. */
 function checkFacts({ placed, note }: Context, action: GoldAction, index: number, untold: readonly string[]): void {
   const { user } = placed.value;
   const facts = [factsOf(placed.value, false), factsOf(placed.value, true)];

@@ -16,7 +16,7 @@ export type Fitness = {
   readonly ofTask: (task: Pick<Task, 'id' | 'persona' | 'under'>) => readonly Diagnostic[];
 };
 
-/** Divides the errors of a domain by what they keep from running. */
+/** Groups the errors of a domain by what they prevent from running. */
 export function fitnessOf({
   parts,
   domain,
@@ -67,7 +67,7 @@ function byId(
   return Map.groupBy(errors, owner);
 }
 
-/** Returns the fault that some errors are for what they keep from running; null without an error. */
+/** Returns errors as the fault of what they prevent from running; null without an error. */
 export function unfitFault(errors: readonly Diagnostic[]): Fault | null {
   const [first] = errors;
   return first ? new Fault({ who: 'environment', code: first.code, message: unfitness(errors) }) : null;

@@ -4,8 +4,8 @@ import { quote } from './chatAnswer.ts';
 import { isContextRefusal } from './contextLimit.ts';
 import type { RefusedRequest } from './refusedFields.ts';
 
-/** For whom a model is asked. */
-export type Asked = 'agent' | 'simulator' | 'judge' | 'tool' | 'author';
+/** For whom a model answers. */
+export type ModelPurpose = 'agent' | 'simulator' | 'judge' | 'tool' | 'author';
 
 /** The default time that a model may take for one answer, in ms. */
 export const defaultTimeoutMs = 120_000;
@@ -30,7 +30,7 @@ export type EndpointFailure =
 export function faultOf(
   failure: EndpointFailure,
   seat: ModelSeat,
-  who: Asked,
+  who: ModelPurpose,
   hasKey: boolean,
   isFirst = false,
 ): Fault {
@@ -60,7 +60,7 @@ export function faultOf(
 function refusalFault(
   refused: RefusedRequest & { readonly waited?: Waited },
   seat: ModelSeat,
-  who: Asked,
+  who: ModelPurpose,
   missingKey: string | null,
   isFirst: boolean,
 ): Fault {

@@ -16,7 +16,7 @@ import type { ChatBody, ChatRequest } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { inAnswer } from './endpointAttempt.ts';
 import { Attempts, type OnRetry } from './endpointAttempts.ts';
-import { type Asked, type EndpointFailure, faultOf, type Waited } from './endpointFaults.ts';
+import { type EndpointFailure, faultOf, type ModelPurpose, type Waited } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { isBlank } from './providerError.ts';
@@ -92,7 +92,7 @@ export type Completed = {
 export async function completeWhole(
   seat: ModelSeat,
   key: string,
-  who: Asked,
+  who: ModelPurpose,
   signal: AbortSignal,
   body: ChatBody,
   onRetry: OnRetry = () => undefined,
@@ -128,12 +128,12 @@ export function afterCall(call: ModelCall, { failure, reason, note = null }: Fau
   return new Fault(failure, { reason, note: isModelCall(note) ? { ...joinCalls([call, note]), ...used } : call });
 }
 
-function emptyFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
+function emptyFault(seat: ModelSeat, who: ModelPurpose, note: ModelCall): Fault {
   const problem = 'the answer has neither a text nor a token, also when it was asked again';
   return new Fault(faultOf({ type: 'unreadable', problem }, seat, who, true).failure, { note });
 }
 
-function truncationFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
+function truncationFault(seat: ModelSeat, who: ModelPurpose, note: ModelCall): Fault {
   const isSeat = who === 'agent' || who === 'simulator';
   return new Fault(
     {
@@ -154,7 +154,7 @@ function truncationFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
 export async function complete(
   seat: ModelSeat,
   key: string,
-  who: Asked,
+  who: ModelPurpose,
   signal: AbortSignal,
   body: ChatBody,
   onRetry: OnRetry = () => undefined,

@@ -5,7 +5,7 @@ import { type JsonObject, jsonOf } from '../../core/values/json.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
 import type { ChatBody } from './chatMessage.ts';
 import type { OnRetry } from './endpointAttempts.ts';
-import type { Asked } from './endpointFaults.ts';
+import type { ModelPurpose } from './endpointFaults.ts';
 import { type Answered, completeWhole } from './openai.ts';
 import { fieldsOf } from './providerError.ts';
 
@@ -32,7 +32,7 @@ type AskedFor<Reply> = {
 export async function askForObject<Reply>(
   seat: ModelSeat,
   key: string,
-  who: Asked,
+  who: ModelPurpose,
   { body, read, isAnswer, broken }: AskedFor<Reply>,
   signal: AbortSignal,
   onRetry?: OnRetry,

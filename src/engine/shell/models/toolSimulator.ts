@@ -9,11 +9,11 @@ import { answerAmong, endsInsideObject, placedObjects } from '../../core/values/
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import type { Patch } from '../../core/world/database.ts';
+import type { CheckedQuestion } from '../checkedFold/checkedQuestion.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { exactDataErrors, sentArguments } from '../load/exactErrors.ts';
 import { failedOutcome } from '../rollout/effectEvents.ts';
-import type { CheckedQuestion } from '../workers/checkedRollout.ts';
 import type { SimulatedAnswer } from '../workers/workerMessage.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Answered } from './openai.ts';

@@ -1,4 +1,4 @@
-/** Whether there is a process of this number, also one that belongs to somebody else. */
+/** Whether a process with this number exists, also one of another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

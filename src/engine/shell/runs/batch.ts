@@ -13,6 +13,7 @@ import { type AskPerson, type ExternalSeats, externalSeatsOf, type OnModel, work
 import { makeRunFolder } from '../files/disk.ts';
 import { Fault, messageOf } from '../files/fault.ts';
 import { forEach } from '../files/forEach.ts';
+import type { RolloutClosed } from '../liveRollout.ts';
 import type { ReadKey } from '../models/modelSettings.ts';
 import { parseSeat } from '../models/parseSeat.ts';
 import { isLost, newestReceipts, openLedger, type Receipt, type SigningKey } from '../records/ledger.ts';
@@ -23,7 +24,8 @@ import { runToGoOn } from '../records/runRecord.ts';
 import { baseHashOf } from '../replay.ts';
 import { isUnverified } from '../rollout/effectEvents.ts';
 import { startOf } from '../start.ts';
-import { lastOf, type RolloutClosed, type Supervisor } from '../supervisor.ts';
+import { lastOf } from '../supervisedRollout.ts';
+import type { Supervisor } from '../supervisor.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
 import type { Meter } from './meter.ts';
 import { resumePoint } from './resume.ts';

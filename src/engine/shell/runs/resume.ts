@@ -4,10 +4,10 @@ import { externalSource } from '../../core/domain/tool.ts';
 import type { RolloutEvent, RolloutStarted } from '../../core/events/event.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json } from '../../core/values/json.ts';
+import type { RolloutRequest } from '../liveRollout.ts';
 import { isLost } from '../records/ledger.ts';
 import { readRecording, readSidecar, type SidecarLine, sidecarPath } from '../records/recording.ts';
 import { isUnverified } from '../rollout/effectEvents.ts';
-import type { RolloutRequest } from '../supervisor.ts';
 
 /**
  * Returns where a rollout of a batch begins: at its start, or after the events that a process which died, or an

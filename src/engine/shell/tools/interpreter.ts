@@ -18,7 +18,7 @@ export type Interpreter = {
 };
 
 /** An interpreter; why a program is not one; or null where there is no such program. */
-export type Asked = Interpreter | { readonly problem: string } | null;
+export type InterpreterAnswer = Interpreter | { readonly problem: string } | null;
 
 const limitMs = 60_000;
 
@@ -36,7 +36,11 @@ sys.stdout.write("\\n".join([sys.executable, base] + [each for each in paths if 
  * it: it starts in a folder that no domain controls.
  * @param folder what a path is relative to
  */
-export function askInterpreter(command: string, folder: string, environment: NodeJS.ProcessEnv): Promise<Asked> {
+export function askInterpreter(
+  command: string,
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<InterpreterAnswer> {
   const program = programOf(command, folder, environment);
   if (program === null) return Promise.resolve(null);
   return new Promise((resolve) => {

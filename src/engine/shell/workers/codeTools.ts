@@ -29,7 +29,7 @@ export type CodeCall = {
   /** Runs around the domain's own code, for the marker. */
   readonly guard: <T>(body: () => T) => T;
   readonly log: (text: string) => void;
-  /** Notes what the call reads, where somebody asks. */
+  /** Notes what the call reads, if that was requested. */
   readonly observer?: ReadObserver | null;
 };
 

@@ -1,6 +1,6 @@
 import { warmDialogue } from '../../core/dialogue/warm.ts';
 
-/** A process that was just started has better to do, and what is asked of it in its first moment is not kept waiting. */
+/** The delay before the first step, in ms: a process that was just started answers its first requests without delay. */
 const restMs = 1000;
 
 /**

@@ -117,7 +117,7 @@ const longestLine = 64 * 1024 * 1024;
 /** Matches the beginning of an event's text: its number and its type can be read without parsing the rest. */
 const beginning = /^\{"n":(\d+),"event":\{"type":"(\w+)"/;
 
-/** An event as it arrived: parsed when somebody looks into it. */
+/** An event as it arrived. It is parsed when it is first read. */
 class ArrivedEvent implements ClaimedEvent {
   readonly n: number;
   readonly type: EventType;
@@ -155,7 +155,7 @@ export function acceptedEvent(claimed: ClaimedEvent, state: string): WorkerEvent
     ms,
     state,
     text: eventText(text, state),
-    // Parsed when somebody looks into it.
+    // Parsed when it is first read.
     get event() {
       return claimed.event;
     },

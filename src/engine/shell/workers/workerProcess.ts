@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Failure } from '../../core/events/event.ts';
 import { messageOf } from '../files/fault.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { confinedPid, signalOf } from '../processes/sandbox.ts';
+import { scanTools } from '../source/scan.ts';
+import { readSource } from '../source/source.ts';
 import { type Relay, relayInspector } from './inspectorRelay.ts';
-import { toolLocation } from './toolLocation.ts';
 import { Watchdog } from './watchdog.ts';
 import { UnreadableMessage, WorkerReader } from './workerChannel.ts';
 import { defaultHeapMb, permissionFlags, workerChild } from './workerChild.ts';
@@ -34,7 +35,7 @@ export type WorkerOptions = {
   /** Inside the folder; the domain has no code tools when it is not there. */
   readonly toolsFile?: string;
   readonly heapMb?: number;
-  /** Whether its inspector can be opened. It is closed until somebody asks for it. */
+  /** Whether its inspector can be opened. It stays closed until it is requested. */
   readonly inspectable?: boolean;
   /** Whether its sandbox has the network of this machine. */
   readonly network?: boolean | undefined;
@@ -343,7 +344,7 @@ function slowFailure({ folder, toolsFile = 'tools.ts' }: WorkerOptions, ms: numb
 const unprotected =
   "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";
 
-/** Frames of the runtime's own stacks, and what it says about its inspector: nothing to anybody who reads of a tool. */
+/** Whether a line is a frame of the runtime's own stacks or is about its inspector, and so says nothing about a tool. */
 function isRuntimesOwn(line: string): boolean {
   return /^\s*(?:-+ .* -+|\d+: .*)\s*$|^(?:Debugger (?:listening|attached|ending)|For help, see:|Waiting for the debugger)/.test(
     line,
@@ -361,4 +362,15 @@ type WorkerEnd = { readonly code: number | null; readonly signal: string | null;
 
 function longestSilence({ timeoutMs, silenceMs = Watchdog.silenceMs }: WorkerOptions): number {
   return Math.max(timeoutMs, silenceMs);
+}
+
+/** Returns where a code tool is exported, found without running anything; null when the file does not say. */
+function toolLocation(
+  { folder, toolsFile = 'tools.ts' }: WorkerOptions,
+  tool: string,
+): { readonly file: string; readonly line: number } | null {
+  const read = readSource(resolve(folder, toolsFile), 'tool', undefined, undefined, folder);
+  if (!('source' in read)) return null;
+  const found = scanTools(resolve(folder), read.source).tools.get(tool);
+  return found ? { file: found.file, line: found.line } : null;
 }

@@ -110,7 +110,7 @@ function Rule({ rule, items, ask, openTask }: RuleProps): JSX.Element {
       <Checks rule={rule} ask={ask} />
       <Tries rule={rule} openTask={openTask} />
       <Result rule={rule} ask={ask} />
-      {!rule.isHeading && <Place rule={rule} items={items} ask={ask} />}
+      {!rule.isHeading && <RuleLocation rule={rule} items={items} ask={ask} />}
     </article>
   );
 }
@@ -128,7 +128,7 @@ function useRefusedPress(): readonly [string | null, (act: () => void) => void] 
 }
 
 /** Moves a rule among the list items of its section, or takes it out. */
-function Place({ rule: { id, line }, items, ask }: Pick<RuleProps, 'rule' | 'items' | 'ask'>): JSX.Element {
+function RuleLocation({ rule: { id, line }, items, ask }: Pick<RuleProps, 'rule' | 'items' | 'ask'>): JSX.Element {
   const [refused, press] = useRefusedPress();
   const name = id === null ? `the rule on line ${line}` : `rule ${id}`;
   const move = (direction: 'up' | 'down') => () => press(() => ask({ type: 'moveRule', line, direction }));

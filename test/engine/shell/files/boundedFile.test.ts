@@ -146,7 +146,7 @@ const trusted: readonly string[] = [
   'src/cli/targets/ray/preflight.ts',
   'src/authoring/domains/domainTemplate.ts',
   'src/engine/shell/keys/consents.ts',
-  'src/engine/shell/workers/cpuTime.ts',
+  'src/engine/shell/workers/watchdog.ts',
   'src/engine/shell/processes/processStart.ts',
   'src/engine/shell/processes/sandbox.ts',
   'src/training/trainerProcess.ts',
