@@ -27,9 +27,9 @@ export function throwIfInvalid(n: number, event: RolloutEvent): void {
 /** Whether a value has keys that its schema dropped. What no schema looks into is the same value. */
 function hasOtherKeys(value: unknown, parsed: unknown): boolean {
   if (value === parsed || typeof value !== 'object' || value === null) return false;
-  const entries = Object.entries(value);
-  const kept = parsed as Readonly<Record<string, unknown>>;
-  return entries.length > Object.keys(kept).length || entries.some(([key, inner]) => hasOtherKeys(inner, kept[key]));
+  const [given, kept] = [value, parsed] as readonly Readonly<Record<string, unknown>>[];
+  const keys = Object.keys(value);
+  return keys.length > Object.keys(kept ?? {}).length || keys.some((key) => hasOtherKeys(given?.[key], kept?.[key]));
 }
 
 /** Returns a text of a worker as it is quoted in the reason. */

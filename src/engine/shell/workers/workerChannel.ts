@@ -134,6 +134,10 @@ class ArrivedEvent implements ClaimedEvent {
     this.type = begins[2] as EventType;
   }
 
+  get isParsed(): boolean {
+    return this.#event !== undefined;
+  }
+
   /** Throws where the text is not that of one event: the domain's code can write to the channel too. */
   get event(): RolloutEvent {
     if (this.#event) return this.#event;
@@ -147,24 +151,13 @@ class ArrivedEvent implements ClaimedEvent {
 }
 
 /** Returns an event that was accepted, with the hash of the state after it. */
-export function acceptedEvent(claimed: ClaimedEvent, state: string): WorkerEvent {
-  const { n, type, ms, text } = claimed;
-  return {
-    n,
-    type,
-    ms,
-    state,
-    text: eventText(text, state),
-    // Parsed when it is first read.
-    get event() {
-      return claimed.event;
-    },
-  };
+export function acceptedEvent({ n, type, ms, text }: ClaimedEvent, event: RolloutEvent, state: string): WorkerEvent {
+  return { n, type, ms, event, state, text: eventText(text, state) };
 }
 
 /** Returns an event that did not come through a channel, as a worker would claim it. */
 export function claimOf(n: number, event: RolloutEvent): ClaimedEvent {
-  return { n, type: event.type, event, ms: 0, text: claimText(n, event) };
+  return { n, type: event.type, event, isParsed: true, ms: 0, text: claimText(n, event) };
 }
 
 /** The parent's end: gives whole lines as messages; events of one rollout that arrive together come as one. */

@@ -117,6 +117,8 @@ export type ClaimedEvent = {
   readonly n: number;
   readonly type: EventType;
   readonly event: RolloutEvent;
+  /** Whether somebody looked into the event. */
+  readonly isParsed: boolean;
   /** Milliseconds since the event before it. */
   readonly ms: number;
   /** `{n, event}` as JSON text. */
@@ -124,7 +126,7 @@ export type ClaimedEvent = {
 };
 
 /** An event that the supervisor has accepted. */
-export type WorkerEvent = ClaimedEvent & {
+export type WorkerEvent = Omit<ClaimedEvent, 'isParsed'> & {
   /** Hash of the world after it. */
   readonly state: string;
   /** `{n, event, state}` as JSON text: what a recording keeps. */
