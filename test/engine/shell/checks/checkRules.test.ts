@@ -4,6 +4,11 @@ import { desk, deskTools, type Files, load, shown } from '../load/domainFolder.t
 const rules = (text: string): Files => ({ 'rules.yaml': text });
 const task = (text: string): Files => ({ 'tasks/first.task.yaml': `${String(desk['tasks/first.task.yaml'])}${text}` });
 
+const members: Files = {
+  'database.json':
+    '{"orders": {"W1": {"member": "M1", "tags": []}, "W2": {"member": "M1", "tags": []}}, "members": {"M1": {"name": "Ann"}}}',
+};
+
 const cases: readonly (readonly [string, Files, readonly string[], string])[] = [
   [
     'a condition that cannot be read',
@@ -106,6 +111,67 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders.W7.status == null\n'),
     ['rules.yaml:4:24 warning rule/unknown-row'],
     'Orders has no row W7. It has W1, W2.',
+  ],
+  [
+    'the side of a user that has no database',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: user.vip == true\n'),
+    ['rules.yaml:4:19 error rule/unknown-table'],
+    'user.vip is always null: this domain has no user database. Read db,',
+  ],
+  [
+    'an id of another table as a key',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.members[args.order] == null\n'),
+      ...members,
+    },
+    ['rules.yaml:4:14 warning rule/unknown-row'],
+    'The ids here are those of orders, and members has other ids, so no row is found. Read db.orders,',
+  ],
+  [
+    'an id of another table that is looked for',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: not (args.order in db.members)\n'),
+      ...members,
+    },
+    ['rules.yaml:4:14 warning rule/unknown-row'],
+    'The ids here are those of orders,',
+  ],
+  [
+    'an id of another table as a value',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders.W1.member != "W2"\n'),
+      ...members,
+    },
+    ['rules.yaml:4:38 warning rule/unknown-value'],
+    '"W2" is an id of orders, and the values here are ids of members. Known are M1.',
+  ],
+  [
+    'a field of an element of a list of texts that all rows have empty',
+    {
+      ...rules(
+        '- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: not any(db.orders.W1.tags, it.name != null)\n',
+      ),
+      ...members,
+      'tools.ts': String(desk['tools.ts']).replace(
+        'agent: object',
+        'agent: { orders: Record<string, { member: string; tags: string[] }> }',
+      ),
+    },
+    ['rules.yaml:4:44 warning rule/type-mismatch'],
+    'name is read from a text, which has no fields, so it is always null.',
+  ],
+  [
+    'a field that a tool does not return, although the rows that it reads have it',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: last("find_order").member != null\n'),
+      ...members,
+      'tools.ts': String(desk['tools.ts']).replace(
+        'z.string() }), run: () => 1 });\nexport const cancel',
+        'z.string() }), run: ({ order }, { db }) => ({ order, from: db.orders[order]?.member }) });\nexport const cancel',
+      ),
+    },
+    ['rules.yaml:4:33 warning rule/unknown-field'],
+    'The result of find_order has no field member.',
   ],
   [
     'a text that is compared with a number',
