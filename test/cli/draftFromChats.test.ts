@@ -508,13 +508,13 @@ test('a later request is in the draft, or the draft is not sound', async () => {
   expect(writes('reported')).toEqual(['cancel_reservation', 'reserve_book']);
   expect(sources.map(({ id, todos }) => [id, todos])).toEqual([
     ['also', []],
-    ['reported', []],
     [
       'refused',
       [expect.stringMatching(/^nothing in the actions answers what the user asks for later: "Can you cancel/)],
     ],
-    ['undone', [expect.stringMatching(/^nothing in the actions takes back what the user no longer wants: "Oh no,/)]],
+    ['reported', []],
     ['thanks', []],
+    ['undone', [expect.stringMatching(/^nothing in the actions takes back what the user no longer wants: "Oh no,/)]],
   ]);
 });
 

@@ -100,7 +100,7 @@ export async function draftFromConversation(
   const { before: _, ...change } = found.change ?? { before: {} };
   const writes = writesIn(found.actions, domain.tools);
   const silence = users.length === 0 ? ['the user says nothing in it'] : [];
-  const kept = [found.change?.say, insist].filter((text) => typeof text === 'string');
+  const kept = { change: found.change?.say ?? null, insist };
   const lost =
     found === read && found.todos.length === 0
       ? lostRequests(spoken, found.deeds, kept, { domain, recogniser: desk.recogniser })

@@ -16,20 +16,22 @@ const asks =
 /**
  * Returns the requests after the first one, and the words that take one back, that no deed of a draft follows, each in a
  * sentence. Such a draft is about another conversation.
- * @param kept texts of the user that the draft has, as its change of mind
+ * @param kept what the draft has of the user's words beside the first request
  */
 export function lostRequests(
   spoken: readonly Utterance[],
   deeds: readonly PlacedDeed[],
-  kept: readonly string[],
+  kept: { readonly change: string | null; readonly insist: string | null },
   { domain, recogniser }: { readonly domain: Domain; readonly recogniser: Recogniser },
 ): readonly string[] {
   const first = spoken.findIndex(({ role }) => role === 'user');
   return spoken.flatMap((said, at) => {
     const { role, step, content } = said;
-    if (role !== 'user' || at <= first || kept.includes(content)) return [];
+    if (role !== 'user' || at <= first || content === kept.change || content === kept.insist) return [];
     const before = spoken[at - 1];
     const acts = before?.role === 'agent' ? recogniser.agent(before.content) : null;
+    // A user who insists may use other words each time.
+    if (acts?.refuses && kept.insist !== null) return [];
     const later = deeds.filter((deed) => deed.step > step);
     const isDone = later.length < deeds.length;
     if (isDone && takesBack.test(content) && !acts?.refuses && !acts?.proposes)

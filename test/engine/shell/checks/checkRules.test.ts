@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import { desk, deskTools, type Files, load, shown } from '../load/domainFolder.ts';
 
 const rules = (text: string): Files => ({ 'rules.yaml': text });
@@ -274,6 +275,16 @@ describe('rules and verifiers against the rest of the domain', () => {
     expect(shown(loaded)).toEqual(findings);
     const [first] = loaded.diagnostics;
     expect(`${first?.message} ${first?.hint}`).toContain(words);
+  });
+
+  it('names the tool of an argument that the check does not bind', () => {
+    const [cancel, find] = deskTools as readonly [Tool, Tool];
+    const properties = { note: { type: 'string' } };
+    const note: Tool = { ...find, name: 'read_note', parameters: { type: 'object', properties, required: ['note'] } };
+    const loaded = load(rules('- { rule: confirm, check: confirmed, names: [order, note] }'), [cancel, find, note]);
+    expect(loaded.diagnostics.find(({ code }) => code === 'rule/unknown-argument')?.hint).toBe(
+      'read_note has it: name a tool in tools:, declare effect: write for a tool that changes something, or take note out.',
+    );
   });
 
   it.each([
