@@ -474,6 +474,50 @@ export const book_slot = tool({
   'personas/plain.persona.yaml': 'id: plain\ndescription: Someone.\n',
 };
 
+test('a later request is in the draft, or the draft is not sound', async () => {
+  const cancels = 'Your reservation of Numbers at Play is cancelled.';
+  const first = ['Card 6184. Please renew Small Boats.', 'Shall I renew Small Boats?', 'Yes.', 'Done.'] as const;
+  const { tasks, sources } = await drafted(withoutTasks('library-desk'), [
+    { id: 'also', messages: said(...first, 'Please also cancel my reservation of Numbers at Play.', cancels) },
+    {
+      id: 'reported',
+      messages: said(
+        'Card 6184. Please cancel my reservation of Numbers at Play.',
+        cancels,
+        "Please also reserve The Clockmaker's Atlas.",
+        "Done, The Clockmaker's Atlas is reserved for you.",
+      ),
+    },
+    {
+      id: 'refused',
+      messages: said(
+        ...first,
+        'Can you cancel my reservation of Numbers at Play, too?',
+        'I am sorry, I cannot do that.',
+      ),
+    },
+    {
+      id: 'undone',
+      messages: said(...first, 'Oh no, please undo that, I meant another book.', 'All right, I have taken note of it.'),
+    },
+    { id: 'thanks', messages: said(...first, 'Thank you, I am glad that I can keep it, too.', 'My pleasure.') },
+  ]);
+  const writes = (id: string) =>
+    tasks.find((task) => task.id === id)?.actions?.flatMap(({ tool }) => (libraryWrites.includes(tool) ? [tool] : []));
+  expect(writes('also')).toEqual(['renew_loan', 'cancel_reservation']);
+  expect(writes('reported')).toEqual(['cancel_reservation', 'reserve_book']);
+  expect(sources.map(({ id, todos }) => [id, todos])).toEqual([
+    ['also', []],
+    [
+      'refused',
+      [expect.stringMatching(/^nothing in the actions answers what the user asks for later: "Can you cancel/)],
+    ],
+    ['reported', []],
+    ['thanks', []],
+    ['undone', [expect.stringMatching(/^nothing in the actions takes back what the user no longer wants: "Oh no,/)]],
+  ]);
+});
+
 test('the goal of a draft has a request whose row the user names loosely', async () => {
   const { tasks } = await drafted(withoutTasks('library-desk'), [
     {
@@ -528,6 +572,10 @@ test('a log with calls: a change of mind has only what the user said', async () 
     'You want this: book room (name: Map Room, day: Saturday, time: afternoon). When that is offered you want it otherwise: time: morning.',
   );
   expect(room?.change?.known).toEqual({ name: 'Attic Room', time: 'morning' });
+  expect(room?.known).toEqual({ card: '3345', day: 'Saturday', name: 'Map Room', time: 'afternoon' });
+  expect(room?.goal).toBe(
+    'You want this: book room (name: Map Room, day: Saturday, time: afternoon). When that is offered you want it otherwise: name: Attic Room, time: morning.',
+  );
 });
 
 inFullSuite('a log with calls: a change of mind about what only a look-up takes', async () => {

@@ -21,11 +21,22 @@ export type FoundReader = {
   readonly rows?: true;
 };
 
+/** A read tool whose result differs in more than single fields without a reason in the calls, as a text with ids does. */
+export type UnsteadyReader = {
+  readonly tool: string;
+  /** Names of the tools whose calls changed its result; empty where it differs without a call. */
+  readonly shows: readonly string[];
+  readonly isText: boolean;
+};
+
+/** The reader of a state, or else a tool that may show the state and whose results cannot be compared. */
+export type ReaderSearch = { readonly reader: FoundReader | null; readonly unsteady: UnsteadyReader | null };
+
 /**
  * Finds out how the state of a server is read: for each write, the candidates are called before and after it on a
  * fresh server. The one whose result changes most often is the reader, one that answers with JSON first. A write that was
- * seen is made once more, on another server, to tell which fields differ from server to server. Null where no result
- * changes, or where the states differ in more than single fields. Each call that was seen is also made with other texts as
+ * seen is made once more, on another server, to tell which fields differ from server to server. No reader is found
+ * where no result changes, or where the states differ in more than single fields. Each call that was seen is also made with other texts as
  * its arguments, because a list of names shows that something was made, and not what is in it. Where servers share their
  * state, the calls add up, so neither volatile fields nor arguments that are not shown are found. Only calls of the plan
  * are made: a write twice at most, and an altered write once.
@@ -37,7 +48,7 @@ export async function findReader(
   start: () => Promise<ToolSource>,
   plan: Pick<CallPlan, 'candidates' | 'writes'>,
   onProgress: (done: number) => void = () => undefined,
-): Promise<FoundReader | null> {
+): Promise<ReaderSearch> {
   const rows = new Set<string>();
   const untouched = await observed(start, plan.candidates, null, rows);
   let candidates = untouched.map(({ call }) => call);
@@ -62,6 +73,8 @@ export async function findReader(
     })
     .toSorted((a, b) => Number(b.isData) - Number(a.isData) || b.shown.length - a.shown.length);
   const repeated = new Map<PlannedWrite, readonly Seen[]>();
+  const differing = untouched.find(({ before, after }) => differingFields(before, after) === null);
+  let unsteady: UnsteadyReader | null = null;
   for (const { call, shown } of ranked) {
     const [first] = shown;
     if (!first) continue;
@@ -77,13 +90,19 @@ export async function findReader(
       shows: shown.map(({ write }) => write.tool),
       ...(!isTyped && [...starts, again.after].some(Array.isArray) ? { rows: true as const } : {}),
     };
-    if (isShared([...starts, again.before])) return { ...found, volatile: [], misses: {}, isShared: true };
+    if (isShared([...starts, again.before]))
+      return { reader: { ...found, volatile: [], misses: {}, isShared: true }, unsteady: null };
     const volatile = differingFields(first.after, again.after);
-    if (volatile === null) continue;
+    if (volatile === null) {
+      unsteady ??= { tool: call.tool, shows: found.shows, isText: typeof again.after === 'string' };
+      continue;
+    }
     const misses = await unseenArguments(start, call, volatile, shown, rows);
-    return { ...found, volatile, misses, isShared: false };
+    return { reader: { ...found, volatile, misses, isShared: false }, unsteady: null };
   }
-  return null;
+  const { call, after } = differing ?? {};
+  unsteady ??= call ? { tool: call.tool, shows: [], isText: typeof after === 'string' } : null;
+  return { reader: null, unsteady };
 }
 
 /** Returns states that were read before a result with several texts, or none, showed that each text is a row. */

@@ -9,7 +9,7 @@ import { yamlScalar } from '../../engine/shell/source/edit.ts';
 import { draftText } from '../draftText.ts';
 import { taskIdFor } from '../writtenDomain.ts';
 import { exampleArguments, spacedName } from './exampleArguments.ts';
-import type { FoundReader } from './findReader.ts';
+import type { FoundReader, UnsteadyReader } from './findReader.ts';
 import { type Judged, rehearsedTools } from './judgedTools.ts';
 import type { Files } from './newFolder.ts';
 
@@ -70,6 +70,8 @@ export type McpDomainOptions = {
   readonly tools: readonly Judged[];
   /** The call that reads the server's state, if one was found. */
   readonly reader?: FoundReader | null;
+  /** A tool that may show the state and whose results cannot be compared. */
+  readonly unsteady?: UnsteadyReader | null;
 };
 
 /** Returns the files of a domain whose tools are those of a server; a person then edits them. */
@@ -97,7 +99,15 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
 const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 const indented = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
 
-function domainText({ name, now, serverName: server, server: given, tools, reader }: McpDomainOptions): string {
+function domainText({
+  name,
+  now,
+  serverName: server,
+  server: given,
+  tools,
+  reader,
+  unsteady,
+}: McpDomainOptions): string {
   const isOwn = !('url' in given);
   const keys = Object.fromEntries(
     Object.entries(given).filter(([, value]) => typeof value === 'string' || Object.keys(value).length > 0),
@@ -111,7 +121,6 @@ function domainText({ name, now, serverName: server, server: given, tools, reade
   const open = tools.filter(({ isWrite, isSure }) => !isWrite && !isSure).map(({ tool }) => tool.name);
   // Such a server begins each rollout with an empty folder, so the same calls bring it to the same state.
   const isRepeatable = isOwn && JSON.stringify(given).includes('${instanceFolder}');
-  const readers = readersOf(tools);
   return [
     `name: ${yamlScalar(name)}`,
     `description: Works with the MCP server ${server}.`,
@@ -125,12 +134,7 @@ function domainText({ name, now, serverName: server, server: given, tools, reade
     `    # where every rollout has its own server and folder${isOwn ? ' (${instanceFolder} in args and env)' : ''}.`,
     `    state: ${isRepeatable ? 'replay' : 'none'}`,
     ...(reader ? readerLines(reader) : []),
-    ...(readers.length > 0 && !reader
-      ? [
-          '    # The tool whose result is the state. Assertions of tasks look into it. Take out the # and choose one:',
-          ...readers.map((reader) => `    # reader: { tool: ${yamlScalar(reader)} }`),
-        ]
-      : []),
+    ...(reader ? [] : openReaderLines(readersOf(tools), unsteady ?? null)),
     ...(effects.length > 0
       ? ['    writes: # tools that change something', ...effects]
       : ['    writes: [] # tools that change something']),
@@ -156,6 +160,45 @@ function readerLines({ tool, arguments: args, volatile, shows, isShared, rows }:
           '    sharedState: true',
         ]
       : []),
+  ];
+}
+
+/** Comments that offer readers, and say why the likeliest of them is not declared. */
+function openReaderLines(names: readonly string[], unsteady: UnsteadyReader | null): readonly string[] {
+  if (unsteady === null)
+    return names.length === 0
+      ? []
+      : [
+          '    # The tool whose result is the state. Assertions of tasks look into it. Take out the # and choose one:',
+          ...names.map((name) => `    # reader: { tool: ${yamlScalar(name)} }`),
+        ];
+  const { tool, shows, isText } = unsteady;
+  const others = shows.length > 0 ? [] : names.filter((name) => name !== tool);
+  return [
+    ...unsteadyLines(unsteady).map((line) => `    # ${line}`),
+    ...(isText
+      ? [`    # reader: { tool: ${yamlScalar(tool)}, lines: '(?<id>\\S+) (?<name>.+)' }`, '    # volatile: [id]']
+      : [`    # reader: { tool: ${yamlScalar(tool)} }`]),
+    ...others.map((name) => `    # reader: { tool: ${yamlScalar(name)} }`),
+  ];
+}
+
+/** Returns why a tool is not the reader, and what to do. */
+function unsteadyLines({ tool, shows, isText }: UnsteadyReader): readonly string[] {
+  const what = isText ? 'text' : 'data';
+  return [
+    ...(shows.length > 0
+      ? [
+          `The result of ${tool} changed when ${shows.join(', ')} ${shows.length > 1 ? 'were' : 'was'} called. It also differs from server to server, as`,
+          `${what} with ids or times does, so two states cannot be compared, and the drafts check calls only.`,
+        ]
+      : [
+          `The result of ${tool} differs from call to call, as ${what} with ids or times does, so two states cannot be`,
+          'compared, and the drafts check calls only.',
+        ]),
+    isText
+      ? 'To check the state, name the parts of a line in lines, and those that differ in volatile. Then take out the #:'
+      : 'To check the state, take out the # and write assertions that do not name what differs:',
   ];
 }
 

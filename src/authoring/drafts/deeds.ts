@@ -3,6 +3,7 @@ import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
 import { sentencesOf, wordsOf } from '../../engine/core/text/text.ts';
+import { toolOf } from './intents.ts';
 import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './values.ts';
 import { agentWritesOf, stemOf, vocabularyOf } from './vocabulary.ts';
 
@@ -17,7 +18,11 @@ export type Deed = {
 };
 
 /** A proposal and its outcome: the deed was done, the user wanted another, or nothing followed. */
-export type Proposed = Deed & { readonly outcome: 'done' | 'changed' | 'left' };
+export type Proposed = Deed & {
+  readonly outcome: 'done' | 'changed' | 'left';
+  /** Whether it was reported without a proposal, so that the next report is about another deed. */
+  readonly isReported?: true;
+};
 
 /** Returns what the agent proposed and did in a conversation of words alone, in order. */
 export function proposedIn(
@@ -42,15 +47,14 @@ export function proposedIn(
       found.push({ ...deed, outcome: isAgreed && !isRefused ? 'done' : isChanged ? 'changed' : 'left' });
     } else if (acts.reportsDone) {
       const deed = deedIn(spoken, at, domain, values);
+      if (!deed) continue;
+      // What the words do not tell, the look-ups may bring, if the user asked for just this.
+      const asked = spoken[at - 1]?.role === 'user' ? toolOf(spoken[at - 1]?.content ?? '', domain) : null;
+      if (deed.missing.length > 0 && asked !== deed.tool.name) continue;
       const last = found.at(-1);
-      const isTold = last?.outcome === 'done' && last.at >= at - 2;
-      if (
-        deed &&
-        deed.missing.length === 0 &&
-        !isTold &&
-        !found.some((each) => isSame(each, deed) && each.outcome === 'done')
-      )
-        found.push({ ...deed, outcome: 'done' });
+      const isTold = last?.outcome === 'done' && last.at >= at - 2 && !last.isReported;
+      if (!isTold && !found.some((each) => isSame(each, deed) && each.outcome === 'done'))
+        found.push({ ...deed, outcome: 'done', isReported: true });
     }
   }
   return found;

@@ -22,6 +22,7 @@ import {
   leafFacts,
 } from './goldActions.ts';
 import { type Told, toldIn } from './lookUps.ts';
+import { lostRequests } from './lostRequests.ts';
 import type { MadeCall } from './neededCalls.ts';
 import { doneByUser, ownWordsIn, type UserState } from './userSide.ts';
 import { parametersOf } from './values.ts';
@@ -99,7 +100,12 @@ export async function draftFromConversation(
   const { before: _, ...change } = found.change ?? { before: {} };
   const writes = writesIn(found.actions, domain.tools);
   const silence = users.length === 0 ? ['the user says nothing in it'] : [];
-  const todos = [...new Set([...silence, ...found.todos])];
+  const kept = { change: found.change?.say ?? null, insist };
+  const lost =
+    found === read && found.todos.length === 0
+      ? lostRequests(spoken, found.deeds, kept, { domain, recogniser: desk.recogniser })
+      : [];
+  const todos = [...new Set([...silence, ...found.todos, ...lost])];
   const task: DraftTask = {
     id,
     draft: true,

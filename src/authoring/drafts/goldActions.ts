@@ -11,6 +11,7 @@ import type { Drafter } from './askedModel.ts';
 import { type Deed, type Proposed, proposedIn } from './deeds.ts';
 import type { Desk } from './desk.ts';
 import { Preparation, type Told, typedAs } from './lookUps.ts';
+import type { PlacedDeed } from './lostRequests.ts';
 import { modelActions } from './modelActions.ts';
 import { brings, type MadeCall, madeCalls } from './neededCalls.ts';
 import { withQuotedIds } from './quotedIds.ts';
@@ -35,6 +36,8 @@ export type Actions = {
   readonly state: readonly UserState[];
   readonly communicate: readonly string[];
   readonly change: (Change & { readonly before: LeafFacts }) | null;
+  /** The writes and hand-overs among the actions, where the conversation has them. */
+  readonly deeds: readonly PlacedDeed[];
   readonly todos: readonly string[];
 };
 
@@ -77,11 +80,15 @@ export function fromCalls(calls: readonly MadeCall[], spoken: readonly Utterance
   const kept = left.filter((call) => call !== again?.replaced);
   const users = textsBy('user', spoken);
   const actions = withQuotedIds(kept, users, loaded).map(({ tool, arguments: given }) => ({ tool, arguments: given }));
-  const isServed =
-    done.size > 0 || kept.some((call) => domain.tools.some((each) => each.handsOff && each.name === call.tool));
+  const isServed = done.size > 0 || kept.some((call) => isHandOff(call, domain.tools));
   const todos = isServed ? [] : [nothingRight];
-  return { actions, state: [], communicate: [], todos, change };
+  const placedDeeds = kept.filter((call) => done.has(call) || isHandOff(call, domain.tools));
+  const deedsAt = placedDeeds.map(({ tool, n }) => ({ tool, step: n }));
+  return { actions, state: [], communicate: [], todos, change, deeds: deedsAt };
 }
+
+const isHandOff = ({ tool }: MadeCall, tools: readonly Tool[]) =>
+  tools.some(({ name, handsOff }) => handsOff && name === tool);
 
 const nothingRight =
   'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate';
@@ -136,6 +143,7 @@ export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: 
     state: userStateIn(atHome, actions, domain, world),
     communicate,
     change,
+    deeds: deeds.map(({ tool, at }) => ({ tool: tool.name, step: spoken[at]?.step ?? 0 })),
     todos,
   };
 }
@@ -290,7 +298,10 @@ function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], de
     const say = users.findLast((text) => namesAny(text, facts.known));
     if (former && say !== undefined && isReplaced(former, values, say)) {
       const known = toldFacts(facts.known, users, desk);
-      const before = namedFacts(facts.before, each, desk);
+      const before = {
+        ...rowNamedIn(spoken[former.at]?.content ?? '', former, values, desk),
+        ...namedFacts(facts.before, each, desk),
+      };
       change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, before, known };
       if (former.outcome === 'done') deeds.splice(deeds.indexOf(former), 1);
     }
@@ -311,11 +322,31 @@ function toldFacts(facts: LeafFacts, users: readonly string[], { loaded: { world
   return Object.fromEntries(told);
 }
 
-/** The same facts, where a proposal has the name of a row in place of its id, under the field of that name. */
+/** The same facts, with the names of a row beside its id, and the field of a name that a proposal has in place of the id. */
 function namedFacts(facts: LeafFacts, { arguments: given }: Proposed, { loaded: { world } }: Desk): LeafFacts {
-  const named = Object.entries(facts).map(([name, value]) => {
+  const named = Object.entries(facts).flatMap(([name, value]) => {
     const rows = namesInTable(given[name] ?? '', name, [world.agent, world.user]);
-    return [rows.find(({ text }) => isSameText(text, String(value)))?.field ?? name, value] as const;
+    const own = rows.filter(({ id }) => id === String(value)).map(({ field, text }) => [field, text] as const);
+    const isNamed = rows.find(({ text }) => isSameText(text, String(value)));
+    return [...own, [isNamed?.field ?? name, value] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+/** The names of the one row that a proposal names in place of another one, where only its words tell which. */
+function rowNamedIn(
+  proposal: string,
+  former: Proposed,
+  later: Readonly<Record<string, string>>,
+  { loaded: { world } }: Desk,
+): LeafFacts {
+  const named = Object.entries(later).flatMap(([name, value]) => {
+    if (former.arguments[name] !== undefined) return [];
+    const rows = namesInTable(value, name, [world.agent, world.user]);
+    const others = rows.filter(({ id, text }) => id !== value && namesValue(proposal, text));
+    return new Set(others.map(({ id }) => id)).size === 1
+      ? others.map(({ field, text }) => [field, text] as const)
+      : [];
   });
   return Object.fromEntries(named);
 }

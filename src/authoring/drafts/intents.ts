@@ -165,7 +165,7 @@ const describedWords = vocabularyOf(({ name, description }, { lexicon }) => {
 });
 
 /** Returns the tool whose words a request uses most; null if no tool is ahead of the others. */
-function toolOf(text: string, domain: Domain): string | null {
+export function toolOf(text: string, domain: Domain): string | null {
   const said = new Set(termsIn(text));
   const ranked = [...describedWords(domain)].map(([name, words]) => {
     const verb = stem(wordsOf(name.replaceAll('_', ' '))[0] ?? '');

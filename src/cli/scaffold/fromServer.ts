@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { type CallPlan, effectsOfPlan, planCalls } from '../../authoring/domains/callPlan.ts';
-import { type FoundReader, findReader } from '../../authoring/domains/findReader.ts';
+import { findReader, type ReaderSearch, type UnsteadyReader } from '../../authoring/domains/findReader.ts';
 import { type Judged, judged } from '../../authoring/domains/judgedTools.ts';
 import { declared, type GivenServer, mcpDomainFiles, serverName } from '../../authoring/domains/mcpDomain.ts';
 import { writeWhole } from '../../authoring/domains/newFolder.ts';
@@ -89,9 +89,9 @@ async function makeDomain(
   const plan = planCalls(tools);
   if (plays) askToPlay(to, key, plan, options, io);
   const declaredServer = files === null ? server : { ...server, files: filesFolder };
-  const reader = plays ? await readerOf(wanted, plan, io) : null;
+  const { reader, unsteady } = plays ? await readerOf(wanted, plan, io) : noReader;
   if (plays && reader === null && !options.json) tellUntried(plan, io);
-  const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader });
+  const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader, unsteady });
   const { written, proof } = await writeWhole(to.folder, made, async () => {
     approveMade(to.folder, io);
     try {
@@ -103,7 +103,7 @@ async function makeDomain(
     }
   });
   const isShared = reader?.isShared === true;
-  return tellMade({ ...to, files: written, tools, drafts: proof, plays, isShared }, options, io);
+  return tellMade({ ...to, files: written, tools, drafts: proof, plays, isShared, unsteady }, options, io);
 }
 
 /**
@@ -116,7 +116,7 @@ function withFiles(server: McpServer, files: string | null, folder: string) {
 }
 
 /** Finds out which tool shows the state of a server, by the calls of the drafts, each on a fresh server. */
-async function readerOf({ key, server, files, now }: ToMake, plan: CallPlan, io: Io): Promise<FoundReader | null> {
+async function readerOf({ key, server, files, now }: ToMake, plan: CallPlan, io: Io): Promise<ReaderSearch> {
   const { startMcpServer } = await import('../../engine/shell/tools/mcp.ts');
   const { server: started, folder } = withFiles(server, files, tmpdir());
   const start = () => startMcpServer(key, started, folder, { environment: io.environment, now, signal: io.signal });
@@ -128,9 +128,11 @@ async function readerOf({ key, server, files, now }: ToMake, plan: CallPlan, io:
   } catch (error) {
     if (io.signal.aborted) throw new UsageError('cancelled: nothing was made');
     io.err(`found no tool that shows the state of the server: ${messageOf(error)}\n`);
-    return null;
+    return noReader;
   }
 }
+
+const noReader: ReaderSearch = { reader: null, unsteady: null };
 
 /**
  * Prints the calls of the plan that may change something. Throws an `ApprovalQuestion` unless the person approved them.
@@ -187,9 +189,14 @@ type Made = {
   readonly plays: boolean;
   /** Whether rollouts share the state of the server. */
   readonly isShared: boolean;
+  readonly unsteady: UnsteadyReader | null;
 };
 
-function tellMade({ folder, name, files, tools, drafts, plays, isShared }: Made, options: NewOptions, io: Io): 0 | 1 {
+function tellMade(
+  { folder, name, files, tools, drafts, plays, isShared, unsteady }: Made,
+  options: NewOptions,
+  io: Io,
+): 0 | 1 {
   const shown = relative(io.cwd, folder) || '.';
   const isWhole = drafts.every(({ passes, findings }) => passes || (!plays && findings.length === 0));
   if (options.json) {
@@ -205,6 +212,10 @@ function tellMade({ folder, name, files, tools, drafts, plays, isShared }: Made,
   if (isShared)
     io.out(
       `rollouts share the state of the server, so the drafts check calls only: see "sharedState" in ${shown}/domain.yaml\n`,
+    );
+  if (unsteady !== null)
+    io.out(
+      `the result of ${unsteady.tool} differs from ${unsteady.shows.length > 0 ? 'server to server' : 'call to call'}, as a text with ids or times does, so the drafts check calls only: see "reader" in ${shown}/domain.yaml\n`,
     );
   if (!plays) io.out('the drafts were not played, so their calls are untested\n');
   io.out(gatedText(drafts.map(gatedRow), io.cwd));

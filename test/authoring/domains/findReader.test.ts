@@ -40,7 +40,7 @@ async function foundAmong(...names: string[]) {
   const source = await start();
   await source.close();
   const reads = source.tools.filter(({ name }) => names.includes(name));
-  return findReader(start, planFor(reads, { tool: 'add', arguments: { by: 2 } }));
+  return (await findReader(start, planFor(reads, { tool: 'add', arguments: { by: 2 } }))).reader;
 }
 
 test('the reader of a state is the tool whose result a write changes', async () => {
@@ -91,7 +91,7 @@ test('a tool that fails after a write shows no state', async () => {
     };
   };
   const reads = [{ name: 'count', parameters: { type: 'object' } } as unknown as Tool];
-  expect(await findReader(brittle, planFor(reads, { tool: 'add', arguments: {} }))).toBeNull();
+  expect(await findReader(brittle, planFor(reads, { tool: 'add', arguments: {} }))).toMatchObject({ reader: null });
 });
 
 test('a write is not made again for a tool that ends the server after it', async () => {
@@ -114,9 +114,37 @@ test('a write is not made again for a tool that ends the server after it', async
     };
   };
   const reads = ['fragile', 'count'].map((name) => ({ name, parameters: { type: 'object' } }) as unknown as Tool);
-  expect(await findReader(brittle, planFor(reads, { tool: 'add', arguments: {} }))).toBeNull();
+  expect(await findReader(brittle, planFor(reads, { tool: 'add', arguments: {} }))).toMatchObject({ reader: null });
   expect(writes).toBe(1);
 });
+
+test.each<[what: string, read: (names: readonly string[], server: number) => string, shows: readonly string[]]>([
+  ['ids', (names, server) => names.map((name) => `${name} #${server}`).join(), ['write']],
+  ['times', () => `as of ${clock.next().value}`, []],
+])('a text with %s is not the reader, and is named', async (_, read, shows) => {
+  const servers = counter();
+  const notes = async (): Promise<ToolSource> => {
+    const names: string[] = [];
+    const server = servers.next().value;
+    return {
+      tools: [],
+      call: async (_tool, { name }) => {
+        names.push(String(name));
+        return { content: 'written', isError: false };
+      },
+      read: async () => read(names, server),
+      close: async () => undefined,
+    };
+  };
+  const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
+  const found = await findReader(notes, planFor(reads, { tool: 'write', arguments: { name: 'milk.txt' } }));
+  expect(found).toEqual({ reader: null, unsteady: { tool: 'names', shows, isText: true } });
+});
+
+function* counter(): Generator<number, never> {
+  for (let number = 1; ; number++) yield number;
+}
+const clock = counter();
 
 test('an argument that the state does not show is named', async () => {
   const notes = async (): Promise<ToolSource> => {
@@ -133,7 +161,7 @@ test('an argument that the state does not show is named', async () => {
   };
   const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
   const write = { tool: 'write', arguments: { name: 'milk.txt', content: 'two bottles' } };
-  expect(await findReader(notes, planFor(reads, write))).toMatchObject({
+  expect((await findReader(notes, planFor(reads, write))).reader).toMatchObject({
     shows: ['write'],
     misses: { write: ['content'] },
   });
@@ -155,7 +183,7 @@ test.each([
   });
   const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
   const found = await findReader(session, planFor(reads, { tool: 'write', arguments: { name: 'milk.txt' } }));
-  expect(found).toMatchObject({ tool: 'names', volatile: [], shows: ['write'], misses: {}, isShared: true });
+  expect(found.reader).toMatchObject({ tool: 'names', volatile: [], shows: ['write'], misses: {}, isShared: true });
 });
 
 test.each<[what: string, atStart: readonly string[], added: readonly string[]]>([
@@ -198,5 +226,5 @@ async function foundIn(
   const source = await start();
   await source.close();
   const reads = source.tools.filter(({ name }) => name === 'list');
-  return findReader(start, planFor(reads, { tool: 'add', arguments: {} }));
+  return (await findReader(start, planFor(reads, { tool: 'add', arguments: {} }))).reader;
 }

@@ -4,9 +4,15 @@ import { parse } from 'yaml';
 import { commandWords } from '../../../src/authoring/domains/commandWords.ts';
 import { exampleArguments } from '../../../src/authoring/domains/exampleArguments.ts';
 import { judged } from '../../../src/authoring/domains/judgedTools.ts';
-import { factsIn, mcpDomainFiles, serverName } from '../../../src/authoring/domains/mcpDomain.ts';
+import {
+  factsIn,
+  type McpDomainOptions,
+  mcpDomainFiles,
+  serverName,
+} from '../../../src/authoring/domains/mcpDomain.ts';
 import { soundsReading } from '../../../src/authoring/domains/soundsReading.ts';
 import { draftText } from '../../../src/authoring/draftText.ts';
+import { domainFileSchema } from '../../../src/engine/core/domain/domain.ts';
 import type { Tool } from '../../../src/engine/core/domain/tool.ts';
 import type { JsonObject } from '../../../src/engine/core/values/json.ts';
 import { misfitOf } from '../../../src/engine/shell/load/arguments.ts';
@@ -317,13 +323,18 @@ test('tools whose names are not valid file names get distinct files', () => {
 });
 
 describe('the draft of a declaration', () => {
-  const drafted = (env: Record<string, string>, names: readonly string[]) =>
+  const drafted = (
+    env: Record<string, string>,
+    names: readonly string[],
+    unsteady: McpDomainOptions['unsteady'] = null,
+  ) =>
     mcpDomainFiles({
       name: 'x',
       now: '2026-03-02T09:00:00Z',
       serverName: 's',
       server: { command: 's', args: [], env },
       tools: judged(names.map((name) => ({ tool: toolOf({}, name), isReadOnly: undefined }))),
+      unsteady,
     })['domain.yaml'] ?? '';
 
   test('a server that gets the folder of the rollout can be forked by replay', () => {
@@ -342,6 +353,25 @@ describe('the draft of a declaration', () => {
       'get_version',
     ]);
     expect(offered(['search', 'add_task'])).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a text',
+      true,
+      ['add_task'],
+      /when add_task was called\. It also differs from server to server, as\n *# text with ids/,
+    ],
+    ['a text that never repeats', true, [], /list_tasks differs from call to call, as text with ids or times does/],
+    ['data', false, ['add_task'], /write assertions that do not name what differs/],
+  ])('a reader that is not declared has its reason, and is right without the #: %s', (_, isText, shows, reason) => {
+    const text = drafted({}, ['list_tasks', 'add_task'], { tool: 'list_tasks', shows, isText });
+    expect(text).toMatch(reason);
+    const chosen = parse(text.replace(/# (?=reader:|volatile:)/g, ''));
+    expect(domainFileSchema.parse(chosen).mcpServers['s']).toMatchObject({
+      reader: { tool: 'list_tasks' },
+      ...(isText ? { reader: { lines: '(?<id>\\S+) (?<name>.+)' }, volatile: ['id'] } : {}),
+    });
   });
 });
 

@@ -31,6 +31,7 @@ export type TypeProblem = {
   | { readonly kind: 'field'; readonly of: ObjectType }
   | { readonly kind: 'member'; readonly of: string }
   | { readonly kind: 'row'; readonly of: ObjectType }
+  | { readonly kind: 'key'; readonly of: ObjectType; readonly table: string }
   | { readonly kind: 'value'; readonly texts: Texts }
   | { readonly kind: 'type'; readonly message: string }
 );
@@ -40,6 +41,8 @@ export type Readable = {
   readonly names: Names;
   /** The type of a field of data that no row has, or null where no tool can write one. */
   readonly written: (object: ObjectType, name: string) => Type | null;
+  /** The name of a table that has rows with all these ids, or null. */
+  readonly tableOf: (ids: ReadonlySet<string>) => string | null;
 };
 
 type Run = Readable & { readonly note: (problem: TypeProblem) => void };
@@ -117,11 +120,29 @@ function member({ of, key }: Extract<Expression, { type: 'member' }>, run: Run):
   const keys = key.type === 'literal' ? null : typeOf(key, run);
   if (key.type === 'literal' && typeof key.value === 'number' && whole.object?.rows && !whole.list)
     return fieldOf(whole, String(key.value), key.at, run);
+  if (keys) checkKeys(key, keys, whole, run);
   // A key that is known to be one of some fields leads to no other.
   const texts = keys?.text?.from === 'schema' && !keys.any ? keys.text.known : null;
   const fields = texts ? [...texts].flatMap((each) => whole.object?.fields.get(each) ?? []) : [];
   return fields.length > 0 ? eitherOf(fields) : elementOf(whole);
 }
+
+/** Notes a computed key whose known values are ids of another table, in another form than the ids of this one. */
+function checkKeys(key: Expression, { any, text, list, object }: Type, whole: Type, run: Run): void {
+  const rows = whole.any || whole.list || whole.text ? undefined : whole.object?.rows;
+  if (any || list || object || !text || text.known.size === 0 || !whole.object || !rows) return;
+  if (!isOfOtherForm(text.known, rows.keys)) return;
+  const table = run.tableOf(text.known);
+  if (table !== null) run.note({ kind: 'key', word: '', at: startOf(key), of: whole.object, table });
+}
+
+/** Whether ids have one form, such as W# for W1001, and none of the others has it: then they are ids of another table. */
+export function isOfOtherForm(ids: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  const [form, ...more] = new Set([...ids].map(formOf));
+  return more.length === 0 && ![...others].some((id) => formOf(id) === form);
+}
+
+const formOf = (id: string) => id.replace(/\d+/g, '#');
 
 function fieldOf(whole: Type, name: string, at: number, run: Run): Type {
   const { any, object, list } = whole;
@@ -215,6 +236,7 @@ function contained(left: Expression, right: Expression, [part, whole]: readonly 
     else if (object?.rows && !object.rows.keys.has(String(value)) && !list && !text)
       run.note({ kind: 'row', word: String(value), at, of: object });
   }
+  if (left.type !== 'literal') checkKeys(left, part, whole, run);
   const kind = kindOf(whole);
   if (kind === 'a number' || kind === 'true or false')
     run.note({ kind: 'type', word: '', at: startOf(right), message: `in does not look into ${kind}` });

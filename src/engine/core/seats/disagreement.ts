@@ -7,13 +7,14 @@ import { clockTimesIn, isClockTime } from '../text/clockTime.ts';
 import { wordsOf } from '../text/text.ts';
 import { isObject } from '../values/json.ts';
 import { type Database, readView } from '../world/database.ts';
-import { kindsOf, namedOf } from './knownValues.ts';
+import { kindsOf, namedOf, type ValueSource } from './knownValues.ts';
 import type { SeatView } from './seat.ts';
 
 /** Why a user can't say yes to a proposal. */
 export type Disagreement = { readonly type: 'wrongValue'; readonly fact: string } | { readonly type: 'wrongAction' };
 
 type Desk = Pick<SeatView, 'domain' | 'database' | 'task'>;
+type ValueDesk = Omit<Desk, 'domain'> & { readonly domain: ValueSource };
 
 /**
  * Returns what in a proposal contradicts the user's requests: another value where the user has said or knows one, or an
@@ -23,19 +24,27 @@ type Desk = Pick<SeatView, 'domain' | 'database' | 'task'>;
 export function disagreementWith(proposal: string, desk: Desk, facts: Facts, insisted: string): Disagreement | null {
   const { domain, task } = desk;
   const said = wordsOf(proposal);
-  const spared = `${insisted} ${Object.values(facts)
-    .map(({ value }) => value)
-    .join(' , ')}`;
+  const spared = `${insisted} ${valuesOf(facts)}`;
   const wrong = Object.keys(facts).find((name) => hasOtherValue(name, proposal, said, desk, facts, spared));
   if (wrong !== undefined) return { type: 'wrongValue', fact: wrong };
   return insisted === '' && isOtherAction(proposal, said, domain, task, facts) ? { type: 'wrongAction' } : null;
+}
+
+const valuesOf = (facts: Facts) =>
+  Object.values(facts)
+    .map(({ value }) => value)
+    .join(' , ');
+
+/** Whether the user corrects a value that a proposal has for a fact, although the user knows another. */
+export function isCorrected(value: string, fact: string, desk: ValueDesk, facts: Facts): boolean {
+  return hasOtherValue(fact, value, wordsOf(value), desk, facts, valuesOf(facts));
 }
 
 function hasOtherValue(
   name: string,
   proposal: string,
   said: readonly string[],
-  { domain, database, task }: Desk,
+  { domain, database, task }: ValueDesk,
   facts: Facts,
   spared: string,
 ): boolean {

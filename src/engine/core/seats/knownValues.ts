@@ -10,14 +10,22 @@ import { type Database, readView } from '../world/database.ts';
 type Kind = { readonly values: ReadonlySet<string>; readonly from: 'tasks' | 'domain' };
 
 type Kinds = { readonly database: Database | undefined; readonly byFact: Map<string, readonly Kind[]> };
-const remembered = new WeakMap<Domain, Kinds>();
+/** The parts of a domain in which values of facts are known. */
+export type ValueSource = Pick<Domain, 'tasks' | 'tools'>;
+
+const remembered = new WeakMap<ValueSource, Kinds>();
 
 /**
  * Returns the values of the kinds that a fact is of: what other tasks have for it, and the columns, ids of tables and
  * `enum`s that contain its value. Where none contains it, the columns and `enum`s of its name. Without a database only
  * the former.
  */
-export function kindsOf(domain: Domain, database: Database | undefined, fact: string, value: string): readonly Kind[] {
+export function kindsOf(
+  domain: ValueSource,
+  database: Database | undefined,
+  fact: string,
+  value: string,
+): readonly Kind[] {
   let known = remembered.get(domain);
   if (known === undefined || known.database !== database) {
     known = { database, byFact: new Map() };
@@ -37,9 +45,9 @@ export function kindsOf(domain: Domain, database: Database | undefined, fact: st
   return made;
 }
 
-const inTasks = new WeakMap<Domain, Map<string, ReadonlySet<string>>>();
+const inTasks = new WeakMap<ValueSource, Map<string, ReadonlySet<string>>>();
 
-function valuesInTasks(domain: Domain, fact: string): ReadonlySet<string> {
+function valuesInTasks(domain: ValueSource, fact: string): ReadonlySet<string> {
   const known = inTasks.get(domain) ?? new Map<string, ReadonlySet<string>>();
   inTasks.set(domain, known);
   const found = known.get(fact);
@@ -56,10 +64,10 @@ function valuesInTasks(domain: Domain, fact: string): ReadonlySet<string> {
 /** A column, an argument with an `enum`, or a table, with its texts or ids. */
 type Named = { readonly name: string; readonly values: ReadonlySet<string> };
 
-const enums = new WeakMap<Domain, readonly Named[]>();
+const enums = new WeakMap<ValueSource, readonly Named[]>();
 
 /** The texts of each `enum` in the schemas of the tools. */
-function enumsOf(domain: Domain): readonly Named[] {
+function enumsOf(domain: ValueSource): readonly Named[] {
   const known = enums.get(domain);
   if (known) return known;
   const found: Named[] = [];

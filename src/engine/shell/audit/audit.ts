@@ -7,6 +7,7 @@ import { forEach } from '../files/forEach.ts';
 import type { RolloutClosed } from '../liveRollout.ts';
 import { accepted, isDraft, withDrafts } from '../load/drafts.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
+import { wordsIn } from '../load/taskWorld.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { type Note, notebook } from '../source/note.ts';
 import { noteOrder, playOrder, type Reordered, reorderedGold } from './goldOrder.ts';
@@ -27,8 +28,10 @@ import {
 import { noteLoosePhrases } from './loosePhrases.ts';
 import { noteMisspeltVolatile } from './misspeltVolatile.ts';
 import { findSharedServers, noteSharedServers, withSharedServers } from './sharedState.ts';
+import { noteSourcelessTexts } from './sourcelessTexts.ts';
 import { openStage, type Stage } from './stage.ts';
 import { changesSource, mostSamplesOf, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
+import { noteUnfilledSentences } from './unfilledSentences.ts';
 
 /** Rollouts at once; each is a few milliseconds of a worker, unless it starts its own server. */
 function widthFor({ file }: LoadedDomain): number {
@@ -253,11 +256,11 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
   for (const { order, closed } of reordered) if (sound.includes(order.placed)) noteOrder(order, closed, note);
-  noteLoosePhrases(
-    replayed.filter(({ placed }) => sound.includes(placed)),
-    parts.policy.policy.text,
-    note,
-  );
+  const soundOnes = replayed.filter(({ placed }) => sound.includes(placed));
+  noteLoosePhrases(soundOnes, parts.policy.policy.text, note);
+  const agentTexts = { policy: parts.policy.policy.text, tools: loaded.domain.tools, now: loaded.file.now };
+  noteSourcelessTexts(soundOnes, agentTexts, (text) => wordsIn(loaded.world.agent).has(text), note);
+  if (isOfDomain) noteUnfilledSentences(loaded, soundOnes, note);
   const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
   const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
   if (isOfDomain && replayed.length > 0) noteNeverEvaluated(parts, replayed, isWhole, note);

@@ -1,6 +1,6 @@
 import { parseExpression } from '../../core/expression/expression.ts';
 import type { ObjectType, Texts, Type } from '../../core/expression/type.ts';
-import { type Readable, type TypeProblem, typeProblems } from '../../core/expression/typeCheck.ts';
+import { isOfOtherForm, type Readable, type TypeProblem, typeProblems } from '../../core/expression/typeCheck.ts';
 import { capitalized } from '../../core/text/capitalized.ts';
 import { impossible } from '../../core/values/impossible.ts';
 import type { Location } from '../files/diagnostic.ts';
@@ -39,6 +39,7 @@ export function checkPath(placed: PlacedText, prefix: number, context: Expressio
   const readable: Readable = {
     names: (name) => (Object.hasOwn(names, name) ? names[name] : undefined),
     written: types.written,
+    tableOf: types.tableOf,
   };
   const { type, problems } = typeProblems(parsed.expression, readable);
   for (const problem of problems) noteProblem(problem, placed.part(problem.at - prefix, problem.word.length), context);
@@ -72,6 +73,12 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
     case 'row':
       noteRow(word, problem.of, at, context);
       return;
+    case 'key': {
+      const { of, table } = problem;
+      const message = `The ids here are those of ${table}, and ${of.what} has other ids, so no row is found.`;
+      note(at, 'warning', `${kind}/unknown-row`, message, `Read db.${table}, or name a row of ${of.what}.`);
+      return;
+    }
     case 'value':
       noteValue(word, problem.texts, at, context);
       return;
@@ -112,6 +119,17 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
       return;
     }
     case 'tables': {
+      if (own.length === 0 && of.place?.[0] === 'user') {
+        const message = `user.${name} is always null: this domain has no user database.`;
+        note(
+          at,
+          'error',
+          `${kind}/unknown-table`,
+          message,
+          'Read db, or name the file of the user database in domain.yaml: userDatabase: user.json.',
+        );
+        return;
+      }
       const severity = types.isOpen ? 'warning' : 'error';
       say(severity, 'unknown-table', `The database has no ${name}.`, `It has ${own.join(', ')}.`);
       return;
@@ -171,10 +189,19 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
         fix,
       );
       return;
-    case 'rows':
+    case 'rows': {
+      const table = types.tableOf(known);
+      const isOther = table !== null && isOfOtherForm(known, new Set([value]));
+      const owner = isOther ? types.tableOf(new Set([value])) : null;
+      if (owner !== null) {
+        const message = `"${value}" is an id of ${owner}, and the values here are ids of ${table}.`;
+        note(at, 'warning', `${kind}/unknown-value`, message, all);
+        return;
+      }
       if (types.isKnownText(value, false) || (types.isOpen && !isNear)) return;
       note(at, 'warning', `${kind}/unknown-value`, `No row has the value "${value}" here.`, hint, fix);
       return;
+    }
     case 'examples':
       // Short words are near each other by chance, and data that no file reports can have any of them. So are paths.
       if (

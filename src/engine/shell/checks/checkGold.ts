@@ -8,6 +8,8 @@ import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/ex
 import { before } from '../../core/rules/before.ts';
 import type { MadeCall } from '../../core/rules/calls.ts';
 import { binds, type Seen } from '../../core/rules/seen.ts';
+import { isCorrected } from '../../core/seats/disagreement.ts';
+import type { ValueSource } from '../../core/seats/knownValues.ts';
 import { timeZoneOf } from '../../core/text/calendar.ts';
 import { withoutSpace } from '../../core/text/text.ts';
 import type { JsonObject } from '../../core/values/json.ts';
@@ -140,7 +142,8 @@ function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools
 }
 
 /** An argument that has the name of a fact has its value, unless the user names the other value too. */
-function checkFacts({ placed, note }: Context, action: GoldAction, index: number, untold: readonly string[]): void {
+function checkFacts(context: Context, action: GoldAction, index: number, untold: readonly string[]): void {
+  const { placed, note } = context;
   const { user } = placed.value;
   const facts = [factsOf(placed.value, false), factsOf(placed.value, true)];
   const said = [user.goal, user.opening, user.change?.say, user.insist?.say];
@@ -150,18 +153,45 @@ function checkFacts({ placed, note }: Context, action: GoldAction, index: number
     if (known.length === 0 || typeof argument === 'object' || quotedNameIn(argument) !== null || untold.includes(name))
       continue;
     const isTold = facts.some((each) => Object.values(each).some((fact) => isAlike(String(fact.value), value)));
-    if (isTold || said.some((text) => text !== undefined && namesValue(text, value))) continue;
+    if (isTold) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', name);
+    const other = `other_${name}`;
+    if (said.some((text) => text !== undefined && namesValue(text, value))) {
+      if (!isRefused(context, action, name, value)) continue;
+      note(
+        at,
+        'warning',
+        'task/second-value',
+        `The user asks for ${name} ${value}, too, but knows only ${name} ${known.join(', then ')}: the agenda user says no to a proposal of ${value}.`,
+        `Add a fact for the second value to user.known, such as ${other}: ${yamlScalar(value)}.`,
+        toldFix(placed, other, argument, true),
+      );
+      continue;
+    }
     note(
       at,
       'warning',
       'task/other-fact',
       `${action.tool} gets ${name} ${value}, but the user knows ${name} ${known.join(', then ')}.`,
-      'Correct one of them, or name the other value in the goal.',
+      `Correct one of them. For a second ${name}, name ${value} in the goal and add ${other}: ${yamlScalar(value)} to user.known.`,
       known.length === 1 ? replacing(at, value, known[0] as string) : undefined,
     );
   }
 }
+
+/** Whether the agenda user takes the value of a write for a wrong one of the fact of the same name. */
+function isRefused({ placed, parts, known }: Context, { tool }: GoldAction, name: string, value: string): boolean {
+  if (known.declared.get(tool)?.effect === 'read') return false;
+  const task = placed.value;
+  const domain = remembered(valueSources, parts, () => ({
+    tasks: parts.tasks.map((each) => each.value),
+    tools: [...known.tools.values()],
+  }));
+  const desk = { domain, task };
+  return [false, true].every((isChanged) => isCorrected(value, name, desk, factsOf(task, isChanged)));
+}
+
+const valueSources = new WeakMap<Parts, ValueSource>();
 
 const isAlike = (one: string, other: string) => withoutSpace(one).toLowerCase() === withoutSpace(other).toLowerCase();
 
@@ -304,7 +334,12 @@ function isFound({ placed, world }: Context, value: string): boolean {
   );
 }
 
-function toldFix(placed: Placed<Task>, name: string, value: string, isPlain: boolean): Fix | undefined {
+function toldFix(
+  placed: Placed<Task>,
+  name: string,
+  value: string | number | boolean,
+  isPlain: boolean,
+): Fix | undefined {
   const { known, unknown } = placed.value.user;
   if (!isPlain || Object.hasOwn(known, name) || unknown.includes(name)) return undefined;
   const entry = `${name}: ${yamlScalar(value)}`;

@@ -88,8 +88,16 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
   const list = value.check === 'confirmed' ? value.names : value.check === 'before' ? (value.same ?? []) : [];
   for (const [index, name] of list.entries()) {
     if (bound.length === 0 || named.includes(name) || isExpression(name)) continue;
-    const meant = nearest(name, named) ?? named.find((each) => each === `${name}_id`);
-    const hint = meant === undefined ? `Their arguments are ${named.join(', ')}.` : `Did you mean ${meant}?`;
+    const others = [...known.tools.values()]
+      .filter((tool) => argumentsOf(tool).includes(name))
+      .map((tool) => tool.name);
+    const meant = others.length > 0 ? undefined : (nearest(name, named) ?? named.find((each) => each === `${name}_id`));
+    const hint =
+      others.length > 0
+        ? `${others.join(', ')} ${others.length > 1 ? 'have' : 'has'} it: name a tool in tools:, declare effect: write for a tool that changes something, or take ${name} out.`
+        : meant === undefined
+          ? `Their arguments are ${named.join(', ')}.`
+          : `Did you mean ${meant}?`;
     const message = `None of the tools of this check has an argument ${name}.`;
     const at = placeOf(placed, key, index);
     note(

@@ -201,7 +201,7 @@ function slotsOf(
 ): Slots | null {
   const named = argumentsOf(tool);
   if (key !== 'tell') {
-    const beside = types.resultOf(...[...known.names].map((name) => known.tools.get(name)));
+    const beside = types.resultPart(...[...known.names].map((name) => known.tools.get(name)));
     const tables = new Set([types.agent, types.user].flatMap(({ object }) => [...(object?.fields.keys() ?? [])]));
     const result = key === 'done' ? { result: types.resultOf(tool) } : {};
     return { what: 'argument', names: named, beside, own: keysOfTool(scan, tool.name), tables, ...result };
@@ -236,6 +236,9 @@ function checkSlots(whole: Location, text: string, tool: string, slots: Slots, n
 
 type FieldsOf = { readonly result?: Type | undefined } & Pick<Slots, 'own' | 'tables'>;
 
+/** Fields that a hint lists at most. */
+const mostNamed = 8;
+
 /** Notes the first field of a path, such as `.loan.due`, that nothing in the domain's files writes. */
 function checkFields(
   whole: Location,
@@ -263,7 +266,11 @@ function checkFields(
         'warning',
         'domain/unknown-field',
         message,
-        didYouMean(field, names, 'Correct it, or take it out.'),
+        didYouMean(
+          field,
+          names,
+          all.length === 0 || all.length > mostNamed ? 'Correct it, or take it out.' : `Known are ${all.join(', ')}.`,
+        ),
         fix,
       );
       return;

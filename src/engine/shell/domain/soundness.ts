@@ -9,7 +9,7 @@ export const soundness = {
   E4: ['task/gold-fails', 'task/gold-differs'],
   E5: ['task/gold-violates'],
   E6: ['task/missing-row', 'task/unknown-path', 'task/wrong-date', 'domain/wrong-date'],
-  E7: ['task/untold-argument', 'task/other-fact', 'task/other-owner'],
+  E7: ['task/untold-argument', 'task/other-fact', 'task/other-owner', 'task/sourceless-text'],
   E8: ['task/endless-goal'],
   E9: ['task/stops-early', 'persona/stops-early'],
   E10: ['task/unknown-tool', 'rule/unknown-tool', 'domain/unknown-tool', 'policy/unknown-tool'],

@@ -24,6 +24,8 @@ import { isObject, type Json, type JsonObject } from '../../core/values/json.ts'
 import { type CodeWords, canWrite, codeWords, keysInReach } from '../source/codeWords.ts';
 import { closeEnough, nearest } from '../source/nearest.ts';
 import type { Bases, KnownTools } from '../source/note.ts';
+import { returnedKeys } from '../source/returnedKeys.ts';
+import { withDeclaredElements } from './declaredElements.ts';
 import type { Parts } from './loadedDomain.ts';
 import { wordsIn } from './taskWorld.ts';
 
@@ -39,7 +41,10 @@ export type DomainTypes = {
   /** The arguments of calls of these tools; anything where none is known. */
   readonly argumentsOf: (tools: readonly Tool[]) => Type;
   readonly resultOf: (...tools: readonly (Tool | undefined)[]) => Type;
+  /** The type of any object in the results of these tools. */
+  readonly resultPart: (...tools: readonly (Tool | undefined)[]) => Type;
   readonly written: Readable['written'];
+  readonly tableOf: Readable['tableOf'];
   /** Fields that no row has and that the code of the tools can write, with almost this name. */
   readonly fieldsOfCode: (of: ObjectType, name: string) => readonly string[];
   /** The number of tasks with each value, by the name of the argument or fact. */
@@ -56,7 +61,7 @@ export type DomainTypes = {
 export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): DomainTypes {
   const words = codeWords(parts.scan);
   const agent = typeOfSide('agent', parts, bases);
-  const user = typeOfSide('user', parts, bases);
+  const user = hasUserSide(parts, known) ? typeOfSide('user', parts, bases) : noUserSide;
   const tasks = parts.tasks.map(({ value }) => value);
   const examples = examplesIn(tasks);
   const writable = new Set([...rowIdsIn(bases.agent), ...rowIdsIn(bases.user), ...argumentsIn(tasks)]);
@@ -66,25 +71,33 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
   const ofCode = new Map<string, Type>();
   /** The type of what any of these tools returns, whose code is in files of the domain. */
   const codeResult = (tools: readonly string[]): Type => {
+    const found = ofCode.get(tools.join());
+    if (found) return found;
     const [only = ''] = tools;
-    const type =
-      ofCode.get(tools.join()) ??
-      looseType(tools.length === 1 ? `the result of ${only}` : 'the result of a tool', () => {
-        const reached = tools.map((name) => keysInReach(parts.scan, name));
-        // Code that names no table has its rows from elsewhere.
-        const isKnown = reached.every((each) => each !== null && [...tables.keys()].some((name) => each.has(name)));
-        if (!isKnown) return everything;
-        const keys = new Set(reached.flatMap((each) => [...(each ?? [])]));
-        const rows = fieldsIn([...tables].flatMap(([name, table]) => (keys.has(name) ? [table] : [])));
-        return { columns: new Map([...columns].filter(([name]) => keys.has(name) || rows.has(name))), keys, tables };
-      });
-    ofCode.set(tools.join(), type);
-    return type;
+    const made = looseType(tools.length === 1 ? `the result of ${only}` : 'the result of a tool', () => {
+      const reached = tools.map((name) => keysInReach(parts.scan, name));
+      // Code that names no table has its rows from elsewhere.
+      const isKnown = reached.every((each) => each !== null && [...tables.keys()].some((name) => each.has(name)));
+      if (!isKnown) return everything;
+      const keys = new Set(reached.flatMap((each) => [...(each ?? [])]));
+      const rows = fieldsIn([...tables].flatMap(([name, table]) => (keys.has(name) ? [table] : [])));
+      return { columns: new Map([...columns].filter(([name]) => keys.has(name) || rows.has(name))), keys, tables };
+    });
+    ofCode.set(tools.join(), made);
+    return made;
   };
-  const resultOf: DomainTypes['resultOf'] = (...tools) => {
+  const resultPart: DomainTypes['resultPart'] = (...tools) => {
     const code = tools.filter((tool) => tool !== undefined && sourceOf(tool).isInFiles).map((tool) => tool?.name ?? '');
     const others = tools.filter((tool) => tool === undefined || !sourceOf(tool).isInFiles).map(typeOfResult);
     return eitherOf([...others, ...(code.length > 0 ? [codeResult(code)] : [])]);
+  };
+  const resultOf: DomainTypes['resultOf'] = (...tools) => {
+    const returned = tools.map((tool) =>
+      tool && sourceOf(tool).isInFiles ? returnedKeys(parts.scan, tool.name) : null,
+    );
+    const isWhole = tools.length > 0 && returned.every((keys) => keys !== null);
+    const type = resultPart(...tools);
+    return isWhole ? withFields(type, new Set(returned.flatMap((keys) => [...keys]))) : type;
   };
   const values = new Map<string, ReadonlySet<string>>();
   const valuesOf = (name: string) => {
@@ -129,9 +142,15 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
     ),
     argumentsOf,
     resultOf,
+    resultPart,
     examples,
     valuesOf,
     written,
+    tableOf: (ids) => {
+      if (ids.size === 0) return null;
+      const found = [...tables].find(([, { object }]) => [...ids].every((id) => object?.rows?.keys.has(id)));
+      return found?.[0] ?? null;
+    },
     fieldsOfCode: (of, name) =>
       [...words.keys].filter(
         (key) => nearest(name, [key], closeEnough(name)) !== undefined && written(of, key) !== null,
@@ -290,6 +309,19 @@ function looseType(what: string, fieldsOf: () => ResultFields): Type {
   return loose;
 }
 
+/** A loose type whose own fields are these alone. */
+function withFields(type: Type, keys: ReadonlySet<string>): Type {
+  const { object } = type;
+  if (!object?.other) return type;
+  const { other } = object;
+  const own: ObjectType = {
+    ...object,
+    other: (name) => (keys.has(name) || name === anyKey ? (other(name) ?? other(anyKey)) : null),
+    others: () => keys,
+  };
+  return { null: true, boolean: true, number: true, ...textType, list: type, object: own };
+}
+
 /** The fields of all objects of the data by their names. */
 function fieldsIn(types: readonly Type[]): ReadonlyMap<string, Type> {
   const found = new Map<string, Type>();
@@ -306,12 +338,30 @@ function fieldsIn(types: readonly Type[]): ReadonlyMap<string, Type> {
   return found;
 }
 
+/** The type of the user's side of a domain without a user database. */
+const noUserSide = recordOf('the user database', {}, { kind: 'tables', place: ['user'] });
+
+/** Whether the user's side can have data, also data that only a task or a tool of the user puts there. */
+function hasUserSide({ file, tasks, ...parts }: Parts, known: KnownTools): boolean {
+  return (
+    file.value.userDatabase !== undefined ||
+    tasks.some(({ value }) => value.state.some(({ side }) => side === 'user')) ||
+    !known.complete ||
+    [...known.tools.values()].some(({ owner }) => owner === 'user') ||
+    hasUnseenWriters({ file, tasks, ...parts })
+  );
+}
+
 /** A side of the database, with the states that tasks begin with. */
-function typeOfSide(side: 'agent' | 'user', { tasks }: Parts, bases: Bases): Type {
+function typeOfSide(side: 'agent' | 'user', { tasks, scan }: Parts, bases: Bases): Type {
   const states = tasks
     .flatMap(({ value }) => value.state)
     .filter((entry) => entry.side === side && entry.value !== null);
-  return withValuesAt(typeOfDatabase(bases[side], side), states as readonly PutValue[]);
+  return withDeclaredElements(
+    withValuesAt(typeOfDatabase(bases[side], side), states as readonly PutValue[]),
+    side,
+    scan,
+  );
 }
 
 /** Whether rows are also written by something whose text is not in the domain: an environment, or a model. */

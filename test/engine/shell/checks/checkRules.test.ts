@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import { desk, deskTools, type Files, load, shown } from '../load/domainFolder.ts';
 
 const rules = (text: string): Files => ({ 'rules.yaml': text });
 const task = (text: string): Files => ({ 'tasks/first.task.yaml': `${String(desk['tasks/first.task.yaml'])}${text}` });
+
+const members: Files = {
+  'database.json':
+    '{"orders": {"W1": {"member": "M1", "tags": []}, "W2": {"member": "M1", "tags": []}}, "members": {"M1": {"name": "Ann"}}}',
+};
 
 const cases: readonly (readonly [string, Files, readonly string[], string])[] = [
   [
@@ -108,6 +114,67 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Orders has no row W7. It has W1, W2.',
   ],
   [
+    'the side of a user that has no database',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: user.vip == true\n'),
+    ['rules.yaml:4:19 error rule/unknown-table'],
+    'user.vip is always null: this domain has no user database. Read db,',
+  ],
+  [
+    'an id of another table as a key',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.members[args.order] == null\n'),
+      ...members,
+    },
+    ['rules.yaml:4:14 warning rule/unknown-row'],
+    'The ids here are those of orders, and members has other ids, so no row is found. Read db.orders,',
+  ],
+  [
+    'an id of another table that is looked for',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: not (args.order in db.members)\n'),
+      ...members,
+    },
+    ['rules.yaml:4:14 warning rule/unknown-row'],
+    'The ids here are those of orders,',
+  ],
+  [
+    'an id of another table as a value',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders.W1.member != "W2"\n'),
+      ...members,
+    },
+    ['rules.yaml:4:38 warning rule/unknown-value'],
+    '"W2" is an id of orders, and the values here are ids of members. Known are M1.',
+  ],
+  [
+    'a field of an element of a list of texts that all rows have empty',
+    {
+      ...rules(
+        '- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: not any(db.orders.W1.tags, it.name != null)\n',
+      ),
+      ...members,
+      'tools.ts': String(desk['tools.ts']).replace(
+        'agent: object',
+        'agent: { orders: Record<string, { member: string; tags: string[] }> }',
+      ),
+    },
+    ['rules.yaml:4:44 warning rule/type-mismatch'],
+    'name is read from a text, which has no fields, so it is always null.',
+  ],
+  [
+    'a field that a tool does not return, although the rows that it reads have it',
+    {
+      ...rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: last("find_order").member != null\n'),
+      ...members,
+      'tools.ts': String(desk['tools.ts']).replace(
+        'z.string() }), run: () => 1 });\nexport const cancel',
+        'z.string() }), run: ({ order }, { db }) => ({ order, from: db.orders[order]?.member }) });\nexport const cancel',
+      ),
+    },
+    ['rules.yaml:4:33 warning rule/unknown-field'],
+    'The result of find_order has no field member.',
+  ],
+  [
     'a text that is compared with a number',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].status >= 2\n'),
     ['rules.yaml:4:14 warning rule/type-mismatch'],
@@ -208,6 +275,16 @@ describe('rules and verifiers against the rest of the domain', () => {
     expect(shown(loaded)).toEqual(findings);
     const [first] = loaded.diagnostics;
     expect(`${first?.message} ${first?.hint}`).toContain(words);
+  });
+
+  it('names the tool of an argument that the check does not bind', () => {
+    const [cancel, find] = deskTools as readonly [Tool, Tool];
+    const properties = { note: { type: 'string' } };
+    const note: Tool = { ...find, name: 'read_note', parameters: { type: 'object', properties, required: ['note'] } };
+    const loaded = load(rules('- { rule: confirm, check: confirmed, names: [order, note] }'), [cancel, find, note]);
+    expect(loaded.diagnostics.find(({ code }) => code === 'rule/unknown-argument')?.hint).toBe(
+      'read_note has it: name a tool in tools:, declare effect: write for a tool that changes something, or take note out.',
+    );
   });
 
   it.each([

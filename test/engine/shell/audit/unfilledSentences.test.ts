@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { folderOf } from '../load/domainFolder.ts';
+import { auditOnce, checkWithKnownTools } from './findings.ts';
+import { added, changed } from './lendingDesk.ts';
+
+const lexicon = (sentence: string) =>
+  added('domain.yaml', `lexicon: { tools: { renew_loan: { done: ["${sentence}"] } } }\n`);
+
+/** The desk whose renewals return an object that the code does not show. */
+const returning = (fields: string) =>
+  changed(
+    'tools.ts',
+    "return 'ok';\n  },\n});\n\nexport const return_loan",
+    `return JSON.parse('${fields}') as object;\n  },\n});\n\nexport const return_loan`,
+  )['tools.ts'] ?? null;
+
+it('a sentence that quotes a field which no result has is reported', async () => {
+  const audited = auditOnce(checkWithKnownTools());
+  const withFields = (fields: string, sentence: string) =>
+    audited(folderOf({ ...lexicon(sentence), 'tools.ts': returning(fields) }));
+  expect(await withFields('{"until":"Friday"}', 'Renewed until {result.day}.')).toEqual([
+    'domain.yaml:3 domain/unknown-field No result of renew_loan in the gold rollouts has day, so the gold seat never says this sentence.',
+  ]);
+  expect(await withFields('{"day":"Friday"}', 'Renewed until {result.day}.')).toEqual([]);
+  expect(await audited(folderOf(lexicon('Renewed until {result.day}.')))).toEqual([
+    'domain.yaml:3 domain/unknown-field No tool returns a field day, according to the data and the code of the tools, so this sentence is never used.',
+  ]);
+});
