@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from '../../engine/core/values/j
 import { firstOf, listIn, objectOf, textOf } from './saidMessage.ts';
 
 /**
- * Reads the tools that an agent was shown: in OpenAI's form, flat ones with any of the names of their schema, or a map of
- * names; as such or as JSON text. Undefined where there are none.
+ * Reads the tools that an agent was shown: in OpenAI's form, custom ones included, flat ones with any of the names of their
+ * schema, or a map of names; as such or as JSON text. Undefined where there are none.
  */
 export function toolsIn(value: Json | undefined): readonly Offered[] | undefined {
   const given = listIn(value);
@@ -19,26 +19,40 @@ function byName(map: JsonObject): readonly Json[] {
 }
 
 function nameOf(tool: JsonObject): string | undefined {
-  return textOf(objectOf(tool['function'])['name']) ?? textOf(firstOf(tool, 'name', 'toolName'));
+  return textOf(objectOf(firstOf(tool, 'function', 'custom'))['name']) ?? textOf(firstOf(tool, 'name', 'toolName'));
 }
 
 function toolIn(given: Json): readonly Offered[] {
   const [text] = typeof given === 'string' ? listIn(given) : [given];
   const spec = objectOf(text);
-  const tool = { ...spec, ...objectOf(spec['toolSpec']), ...objectOf(spec['function']) } as JsonObject;
+  const own = firstOf(spec, 'toolSpec', 'function', 'custom');
+  const tool = { ...spec, ...objectOf(own) } as JsonObject;
   const name = textOf(tool['name']) ?? textOf(tool['toolName']);
   if (name === undefined || name === '') return [];
+  const description = textOf(tool['description']) ?? '';
   const schema = firstOf(tool, 'parameters', 'input_schema', 'inputSchema', 'schema', 'args_schema');
+  // Anthropic has tools of this type as well, with a schema.
+  if (spec['type'] === 'custom' && schema === undefined)
+    return [{ name, description, parameters: textArguments(objectOf(tool['format'])) }];
   const [read] =
     typeof schema === 'string' ? listIn(schema) : [firstOf(objectOf(schema), 'json', 'jsonSchema') ?? schema];
   const parameters = present(objectOf(read)) as JsonObject;
   return [
     {
       name,
-      description: textOf(tool['description']) ?? '',
+      description,
       parameters: (Object.keys(parameters).length > 0 ? parameters : { type: 'object' }) as Offered['parameters'],
     },
   ];
+}
+
+/** Returns the schema of a custom tool of OpenAI, whose input is a text. Servers are sent such a text as `arguments`. */
+function textArguments(format: JsonObject): Offered['parameters'] {
+  const { syntax, definition } = { ...format, ...objectOf(format['grammar']) } as JsonObject;
+  const grammar = textOf(definition);
+  const described =
+    grammar === undefined ? {} : { description: `In this ${textOf(syntax) ?? ''} grammar:\n${grammar}` };
+  return { type: 'object', properties: { arguments: { type: 'string', ...described } }, required: ['arguments'] };
 }
 
 /**

@@ -1,6 +1,6 @@
+import { dateLike } from './dates.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { isNoName } from './names.ts';
-import { date } from './patterns.ts';
 import { noAnswer, particles, streets } from './words.ts';
 
 /*
@@ -67,7 +67,7 @@ const asked: readonly Asked[] = [
     kind: 'birthDate',
     question:
       /\b(?:date of birth|birth ?date|birth ?day|born|dob|geburtsdatum|geboren|date de naissance|fecha de nacimiento|data di nascita)\b/iu,
-    value: new RegExp(`^(?:${date})$`, 'iu'),
+    value: new RegExp(`^(?:${dateLike})$`, 'iu'),
   },
 ];
 

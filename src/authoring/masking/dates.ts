@@ -124,10 +124,16 @@ export function datesIn(text: string): readonly WrittenDate[] {
   return patterns.flatMap((pattern) => matchesOf(pattern, text).flatMap((match) => dateOf(match) ?? []));
 }
 
+/** Matches what is written like a date, also one that no calendar has and one whose month has another name. */
+export const dateLike = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\. \d{1,2}\. \d{4}|\d{1,2}[ ./-]{1,2}\p{L}{3,12}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
+const likeDate = new RegExp(dateLike, 'giu');
+
 const wordForBirth = new RegExp(
   String.raw`(?<![\p{L}\p{N}])(?:${Object.values(wordsForBirth).join('|')})(?![\p{L}\p{N}])`,
   'giu',
 );
+/** Matches parts of these words, which are searched faster. */
+const partOfBirth = /born|birth|dob|d\.o|geb|né|na[cirst]|cumple|urodz|ur\.|föd/iu;
 /** Matches a field whose value is a date as Python prints it. */
 const fieldOfDate =
   /(?<field>[\p{L}_]{3,40})["']?[ ]?[:=][ ]?datetime\.date(?:time)?\((?<value>\d{4}, \d{1,2}, \d{1,2})/gu;
@@ -135,13 +141,13 @@ const fieldOfDate =
 /** Returns where a text has dates of birth, as the words before or behind them show. */
 export function birthDatesIn(text: string): readonly Span[] {
   if (!/\d/.test(text)) return [];
-  const fields = matchesOf(fieldOfDate, text)
+  const fields = (text.includes('datetime') ? matchesOf(fieldOfDate, text) : [])
     .filter(({ groups }) => isOfBirth(groups?.['field'] ?? ''))
     .map(({ 0: whole, index, groups }) => {
       const end = index + whole.length;
       return { start: end - (groups?.['value'] ?? '').length, end };
     });
-  const words = matchesOf(wordForBirth, text).flatMap(({ 0: word, index }) => {
+  const words = (partOfBirth.test(text) ? matchesOf(wordForBirth, text) : []).flatMap(({ 0: word, index }) => {
     const from = Math.max(0, index - mostBeside);
     const end = index + word.length;
     const before = hasDateBehind.test(text.slice(end)) ? [] : datesFrom(text, from, index);
@@ -158,8 +164,15 @@ export function birthDatesIn(text: string): readonly Span[] {
 /** Whether a date is digits alone: these are the number of something else, unless they are next to the word for a birth. */
 const isBare = (text: string, { start, end }: Span) => /^\d+$/.test(text.slice(start, end));
 
-const datesFrom = (text: string, from: number, to: number): readonly Span[] =>
-  datesIn(text.slice(from, to)).map(({ start, end }) => ({ start: start + from, end: end + from }));
+/** Returns the dates of a part of a text, and what is written like one where it has no date. */
+function datesFrom(text: string, from: number, to: number): readonly Span[] {
+  const part = text.slice(from, to);
+  const dates: readonly Span[] = datesIn(part);
+  const others = matchesOf(likeDate, part)
+    .map(({ 0: value, index }) => ({ start: index, end: index + value.length }))
+    .filter((each) => !dates.some(({ start, end }) => start < each.end && end > each.start));
+  return [...dates, ...others].map(({ start, end }) => ({ start: start + from, end: end + from }));
+}
 
 /** The most signs before or behind a word for a birth in which its date is looked for. */
 const mostBeside = 80;

@@ -1,4 +1,3 @@
-import { wordsForBirth } from './dates.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { numbersIn } from './numbers.ts';
 import { matchesOf } from './text/matches.ts';
@@ -41,15 +40,6 @@ const postcode = String.raw`(?:\p{L}{1,2}\d[\p{L}\d]?[ -]?\d[\p{L}\d]{2}|\p{L}\d
 /** In the Netherlands the second group is two capitals. */
 const postcodeWithCapitals = String.raw`[1-9]\d{3}[ ][A-Z]{2}(?![\p{L}\p{N}])`;
 
-/** Matches a date. */
-export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\. \d{1,2}\. \d{4}|\d{1,2}[ ./-]{1,2}\p{L}{3,12}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
-
-const births = Object.values(wordsForBirth);
-const wordForBirth = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])`, 'iu');
-/** Parts of these words, which are searched faster. */
-const partOfBirth = /born|birth|dob|d\.o|geb|né|na[cirst]|cumple|urodz|ur\.|föd/iu;
-const birth = { test: (text: string): boolean => partOfBirth.test(text) && wordForBirth.test(text) };
-
 /** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */
 function spelledEmail(at: string, dot: string): string {
   const joint = (words: string) => String.raw`(?:[ ](?:${words})[ ]|[ ]?[(\[][ ]?(?:${words})[ ]?[)\]][ ]?)`;
@@ -67,7 +57,8 @@ const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: P
   [
     'email',
     Sign.at,
-    /[\p{L}\p{N}._'+-]{0,127}[\p{L}\p{N}](?:@|%40)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}-]{0,62}[\p{L}\p{N}]){1,9}/gu,
+    // Two addresses may be next to each other without a sign between them.
+    /[\p{L}\p{N}._'+-]{0,127}[\p{L}\p{N}](?:(?:@|%40)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}-]{0,62}[\p{L}\p{N}]){1,9}){1,4}/gu,
     /@|%40/,
   ],
   [
@@ -308,25 +299,6 @@ const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: P
       'giu',
     ),
     /cv|code|verification/iu,
-  ],
-  [
-    'birthDate',
-    Sign.digit,
-    new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])(?:[ \t]?\([^()\n]{1,20}\))?(?:[^\p{N}.!?\n]{0,25}[^\p{L}\p{N}])?(?<value>${date})`,
-      'giu',
-    ),
-    birth,
-  ],
-  // In some languages the verb is at the end.
-  [
-    'birthDate',
-    Sign.digit,
-    new RegExp(
-      String.raw`(?<value>${date})[^\p{N}.,!?\n]{0,25}(?<![\p{L}\p{N}])(?:${births.join('|')})(?![\p{L}\p{N}])(?![^.!?\n]{0,20}\d)`,
-      'giu',
-    ),
-    birth,
   ],
   [
     'id',

@@ -152,11 +152,13 @@ export class TextMasker {
     for (const { word, index } of wordsIn(text)) {
       if (index < done) continue;
       // Handles have numbers behind a name.
-      const [name = ''] = /^\p{L}{3,}(?=\d{1,4}$)/u.exec(word) ?? [];
+      const [name = ''] = endsInDigit(word) ? (/^\p{L}{3,}(?=\d{1,4}$)/u.exec(word) ?? []) : [];
       const entries = this.#known.entriesAt(text, word, index);
       const numbered = name === '' ? [] : this.#known.entriesAt(text, name, index);
-      const own = scope.at(text, word, index).filter((span) => !isInDate(span));
-      const entry = longest([...entries, ...numbered, ...own], ({ start, end, known }) => {
+      const own = scope.at(text, word, index);
+      if (entries.length + numbered.length + own.length === 0) continue;
+      const places = [...entries, ...numbered, ...own.filter((span) => !isInDate(span))];
+      const entry = longest(places, ({ start, end, known }) => {
         if (start < done || isKept({ start, end })) return false;
         if (known.kind === 'name' && !isNamedBy(text.slice(start, end), known, scope)) return false;
         return isWhole(text, start, known.kind === 'name' && end === index + name.length ? index + word.length : end);
@@ -178,6 +180,8 @@ function coverWhenAsked(spans: () => readonly Span[]): (piece: Span) => boolean 
     return isCovered(piece);
   };
 }
+
+const endsInDigit = (word: string): boolean => /\d/.test(word.at(-1) ?? '');
 
 const isNumber = (text: string, { start, end }: Span) => /^\d+$/.test(text.slice(start, end));
 

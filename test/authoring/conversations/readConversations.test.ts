@@ -877,6 +877,7 @@ test.each([
   ],
   ['flat', [{ name: 'get_order', parameters }]],
   ['flat with an input schema', [{ name: 'get_order', input_schema: parameters }]],
+  ['custom ones of Anthropic', [{ type: 'custom', name: 'get_order', input_schema: parameters }]],
   ['a map', { get_order: { description: '', inputSchema: parameters } }],
 ])('tools that are %s', async (_, tools) => {
   const call = { function: { name: 'get_order', arguments: { order_id: 'W1', reason: null } } };
@@ -884,6 +885,31 @@ test.each([
     .conversations;
   expect(found?.tools).toEqual([{ name: 'get_order', description: '', parameters }]);
   expect(found && shown(found)).toEqual([asked, called]);
+});
+
+const grammar = { syntax: 'lark', definition: 'start: "SELECT" /.+/' };
+test.each([
+  ['of chat completions', { type: 'custom', custom: { name: 'run_sql', description: 'Reads.' } }, undefined],
+  [
+    'of chat completions with a grammar',
+    { type: 'custom', custom: { name: 'run_sql', description: 'Reads.', format: { type: 'grammar', grammar } } },
+    'In this lark grammar:\nstart: "SELECT" /.+/',
+  ],
+  [
+    'of responses with a grammar',
+    { type: 'custom', name: 'run_sql', description: 'Reads.', format: { type: 'grammar', ...grammar } },
+    'In this lark grammar:\nstart: "SELECT" /.+/',
+  ],
+])('a custom tool %s takes a text', async (_, tool, description) => {
+  const [found] = (await read(jsonl({ tools: [tool], messages: [user] }))).conversations;
+  const text = { type: 'string', ...(description === undefined ? {} : { description }) };
+  expect(found?.tools).toEqual([
+    {
+      name: 'run_sql',
+      description: 'Reads.',
+      parameters: { type: 'object', properties: { arguments: text }, required: ['arguments'] },
+    },
+  ]);
 });
 
 test('a conversation without messages is left out with a note', async () => {

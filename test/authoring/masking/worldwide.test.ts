@@ -48,6 +48,7 @@ const planted: readonly (readonly [kind: string, text: string, gone: string])[] 
   ['email', 'jane(dot)roe(at)posteo(dot)de', 'jane roe posteo'],
   ['email', 'max punto mustermann arroba correo punto es', 'mustermann correo'],
   ['email', 'maría.lópez@correo.es', 'maría lópez correo'],
+  ['email', 'jane.roe@posteo.dekjell@wolke.example', 'jane roe posteo kjell wolke'],
   ['phone', '+971 50 123 4567', '123 4567'],
   ['phone', '06 12 34 56 78', '12 34 56'],
   ['phone', '+7 (495) 123-45-67', '123-45-67'],
