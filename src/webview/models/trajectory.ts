@@ -54,7 +54,6 @@ export type Heading = {
   readonly reward: {
     readonly value: number | null;
     readonly reason: string;
-    readonly basis: string;
     readonly isNobodys?: true;
   } | null;
 };
@@ -79,7 +78,6 @@ export function headingOf({ started, rewarded }: Pick<Trajectory, 'started' | 'r
     reward: rewarded && {
       value: rewarded.reward,
       reason: rewarded.reason,
-      basis: rewarded.basis,
       ...(isNobodys(rewarded) ? { isNobodys: true as const } : {}),
     },
   };

@@ -38,7 +38,7 @@ describe('headingOf', () => {
       task: 'parcel-001',
       facts: ['parcel-desk', 'train split', 'agent: gold', 'user: agenda', 'seed s, trial 2', 'scored for training'],
       forkOf: null,
-      reward: { value: 1, reason: 'database held', basis: 'train' },
+      reward: { value: 1, reason: 'database held' },
     });
   });
 
