@@ -10,7 +10,7 @@ import { openPlace } from './recordingPlace.ts';
 /** View type of the recordings' editor in package.json. */
 export const trajectoryEditorType = 'rehearsal.trajectory';
 
-/** Where the choice of the user to see the section of latency and tokens is kept. */
+/** Key of the user's choice to see the section of latency and tokens. */
 const timelineKey = 'rehearsal.trajectory.timelineOpen';
 
 /** Shows a recording as a conversation, read-only. The text stays one click away. */
