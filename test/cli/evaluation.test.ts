@@ -383,7 +383,7 @@ test('with --task-agents, one run has the seats that tasks name, and continues w
   const file = JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as object;
   expect(file).toMatchObject({ agent: 'gold', agents: { 'lamp-variant': 'scripted' } });
   expect((await rehearsal('verify', run)).out).toBe('3 recordings verified\n');
-  expect((await rehearsal('report', run)).out).toMatch(/^order-desk: gold, scripted against agenda, seed 1/);
+  expect((await rehearsal('report', run)).out).toMatch(/^order-desk: gold, scripted against agenda, seed 1/m);
   expect(await rehearsal('eval', 'domains/order-desk', '--out', run, '--tasks', 'lamp-variant')).toMatchObject({
     code: 2,
     err: expect.stringContaining("the agent's seat of task lamp-variant is scripted, now it would be gold"),
