@@ -15,6 +15,7 @@ import { registerReplyLens } from './debug/editReply.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
 import { registerTurnFocus } from './debug/rolloutActions.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
+import { registerVerdictLenses } from './debug/verdictLenses.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
 import { showFirstScreen } from './firstScreen.ts';
 import { registerLanguage } from './language/language.ts';
@@ -67,7 +68,9 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerChangeNotice(),
     registerDebugViewOnStop(),
     tickDebugging(),
+    // Of the lenses above one line, VS Code shows those first whose provider was registered last.
     registerReplyLens(),
+    registerVerdictLenses(),
     registerTurnFocus(),
     registerRunsTree(runs),
     registerIntentsTree(),

@@ -366,7 +366,32 @@ inFullSuite(
 test('help says whose agent is the default', async () => {
   const help = async (command: string) => (await rehearsal(command, '--help')).out.replace(/\s+/g, ' ');
   expect(await help('run')).toContain('(default: `agent:` of the task, else of domain.yaml)');
-  expect(await help('eval')).toContain('(default: `agent:` of domain.yaml; only run uses the one of a task)');
+  expect(await help('eval')).toContain('(default: `agent:` of domain.yaml; --task-agents uses those of tasks)');
+});
+
+test('with --task-agents, one run has the seats that tasks name, and continues with them', async () => {
+  const run = folder();
+  const played = (...options: readonly string[]) =>
+    rehearsal('eval', 'domains/order-desk', '--out', run, '--task-agents', ...options);
+  const { out } = await played('--tasks', 'lamp-variant,mistaken-order', '--json');
+  const seatsOf = (JSON.parse(out) as { results: { task: string; reward: number }[] }).results;
+  expect(seatsOf.map(({ task, reward }) => [task, reward])).toEqual([
+    ['mistaken-order', 1],
+    ['lamp-variant', 0],
+  ]);
+  await played('--tasks', 'wrong-card');
+  const file = JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as object;
+  expect(file).toMatchObject({ agent: 'gold', agents: { 'lamp-variant': 'scripted' } });
+  expect((await rehearsal('verify', run)).out).toBe('3 recordings verified\n');
+  expect((await rehearsal('report', run)).out).toMatch(/^order-desk: gold, scripted against agenda, seed 1/m);
+  expect(await rehearsal('eval', 'domains/order-desk', '--out', run, '--tasks', 'lamp-variant')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("the agent's seat of task lamp-variant is scripted, now it would be gold"),
+  });
+  expect(await played('--tasks', 'wrong-card', '--agent', 'gold')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--agent plays every task'),
+  });
 });
 
 test('two runs are compared by task, with the step at which they part', async () => {

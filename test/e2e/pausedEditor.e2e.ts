@@ -8,6 +8,8 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 const domain = copyDomain('order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
 const rule = domain.lineOf('policy.md', 'Before any call that changes something');
+/** The line at which a violation stops, so that the box of VS Code is below the whole rule. */
+const ruleEnd = domain.lineOf('policy.md', '{#confirm-before-write}');
 const policy = join(domain.folder, 'policy.md');
 const before = readFileSync(policy, 'utf8');
 let workbench: Workbench;
@@ -28,8 +30,8 @@ test('while paused, rules show verdicts and tools show calls, and a hover shows 
   await debug.paused();
   await debug.show();
   await arrangeDebugView(workbench);
-  await debug.stoppedAt(rule);
-  await shows('violated: change_item was called before anything was proposed');
+  await debug.stoppedAt(ruleEnd);
+  await until('the verdict', async () => expect(await lensAbove('- Before any call')).toContain(violated));
   await workbench.screenshot('paused-rule');
   await debug.press('step-into');
   await debug.stoppedAt(domain.lineOf('tools.ts', 'export const change_item'));
@@ -48,23 +50,16 @@ test('while paused, rules show verdicts and tools show calls, and a hover shows 
   await workbench.screenshot('paused-hover');
 });
 
-test('a verdict stays next to its rule when the policy is edited while the rollout is paused', async () => {
+test('a verdict stays above its rule when the policy is edited while the rollout is paused', async () => {
   const { debug, page } = workbench;
   await debug.press('step-back');
   await debug.stoppedAt(rule);
   await workbench.goToLine(rule);
   await workbench.press('Home');
   await page.keyboard.insertText('- Be brief.\n\n');
-  const besideRule = async () => {
-    // A long line is several lines on the screen.
-    const text = (await workbench.editorLines()).join('\n');
-    const between = (from: string, to: string) => text.slice(text.indexOf(from), text.indexOf(to));
-    expect(between('- Before any call', 'new variant')).toContain('violated: change_item was called');
-    expect(between('- Be brief.', '- Before any call')).not.toContain('violated');
-  };
-  await until('the verdict in the text that is not saved', besideRule);
+  await until('the verdict in the text that is not saved', aboveItsRule);
   await workbench.save();
-  await until('the verdict in the saved text', besideRule);
+  await until('the verdict in the saved text', aboveItsRule);
   await debug.press('step-into');
   await debug.press('step-back');
   await debug.stoppedAt(rule + 2);
@@ -84,11 +79,7 @@ test('a policy that another program edits is reported while paused, and no more 
   await debug.stoppedAt(rule);
   writeFileSync(policy, before.replace('- Before any call', '- Be brief.\n\n- Before any call'));
   await notice.waitFor();
-  await until('the verdict next to its rule', async () => {
-    const text = (await workbench.editorLines()).join('\n');
-    expect(text.slice(text.indexOf('- Before any call'))).toContain('violated: change_item was called');
-    expect(text.slice(text.indexOf('- Be brief.'), text.indexOf('- Before any call'))).not.toContain('violated');
-  });
+  await until('the verdict above its rule', aboveItsRule);
   await debug.stoppedAt(rule + 2);
   await workbench.screenshot('paused-policy-of-another-program');
   writeFileSync(policy, before);
@@ -127,6 +118,59 @@ test('tasks and rules show the result of the last run above them, and a click op
   });
   await workbench.screenshot('last-results-recording');
 });
+
+test('in a narrow editor, the box and the verdicts are not inside a rule', async () => {
+  const { debug, page } = workbench;
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(ruleEnd);
+  await debug.show();
+  await page.setViewportSize({ width: 1000, height: 1400 });
+  const placeOf = async (selector: string, hasText: string | RegExp) => {
+    const box = await page.locator(`.editor-group-container.active ${selector}`, { hasText }).first().boundingBox();
+    if (!box) throw new Error(`${hasText} is not drawn`);
+    return box.y;
+  };
+  await until('the box below the rule', async () => {
+    const places = await Promise.all([
+      placeOf('.view-line', /Before\sany\scall/),
+      placeOf('.view-line', '{#confirm-before-write}'),
+      placeOf('.zone-widget', violated),
+      placeOf('.view-line', /Make\sone\stool/),
+    ]);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(await lensAbove('- Before any call')).toContain(violated);
+    expect(await lensAbove('- Look the order')).toMatch(/^\s*held/);
+  });
+  expect(await page.locator('.editor-group-container.active .debug-inline-value').count()).toBe(0);
+  for (const theme of ['light', 'high contrast', 'dark'] as const) {
+    await workbench.setTheme(theme);
+    await workbench.screenshot(`paused-narrow-${theme.replace(' ', '-')}`);
+  }
+  await debug.press('stop');
+  await debug.ended();
+});
+
+const violated = 'violated: change_item was called before anything was proposed';
+
+async function aboveItsRule(): Promise<void> {
+  expect(await lensAbove('- Before any call')).toContain(violated);
+  expect(await lensAbove('- Be brief.')).not.toContain('violated');
+}
+
+/** Returns the text of the lenses directly above the line of the editor that begins with a text; empty without a lens. */
+async function lensAbove(beginning: string): Promise<string> {
+  return workbench.page.evaluate((wanted) => {
+    const editor = '.editor-group-container.active .monaco-editor';
+    const text = (element: Element) => (element.textContent ?? '').replaceAll('\u00a0', ' ');
+    const all = (selector: string) => [...document.querySelectorAll(`${editor} ${selector}`)];
+    const line = all('.view-line').find((each) => text(each).trimStart().startsWith(wanted));
+    if (!line) throw new Error(`no line begins with ${wanted}`);
+    const { top, height } = line.getBoundingClientRect();
+    const isAbove = (each: Element) => Math.abs(each.getBoundingClientRect().bottom - top) < height / 2;
+    return all('.codelens-decoration').filter(isAbove).map(text).join(' ');
+  }, beginning);
+}
 
 async function shows(text: string): Promise<void> {
   await until(`"${text}" in the editor`, async () =>

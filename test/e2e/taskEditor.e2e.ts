@@ -90,7 +90,7 @@ test('invalid arguments are reported next to the field', async () => {
 test('the gold seat plays it, and what it changes and the report card are shown', async () => {
   await frame().getByRole('button', { name: 'Play Gold' }).click();
   await frame().getByText('✓ Reward 1').waitFor();
-  await frame().getByText('orders › W1032 › status').waitFor();
+  await frame().getByText('orders.W1032.status').waitFor();
   expect(await frame().locator('.changes').textContent()).toContain('"cancelled"');
   await workbench.screenshot('task-gold');
   await frame().getByRole('button', { name: 'Open Recording' }).click();

@@ -48,9 +48,14 @@ test('a tool of the Domains view opens with its schema and calls from tasks', as
     await row('cancel_order').waitFor({ timeout: 1000 });
   });
   await row('cancel_order').click();
+  await frame().getByRole('heading', { name: 'Tool cancel_order' }).waitFor();
   await frame().getByRole('heading', { name: 'Example calls' }).waitFor();
   await frame().getByLabel('order_id', { exact: true }).waitFor();
   await frame().getByText('mistaken-order').first().waitFor();
+  for (const theme of ['light', 'high contrast', 'dark'] as const) {
+    await workbench.setTheme(theme);
+    await workbench.screenshot(`tool-${theme.replace(' ', '-')}`);
+  }
 });
 
 test('what does not fit is not called, and what fits shows its result and what it changed', async () => {
@@ -62,7 +67,7 @@ test('what does not fit is not called, and what fits shows its result and what i
   await frame().getByLabel('reason', { exact: true }).selectOption('no longer needed');
   await call();
   await frame().getByText('✓ Result').waitFor();
-  await frame().getByText('orders › W1014 › status').waitFor();
+  await frame().getByText('orders.W1014.status').waitFor();
   expect(await frame().locator('.changes').textContent()).toContain('"cancelled"');
   await workbench.screenshot('tool-called');
   await frame().getByLabel('order_id', { exact: true }).fill('W0');

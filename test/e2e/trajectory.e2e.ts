@@ -61,6 +61,22 @@ test('the tab keeps its filter and its place while another one is shown', async 
   await workbench.webviewFrame().getByRole('button', { name: 'Clear Filters' }).click();
 });
 
+test('the section of latency and tokens stays closed in every recording that is opened later', async () => {
+  const section = () => workbench.webviewFrame().locator('details.timeline');
+  const isOpen = () => section().evaluate((element) => (element as HTMLDetailsElement).open);
+  expect(await isOpen()).toBe(true);
+  await section().getByRole('heading', { name: 'Latency and tokens' }).click();
+  await expect.poll(isOpen).toBe(false);
+  await workbench.runCommand('View: Close Editor');
+  await open();
+  expect(await isOpen()).toBe(false);
+  await section().getByRole('heading', { name: 'Latency and tokens' }).click();
+  await expect.poll(isOpen).toBe(true);
+  await workbench.runCommand('View: Close Editor');
+  await open();
+  await expect.poll(isOpen).toBe(true);
+});
+
 test('it is looked at in every theme', async () => {
   for (const theme of ['light', 'high contrast', 'dark'] as const) {
     await workbench.setTheme(theme);
@@ -78,7 +94,7 @@ test('the debugger starts where the recording is looked at', async () => {
   await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'step 15 of the recording');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'agent calls change_item');
   await workbench.debug.press('step-into');
-  await workbench.debug.stoppedAt(rule);
+  await workbench.debug.stoppedAt(domain.lineOf('policy.md', '{#confirm-before-write}'));
   await workbench.press('Shift+F5');
   await workbench.debug.ended();
 });

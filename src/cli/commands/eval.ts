@@ -24,6 +24,7 @@ import { rolloutName } from '../../engine/shell/records/recordingName.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
 import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
 import {
+  type BatchOptions,
   expectToGoOn,
   finalRollouts,
   runBatch,
@@ -71,7 +72,8 @@ const options = {
     'LIST',
     `exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about ${gateMetrics.join(', ')}`,
   ),
-  ...rolloutOptions('`agent:` of domain.yaml; only run uses the one of a task'),
+  ...rolloutOptions('`agent:` of domain.yaml; --task-agents uses those of tasks'),
+  taskAgents: flag('a task that names an `agent:` is played by that seat, as run does'),
   json,
   stream: flag(
     'with --json: before the result, a JSON line as each rollout begins, continues and ends, and with the tokens and the cost of each answer of a model',
@@ -126,6 +128,7 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly tasks: readonly Task[];
   readonly trials: number;
   readonly agent: SeatSpec;
+  readonly agentFor?: BatchOptions['agentFor'];
   readonly gate: readonly Threshold[];
   readonly prices: Prices;
   readonly meter: Meter;
@@ -139,6 +142,10 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
   if (errors.every((own) => own.length > 0)) throw new UsageError(unfitness(errors.flat()));
   const { trials = 1, gate } = given;
   throwIfTooMany(trials, tasks.length);
+  if (given.taskAgents && given.agent !== undefined)
+    throw new UsageError(
+      '--agent plays every task, and --task-agents uses the seats that tasks name. Leave one of them out',
+    );
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
   const thresholds = gate === undefined ? [] : parseGate(gate, trials, suggestion);
   if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
@@ -149,6 +156,7 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
     tasks,
     trials,
     agent,
+    ...(given.taskAgents ? { agentFor } : {}),
     gate: thresholds,
     prices,
     meter: meterOf(

@@ -7,7 +7,7 @@ import {
 import { adviceOn, type ComparisonVerdict, verdictOn } from '../../engine/core/evaluation/decision.ts';
 import { metricsOf, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
-import { plannedTrials, type RunFile } from '../../engine/shell/records/runFile.ts';
+import { agentNames, plannedTrials, type RunFile } from '../../engine/shell/records/runFile.ts';
 import {
   eventsOf,
   type FinishedRollout,
@@ -79,7 +79,7 @@ export async function runsCompared(records: readonly RunRecord[], onPair: OnPair
         domain: file.domain,
         seed: file.seed,
         basis: file.basis,
-        agent: file.agent,
+        agent: agentNames(file),
         user: file.user,
         policyHash: file.policyHash,
       },
@@ -91,6 +91,8 @@ export async function runsCompared(records: readonly RunRecord[], onPair: OnPair
     pairs: await Array.fromAsync(others, (other) => comparedPair(first, other, onPair)),
   };
 }
+
+const withAgentNames = (file: RunFile): RunFile => ({ ...file, agent: agentNames(file) });
 
 function alignedTasks(records: readonly RunRecord[]): RunsCompared['tasks'] {
   const byTask = records.map(({ rollouts }) => Map.groupBy(rollouts, ({ task }) => task));
@@ -121,7 +123,7 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
     ...comparison,
     verdict: verdictOn(comparison),
     advice: adviceOn(comparison),
-    settings: settingsThatDiffer(first.file, second.file).map(
+    settings: settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(
       ({ label, values: [one, other] }) => `${label}: ${one} and ${other}`,
     ),
     changedTasks: [...changed],

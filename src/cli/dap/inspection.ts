@@ -41,6 +41,8 @@ export class Inspection {
   pages = false;
   /** Whether the client shows types of variables. */
   showsTypes = false;
+  /** Whether the client draws a box with the text of an exception below the line of the first frame, as VS Code does. */
+  drawsBox = false;
   readonly #lines: ClientLines;
 
   constructor(lines: ClientLines) {
@@ -53,25 +55,31 @@ export class Inspection {
     return { threads: [{ id: thread, name: started?.type === 'rolloutStarted' ? started.task.id : 'rollout' }] };
   }
 
-  /** @param rule the one that a breakpoint stopped on */
+  /** @param stop where the session is, and why */
   frames(
     debuggee: Debuggee | undefined,
-    rule: string | undefined,
+    stop: Stop | undefined,
     { startFrame = 0, levels = 0 }: DebugProtocol.StackTraceArguments,
   ): DebugProtocol.StackTraceResponse['body'] {
-    const frames = debuggee ? framesAt(debuggee, rule) : [];
+    const frames = debuggee ? framesAt(debuggee, stop?.rule) : [];
     const shown = frames.slice(startFrame, levels > 0 ? startFrame + levels : undefined);
     return {
       totalFrames: frames.length,
-      stackFrames: shown.map(({ step, name, file, line, subtle }) => ({
-        id: step + 1,
-        name,
-        line: this.#lines.toClient(line),
-        column: this.#lines.toClient(1),
-        source: { name: basename(file), path: file },
-        canRestart: replyUpTo(debuggee?.steps ?? [], step) !== undefined,
-        ...(subtle ? { presentationHint: 'subtle' as const } : {}),
-      })),
+      stackFrames: shown.map((frame) => {
+        const { step, name, file, subtle, ruleEnd } = frame;
+        // At the beginning of a rule, the box would divide the rule.
+        const isBoxed = this.drawsBox && stop?.exception !== undefined && frame === frames[0];
+        const { line, column } = (isBoxed && ruleEnd) || { line: frame.line, column: 1 };
+        return {
+          id: step + 1,
+          name,
+          line: this.#lines.toClient(line),
+          column: this.#lines.toClient(column),
+          source: { name: basename(file), path: file },
+          canRestart: replyUpTo(debuggee?.steps ?? [], step) !== undefined,
+          ...(subtle ? { presentationHint: 'subtle' as const } : {}),
+        };
+      }),
     };
   }
 
@@ -264,13 +272,15 @@ export class Inspection {
 
   /**
    * Returns the agent's last message up to the step of a frame, and what edits it; null where the agent has said nothing,
-   * or the conversation has ended. A call has no text: in its place the agent says something else.
+   * or the conversation has ended. A call has no text: in its place the agent says something else. `line` is that of the
+   * frame, or where its rule begins.
    */
   reply(
     debuggee: Debuggee | undefined,
+    stop: Stop | undefined,
     frame: number | undefined,
   ): {
-    readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string }) | null;
+    readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string; readonly line: number }) | null;
     readonly hasEnded: boolean;
   } {
     const { messages = [], ended = null } = stepOf(debuggee, frame)?.state ?? {};
@@ -283,8 +293,13 @@ export class Inspection {
     const isCall = callsIn(message).length > 0;
     const text = isCall ? '' : variable.value;
     const variablesReference = this.references.keep(() => [row]);
-    const agent = debuggee.forkAgent;
-    const reply = { name: row.name, text, isCall, agent, language: 'markdown', isReadOnly: false, variablesReference };
+    const frames = framesAt(debuggee, stop?.rule);
+    const { line = 1 } = frames.find(({ step }) => step + 1 === frame) ?? frames[0] ?? {};
+    const reply = {
+      ...{ name: row.name, text, isCall, language: 'markdown', isReadOnly: false, variablesReference },
+      agent: debuggee.forkAgent,
+      line: this.#lines.toClient(line),
+    };
     return { reply, hasEnded };
   }
 

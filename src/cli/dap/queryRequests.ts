@@ -44,7 +44,7 @@ export const queryRequests: ReadonlyMap<string, QueryRequest> = new Map<string, 
   [
     'stackTrace',
     ({ inspection, playback }, args: DebugProtocol.StackTraceArguments) =>
-      inspection.frames(playback?.debuggee, playback?.stop.rule, args),
+      inspection.frames(playback?.debuggee, playback?.stop, args),
   ],
   [
     'scopes',
@@ -83,7 +83,7 @@ export const queryRequests: ReadonlyMap<string, QueryRequest> = new Map<string, 
   [
     'rehearsal/reply',
     ({ inspection, playback }, { frameId }: { readonly frameId?: number }) =>
-      inspection.reply(playback?.debuggee, frameId),
+      inspection.reply(playback?.debuggee, playback?.stop, frameId),
   ],
   [
     'rehearsal/recording',

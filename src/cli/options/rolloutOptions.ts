@@ -18,6 +18,7 @@ import { fitnessOf, fitTasks, unfitFault } from '../../engine/shell/load/fitness
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../../engine/shell/models/modelSettings.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { readRunFile } from '../../engine/shell/records/runFile.ts';
+import type { BatchOptions } from '../../engine/shell/runs/batch.ts';
 import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { readSettings, settingOptions, throwUnlessNamed } from './modelSettings.ts';
@@ -226,14 +227,15 @@ export function readRolloutOptions(given: GivenRollout, domain: LoadedDomain, io
 /** Warns of tasks that a scripted seat cannot play, because they have no turns for it: it ends them at its first turn. */
 export function warnWithoutScript(
   tasks: readonly Task[],
-  seats: { readonly agent: SeatSpec; readonly user: SeatSpec },
+  seats: Pick<BatchOptions, 'agent' | 'agentFor' | 'user'>,
   { err }: Pick<Io, 'err'>,
 ): void {
+  const seatOf = (role: 'agent' | 'user', task: Task) => (role === 'agent' && seats.agentFor?.(task)) || seats[role];
   for (const [role, key, isScripted] of [
     ['agent', 'script', ({ script }: Task) => script !== undefined],
     ['user', 'user.script', ({ user }: Task) => (user.script ?? user.otherwise) !== undefined],
   ] as const) {
-    const lacking = seats[role].type === 'scripted' ? tasks.filter((task) => !isScripted(task)) : [];
+    const lacking = tasks.filter((task) => seatOf(role, task).type === 'scripted' && !isScripted(task));
     if (lacking.length === 0) continue;
     const names = someOf(lacking.map(({ id }) => id));
     err(

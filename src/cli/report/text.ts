@@ -2,6 +2,7 @@ import { missingRewards, type RunMetrics } from '../../engine/core/evaluation/me
 import { maskingText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
+import { agentNames } from '../../engine/shell/records/runFile.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import {
   adaptedLines,
@@ -56,7 +57,7 @@ export function headline({ file, rollouts }: RunRecord): string {
   if (file.imported)
     return `${file.domain}: ${counted(rollouts.length, 'imported conversation')}, ${maskingText(file.imported)}`;
   const regraded = file.regraded ? `, regraded from ${file.regraded.run}` : '';
-  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${counted(rollouts.length, 'rollout')}${regraded}`;
+  return `${file.domain}: ${agentNames(file)} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${counted(rollouts.length, 'rollout')}${regraded}`;
 }
 
 function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {

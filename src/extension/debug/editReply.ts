@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debugType } from '../workspace/contributions.ts';
-import { chosenFrame, debuggedSession, type Frames } from './stoppedSession.ts';
+import { chosenFrame, debuggedSession, type Frames, onDidChooseFrame } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 
 /**
  * Holds the agent's last message at a step, or null if the agent has not spoken yet or the conversation has ended. A
- * message that makes calls has an empty text. `agent` plays the agent in the fork.
+ * message that makes calls has an empty text. `agent` plays the agent in the fork, and `line` is where the step is.
  */
 type Reply = {
-  readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string }) | null;
+  readonly reply: (WholeText & { readonly isCall: boolean; readonly agent: string; readonly line: number }) | null;
   readonly hasEnded: boolean;
 };
 
@@ -58,22 +58,13 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
   }
 }
 
-/**
- * Milliseconds after which VS Code has moved the focus at a stop. It drops its question for lenses when the text loses the
- * focus, for example to the widget of an exception, so the question is raised again.
- */
-const focusMs = 500;
-
 /** Offers the edit above the line where a rollout is paused. */
 export function registerReplyLens(): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{md,yaml,ts,py}' };
   return vscode.Disposable.from(
     changed,
-    vscode.debug.onDidChangeActiveStackItem(() => {
-      changed.fire();
-      setTimeout(() => changed.fire(), focusMs);
-    }),
+    onDidChooseFrame(() => changed.fire()),
     vscode.languages.registerCodeLensProvider(files, {
       onDidChangeCodeLenses: changed.event,
       provideCodeLenses: async ({ uri, lineCount }) => {
@@ -96,7 +87,7 @@ async function pausedLineIn(uri: vscode.Uri): Promise<number | undefined> {
     const frame = stackFrames.find(({ id }) => id === frameId);
     if (!frame || !isOf(uri, frame.source?.path)) return undefined;
     const { reply }: Reply = await session.customRequest('rehearsal/reply', { frameId });
-    return reply ? frame.line : undefined;
+    return reply?.line;
   } catch {
     return undefined; // a session that has just ended
   }

@@ -2,12 +2,14 @@ import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { debugType } from '../workspace/contributions.ts';
 
-const files: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{md,yaml,ts}' };
+/** In the policy, whose lines wrap, `verdictLenses` shows the values above the rules. */
+const valueFiles: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{yaml,ts}' };
+const hoverFiles: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{md,yaml,ts}' };
 
 type Shown = { readonly values: readonly { readonly line: number; readonly text: string }[] };
 
 /**
- * Values beside rules, tools and tasks, and hovers over their names, while a rollout or a recording is debugged. Other
+ * Values beside checks, tools and tasks, and hovers over their names, while a rollout or a recording is debugged. Other
  * debuggers have these languages for themselves otherwise, so both are there only as long as a session is.
  */
 export function registerInlineValues(): vscode.Disposable {
@@ -18,8 +20,8 @@ export function registerInlineValues(): vscode.Disposable {
       if (type !== debugType) return;
       sessions.add(id);
       shown ??= vscode.Disposable.from(
-        vscode.languages.registerInlineValuesProvider(files, inlineValues),
-        vscode.languages.registerEvaluatableExpressionProvider(files, expressions),
+        vscode.languages.registerInlineValuesProvider(valueFiles, inlineValues),
+        vscode.languages.registerEvaluatableExpressionProvider(hoverFiles, expressions),
       );
     }),
     vscode.debug.onDidTerminateDebugSession(({ id }) => {
@@ -32,21 +34,24 @@ export function registerInlineValues(): vscode.Disposable {
   );
 }
 
-/** The adapter knows what there is to say about each line: of the file in which the chosen frame is. */
+/** Returns what the adapter knows at a frame about the lines of a file. */
+export async function valuesIn(document: vscode.TextDocument, frameId: number): Promise<Shown['values']> {
+  const { uri, lineCount, isDirty } = document;
+  const session = vscode.debug.activeDebugSession;
+  if (session?.type !== debugType || !domainFolderOf(uri.fsPath)) return [];
+  const { values }: Shown = await session.customRequest('rehearsal/inlineValues', {
+    frameId,
+    file: uri.fsPath,
+    ...(isDirty ? { text: document.getText() } : {}),
+  });
+  return values.filter(({ line }) => line <= lineCount);
+}
+
 const inlineValues: vscode.InlineValuesProvider = {
-  provideInlineValues: async (document, _viewPort, { frameId }) => {
-    const { uri, lineCount, isDirty } = document;
-    const session = vscode.debug.activeDebugSession;
-    if (session?.type !== debugType || !domainFolderOf(uri.fsPath)) return [];
-    const { values }: Shown = await session.customRequest('rehearsal/inlineValues', {
-      frameId,
-      file: uri.fsPath,
-      ...(isDirty ? { text: document.getText() } : {}),
-    });
-    return values
-      .filter(({ line }) => line <= lineCount)
-      .map(({ line, text }) => new vscode.InlineValueText(document.lineAt(line - 1).range, ` ${text}`));
-  },
+  provideInlineValues: async (document, _viewPort, { frameId }) =>
+    (await valuesIn(document, frameId)).map(
+      ({ line, text }) => new vscode.InlineValueText(document.lineAt(line - 1).range, ` ${text}`),
+    ),
 };
 
 const path = /[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$-]*|\[(?:\d+|"[^"\]]*"|'[^'\]]*')\])*/g;

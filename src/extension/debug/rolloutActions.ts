@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { debugType } from '../workspace/contributions.ts';
 import { chosenFrame, debuggedSession, doing } from './stoppedSession.ts';
+import { valueScheme } from './valueFiles.ts';
 
 /** The recording that a session shows, and the current step. */
 export type ShownRecording = { readonly path: string; readonly step: number };
@@ -30,15 +31,32 @@ export async function forkWithChangedFiles(target: unknown): Promise<boolean> {
 
 /** A person takes a seat from a frame on. */
 export function takeOver(target: unknown, seat: 'agent' | 'user'): Promise<boolean> {
+  hasEdited = false;
   return typed(target, `/take ${seat}`);
 }
 
-/** Moves the focus to the Debug Console when the turn of a person is awaited: what is typed would edit a file. */
+/** Whether a file was edited since the last turn of a person, or since the user asked for the first. */
+let hasEdited = false;
+
+/**
+ * Moves the focus to the Debug Console when the turn of a person is awaited: what is typed would edit a file. The focus
+ * stays where it is if the user edits a file meanwhile.
+ */
 export function registerTurnFocus(): vscode.Disposable {
-  return vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event }) => {
-    if (event !== 'rehearsal/turnAwaited' || session !== vscode.debug.activeDebugSession) return;
-    void vscode.commands.executeCommand('workbench.panel.repl.view.focus');
-  });
+  return vscode.Disposable.from(
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      // A file that another program changed is not dirty. A saved value continues the rollout, so it does not count.
+      if (contentChanges.length > 0 && document.isDirty && document.uri.scheme !== valueScheme) hasEdited = true;
+    }),
+    vscode.debug.onDidStartDebugSession(({ type }) => {
+      if (type === debugType) hasEdited = false;
+    }),
+    vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event }) => {
+      if (event !== 'rehearsal/turnAwaited' || session !== vscode.debug.activeDebugSession) return;
+      if (!hasEdited) void vscode.commands.executeCommand('workbench.panel.repl.view.focus');
+      hasEdited = false;
+    }),
+  );
 }
 
 /** Asks the model of a turn once more: a fork at the frame, as the protocol restarts one. */

@@ -48,3 +48,17 @@ export async function doing(make: () => Thenable<unknown>): Promise<boolean> {
     return false;
   }
 }
+
+/**
+ * Milliseconds after which VS Code has moved the focus at a stop. It drops its question for lenses when the text loses the
+ * focus, for example to the widget of an exception, so the question is raised again.
+ */
+const focusMs = 500;
+
+/** Calls back when another frame is chosen, and once more after the focus has moved: what is shown above lines follows it. */
+export function onDidChooseFrame(show: () => void): vscode.Disposable {
+  return vscode.debug.onDidChangeActiveStackItem(() => {
+    show();
+    setTimeout(show, focusMs);
+  });
+}

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
 import type { Context } from '../commandLine/context.ts';
@@ -63,5 +62,5 @@ function showPanel(context: Context, folder: string, name: string): void {
   const panel = vscode.window.createWebviewPanel('rehearsal.toolPanel', name, vscode.ViewColumn.Active, options);
   opened.set(key, panel);
   panel.onDidDispose(() => opened.delete(key));
-  openPartSession(context, toolPanelOf(name), { folder, name: basename(folder) }, panel);
+  openPartSession(context, toolPanelOf(name), { folder, name }, panel);
 }

@@ -29,7 +29,7 @@ export function registerResultLenses(runs: RunWatch, client: LanguageClient): vs
   const provider: vscode.CodeLensProvider = {
     onDidChangeCodeLenses: changed.event,
     provideCodeLenses: ({ uri, fileName }) => {
-      // While a rollout is debugged, its own verdicts are next to the rules.
+      // While a rollout is debugged, `verdictLenses` shows its own verdicts.
       if (!mayHaveLenses(fileName) || vscode.debug.activeDebugSession?.type === debugType) return [];
       watching ??= watch();
       return lensesOf(uri.fsPath, client);

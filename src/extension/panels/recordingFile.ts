@@ -25,17 +25,20 @@ type InWords = (event: RolloutEvent) => RolloutEvent;
 
 /**
  * Reads a recording and its sidecar for a page, with the engine's own readers.
+ * @param layoutNow returns the layout that the user chose
  * @param domainOf reads the domain that it was recorded in; undefined where that is not here
  */
 export function recordingFile(
   uri: vscode.Uri,
   channel: Channel,
+  layoutNow: () => Layout,
   domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
 ): RecordingFile {
-  const opened: Opened = { name: basename(uri.path), ...stepIn(uri) };
+  const openedNow = (): Opened => ({ name: basename(uri.path), ...stepIn(uri), ...layoutNow() });
   let posted: Posted | null = null;
 
   const post = async (known: Posted | null): Promise<void> => {
+    const opened = openedNow();
     try {
       const text = await textOf(uri);
       const inWords = await wordsFor(uri, text, domainOf);
@@ -79,8 +82,11 @@ async function textOf(uri: vscode.Uri): Promise<string> {
   return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('utf8');
 }
 
-/** The data that a page receives about the file, and the step at which it is opened. */
-type Opened = { readonly name: string; readonly step?: number };
+/** The layout of the page that the user chose, for every recording. */
+type Layout = { readonly isTimelineOpen?: boolean | undefined };
+
+/** The data that a page receives about the file, the step at which it is opened, and the layout. */
+type Opened = Layout & { readonly name: string; readonly step?: number };
 
 /** The address of a step in a recording ends with `#step-16`. */
 function stepIn({ fragment }: vscode.Uri): { readonly step?: number } {

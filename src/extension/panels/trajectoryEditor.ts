@@ -10,6 +10,9 @@ import { openPlace } from './recordingPlace.ts';
 /** View type of the recordings' editor in package.json. */
 export const trajectoryEditorType = 'rehearsal.trajectory';
 
+/** Key of the user's choice to see the section of latency and tokens. */
+const timelineKey = 'rehearsal.trajectory.timelineOpen';
+
 /** Shows a recording as a conversation, read-only. The text stays one click away. */
 export function registerTrajectoryEditor(context: Context): vscode.Disposable {
   const { extensionUri } = context.extension;
@@ -32,6 +35,9 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
           case 'openAsText':
             void vscode.commands.executeCommand('vscode.openWith', uri, 'default');
             break;
+          case 'timelineToggled':
+            void context.extension.globalState.update(timelineKey, message.isOpen);
+            break;
           case 'selectRun':
           case 'openStep':
           case 'openRollout':
@@ -52,7 +58,8 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
             message satisfies never;
         }
       });
-      const file = recordingFile(uri, channel, async (recording) => {
+      const layout = () => ({ isTimelineOpen: context.extension.globalState.get<boolean>(timelineKey) });
+      const file = recordingFile(uri, channel, layout, async (recording) => {
         const folder = await domainOfRecording(recording);
         return folder === undefined ? undefined : readDomain(folder);
       });

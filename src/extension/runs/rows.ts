@@ -1,6 +1,7 @@
 import { passHatTasks } from '../../engine/core/evaluation/metrics.ts';
 import { endReasonText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { agentNames } from '../../engine/shell/records/runFile.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
 
 /** A row of the Runs view, without VS Code's own types. */
@@ -28,7 +29,7 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
     rewardOf(run),
     forkText(bestFork),
     time ? timeText(time) : '',
-    file.agent,
+    agentNames(file),
     passHatOf(run, file.tasks.length),
     finished > 0 && finished < planned ? `${finished} of ${planned} finished` : '',
     scored > 0 && scored < finished ? `${finished - scored} not scored` : '',
@@ -37,7 +38,7 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
     label: aboutOf(id, file.domain),
     description: facts.filter(Boolean).join(' · '),
     tooltip: [
-      `${file.domain}: ${file.agent} against ${file.user}`,
+      `${file.domain}: ${agentNames(file)} against ${file.user}`,
       `${counted(finished, 'finished rollout')} of ${counted(file.tasks.length, 'task')} with ${counted(file.trials, 'trial')} each`,
       `seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}`,
       ...(file.regraded ? [`regraded from ${file.regraded.run}`] : []),

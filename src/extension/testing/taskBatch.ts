@@ -1,22 +1,13 @@
-/** A task that was chosen to run, and the seat that it names for the agent. */
-export type ChosenTask = { readonly folder: string; readonly task: string; readonly agent: string | undefined };
+/** A task that was chosen to run. */
+export type ChosenTask = { readonly folder: string; readonly task: string };
 
-/** Tasks of one domain that one run plays: a run has one agent's seat. */
-export type TaskBatch = {
-  readonly folder: string;
-  /** Undefined: the domain's own. */
-  readonly agent: string | undefined;
-  readonly tasks: readonly string[];
-};
+/** The tasks of one domain that one run plays. */
+export type TaskBatch = { readonly folder: string; readonly tasks: readonly string[] };
 
-/** One run for each domain and agent's seat, in the order in which they were chosen. */
+/** One run for each domain, in the order in which they were chosen. */
 export function batchesOf(chosen: readonly ChosenTask[]): readonly TaskBatch[] {
-  const groups = Map.groupBy(chosen, ({ folder, agent }) => JSON.stringify([folder, agent ?? null]));
-  return [...groups.values()].flatMap((members) => {
-    const [first] = members;
-    if (!first) return [];
-    return [{ folder: first.folder, agent: first.agent, tasks: [...new Set(members.map(({ task }) => task))] }];
-  });
+  const groups = Map.groupBy(chosen, ({ folder }) => folder);
+  return [...groups].map(([folder, members]) => ({ folder, tasks: [...new Set(members.map(({ task }) => task))] }));
 }
 
 /** Characters of one list of tasks: command lines have limits, of which that of Windows is 32,767. */
@@ -27,7 +18,7 @@ const longestList = 16_000;
  * is too long for a command line is cut in pieces.
  */
 export function evalArguments(
-  { folder, agent, tasks }: TaskBatch,
+  { folder, tasks }: TaskBatch,
   { trials, out }: { readonly trials: number; readonly out: string },
 ): readonly (readonly string[])[] {
   return pieces(tasks).map((list) => [
@@ -37,7 +28,7 @@ export function evalArguments(
     list.join(','),
     '--trials',
     String(trials),
-    ...(agent === undefined ? [] : ['--agent', agent]),
+    '--task-agents',
     '--out',
     out,
     '--json',

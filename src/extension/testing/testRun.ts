@@ -11,7 +11,7 @@ import { tick } from '../workspace/walkthrough.ts';
 import { readDomain } from '../workspace/workspaceDomains.ts';
 import { chosenTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
-import { addCoverage, type DomainCoverage } from './runCoverage.ts';
+import { addCoverage } from './runCoverage.ts';
 import { forTerminal, RunResults } from './runResults.ts';
 import { batchesOf, evalArguments, type TaskBatch } from './taskBatch.ts';
 
@@ -43,7 +43,7 @@ export async function runTests(
     for (const item of items) run.enqueued(item);
     for (const batch of batchesOf(items.flatMap((item) => chosenIn(explorer, item))))
       played.push(await playBatch(explorer, run, batch, trials, stop.token));
-    if (isCovered) for (const coverage of coverageOf(played)) addCoverage(run, coverage);
+    if (isCovered) for (const { domain, results } of played) addCoverage(run, { domain, byTask: results.coverage });
   } finally {
     for (const each of listeners) each.dispose();
     stop.dispose();
@@ -60,18 +60,9 @@ type Played = {
   readonly tasks: readonly string[];
 };
 
-/** The tasks of one domain may have been several runs, and a file of it is covered by all of them. */
-function coverageOf(played: readonly Played[]): readonly DomainCoverage[] {
-  return [...Map.groupBy(played, ({ domain }) => domain.folder).values()].flatMap((same) => {
-    const [first] = same;
-    const byTask = new Map(same.flatMap(({ results }) => [...results.coverage]));
-    return first ? [{ domain: first.domain, byTask }] : [];
-  });
-}
-
 function chosenIn({ tree }: Explorer, item: vscode.TestItem) {
   const node = tree.node(item);
-  return node?.type === 'task' ? [{ folder: node.folder, task: node.row.id, agent: node.row.agent }] : [];
+  return node?.type === 'task' ? [{ folder: node.folder, task: node.row.id }] : [];
 }
 
 async function playBatch(
@@ -81,13 +72,13 @@ async function playBatch(
   trials: number,
   token: vscode.CancellationToken,
 ): Promise<Played> {
-  const { folder, tasks, agent } = batch;
+  const { folder, tasks } = batch;
   const domain = await readDomain(folder);
   const { locations } = domain;
   const results = new RunResults(run, explorer.tree, { folder, tasks: tasks.length, trials, places: locations });
   const name = domain.domain.name || basename(folder);
   try {
-    const out = makeNewRunFolder(requireWritable('runs', folder), agent === undefined ? name : `${name}-${agent}`);
+    const out = makeNewRunFolder(requireWritable('runs', folder), name);
     explorer.shown.set(out, tasks.length * trials);
     try {
       await play(explorer, run, results, evalArguments(batch, { trials, out }), token);

@@ -222,6 +222,7 @@ async function perform({ channel, show, folderOf }: Page, message: Request, show
     case 'debugRecording':
     case 'openPlace':
     case 'openAsText':
+    case 'timelineToggled':
     case 'compareRecordings':
     case 'compareAgain':
     case 'stopComparing':

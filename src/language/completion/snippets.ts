@@ -34,7 +34,7 @@ parameters:
 result:
   type: object
 behaviour: >-
-  \${6:How the tool behaves, told to the model that simulates it.}`;
+  \${6:Instructions for the model that simulates the tool.}`;
 
 const check = (name: string, body: string): Snippet => ({
   label: `check: ${name}`,

@@ -10,8 +10,6 @@ export type TaskRow = {
   readonly id: string;
   readonly split: string;
   readonly persona: string;
-  /** The agent's seat that the task names; undefined where the domain's is meant. */
-  readonly agent: string | undefined;
   readonly at: Location | undefined;
   /** The task's error, if any. */
   readonly error: string | undefined;
@@ -47,9 +45,9 @@ export function domainRow({ folder, domain, tasks, locations, diagnostics }: Rea
   const isTaskFile = ({ file }: Diagnostic) => file.endsWith('.task.yaml');
   const files = Map.groupBy(elsewhere.filter(isTaskFile), ({ file }) => file);
   const rows = [...new Map(tasks.map((task) => [task.id, task])).values()].map((task): TaskRow => {
-    const { id, split, persona, agent } = task;
+    const { id, split, persona } = task;
     const at = locations.tasks.get(id);
-    return { id, split, persona, agent, at: at && placeAt(at), error: textOf(byTask.get(id) ?? []) };
+    return { id, split, persona, at: at && placeAt(at), error: textOf(byTask.get(id) ?? []) };
   });
   return {
     folder,

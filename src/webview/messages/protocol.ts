@@ -176,6 +176,8 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     problem: z.nullable(z.string()),
     /** The step to start at; the first if it is absent. */
     step: z.optional(z.int()),
+    /** Whether the user last left the section of latency and tokens open; absent if the user never opened or closed it. */
+    isTimelineOpen: z.optional(z.boolean()),
   }),
   /** The recording that is open has more steps now; they follow in `recordingRead`. */
   z.object({ type: z.literal('recordingGrew'), total: z.int(), problem: z.nullable(z.string()) }),
@@ -234,6 +236,8 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
   /** Shows where a part of the recording's domain is. */
   z.object({ type: z.literal('openPlace'), kind: z.enum(placeKinds), name: z.string() }),
   z.object({ type: z.literal('openAsText') }),
+  /** The user opened or closed the section of latency and tokens. */
+  z.object({ type: z.literal('timelineToggled'), isOpen: z.boolean() }),
   /** Sets two recordings of the compared runs side by side. */
   z.object({ type: z.literal('compareRecordings'), recordings: z.tuple([z.string(), z.string()]) }),
   /** Makes the comparison again. */

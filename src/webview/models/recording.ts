@@ -10,6 +10,8 @@ export type Recording = {
   readonly problem: string | null;
   /** The step that it is opened at; null for the first. */
   readonly step: number | null;
+  /** Whether the user last left the section of latency and tokens open; null if the user never opened or closed it. */
+  readonly isTimelineOpen: boolean | null;
   readonly trajectory: Trajectory;
   /** The sidecar's notes about the steps, by step number. */
   readonly notes: ReadonlyMap<number, Note>;
@@ -19,8 +21,8 @@ export type Recording = {
 export function received(recording: Recording | null, message: ToWebview): Recording | null {
   switch (message.type) {
     case 'recordingOpened': {
-      const { name, total, problem, step = null } = message;
-      return { name, total, problem, step, trajectory: emptyTrajectory, notes: new Map() };
+      const { name, total, problem, step = null, isTimelineOpen = null } = message;
+      return { name, total, problem, step, isTimelineOpen, trajectory: emptyTrajectory, notes: new Map() };
     }
     case 'recordingGrew':
       return recording && { ...recording, total: message.total, problem: message.problem };

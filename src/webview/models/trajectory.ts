@@ -1,6 +1,7 @@
 import { brokenEndText, endReasonText, maskingText } from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
+import { showPath } from '../../engine/core/values/json.ts';
 import type { Media } from '../../engine/core/values/media.ts';
 import type { Numbered } from '../messages/protocol.ts';
 import type { Trajectory } from './entries.ts';
@@ -53,7 +54,6 @@ export type Heading = {
   readonly reward: {
     readonly value: number | null;
     readonly reason: string;
-    readonly basis: string;
     readonly isNobodys?: true;
   } | null;
 };
@@ -78,7 +78,6 @@ export function headingOf({ started, rewarded }: Pick<Trajectory, 'started' | 'r
     reward: rewarded && {
       value: rewarded.reward,
       reason: rewarded.reason,
-      basis: rewarded.basis,
       ...(isNobodys(rewarded) ? { isNobodys: true as const } : {}),
     },
   };
@@ -306,7 +305,7 @@ export function changesOf(writes: Writes): readonly Change[] {
   return writes.flatMap(({ side, patches }) =>
     patches.map(({ op, path, value, old }) => ({
       side,
-      place: path.join(' › '),
+      place: showPath(path),
       before: op === 'add' ? null : old === undefined ? '…' : JSON.stringify(old),
       after: op === 'remove' ? null : JSON.stringify(value),
     })),

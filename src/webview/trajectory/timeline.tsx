@@ -12,27 +12,38 @@ const columns = [
   { key: 'output', label: 'Tokens out' },
 ];
 
-/** In a window lower than this, in pixels, the section is closed at first, and the height is the conversation's. */
+/** In a window lower than this, in pixels, the section is closed unless the user opened it before, so that the conversation has the height. */
 const lowWindow = 600;
 
 /** Latency by who took it and tokens, a bar a turn; a click, or Enter, goes to the turn's first step. */
 export function Timeline({
   spans,
+  isOpenAtFirst,
   goTo,
+  onToggle,
 }: {
   readonly spans: readonly Span[];
+  /** Null: it depends on the height of the window. */
+  readonly isOpenAtFirst: boolean | null;
   readonly goTo: Actions['goTo'];
+  readonly onToggle: (isOpen: boolean) => void;
 }): JSX.Element {
   const [chosen, setChosen] = useState(0);
   const [hovered, setHovered] = useState<number | null>(null);
-  const [isOpen, setOpen] = useState(() => window.innerHeight >= lowWindow);
+  const [isOpen, setOpen] = useState(() => isOpenAtFirst ?? window.innerHeight >= lowWindow);
   const [isTable, setTable] = useState(false);
   const at = Math.min(hovered ?? chosen, spans.length - 1);
   const span = spans[at];
-  if (!span) return <p class="muted timeline">No times: the recording lies without its sidecar.</p>;
+  if (!span) return <p class="muted timeline">This recording has no sidecar, so its times are unknown.</p>;
   const indexAt = ({ clientX, currentTarget }: MouseEvent): number => {
     const { left, width } = (currentTarget as HTMLElement).getBoundingClientRect();
     return Math.max(0, Math.min(spans.length - 1, Math.floor(((clientX - left) / width) * spans.length)));
+  };
+  // The event also fires when the section is drawn open, without a choice of the user.
+  const toggle = (next: boolean): void => {
+    if (next === isOpen) return;
+    setOpen(next);
+    onToggle(next);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const moves: Readonly<Record<string, number>> = {
@@ -52,7 +63,7 @@ export function Timeline({
     event.preventDefault();
   };
   return (
-    <details class="timeline" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details class="timeline" open={isOpen} onToggle={({ currentTarget }) => toggle(currentTarget.open)}>
       <summary>
         <h2>Latency and tokens</h2>
       </summary>

@@ -100,7 +100,12 @@ function OpenedRecording({
   return (
     <main class="trajectory">
       <Top recording={recording} post={bridge.post} actions={actions} />
-      <Timeline spans={spans} goTo={actions.goTo} />
+      <Timeline
+        spans={spans}
+        isOpenAtFirst={recording.isTimelineOpen}
+        goTo={actions.goTo}
+        onToggle={(isOpen) => bridge.post({ type: 'timelineToggled', isOpen })}
+      />
       <FilterBar
         filter={filter}
         choices={choices}

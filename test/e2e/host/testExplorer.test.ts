@@ -224,6 +224,17 @@ describe('the Test Explorer', () => {
     assert.equal(calls('end').length, 1);
   });
 
+  it('tasks of one domain are one run, also if one names another agent', async () => {
+    const runs = workOf('runs', folder);
+    const before = readdirSync(runs);
+    await run([task('lamp-variant'), task('new-address')], 1);
+    assert.deepEqual(
+      [calls('failed'), calls('passed')].map((all) => all.map(({ of }) => of)),
+      [['lamp-variant'], ['new-address']],
+    );
+    assert.equal(readdirSync(runs).filter((name) => !before.includes(name)).length, 1);
+  });
+
   it('an error in a file ends only the tasks that it concerns, and is shown on the item', async () => {
     const file = join(folder, 'tasks', 'broken.task.yaml');
     writeFileSync(file, 'id: broken\npersona: [nobody\n');

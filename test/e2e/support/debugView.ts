@@ -88,9 +88,11 @@ export class DebugView {
     const mark = this.#page.locator('.editor-group-container.active .codicon-debug-stackframe').first();
     if ((await mark.count()) === 0) return undefined;
     return mark.evaluate((element) => {
-      const top = element.getBoundingClientRect().top;
+      const top = (each: Element) => each.getBoundingClientRect().top;
       const numbers = [...document.querySelectorAll('.editor-group-container.active .line-numbers')];
-      const same = numbers.find((number) => Math.abs(number.getBoundingClientRect().top - top) < 4);
+      // Of a line that wraps, only the first part has a number.
+      const above = numbers.filter((number) => number.textContent && top(number) < top(element) + 4);
+      const same = above.toSorted((one, other) => top(one) - top(other)).at(-1);
       return same ? Number(same.textContent) : undefined;
     });
   }

@@ -57,7 +57,7 @@ test('the reward requires the state of a server that the gold actions give from 
   const wrong = await played('scripted');
   expect(wrong).toMatchObject({
     reward: 0,
-    reason: expect.stringContaining('counter › count is 8; after the gold actions it is 7'),
+    reason: expect.stringContaining('counter.count is 8; after the gold actions it is 7'),
   });
 });
 

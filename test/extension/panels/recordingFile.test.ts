@@ -32,7 +32,12 @@ async function problemOf(uri: object): Promise<unknown> {
 /** Shows a recording of order-desk and collects the messages to the page. */
 function shown(uri: object, posted: object[]): Promise<void> {
   const channel = { post: async (message: object) => void posted.push(message) };
-  return recordingFile(uri as never, channel as never, async () => loadDomain('domains/order-desk')).show();
+  return recordingFile(
+    uri as never,
+    channel as never,
+    () => ({}),
+    async () => loadDomain('domains/order-desk'),
+  ).show();
 }
 
 test('a verdict quotes the sentence of the policy in place of the expression of its check', async () => {

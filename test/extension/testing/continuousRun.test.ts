@@ -76,7 +76,7 @@ async function begun() {
   const { controller } = testController();
   const read = async (): Promise<DomainRow> => {
     const rows = tasks.map((id) => {
-      return { id, split: 'test', persona: 'plain', agent: undefined, at: undefined, error: undefined };
+      return { id, split: 'test', persona: 'plain', at: undefined, error: undefined };
     });
     return { folder, name: 'desk', error: undefined, groups: [{ name: 'test', tasks: rows }], broken: [] };
   };

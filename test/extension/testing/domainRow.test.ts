@@ -33,7 +33,7 @@ it.each(['split', 'persona'] as const)('every task is under its %s once', (group
 it('a task has its place and the seat that it names', () => {
   const rows = domainRow(read(), 'split').groups.flatMap(({ tasks }) => tasks);
   const lamp = rows.find(({ id }) => id === 'lamp-variant');
-  expect(lamp).toMatchObject({ agent: 'scripted', persona: 'changeable', at: { line: 4 }, error: undefined });
+  expect(lamp).toMatchObject({ persona: 'changeable', at: { line: 4 }, error: undefined });
 });
 
 it('a task shows its problems, and a file that is not a task is reported', () => {

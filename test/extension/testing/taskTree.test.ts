@@ -29,7 +29,6 @@ const row = (id: string): TaskRow => ({
   id,
   split: 'test',
   persona: 'plain',
-  agent: undefined,
   at: undefined,
   error: undefined,
 });

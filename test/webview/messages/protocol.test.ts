@@ -80,6 +80,7 @@ const toExtension: { readonly [Type in ToExtension['type']]: Extract<ToExtension
   debugRecording: { type: 'debugRecording', step: 3 },
   openPlace: { type: 'openPlace', kind: 'rule', name: 'confirm' },
   openAsText: { type: 'openAsText' },
+  timelineToggled: { type: 'timelineToggled', isOpen: false },
   compareRecordings: { type: 'compareRecordings', recordings: ['/a.traj.jsonl', '/b.traj.jsonl'] },
   compareAgain: { type: 'compareAgain' },
   stopComparing: { type: 'stopComparing' },

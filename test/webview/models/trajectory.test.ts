@@ -38,7 +38,7 @@ describe('headingOf', () => {
       task: 'parcel-001',
       facts: ['parcel-desk', 'train split', 'agent: gold', 'user: agenda', 'seed s, trial 2', 'scored for training'],
       forkOf: null,
-      reward: { value: 1, reason: 'database held', basis: 'train' },
+      reward: { value: 1, reason: 'database held' },
     });
   });
 
@@ -126,9 +126,9 @@ describe('stepEntry', () => {
       { side: 'user' as const, patches: [{ op: 'remove' as const, path: ['wallet', 'card'], old: 1 }] },
     ];
     expect(entry({ type: 'databaseWritten', callId: 'c1', writes }).changes).toEqual([
-      { side: 'agent', place: 'orders › W1 › status', before: '"pending"', after: '"cancelled"' },
-      { side: 'agent', place: 'log › 0', before: null, after: '{"note":"x"}' },
-      { side: 'user', place: 'wallet › card', before: '1', after: null },
+      { side: 'agent', place: 'orders.W1.status', before: '"pending"', after: '"cancelled"' },
+      { side: 'agent', place: 'log[0]', before: null, after: '{"note":"x"}' },
+      { side: 'user', place: 'wallet.card', before: '1', after: null },
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('stepEntry', () => {
     const patches = [{ op: 'replace' as const, path: ['router', 'on'], value: true, old: false }];
     expect(entry({ type: 'worldSynced', writes: [{ side: 'user', patches }] })).toMatchObject({
       title: 'Both sides synced',
-      changes: [{ side: 'user', place: 'router › on', before: 'false', after: 'true' }],
+      changes: [{ side: 'user', place: 'router.on', before: 'false', after: 'true' }],
     });
     expect(entry({ type: 'worldSynced', writes: [] }).title).toBe('Both sides in step');
   });

@@ -30,10 +30,7 @@ export const draftMark = z
   );
 
 const attackSchema = z.strictObject({
-  aim: z
-    .string()
-    .min(1)
-    .describe('What this person tries to get, in the second person; told to a model that plays it.'),
+  aim: z.string().min(1).describe('The goal of the attack in the second person, for a model that plays this person.'),
   say: z
     .array(z.string().min(1))
     .min(1)

@@ -27,7 +27,7 @@ export const simulatedToolSchema = z.strictObject({
     .default({ type: 'object', properties: {}, additionalProperties: false })
     .describe('JSON Schema of the arguments.'),
   result: z.record(z.string(), z.json()).default({}).describe('JSON Schema of the result; an answer must fit it.'),
-  behaviour: z.string().describe('How the tool behaves, told to the model that simulates it.'),
+  behaviour: z.string().describe('Instructions for the model that simulates the tool.'),
   reads: paths
     .default([])
     .describe('What the simulator sees of the database, as orders.{order_id} or customers.*; {name} is an argument.'),

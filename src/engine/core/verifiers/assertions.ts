@@ -17,7 +17,7 @@ import { callsOf } from '../rules/calls.ts';
 import { stateValue } from '../rules/seen.ts';
 import { counted } from '../text/counted.ts';
 import { shownValue } from '../text/value.ts';
-import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, showPath } from '../values/json.ts';
 import { readView } from '../world/database.ts';
 import { comparable, firstDifference } from './volatile.ts';
 
@@ -128,7 +128,8 @@ function goldProblem(
   });
   const found = firstDifference(own, expected, compare);
   if (!found) return null;
-  const where = [source, ...(path === undefined ? [] : [path]), ...found.path.slice(keys.length)].join(' › ');
+  const inside = showPath([source, ...found.path.slice(keys.length)]).slice(showPath([source]).length);
+  const where = `${source}${path === undefined ? '' : `.${path}`}${inside}`;
   return `${where} is ${shownValue(found.before)}; after the gold actions it is ${shownValue(found.after)}`;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../domain/fieldComparison.ts';
 import { excerpt } from '../text/excerpt.ts';
 import { createdIdsIn, prefixOf } from '../values/createdIds.ts';
-import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from '../values/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, jsonOf, type Path } from '../values/json.ts';
 import { exactJson } from '../values/largeIntegers.ts';
 import { patchesBetween } from '../world/difference.ts';
 import type { Renaming } from './renaming.ts';
@@ -57,7 +57,7 @@ export function pairsOf(one: Comparable, other: Comparable): Renaming {
 
 /** The first difference between two records, with the value of each; undefined if there is no value. */
 export type FirstDifference = {
-  readonly path: readonly string[];
+  readonly path: Path;
   readonly before: Json | undefined;
   readonly after: Json | undefined;
 };
@@ -71,7 +71,7 @@ export function firstDifference(
   if (one === other) return null;
   const [before, after] = [one, other].map((text) => (jsonOf(text) ?? null) as Json) as [Json, Json];
   const [first] = patchesBetween(before, isExact(compare) ? after : alignedWith(after, before, compare));
-  return first ? { path: first.path.map(String), before: first.old, after: first.value } : null;
+  return first ? { path: first.path, before: first.old, after: first.value } : null;
 }
 
 /** Returns the same in words, or null. */

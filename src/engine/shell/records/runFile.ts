@@ -38,6 +38,8 @@ const runFileSchema = z.object({
   trials: z.int(),
   basis: z.enum(['evaluate', 'train']),
   agent: z.string(),
+  /** By the id of a task: the agent's seat that the task names, if the run used that one. */
+  agents: z.record(z.string(), z.string()).optional(),
   user: z.string(),
   judge: z.string().optional(),
   /** The request settings of the models. Absent in runs that older versions wrote. */
@@ -62,6 +64,16 @@ const runFileSchema = z.object({
   publicKey: z.string(),
 });
 export type RunFile = z.infer<typeof runFileSchema>;
+
+/** Returns the agent's seat in the rollouts of a task. */
+export function agentOfTask({ agent, agents }: Pick<RunFile, 'agent' | 'agents'>, task: string): string {
+  return agents?.[task] ?? agent;
+}
+
+/** Returns the agent's seats of a run, each once. */
+export function agentNames(file: Pick<RunFile, 'agent' | 'agents' | 'tasks'>): string {
+  return [...new Set(file.tasks.map((task) => agentOfTask(file, task)))].join(', ') || file.agent;
+}
 
 /** Returns how many trials of each task a run plans. */
 export function plannedTrials({

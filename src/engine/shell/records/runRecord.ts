@@ -8,7 +8,7 @@ import { Fault } from '../files/fault.ts';
 import { finishedRollouts, newestReceipts, type Receipt, strangeLine } from './ledger.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isRecording } from './recordingName.ts';
-import { type RunFile, readRunFile } from './runFile.ts';
+import { agentOfTask, type RunFile, readRunFile } from './runFile.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
 export type FinishedRollout = Measure & { readonly recording: string; readonly taskHash: string };
@@ -144,7 +144,17 @@ function differencesFrom(
       (hashes.get(task.id) ?? task.hash) === task.hash ? [] : [`task ${task.id} has changed since`],
     ),
   );
-  return [...settings, ...changed];
+  return [...settings, ...(before.agent === next.agent ? agentsThatDiffer(before, next) : []), ...changed];
+}
+
+/** Returns the tasks of both runs whose agent's seat differs, in words. */
+function agentsThatDiffer(before: RunFile, next: RunFile): readonly string[] {
+  const known = new Set(before.tasks);
+  return next.tasks.flatMap((task) => {
+    if (!known.has(task)) return [];
+    const [was, is] = [agentOfTask(before, task), agentOfTask(next, task)];
+    return was === is ? [] : [`the agent's seat of task ${task} is ${was}, now it would be ${is}`];
+  });
 }
 
 /** The settings of a run that are the same in each of its rollouts. */

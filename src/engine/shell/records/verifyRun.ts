@@ -9,7 +9,7 @@ import { isUnverified } from '../rollout/effectEvents.ts';
 import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isForkName, isRecording, nameOf, originName, recordingEnding, rolloutName } from './recordingName.ts';
-import { type RunFile, readRunFile, runFileHash } from './runFile.ts';
+import { agentOfTask, type RunFile, readRunFile, runFileHash } from './runFile.ts';
 import { lockFiles } from './runLock.ts';
 import { isFork, settingsThatDiffer } from './runRecord.ts';
 
@@ -288,11 +288,13 @@ function settingProblems({ path, lines }: ReadRecording, run: RunFile | null): r
   // Not every run says who judges.
   const judge = run.judge === undefined ? undefined : (seats.judge ?? run.judge);
   const own = { domain: domain.name, seed, basis, policyHash, agent: seats.agent, user: seats.user, judge };
-  return settingsThatDiffer(own, run).map(({ label, values: [said, is] }) => ({
-    file: path,
-    line: 1,
-    message: `rolloutStarted says that the ${label} is ${said}, run.json says ${is}`,
-  }));
+  return settingsThatDiffer(own, { ...run, agent: agentOfTask(run, first.task.id) }).map(
+    ({ label, values: [said, is] }) => ({
+      file: path,
+      line: 1,
+      message: `rolloutStarted says that the ${label} is ${said}, run.json says ${is}`,
+    }),
+  );
 }
 
 /** A rollout that was cancelled, or whose process died, has no receipt; one that came to its end has lost it. */

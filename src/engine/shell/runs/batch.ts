@@ -38,6 +38,8 @@ export type BatchOptions = {
   readonly seed: string;
   readonly basis: 'evaluate' | 'train';
   readonly agent: SeatSpec;
+  /** Returns the seat without a model that a task names, else `agent`; absent where `agent` plays every task. */
+  readonly agentFor?: ((task: Task) => SeatSpec) | undefined;
   readonly user: SeatSpec;
   /** Answers what rules and tasks leave to a judge; without one those answers are unknown. */
   readonly judge?: SeatSpec;
@@ -105,7 +107,8 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   const play = async ({ task, trial, name }: PlannedTrial, hasReceipt: boolean) => {
     if (options.meter?.isSpent()) return;
     if (hasReceipt) run.reopen(name);
-    const result = await runTrial(supervisor, options, metered, database, task, trial, run).catch((error: unknown) =>
+    const ofTask = { ...options, agent: options.agentFor?.(task) ?? agent };
+    const result = await runTrial(supervisor, ofTask, metered, database, task, trial, run).catch((error: unknown) =>
       crashedResult(task, trial, join(options.folder, recordingName(name)), error),
     );
     results.set(name, result);
@@ -309,6 +312,7 @@ export function openRunOf(
     planned: id === undefined ? undefined : all,
     trials: Math.max(file.trials, before?.trials ?? 0),
     tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
+    agents: file.agents || before?.agents ? { ...before?.agents, ...file.agents } : undefined,
     prices: file.prices ?? before?.prices,
     policyChange: before ? before.policyChange : file.policyChange,
   });
@@ -329,7 +333,7 @@ export function openRunOf(
 
 type RunOptions = Pick<
   BatchOptions,
-  'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'toolSettings' | 'tasks' | 'key' | 'prices'
+  'seed' | 'trials' | 'basis' | 'agent' | 'agentFor' | 'user' | 'judge' | 'toolSettings' | 'tasks' | 'key' | 'prices'
 > & {
   /** The names of its rollouts, where they are not all trials of all tasks. */
   readonly planned?: readonly string[];
@@ -357,6 +361,15 @@ function modelSettingsOf(role: ModelRole, seat: SeatSpec | null = null): NonNull
   return model?.type === 'openai' ? { [role]: describeSettings(model) } : {};
 }
 
+/** Returns the agent's seats of the tasks that have another one than the run. */
+function agentsOf({ tasks, agent, agentFor }: RunOptions): RunFile['agents'] {
+  const named = tasks.flatMap((task) => {
+    const name = seatName(agentFor?.(task) ?? agent);
+    return name === seatName(agent) ? [] : [[task.id, name] as const];
+  });
+  return named.length > 0 ? Object.fromEntries(named) : undefined;
+}
+
 /** Returns what `run.json` says about a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   const tools = describeSettings(options.toolSettings ?? {});
@@ -367,6 +380,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     trials: options.trials,
     basis: options.basis,
     agent: seatName(options.agent),
+    agents: agentsOf(options),
     user: seatName(options.user),
     ...(options.judge ? { judge: seatName(options.judge) } : {}),
     models: {

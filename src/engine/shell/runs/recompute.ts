@@ -224,7 +224,8 @@ const earlierTexts: readonly (readonly [RegExp, string])[] = [
   [/as it stands in the call/g, 'with the value in the call'],
   // Earlier versions did not write the value.
   [/(with the value in the call): (?:[^"\\]|\\.)*/g, '$1'],
-  // Earlier versions wrote a path with dots alone.
+  // Earlier versions wrote a path with arrows, or with dots alone.
+  [/ › /g, '.'],
   [/(?<=[\w$\]])\[(\d+)\]/g, '.$1'],
   [/(?<=[\w$\]])\[\\"((?:[^"\\]|\\(?!"))*)\\"\]/g, '.$1'],
   [/what has to be named can't be told: /g, 'it is unknown what has to be named: '],

@@ -57,7 +57,7 @@ function Described({ content, open }: { readonly content: ToolContent; readonly 
     tool.parameters === null ? 'Its description is known only when the code is loaded.' : 'It has no description.';
   return (
     <section aria-labelledby="about">
-      <h2 id="about">{tool.name}</h2>
+      <h2 id="about">What it is</h2>
       <p class="multiline">{tool.description || nothing}</p>
       <p>
         <span class="label">Effect</span> {tool.effect} · <span class="label">Called by</span> the {tool.owner} ·{' '}
@@ -114,7 +114,7 @@ function Written({ content: { tool, simulated }, edit }: WrittenProps): JSX.Elem
         label="Behaviour"
         value={simulated?.behaviour ?? ''}
         isLong
-        hint="How the tool behaves, told to the model that simulates it."
+        hint="Instructions for the model that simulates the tool."
         onCommit={(value) => edit.set(['behaviour'], value)}
       />
     </section>

@@ -22,10 +22,10 @@ const notes = { n1: { id: 'n1', title: 'milk', at: '10:01' } };
 
 test.each([
   [{}, notes, notes, [], /held/],
-  [{}, notes, {}, [], /^notes › n1 is \{.*\}; after the gold actions it is missing$/],
-  [{}, {}, notes, [], /^notes › n1 is missing; after the gold actions it is \{.*\}$/],
+  [{}, notes, {}, [], /^notes.n1 is \{.*\}; after the gold actions it is missing$/],
+  [{}, {}, notes, [], /^notes.n1 is missing; after the gold actions it is \{.*\}$/],
   [{}, [{ id: 'note-a7', of: 'note-a7' }], [{ id: 'note-b9', of: 'note-b9' }], ['id'], /held/],
-  [{}, [{ id: 'note-a7', of: 'note-a7' }], [{ id: 'note-b9', of: 'note-b8' }], ['id'], /^notes › 0 › of is /],
+  [{}, [{ id: 'note-a7', of: 'note-a7' }], [{ id: 'note-b9', of: 'note-b8' }], ['id'], /^notes\[0\].of is /],
   [{}, [{ at: 1 }], [{ at: 2 }], ['at'], /held/],
   [{ path: 'n1.at' }, { n1: { at: 1 } }, { n1: { at: 2 } }, ['n1.at'], /held/],
   [{ path: 'rows[id=a].at' }, { rows: [{ id: 'a', at: 1 }] }, { rows: [{ id: 'a', at: 2 }] }, ['rows.*.at'], /held/],
@@ -34,17 +34,17 @@ test.each([
     { n1: { at: 1 } },
     { n1: { at: 2 } },
     ['n2.at'],
-    /^notes › n1.at is 1; after the gold actions it is 2$/,
+    /^notes.n1.at is 1; after the gold actions it is 2$/,
   ],
   [{}, ['a', 'b'], ['b', 'a'], ['notes'], /held/],
-  [{}, ['a', 'b'], ['b', 'c'], ['notes'], /^notes › 0 is "a"; after the gold actions it is "b"$/],
+  [{}, ['a', 'b'], ['b', 'c'], ['notes'], /^notes\[0\] is "a"; after the gold actions it is "b"$/],
   [{ path: 'n1.title' }, notes, { n1: { title: 'milk', at: 'later' } }, [], /held/],
   [
     { path: 'n1.title' },
     notes,
     { n1: { title: 'tea' } },
     [],
-    /^notes › n1.title is "milk"; after the gold actions it is "tea"$/,
+    /^notes.n1.title is "milk"; after the gold actions it is "tea"$/,
   ],
 ])('the state of a source is as after the gold actions: %j, %j against %j', (more, own, gold, volatile, detail) => {
   const state = {

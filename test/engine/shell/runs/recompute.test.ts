@@ -26,16 +26,19 @@ async function played(supervisor: Supervisor, agent: 'gold' | 'scripted'): Promi
   return JSON.stringify(readRecording(join(folder, 'lamp-variant.0.traj.jsonl')).lines.map(({ event }) => event));
 }
 
-test('a recording whose paths an earlier version wrote with dots does not differ', async () => {
+test('a recording whose paths an earlier version wrote with dots or arrows does not differ', async () => {
   const supervisor = await open();
   try {
     const now = await played(supervisor, 'scripted');
-    const before = now.replaceAll('W1138.items[0].variant', 'W1138.items.0.variant');
-    expect(before).not.toBe(now);
-    expect(await firstDifference(supervisor, JSON.parse(before))).toBeNull();
-    expect(
-      await firstDifference(supervisor, JSON.parse(before.replaceAll('items.0.variant', 'items.1.variant'))),
-    ).not.toBeNull();
+    for (const [place, another] of [
+      ['W1138.items.0.variant', 'W1138.items.1.variant'],
+      ['W1138 › items › 0 › variant', 'W1138 › items › 1 › variant'],
+    ] as const) {
+      const before = now.replaceAll('W1138.items[0].variant', place);
+      expect(before).not.toBe(now);
+      expect(await firstDifference(supervisor, JSON.parse(before))).toBeNull();
+      expect(await firstDifference(supervisor, JSON.parse(before.replaceAll(place, another)))).not.toBeNull();
+    }
   } finally {
     await supervisor.close();
   }
