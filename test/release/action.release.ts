@@ -35,7 +35,9 @@ afterEach(() => {
 });
 
 /** Runs the step `evaluate` as a runner does: inputs are filled into its environment, and it writes to files. */
-function evaluate(inputs: Readonly<Record<string, string>>): Outcome & { summary: string; outputs: string; paths: string[] } {
+function evaluate(
+  inputs: Readonly<Record<string, string>>,
+): Outcome & { summary: string; outputs: string; paths: string[] } {
   const step = action.runs.steps.find(({ id }) => id === 'evaluate');
   const given = { package: partOf('.tgz'), ...inputs };
   const fill = (text: string) =>
@@ -103,9 +105,16 @@ test('the path of a package starts in the checkout', () => {
 });
 
 test('the summary begins with the result, and folds the rest without progress and paths of the runner', () => {
-  const { summary } = evaluate({ domain: 'desk', agent: 'scripted', gate: 'reward>=1', arguments: '--tasks lamp-variant' });
+  const { summary } = evaluate({
+    domain: 'desk',
+    agent: 'scripted',
+    gate: 'reward>=1',
+    arguments: '--tasks lamp-variant',
+  });
   const [result = '', output = ''] = summary.split('<details><summary>Output</summary>');
-  expect(result).toMatch(/failed \(exit code 1\)\n\n````text\n1 scored of 1, .*\ngate missed: reward is 0, .*\n1 of 1 task failed\n/);
+  expect(result).toMatch(
+    /failed \(exit code 1\)\n\n````text\n1 scored of 1, .*\ngate missed: reward is 0, .*\n1 of 1 task failed\n/,
+  );
   expect(output).toMatch(/^lamp-variant, trial 0: lamp-variant\.0\.traj\.jsonl$/m);
   expect(output).not.toMatch(/1\/1 mean reward|changed \d+ package/);
 });
