@@ -40,6 +40,7 @@ test.each(
 
 test.each([
   [['--tasks', 'nothing-*'], 'there is no task nothing-*'],
+  [['--tasks', 'returns-*'], 'order-desk has '],
   [['--persona', 'grumpy'], 'has the persona grumpy'],
   [['--gate', 'luck>=1'], '--gate: there is no metric "luck"'],
   [['--gate', 'pass^3>=1', '--trials', '2'], 'pass^3 needs at least 3 trials'],
@@ -402,7 +403,7 @@ test('two runs are compared by task, with the step at which they part', async ()
   expect(code).toBe(0);
   expect(out).toContain("differs in agent's seat: gold and scripted");
   expect(out).toMatch(
-    /lamp-variant +1\.00 of 1 +0\.00 of 1 +-1\.000 +trial 0, step 15 and 15, agent: .*\| "change_item/,
+    /lamp-variant +1\.00 \(1 trial\) +0\.00 \(1 trial\) +-1\.000 +trial 0, step 15 and 15, agent: .*\| "change_item/,
   );
   expect(out).toContain('1 task: B is better on 0, worse on 1; mean reward -1.000');
   expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no difference is shown');

@@ -45,6 +45,7 @@ import {
   openDomain,
   readRolloutOptions,
   rolloutOptions,
+  tasksOf,
   throwIfTooMany,
   warnWithoutScript,
 } from '../options/rolloutOptions.ts';
@@ -57,7 +58,10 @@ import { statusLine } from '../terminal/statusLine.ts';
 
 const options = {
   split: oneOf('NAME', 'train or test (default: both)', ['train', 'test']),
-  tasks: text('A,B*', 'only these tasks, by id or by the path of a file of tasks; * matches any letters'),
+  tasks: text(
+    'A,B*',
+    'only these tasks, by id or by the path of a file of tasks, from the working folder or the domain; * matches any letters',
+  ),
   persona: text('A,B', 'only tasks of these personas'),
   under: text(
     'A,B*',
@@ -288,7 +292,7 @@ function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): LoadedD
       isDraft
         ? `${unknown.join(', ')}: evaluations leave out drafts. Accept it with: npx rehearsal draft accept ${shellWord(domain.folder)} ${unknown.join(' ')}`
         : [
-            `there is no task ${unknown.join(', ')} in ${domain.folder}${suggestion(unknown[0] ?? '', idsOf(domain.tasks))}`,
+            `there is no task ${unknown.join(', ')}; ${tasksOf(domain)}${suggestion(unknown[0] ?? '', idsOf(domain.tasks))}`,
             ...fitnessOf(domain).unread.map((error) => formatDiagnostic(error)),
           ].join('\n'),
     );

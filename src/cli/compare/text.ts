@@ -69,7 +69,7 @@ export function estimateText({ value, low, high }: Estimate, tasks: number): str
   return tasks < 2 ? signed(value) : `${signed(value)} (95 % ${signed(low)} to ${signed(high)})`;
 }
 
-const cell = (reward: number, trials: number) => `${reward.toFixed(2)} of ${trials}`;
+const cell = (reward: number, trials: number) => `${reward.toFixed(2)} (${counted(trials, 'trial')})`;
 
 /** Two recordings for a terminal: where they part, what each did then, how they ended. */
 export function recordingsText(compared: RecordingsCompared): string {

@@ -190,8 +190,8 @@ export function idsInFile({ folder, parts }: LoadedDomain, path: string, cwd: st
   return ids.length > 0 ? ids : idsIn(resolve(folder, path));
 }
 
-/** The tasks of a domain, those first that a name may have meant. */
-function tasksOf({ folder, tasks }: LoadedDomain, named?: string): string {
+/** Names tasks of a domain, first the one that a name may have meant. */
+export function tasksOf({ folder, tasks }: LoadedDomain, named?: string): string {
   const ids = tasks.map(({ id }) => id);
   const meant = named === undefined ? undefined : nearest(named, ids);
   return `${folder} has ${someOf([...new Set([...(meant === undefined ? [] : [meant]), ...ids])])}`;

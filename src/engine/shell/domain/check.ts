@@ -44,7 +44,10 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
     const externalTools = hasExternal ? ((approval ? null : await describeExternal?.(loaded)) ?? null) : [];
     return resultOf(completeDomain(loaded, codeTools, externalTools), skipped, approval !== null);
   } catch (error) {
-    return resultOf(loaded, [...skipped, loadFailure(loaded, error)], approval !== null);
+    // The names of tools come from the code that failed, so it is unknown which of them are missing.
+    const diagnostics = loaded.diagnostics.filter(({ code }) => !code.endsWith('/unknown-tool'));
+    const failed = { ...loaded, diagnostics };
+    return resultOf(failed, [...skipped, loadFailure(loaded, error)], approval !== null);
   }
 }
 

@@ -161,7 +161,8 @@ function stripOrExplain(strip: Strip, folder: string, source: string, file: stri
     return strip(source, file);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const { line, column } = /<eof>/.test(error.message) ? endOf(source) : positionIn(error);
+    // An error at the end of the file has no position.
+    const { line, column } = (/<eof>/.test(error.message) ? null : positionIn(error)) ?? endOf(source);
     throw new DomainCodeError(`${at(folder, file, line, column)}: ${explained(error)}`, file, line);
   }
 }
@@ -196,9 +197,9 @@ function explained(error: Error): string {
 /**
  * Returns where the stripper stopped. Newer runtimes put `file:LINE`, the source line and a line of carets into the
  * stack; older ones draw a frame with numbered lines and a line of carets into the message; sucrase says
- * `(LINE:COLUMN)`.
+ * `(LINE:COLUMN)`. Null if none of them did.
  */
-function positionIn(error: Error): { readonly line?: number; readonly column?: number } {
+function positionIn(error: Error): { readonly line: number; readonly column: number } | null {
   const known = error as {
     readonly line?: number;
     readonly column?: number;
@@ -209,7 +210,7 @@ function positionIn(error: Error): { readonly line?: number; readonly column?: n
   const framed = /^ *(\d+) \| .*\n *: ( *)\^/m.exec(error.message);
   if (framed) return { line: Number(framed[1]), column: (framed[2] ?? '').length + 1 };
   const drawn = /^\S*:(\d+)\n[\s\S]*?\n( *)\^+\n/.exec(error.stack ?? '');
-  return drawn ? { line: Number(drawn[1]), column: (drawn[2] ?? '').length + 1 } : {};
+  return drawn ? { line: Number(drawn[1]), column: (drawn[2] ?? '').length + 1 } : null;
 }
 
 /** The innermost place in the domain's own files that an error came from. */

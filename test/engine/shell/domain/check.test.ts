@@ -48,6 +48,12 @@ describe('check', () => {
     ]);
   });
 
+  it('reports only the failure, not the tools that are unknown because of it', async () => {
+    const text = String(desk['tasks/first.task.yaml']).replace('tool: find_order', 'tool: find');
+    const { lines } = await checked({ 'tasks/first.task.yaml': text }, () => Promise.reject(new Error('boom')));
+    expect(lines).toEqual([expect.stringMatching(/^tools\.ts:1:1 error tool\/load-failed boom\./)]);
+  });
+
   it('reports the findings of a worker on the code of the domain', async () => {
     const failing = (folder: string) => {
       const failure = {

@@ -467,6 +467,12 @@ describe('code that cannot be loaded', () => {
       3,
     ],
     [
+      'a value that is missing at the end',
+      { 'tools.ts': 'export const a = 1;\nexport const x = \n' },
+      'tools.ts:2:17: Expression expected',
+      2,
+    ],
+    [
       'a name twice',
       { 'tools.ts': 'export const a: number = 1;\nexport const b = 2;\nexport const a = 3;\n' },
       "tools.ts:3:14: Identifier 'a' has already been declared",
