@@ -11,7 +11,7 @@ import { newDomain } from './authoring/newDomain.ts';
 import { generatePersona, taskFromRecording, taskVariants } from './authoring/newTask.ts';
 import { decideRollout, editByFork, startSpotCheck } from './coldStart/spotCheck.ts';
 import { approveDomain } from './commandLine/approval.ts';
-import { type Context, keyName } from './commandLine/context.ts';
+import type { Context } from './commandLine/context.ts';
 import { showRunning } from './commandLine/running.ts';
 import { askSettings } from './debug/askSettings.ts';
 import { editReply } from './debug/editReply.ts';
@@ -23,6 +23,7 @@ import { pickEditorModel } from './editorModels/editorModels.ts';
 import { openAsText, openVisual } from './editors/switching.ts';
 import { importBenchmark } from './importBenchmark.ts';
 import type { LanguageClient } from './language/languageClient.ts';
+import { setKey } from './modelKey.ts';
 import { type TrainingRun, trainingRuns } from './runs/runsOfWorkspace.ts';
 import { openSample } from './sampleDomain.ts';
 import { testConnection } from './testConnection.ts';
@@ -247,16 +248,4 @@ async function check(
     void vscode.window.showErrorMessage(`The domain can't be checked: ${messageOf(error)}`);
     return undefined;
   }
-}
-
-async function setKey(context: Context): Promise<boolean> {
-  const value = await vscode.window.showInputBox({
-    title: 'Key of the model endpoint',
-    password: true,
-    ignoreFocusOut: true,
-    placeHolder: 'Kept in secret storage. Leave empty to remove it.',
-  });
-  if (value === undefined) return false;
-  await (value === '' ? context.extension.secrets.delete(keyName) : context.extension.secrets.store(keyName, value));
-  return true;
 }

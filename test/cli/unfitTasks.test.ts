@@ -116,6 +116,7 @@ describe.each([
   test('keeps no other task from training, and the plan names it', async () => {
     const { code, out, err } = await rehearsal('train', 'sft', withFiles(training), '--model', 'tiny', '--plan');
     expect(code, err).toBe(0);
+    expect(out).toContain('input      4 rollouts that the gold seat plays first: 1 training task, 4 trials each\n');
     expect(out).toMatch(place);
   });
 

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 import { counted } from '../../engine/core/text/counted.ts';
@@ -33,7 +33,7 @@ import { type TrainingRequest, trainingConfiguration, trainingRequest } from './
 import { readTrainingFile } from './trainingFile.ts';
 import { diskOf } from './trainingOperations.ts';
 import type { TrainingOptions } from './trainingOptions.ts';
-import { expectedOf, planLines, planOf, planText } from './trainingPlan.ts';
+import { expectedOf, type LearnedFrom, planLines, planOf, planText } from './trainingPlan.ts';
 
 /**
  * Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`).
@@ -47,8 +47,8 @@ export async function runTraining(
 ): Promise<ExitCode> {
   const isJson = options.json === true;
   if (options.plan) {
-    const { request, launch, spec, target } = asked(options, positionals, io, placed);
-    const plan = { ...(await planOf(launch, spec, target, io)), leftOut: leftOutOf(request) };
+    const { request, source, launch, spec, target } = asked(options, positionals, io, placed);
+    const plan = { ...(await planOf(launch, spec, target, io)), ...learnedFrom(request, source) };
     io.out(isJson ? `${JSON.stringify({ ...plan, lines: planLines(plan) })}\n` : planText(plan));
     return 0;
   }
@@ -72,7 +72,7 @@ async function start(
   const inspected = await target.preflight(asking, io);
   const { launch } = inspected;
   const { run, config } = launch;
-  io.err(planText({ ...inspected.plan, ...expectedOf(launch), leftOut: leftOutOf(request) }));
+  io.err(planText({ ...inspected.plan, ...expectedOf(launch), ...learnedFrom(request, source) }));
   makeRunFolder(run);
   requireOwnFiles(run);
   const prepared = await inspected.prepare();
@@ -176,6 +176,20 @@ function runFolder(out: string | undefined, io: Io, kind: TrainingKind, newFolde
 
 /** Whether the gold seat has played for a run that was then cancelled. */
 const hasGold = (run: string): boolean => typeof readRunFile(join(run, 'gold')) !== 'string';
+
+/** Returns what the plan of a run says about its domains and its input. */
+function learnedFrom(request: TrainingRequest, source: SftSource | null): LearnedFrom {
+  const names = request.domains.map(({ loaded }) => basename(loaded.folder));
+  return { domains: names, input: inputOf(request, source), leftOut: leftOutOf(request) };
+}
+
+function inputOf({ kind, domains }: TrainingRequest, source: SftSource | null): string | null {
+  if (source === null) return kind === 'grpo' ? 'rollouts that the model plays while it trains' : null;
+  const { paths, tasks, trials } = source;
+  if (tasks.length === 0) return `recordings in ${paths.join(', ')}`;
+  const { fit } = fitTasks(tasks, domains[0].loaded);
+  return `${counted(fit.length * trials, 'rollout')} that the gold seat plays first: ${counted(fit.length, 'training task')}, ${counted(trials, 'trial')} each`;
+}
 
 /** Returns the errors that keep tasks of the run's domains from being used. */
 function leftOutOf({ domains, heldOut }: TrainingRequest): readonly string[] {

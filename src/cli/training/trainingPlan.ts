@@ -13,8 +13,18 @@ import type { Launch, Plan, Target } from '../targets/target.ts';
 import type { TargetSpec } from '../targets/targets.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** A plan with the model, the time that earlier runs suggest, and the errors that keep tasks from being used. */
-export type TrainingPlan = Plan & Expected & { readonly leftOut?: readonly string[] };
+/** A plan with the model, the time that earlier runs suggest, and what the run learns from. */
+export type TrainingPlan = Plan & Expected & Partial<LearnedFrom>;
+
+/** The domains of a run and its input. */
+export type LearnedFrom = {
+  /** Names of the folders. */
+  readonly domains: readonly string[];
+  /** In words; null for an evaluation. */
+  readonly input: string | null;
+  /** The errors that keep tasks from being used. */
+  readonly leftOut: readonly string[];
+};
 
 type Expected = {
   readonly model: string;
@@ -77,14 +87,15 @@ export function planText(plan: TrainingPlan): string {
 
 /** Returns the facts of a plan as pairs of a name and a text. */
 export function planLines(plan: TrainingPlan): readonly (readonly [string, string])[] {
-  const { target, device, profile, reason, model, needs, downloads, leftOut = [] } = plan;
+  const { target, device, profile, reason, model, needs, downloads, domains = [], input, leftOut = [] } = plan;
   const millions = needs?.parameters === undefined ? '' : `, ${(needs.parameters / 1e6).toFixed(0)} million parameters`;
-  const unknown = `reported once the trainer is installed on ${target}`;
   const files = [
     ...downloads,
     ...(needs?.download ? [{ what: `the weights of ${model}`, bytes: needs.download }] : []),
   ];
   return [
+    ...(domains.length > 0 ? [['domain', domains.join(', ')] as const] : []),
+    ...(input ? [['input', input] as const] : []),
     ['target', device === undefined ? target : `${target} (${device})`],
     ['profile', `${profile}. ${reason}`],
     ['model', `${model}${millions}`],
@@ -92,9 +103,14 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
       'memory',
       needs?.memory
         ? `${gibibytes(needs.memory.needed)} of ${gibibytes(needs.memory.available)} for weights, gradients and optimizer, without activations`
-        : unknown,
+        : `known once the trainer is installed on ${target}`,
     ],
-    ['disk', needs ? `${gibibytes(needs.disk)} to write, ${gibibytes(needs.free)} free` : unknown],
+    [
+      'disk',
+      needs
+        ? `${gibibytes(needs.disk)} to write, ${gibibytes(needs.free)} free`
+        : `checked before training, once the trainer is installed on ${target}`,
+    ],
     ['downloads', files.map(({ what, bytes }) => `${what}: about ${megabytes(bytes)}`).join('; ') || 'none'],
     ['time', timeText(plan)],
     ...leftOut.map((error) => ['not used', error] as const),
@@ -102,7 +118,10 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
 }
 
 function timeText({ steps, secondsPerStep, earlierRuns }: TrainingPlan): string {
-  if (secondsPerStep === undefined) return 'unknown: no earlier run has this kind, model and profile';
+  if (secondsPerStep === undefined) {
+    const what = steps === undefined ? 'not known' : `not known for ${counted(steps, 'optimizer step')}`;
+    return `${what}, because no earlier run has this kind, model and profile`;
+  }
   const step = `${secondsPerStep.toFixed(1)} s an optimizer step, the median of ${counted(earlierRuns, 'earlier run')}`;
   return steps === undefined
     ? step

@@ -61,7 +61,11 @@ export function ownModels(
   isThere: (folder: string) => boolean = existsSync,
 ): readonly { readonly label: string; readonly description: string; readonly model: string }[] {
   const trainers = [
-    { label: 'smollm2', description: 'SmolLM2 135M Instruct, comes with the trainer', model: 'smollm2' },
+    {
+      label: 'smollm2',
+      description: 'SmolLM2 135M Instruct, part of the Python environment of the trainer',
+      model: 'smollm2',
+    },
     { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
   ];
   if (set === undefined || (isAbsolute(set) && !isThere(set))) return trainers;

@@ -50,7 +50,8 @@ export async function startTraining(
   const recordings = given.recordings ?? source?.recordings;
   const model = given.model ?? (await pickModel(kind));
   if (!model) return undefined;
-  const steps = given.steps ?? (await askCount(`Optimizer steps of ${called[kind]}`, await firstSteps(kind)));
+  const steps =
+    given.steps ?? (await askCount(`Optimizer steps of ${called[kind]}`, await firstSteps(kind), stepsPrompt));
   if (!steps) return undefined;
   const learned = recordings ? ['--recordings', recordings] : [];
   const args = [kind, domain, '--model', model, '--steps', String(steps), ...learned];
@@ -149,6 +150,9 @@ async function confirmPlan(context: Context, title: string, command: readonly st
   return (await vscode.window.showInformationMessage(`Start ${title}?`, { modal: true, detail }, start)) === start;
 }
 
+const stepsPrompt =
+  'The number offered is the default on a CPU. Each step updates the model once. To try training out, 2 are enough.';
+
 const called: Readonly<Record<TrainingKind | 'training', string>> = {
   sft: 'SFT',
   grpo: 'GRPO',
@@ -198,9 +202,10 @@ async function offerLog(context: Context, run: string, message: string): Promise
   if (chosen) await showRunLog(context, run);
 }
 
-async function askCount(title: string, offered: number): Promise<number | undefined> {
+async function askCount(title: string, offered: number, prompt?: string): Promise<number | undefined> {
   const value = await vscode.window.showInputBox({
     title,
+    ...(prompt === undefined ? {} : { prompt }),
     value: String(offered),
     validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
   });

@@ -4,6 +4,7 @@ import { counted } from '../../engine/core/text/counted.ts';
 import type { ListedItem } from '../../language/contents.ts';
 import { type Page, pageSize } from '../../language/symbols/pages.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
+import { markEmpty } from '../workspace/emptyViews.ts';
 import { domainFolders } from '../workspace/workspaceDomains.ts';
 
 export type DomainNode = {
@@ -43,7 +44,11 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
-    if (!node) return domainNodes(await domainFolders());
+    if (!node) {
+      const folders = await domainFolders();
+      markEmpty('domains', folders.length === 0);
+      return domainNodes(folders);
+    }
     if (node.type === 'task' || node.type === 'tool' || node.type === 'persona') return [];
     const { folder } = node;
     if (node.type === 'page') return this.#tasks(folder, node.from, node.to);

@@ -9,6 +9,7 @@ import { runPlaces } from '../runs/runPlaces.ts';
 import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
 import type { RecordedStep } from '../training/stepRollouts.ts';
+import { markEmpty } from '../workspace/emptyViews.ts';
 import { domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
@@ -100,7 +101,9 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
     if (node?.type === 'recording' || node?.type === 'more' || node?.type === 'problem') return [];
     try {
       const { pageOf } = await rows();
-      const page = pageOf(await childrenOf(node), this.#limit(node));
+      const children = await childrenOf(node);
+      if (!node) markEmpty('runs', children.length === 0);
+      const page = pageOf(children, this.#limit(node));
       return page.left === 0 ? [...page.rows] : [...page.rows, { type: 'more', of: node, left: page.left }];
     } catch (error) {
       return [{ type: 'problem', text: messageOf(error) }];

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 import type { WatchedRun } from '../training/watchedRuns.ts';
+import { markEmpty } from '../workspace/emptyViews.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
 const lookEveryMs = 2000;
@@ -31,6 +32,7 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
     if (run) return [];
     const runs = await this.#runs();
     this.#shown = JSON.stringify(runs);
+    markEmpty('training', runs.length === 0);
     return [...runs];
   }
 

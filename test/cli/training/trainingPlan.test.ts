@@ -54,14 +54,17 @@ test('the time comes from earlier runs with the same kind, model and profile', (
   });
 });
 
-test('a plan names the device, the profile and why, memory, disk, downloads and time', () => {
+test('a plan names the domain, the input, the device, the profile and why, memory, disk, downloads and time', () => {
   const launch = launchOf({ model: 'org/model', profile: 'gpu' });
   const needs = needsOf(
     'a library prints\n{"disk": 3221225472, "free": 107374182400, "memory": {"needed": 9663676416, "available": 85899345920}, "parameters": 596049920, "download": 1192135096}\n',
   );
   const plan = { ...planFor('this machine', launch, h100, 'The machine has a GPU (NVIDIA H100).'), needs };
-  expect(planText({ ...plan, model: 'org/model', steps: 40, secondsPerStep: 12, earlierRuns: 2 })).toBe(
+  const learnedFrom = { domains: ['parcel-desk'], input: 'recordings in /w/synth', leftOut: [] };
+  expect(planText({ ...plan, ...learnedFrom, model: 'org/model', steps: 40, secondsPerStep: 12, earlierRuns: 2 })).toBe(
     `\
+domain     parcel-desk
+input      recordings in /w/synth
 target     this machine (NVIDIA H100)
 profile    gpu. The machine has a GPU (NVIDIA H100).
 model      org/model, 596 million parameters
@@ -73,11 +76,11 @@ time       about 8 min for 40 steps (12.0 s an optimizer step, the median of 2 e
   );
   const environment = [{ what: "the trainer's Python environment", bytes: 617e6 }];
   expect(
-    planText({ ...planFor('lab', launch, [], 'x'), downloads: environment, model: 'm', earlierRuns: 0 }),
+    planText({ ...planFor('lab', launch, [], 'x'), downloads: environment, model: 'm', steps: 40, earlierRuns: 0 }),
   ).toContain(`\
-memory     reported once the trainer is installed on lab
-disk       reported once the trainer is installed on lab
+memory     known once the trainer is installed on lab
+disk       checked before training, once the trainer is installed on lab
 downloads  the trainer's Python environment: about 617 MB
-time       unknown: no earlier run has this kind, model and profile
+time       not known for 40 optimizer steps, because no earlier run has this kind, model and profile
 `);
 });

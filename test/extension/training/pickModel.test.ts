@@ -7,7 +7,7 @@ const offered = (set: string | undefined, folders: readonly string[] = []) =>
   ownModels(set, (folder) => folders.includes(folder)).map(({ label, description }) => `${label}: ${description}`);
 
 const trainers = [
-  'smollm2: SmolLM2 135M Instruct, comes with the trainer',
+  'smollm2: SmolLM2 135M Instruct, part of the Python environment of the trainer',
   'tiny: random weights, for trying out',
 ] as const;
 

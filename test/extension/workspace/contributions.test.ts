@@ -11,6 +11,7 @@ type Manifest = {
   readonly engines: { readonly node: string };
   readonly contributes: {
     readonly commands: readonly { readonly command: string }[];
+    readonly viewsWelcome: readonly { readonly view: string; readonly contents: string; readonly when?: string }[];
     readonly breakpoints: readonly { readonly language: string; readonly when?: string }[];
     readonly walkthroughs: readonly {
       readonly steps: readonly {
@@ -48,6 +49,24 @@ it.each(manifest.contributes.walkthroughs.flatMap(({ steps }) => steps))(
     expect(completionEvents).toEqual([`onContext:rehearsal.done.${step}`]);
   },
 );
+
+it.each([
+  ['sample', /Rollouts start only in a trusted workspace[\s\S]*\(command:workbench\.trust\.manage\)/],
+  ['debug', /`lamp-variant` of `order-desk`/],
+  ['model', /base URL[\s\S]*\[Test Connection\][\s\S]*\[Set Model Key…\]/],
+])('the walkthrough step "%s" says what has to come first', (step, words) => {
+  const [walkthrough] = manifest.contributes.walkthroughs;
+  expect(walkthrough?.steps.find(({ id }) => id === step)?.description).toMatch(words);
+});
+
+it('the text of an empty view waits until the view was read', () => {
+  const none = manifest.contributes.viewsWelcome.filter(({ contents }) =>
+    /^No (domain|runs|training runs) /.test(contents),
+  );
+  expect(none.map(({ view, when }) => [view, when?.split(' && ').at(-1)])).toEqual(
+    ['domains', 'runs', 'training'].map((view) => [`rehearsal.${view}`, `rehearsal.empty.${view}`]),
+  );
+});
 
 it('package.json and the command line name the same oldest Node', () => {
   expect(manifest.engines.node).toBe(`>=${oldestNode}`);
