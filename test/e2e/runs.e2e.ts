@@ -111,7 +111,7 @@ test('two runs are compared: flips first, and one of them shows where its rollou
   const parting = await frame.locator('tr.parts td').allInnerTexts();
   expect(parting[1]).toContain('I can change the desk lamp in W1138 to white');
   expect(parting[2]).toContain('change_item({"order_id":"W1138"');
-  await frame.getByText('orders.W1138.items[0].variant').waitFor();
+  await frame.getByText('orders.W1138.items[0].variant', { exact: true }).waitFor();
   await frame.locator('.sides').evaluate((sides) => sides.scrollIntoView({ block: 'center' }));
   await picture(workbench, 'comparison');
   for (const theme of ['light', 'high contrast', 'dark'] as const) {

@@ -154,7 +154,10 @@ export const taskSchema = z.strictObject({
             .enum(['proposed', 'done'])
             .describe('After the first proposal, or after the first completed request.'),
           say: z.string().describe('How the user says the change.'),
-          known: z.record(z.string(), factSchema).describe('Facts that replace the former ones.'),
+          known: z
+            .record(z.string(), factSchema)
+            .default({})
+            .describe('Facts that replace the former ones. Leave it out where the user only asks for something more.'),
         })
         .optional()
         .describe('The request changes midway (persona behaviour `changes`).'),

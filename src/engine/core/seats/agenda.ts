@@ -2,7 +2,7 @@ import { factsBehind, factsOf, recogniserOf, tells } from '../events/facts.ts';
 import type { Message } from '../events/message.ts';
 import { type Move, realise } from './agendaMove.ts';
 import { afterSpeaking, type Heard, isReport, isServed, type Progress, start, unserved } from './agendaProgress.ts';
-import { disagreementWith, writesOf } from './disagreement.ts';
+import { disagreementWith, withdrawnIn, writesOf } from './disagreement.ts';
 import { isTimeToChange, isTimeToInsist } from './hardBehaviour.ts';
 import { instructionsIn } from './instruction.ts';
 import { doingOf } from './ownTools.ts';
@@ -202,6 +202,8 @@ function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
 
 function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): Decision {
   const facts = factsOf(view.task, progress.isChanged);
+  const withdrawn = progress.isChanged ? withdrawnIn(text, view.task, facts) : undefined;
+  if (withdrawn !== undefined) return fruitless({ type: 'correct', fact: withdrawn });
   const insisted = progress.insistence === 'none' ? '' : (view.task.user.insist?.say ?? '');
   const disagreement = disagreementWith(text, view, facts, insisted);
   if (disagreement?.type === 'wrongValue') return fruitless({ type: 'correct', fact: disagreement.fact });

@@ -1,8 +1,9 @@
 import { namesValue } from '../dialogue/dialogue.ts';
 import type { Domain } from '../domain/domain.ts';
-import type { GoldAction, Task } from '../domain/task.ts';
+import { factOf, type GoldAction, type Task } from '../domain/task.ts';
 import { isWrite } from '../domain/tool.ts';
 import { type Facts, factsBehind } from '../events/facts.ts';
+import { weekdayIn } from '../text/calendar.ts';
 import { clockTimesIn, isClockTime } from '../text/clockTime.ts';
 import { wordsOf } from '../text/text.ts';
 import { isObject } from '../values/json.ts';
@@ -39,6 +40,26 @@ const valuesOf = (facts: Facts) =>
 export function isCorrected(value: string, fact: string, desk: ValueDesk, facts: Facts): boolean {
   return hasOtherValue(fact, value, wordsOf(value), desk, facts, valuesOf(facts));
 }
+
+/** Returns the fact of which a proposal names the value that the user had before its change of mind, and not the new one. */
+export function withdrawnIn(proposal: string, { user }: Task, facts: Facts): string | undefined {
+  const isNamed = (form: string) => namesValue(proposal, form);
+  const current = Object.values(facts).flatMap(formsOf).join(' , ');
+  return Object.keys(user.change?.known ?? {}).find((name) => {
+    const [before, after] = [user.known[name], facts[name]];
+    if (before === undefined || after === undefined || formsOf(after).some(isNamed)) return false;
+    const former = formsOf(factOf(before)).filter((form) => isTelling(form) && !namesValue(current, form));
+    return former.some(isNamed);
+  });
+}
+
+/** Returns the texts by which a fact is named: its value, the user's words for it, and the weekday of a date. */
+function formsOf({ value, say }: Facts[string]): readonly string[] {
+  return [String(value), say, weekdayIn(String(value)) ?? String(value)];
+}
+
+/** One digit or letter says too little: "at 2" does not name two people. */
+const isTelling = (form: string) => /[\p{L}\d]{2}/u.test(form) && form !== 'true' && form !== 'false';
 
 function hasOtherValue(
   name: string,

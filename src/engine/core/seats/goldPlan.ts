@@ -165,12 +165,13 @@ function pendingActions({ task }: SeatView, made: readonly Made[]): readonly Gol
  * mind, which the user says to a proposal: what comes after the read is proposed with what the read found.
  */
 function nextNow(
-  { domain, task }: SeatView,
+  { domain, task, persona }: SeatView,
   pending: readonly GoldAction[],
   isChanged: boolean,
   made: readonly Made[],
   hasWritten: boolean,
 ): GoldAction | null {
+  if (persona.behaviours.changes && !isChanged && hasWritten && asksForMore(task)) return null;
   const found: Json[] = [];
   for (const action of pending) {
     const now = forNow(task, action, isChanged, made, found);
@@ -185,6 +186,9 @@ function nextNow(
   }
   return null;
 }
+
+/** Whether the user asks for something more once the first request is done, and changes nothing of it. */
+const asksForMore = ({ user: { change } }: Task) => change?.when === 'done' && Object.keys(change.known).length === 0;
 
 const isMade = ({ action, isError }: Made, wanted: GoldAction) => !isError && keyOf(action) === keyOf(wanted);
 

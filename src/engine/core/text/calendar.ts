@@ -65,12 +65,20 @@ function dayInWords(text: string): CalendarDay {
 
 const weekdays = ['Thursday', 'Friday', 'Saturday', 'Sunday', 'Monday', 'Tuesday', 'Wednesday'] as const;
 
+// The first day, 1970-01-01, is a Thursday.
+const weekdayOf = (day: number) => weekdays[((day % 7) + 7) % 7] as (typeof weekdays)[number];
+
+/** Returns the name of the weekday that an ISO date, or a date and time without a zone, falls on; null for other texts. */
+export function weekdayIn(text: string): string | null {
+  const found = yearFirst.test(text) ? calendarDay(text, 'UTC') : { problem: 'is not a date' };
+  return 'day' in found ? weekdayOf(found.day) : null;
+}
+
 /** Returns a day if it is on the weekday that is written before it, if any. */
 function onWeekday(day: number, written: string | undefined): CalendarDay {
   if (written === undefined) return { day };
   const named = weekdays.find((each) => each.toLowerCase().startsWith(written.toLowerCase()));
-  // The first day, 1970-01-01, is a Thursday.
-  const own = weekdays[((day % 7) + 7) % 7];
+  const own = weekdayOf(day);
   if (named === undefined) return { problem: 'is not a date' };
   return named === own ? { day } : { problem: `is a ${own}, not a ${named}` };
 }

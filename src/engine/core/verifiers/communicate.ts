@@ -30,8 +30,18 @@ export function communicateVerdict({ communicate: texts, communicateBy }: Task, 
  */
 export function isFound(text: string, said: string, by: Task['communicateBy']): boolean {
   return by === undefined
-    ? saysPhrase(said, text)
+    ? saysPhrase(said, text) || saysPhrase(withoutNegativeContractions(said), withoutNegativeContractions(text))
     : said.toLowerCase().replaceAll(',', '').includes(text.toLowerCase());
+}
+
+/** "I can't" as "I cannot", and "it isn't" as "it is not". */
+function withoutNegativeContractions(text: string): string {
+  return text
+    .replace(/[\u2018\u2019]/g, "'")
+    .replace(/\bcan(?:'t| not)\b/gi, 'cannot')
+    .replace(/\bwon't\b/gi, 'will not')
+    .replace(/\bshan't\b/gi, 'shall not')
+    .replace(/\b(\w+)n't\b/gi, '$1 not');
 }
 
 /** Returns what counts as said to the user. */

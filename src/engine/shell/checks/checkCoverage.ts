@@ -5,6 +5,7 @@ import { accepted } from '../load/drafts.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import type { KnownTools, Note } from '../source/note.ts';
 import type { Declared } from '../source/scan.ts';
+import { refusedTools } from './checkUser.ts';
 
 /** Tools and rules that no task tries: what is never rehearsed is never measured. */
 export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void {
@@ -14,6 +15,7 @@ export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void
   checkUse(parts, known, used, note);
   const tried = new Set([
     ...used,
+    ...tasks.flatMap(({ value }) => refusedTools(value, known)),
     ...tasks.flatMap(({ value }) =>
       (value.script ?? []).flatMap((turn) => (typeof turn === 'string' ? [] : turn.map(({ tool }) => tool))),
     ),

@@ -24,7 +24,7 @@ import { checkExpression, checkPath, noteValue } from './checkExpression.ts';
 import { checkReward } from './checkReward.ts';
 import { checkSpelling, spellingsOf } from './checkSpelling.ts';
 import { checkState } from './checkState.ts';
-import { checkGoal } from './checkUser.ts';
+import { checkChange, checkGoal } from './checkUser.ts';
 import { checkValues } from './checkValues.ts';
 
 /** Returns what tasks say against the rest of their domain, and against each other. */
@@ -49,6 +49,7 @@ export function* checkTasks(
     checkValues(placed, bases, types, note);
     checkReward(placed, known, note);
     checkGoal(placed, known, note);
+    checkChange(placed, known, note);
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Task } from '../../core/domain/task.ts';
+import { factsBehind, factsOf } from '../../core/events/facts.ts';
 import { wordsOf } from '../../core/text/text.ts';
 import { type Edit, type Location, placeAt } from '../files/diagnostic.ts';
 import { fixOf } from '../source/edit.ts';
-import { type Placed, placeOf } from '../source/items.ts';
+import { keyOf, type Placed, placeOf } from '../source/items.ts';
 import type { KnownTools, Note } from '../source/note.ts';
 
 /** Words of a goal that say when the user leaves it at that. */
@@ -41,17 +42,47 @@ export function checkPersonaEnding(placed: Placed<Persona>, note: Note): void {
 }
 
 /** Whether nothing that the user asks for is ever done: no gold action changes anything, and a change was asked for. */
-function isRefused({ actions, assertions, receipts = [], endState, user }: Task, { declared }: KnownTools): boolean {
-  const isDone =
+function isRefused(task: Task, known: KnownTools): boolean {
+  return !isDone(task, known) && (task.user.insist !== undefined || namedWrites(task, known).length > 0);
+}
+
+function isDone({ actions, assertions, receipts = [], endState }: Task, { declared }: KnownTools): boolean {
+  return (
     assertions.length > 0 ||
     endState !== undefined ||
     receipts.some(({ times }) => times !== 0) ||
-    actions.some(({ tool }) => declared.get(tool)?.effect !== 'read' || declared.get(tool)?.handsOff);
-  if (isDone) return false;
-  if (user.insist !== undefined) return true;
+    actions.some(({ tool }) => declared.get(tool)?.effect !== 'read' || declared.get(tool)?.handsOff)
+  );
+}
+
+/** Returns the tools that a task's user asks for in vain: an agent that calls one breaks the rule that refuses it. */
+export function refusedTools(task: Task, known: KnownTools): readonly string[] {
+  return isDone(task, known) ? [] : namedWrites(task, known);
+}
+
+/** Returns the tools that write and whose verb is in the user's goal or opening. */
+function namedWrites({ user }: Task, { declared }: KnownTools): readonly string[] {
   const said = new Set(wordsOf(`${user.goal} ${user.opening ?? ''}`));
-  return [...declared].some(
-    ([name, { effect, handsOff }]) => effect === 'write' && !handsOff && said.has(wordsOf(name)[0] ?? ''),
+  return [...declared].flatMap(([name, { effect, handsOff }]) =>
+    effect === 'write' && !handsOff && said.has(wordsOf(name)[0] ?? '') ? [name] : [],
+  );
+}
+
+/** The gold seat takes the former values for the new ones in its calls, so one changed fact has to fill an argument. */
+export function checkChange(placed: Placed<Task>, known: KnownTools, note: Note): void {
+  const task = placed.value;
+  const { change, known: before } = task.user;
+  const changed = Object.keys(change?.known ?? {}).filter((name) => Object.hasOwn(before, name));
+  const [fact] = changed;
+  if (fact === undefined || !isDone(task, known) || task.actions.length === 0) return;
+  const facts = factsOf(task, true);
+  if (task.actions.some((action) => factsBehind(facts, action).some((name) => changed.includes(name)))) return;
+  note(
+    keyOf(placed, 'user', 'change', 'known', fact),
+    'warning',
+    'task/change-without-argument',
+    `No gold action has the new value of ${fact} as an argument, so the gold seat proposes the end result before the user changes anything.`,
+    `Name a fact after an argument that the change replaces, in user.known and in user.change.known: animal_id: { value: A1, say: ${facts[fact]?.say} }.`,
   );
 }
 

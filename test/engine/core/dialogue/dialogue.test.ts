@@ -299,6 +299,7 @@ describe('other acts of an agent', () => {
     ['Is there anything else I can do for you?', 'offersMore'],
     ['Done, P46 comes on Tuesday.', 'reportsDone'],
     ['Your order W1004 has been cancelled.', 'reportsDone'],
+    ['Booked. Please come ten minutes early. Anything else?', 'reportsDone'],
     ["I've updated the address.", 'reportsDone'],
     ['I am sorry, I cannot do that.', 'refuses'],
     ['That is not allowed under our policy.', 'refuses'],

@@ -10,6 +10,15 @@ import { domain, heardBy, personas, taskWith, viewOf } from '../conversation.ts'
 const seeds = Array.from({ length: 25 }, (_, seed) => String(seed));
 const change = { when: 'proposed', say: 'Sorry, I would rather have blue.', known: { colour: 'blue' } };
 
+/** Returns the fields of a task whose user changes the day, or another fact of that name. */
+const withDay = (before: unknown, after: unknown) => ({
+  user: {
+    known: { day: before },
+    change: { when: 'proposed', say: 'Sorry, I made a mistake there.', known: { day: after } },
+  },
+  actions: [{ tool: 'paint', arguments: { day: after } }],
+});
+
 describe('the agenda user', () => {
   it('always ends, whatever the agent says', () => {
     const lines = fc.oneof(
@@ -227,6 +236,27 @@ describe('the agenda user', () => {
       { persona: 'plain-changes', user: { change } },
       ['Shall I paint A1 red?', 'Shall I paint A1 red?'],
       /^No, .*blue/,
+      null,
+    ],
+    [
+      'stays with a new day when the former one is proposed',
+      { persona: 'plain-changes', ...withDay('2026-03-04', '2026-03-05') },
+      ['Shall I paint it on Wednesday?', 'Shall I paint it on Wednesday?'],
+      /^No, .*2026-03-05/,
+      null,
+    ],
+    [
+      'accepts a new day of the same weekday',
+      { persona: 'plain-changes', ...withDay('2026-03-04', '2026-03-11') },
+      ['Shall I paint it on Wednesday?', 'Shall I paint it on Wednesday?'],
+      /^(?!No).*\b(?:yes|good)\b/i,
+      null,
+    ],
+    [
+      'stays with a new row when the former one is proposed by name',
+      { persona: 'plain-changes', ...withDay({ value: 'A2', say: 'Pepper' }, { value: 'A1', say: 'Biscuit' }) },
+      ['Shall I paint Pepper?', 'Shall I paint Pepper?'],
+      /^No, .*Biscuit/,
       null,
     ],
     [

@@ -303,3 +303,18 @@ describe('the scripted seat', () => {
     ]);
   });
 });
+
+it('waits after the first request for a user who then asks for something more', async () => {
+  const task = taskWith({
+    persona: 'plain-changes',
+    user: {
+      known: { chair: 'A1', colour: 'red', other_colour: 'white' },
+      change: { when: 'done', say: 'And B2 in white, please.' },
+    },
+    actions: twoChairs.actions,
+  });
+  const lines = transcript(await converse(task));
+  const asked = lines.indexOf('user: And B2 in white, please.');
+  expect(lines.slice(0, asked).filter((line) => /white|B2|colour\?/.test(line))).toEqual([]);
+  expect(lines).toContain('paint {"chair":"B2","colour":"white"}');
+});

@@ -14,6 +14,8 @@ function isSaid(phrase: string, content: string, by?: Task['communicateBy'], mor
 
 describe('communicate of a native domain', () => {
   it.each([
+    ['cannot', "I'm sorry, I can\u2019t cancel it."],
+    ["isn't open", 'It is not open.'],
     ['10', 'That is 10.'],
     ['10', 'It takes **10** days'],
     ['10', 'From 10-12 days'],

@@ -21,6 +21,28 @@ it('corrects a field of a result to one of the tool rather than to the name of a
   expect(found?.hint).toBe('Did you mean refunded?');
 });
 
+it('takes a task that refuses a tool as one that tries its rule', () => {
+  const refusal = good.replace(/ {2}- \{ tool: cancel_order.*\n/, '').replace('order W1.', 'order W1. Accept a no.');
+  expect(shown(load(task(refusal), deskTools)).filter((line) => line.includes('uncovered-rule'))).toEqual([]);
+});
+
+it('warns of a change of mind that fills no argument, and accepts one that only asks for more', () => {
+  const files = (known: string, changed: string): Files => ({
+    'personas/plain.persona.yaml': 'id: plain\ndescription: Someone.\nbehaviours: { changes: true }\n',
+    'tasks/first.task.yaml': good.replace(
+      'known: { order: W1 }',
+      `known: { ${known} }\n  change: { when: done, say: No the chair.${changed} }`,
+    ),
+  });
+  const found = (known: string, changed: string) => shown(load(files(known, changed), deskTools));
+  const warned = found('order: W1, item: lamp', ', known: { item: chair }');
+  expect(warned.filter((line) => line.includes('change'))).toEqual([
+    'tasks/first.task.yaml:6:54 warning task/change-without-argument',
+  ]);
+  expect(found('order: W2', ', known: { order: W1 }').filter((line) => line.includes('change-without'))).toEqual([]);
+  expect(found('order: W1', '').filter((line) => line.includes('error'))).toEqual([]);
+});
+
 it('finds a field that one row has in place of the field of all other rows', () => {
   const rows = (field: string) =>
     `{\n"orders": {"W1": {"status": "a"}, "W2": {"status": "b"}},\n"rooms": {"R1": {"free": 1}, "R2": {"free": 2, "note": "old"},\n  "R3": {"${field}": 3}}\n}\n`;
