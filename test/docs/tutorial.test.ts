@@ -4,7 +4,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { main } from '../../src/cli/main.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-/** Types the commands of docs/tutorial.md in order, in an empty folder, and compares their output with the output that the page shows. */
+/** Types the commands of docs/tutorial.md in order, in an empty folder, and compares their output with the page. */
 const cwd = temporaryFolder('rehearsal-tutorial');
 type Typed = { readonly prompt: string; readonly text: string; readonly shown: string[] };
 
