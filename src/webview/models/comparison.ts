@@ -85,7 +85,11 @@ const metricsShown: readonly MetricOf[] = [
   ['Checks met', 'Share of the tasks’ declared checks that held', (m) => percent(m.completionRate)],
   ['Tasks all right', 'Every planned trial has the reward 1', (m) => percent(m.allCorrect)],
   ['Tasks all wrong', 'Every planned trial has a reward, and none has 1', (m) => percent(m.allWrong)],
-  ['Tasks with mixed results', 'Of those with two trials or more: sometimes right, sometimes wrong', (m) => percent(m.flipRate)],
+  [
+    'Tasks with mixed results',
+    'Of those with two trials or more: sometimes right, sometimes wrong',
+    (m) => percent(m.flipRate),
+  ],
   ['Rollouts with a violation', 'A rule of the policy was violated', (m) => percent(m.violationRate)],
   ['Writes confirmed', 'Calls under a confirmed rule that came after a yes', (m) => percent(m.confirmationRate)],
   ['Handed over', 'Rollouts that ended with a person', (m) => percent(m.handOffRate)],
