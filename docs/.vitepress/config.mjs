@@ -20,7 +20,7 @@ const decisionPages = existsSync(decisions)
 
 export default {
   title: 'Rehearsal',
-  description: 'Author, rehearse, debug and train tool-using agents inside VS Code.',
+  description: 'Author, debug, evaluate and train tool-using agents inside VS Code.',
   cleanUrls: true,
   cacheDir: join(docs, '..', 'dist', 'docs-cache'),
   vite: { publicDir: join(docs, 'pictures') },

@@ -209,7 +209,7 @@ function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
-    'rehearsal: author, rehearse, debug and train tool-using agents',
+    'rehearsal: author, debug, evaluate and train tool-using agents',
     '',
     ...rows,
     '',

@@ -316,13 +316,13 @@ describe('wrong input has one clear message, and nothing is written', () => {
     [
       'a folder that is not empty',
       [full, '--template', 'empty'],
-      /full is not empty \(it holds notes\.txt\), and a new domain overwrites nothing/,
+      /full is not empty \(it contains notes\.txt\)\. A new domain never overwrites files/,
     ],
     ['a folder that is not empty, with a server', [full, '--mcp', `${node} ${memory}`], /is not empty/],
     [
       'a file in place of a folder',
       [file, '--template', 'empty'],
-      /notes\.txt is a file, and a new domain overwrites nothing/,
+      /notes\.txt is a file\. A new domain never overwrites files/,
     ],
     ['no folder', ['--template', 'empty'], /name the folder of the new domain/],
     ['nothing to make it of', [fresh], /--template NAME, --sample NAME, --mcp "COMMAND", --mcp-url URL/],

@@ -1,13 +1,11 @@
-import { cpSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { main } from '../../src/cli/main.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-/** Types the commands of docs/tutorial.md in order, and compares their output with the output that the page shows. */
+/** Types the commands of docs/tutorial.md in order, in an empty folder, and compares their output with the page. */
 const cwd = temporaryFolder('rehearsal-tutorial');
-cpSync(inRoot('domains', 'order-desk'), join(cwd, 'domains', 'order-desk'), { recursive: true });
 type Typed = { readonly prompt: string; readonly text: string; readonly shown: string[] };
 
 /** The commands of the shell, each with the input that is typed into it. */

@@ -42,6 +42,15 @@ test.each(
   expect(violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`)).toEqual([]);
   expect(await page.locator('figure svg').count()).toBe(5);
   expect(await page.locator('figure figcaption').count()).toBe(5);
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll<SVGTextElement>('figure svg text')]
+      .filter((text) => {
+        const [own, whole] = [text, text.ownerSVGElement ?? text].map((each) => each.getBoundingClientRect());
+        return own && whole && (own.left < whole.left || own.right > whole.right);
+      })
+      .map((text) => text.textContent),
+  );
+  expect(cut).toEqual([]);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect(overflow).toBeLessThanOrEqual(0);
   expect([asked, errors]).toEqual([[], []]);

@@ -6,6 +6,7 @@ Write the same with the packages `openai` and `mcp` if you have them; what is Re
 import json
 import os
 import sys
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 KEY = os.environ["OPENAI_API_KEY"]
@@ -17,7 +18,12 @@ def post(url: str, body: dict, **headers: str) -> tuple[dict, str | None]:
     """Sends JSON and returns the JSON of the answer, which may be the last event of a stream, and the MCP session."""
     accepted = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     given = {"Authorization": f"Bearer {KEY}", **accepted, **headers}
-    with urlopen(Request(url, json.dumps(body).encode(), given), timeout=PATIENCE) as answer:
+    try:
+        answer = urlopen(Request(url, json.dumps(body).encode(), given), timeout=PATIENCE)
+    except HTTPError as error:
+        # The body has the reason, which the error itself does not show.
+        sys.exit(f"{url}: {error}: {error.read().decode()}")
+    with answer:
         text, session = answer.read().decode(), answer.headers.get("Mcp-Session-Id")
     if answer.headers.get_content_type() == "text/event-stream":
         text = [line[5:] for line in text.splitlines() if line.startswith("data:")][-1]

@@ -12,11 +12,11 @@ export function requireEmpty(folder: string): void {
   if (!stat) return;
   if (!stat.isDirectory()) throw taken(folder, 'is a file');
   const [first] = fromDisk(folder, () => readdirSync(folder));
-  if (first !== undefined) throw taken(folder, `is not empty (it holds ${first})`);
+  if (first !== undefined) throw taken(folder, `is not empty (it contains ${first})`);
 }
 
 function taken(folder: string, what: string): Fault {
-  const message = `${folder} ${what}, and a new domain overwrites nothing. Choose a folder that is empty or not there yet`;
+  const message = `${folder} ${what}. A new domain never overwrites files. Choose an empty folder, or one that does not exist`;
   return new Fault({ who: 'infrastructure', code: 'domain/taken', message });
 }
 

@@ -27,7 +27,8 @@ export const check: Command = defineCommand({
   summary: 'find what is wrong with a domain before a rollout does',
   usage: 'DOMAIN [options]',
   about: `
-Reads every file of a domain and reports findings as file:line:column. docs/diagnostics.md explains each code.
+Reads every file of a domain and reports findings as file:line:column. The diagnostics page
+of the documentation explains each code.
 
 Starts nothing unapproved outside of the sandbox, and reports what it skipped.
 `,

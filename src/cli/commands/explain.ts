@@ -28,8 +28,8 @@ export const explain: Command = defineCommand({
   about: `
 The chain of evidence behind a reward, as /why shows it in the debugger: the verdict of every verifier, the rules that
 were violated in the words of the policy, the steps that show it, what the database lacks against the gold actions, and
-the lines of the domain's files that demand it. Of a run it explains the first failed trial of each failed task. No model
-is asked; the gold actions are played in a worker.
+the lines of the domain's files that demand it. For a run, it explains the first failed trial of each failed task. It
+asks no model. It executes the gold actions in a worker.
 `,
   options,
   run: (options, [named = ''], io) => {

@@ -15,27 +15,29 @@ const defaultNow = '2026-03-02T09:00:00Z';
 
 export const newCommand: Command = defineCommand({
   name: 'new',
-  summary: 'make a new domain: from a template, the tools of an MCP server, or recorded conversations',
+  summary: 'create a domain from a template, the tools of an MCP server, or recorded conversations',
   usage:
     'FOLDER --template NAME | --sample NAME | --mcp "COMMAND ARGS" | --mcp-url URL | --chats FILE... | --spans FILE... [options]',
   get about() {
     return `
-Makes a domain in a folder that is empty or not there yet; nothing is ever overwritten. A template is small and whole:
-it passes the audit, and its gold seat gets reward 1 on every task. From an MCP server it starts the server that you
-name, lists its tools, and writes the server's declaration, a policy and rules to fill in, and one draft task for each
-tool that changes something; then it plays the drafts and says what is left to do. It asks before it starts the server,
-and again before it plays drafts whose calls may change something. From recorded conversations it takes
-the policy, the system message that most of them have, and simulated tools: those that the log defines, else those that
-were called; personal data is masked in part, as by import, which it asks about first. It says what to fill in and what
-comes next. A sample is a larger domain, copied as it is.
+Creates a domain in an empty folder, or in one that does not exist. It never overwrites files.
+
+--template copies a small, complete domain: it passes the audit, and the gold seat gets reward 1 on every task.
+--sample copies a larger domain.
+--mcp and --mcp-url start or reach an MCP server and list its tools. They write the declaration of the server, a policy
+and rules to fill in, and a draft task for each tool that changes something. Then they run the drafts and report what is
+left to do. They ask before they start the server, and again before they run drafts whose calls may change something.
+--chats and --spans read recorded conversations. The policy is the system message that most conversations have. The
+tools are simulated: those that the log defines, otherwise those that were called. As in import, personal data is masked
+in part, after a question. They report what to fill in and the next steps.
 
 Templates: ${templateNames().join(', ')}. Samples: ${sampleNames().join(', ')}.
 `;
   },
   options: newOptions,
   after: `
-Exit code 0: made, and what was played went well. 1: made, and drafts need work or not all could be read. 2: could not
-be made.
+Exit code 0: created without problems. 1: created, but drafts need work or some conversations could not be read. 2: not
+created.
 `,
   run: async (options, positionals, io) => {
     const [from, ...others] = sources.filter((name) => options[name] !== undefined);

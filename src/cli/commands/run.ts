@@ -41,10 +41,10 @@ type Options = OptionValues<typeof options>;
 export const runCommand: Command = defineCommand({
   name: 'run',
   takes: 2,
-  summary: 'rehearse one task and show the conversation as it happens',
+  summary: 'run one task and show the conversation as it happens',
   usage: 'DOMAIN TASK [options]',
   about: `
-Plays one rollout of a task from a fresh database to a reward. TASK is the id of a task, or the path of a file that has
+Runs one rollout of a task, from a fresh database to a reward. TASK is the id of a task, or the path of a file that has
 one task.
 `,
   options,

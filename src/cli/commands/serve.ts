@@ -8,7 +8,8 @@ export const serve: Command = defineCommand({
   name: 'serve',
   summary: 'play rollouts for a trainer, over standard input and output',
   usage: '--stdio',
-  about: 'Speaks the training protocol (docs/training-protocol.md) in JSON lines until its input ends.',
+  about:
+    'Speaks the training protocol, version 1, in JSON lines until its input ends. The documentation describes the protocol.',
   options: {
     stdio: flag('over standard input and output: the only way there is'),
     json: flag('what could not be done as JSON too; what it speaks is JSON in any case'),

@@ -15,10 +15,10 @@ export const train: Command = defineCommand({
   usage: 'sft|grpo|evaluate DOMAIN... [options]\nstop|resume|follow|fetch RUN [options]',
   actions: [...trainingKinds, ...operations],
   about: `
-Trains on this machine, or on the target that is named; docs/training-targets.md says what each needs. SFT learns
-from successful recordings; without --recordings the gold seat plays the training tasks first. GRPO plays groups of
-rollouts with the model and learns from their rewards. Evaluate measures a checkpoint on the test tasks, at
-temperature 1 and greedy, and writes result.json.
+Trains on this machine, or on a target. The page "Training targets" of the documentation lists the requirements of each
+target. SFT learns from successful recordings; without --recordings the gold seat plays the training tasks first. GRPO
+plays groups of rollouts with the model and learns from their rewards. Evaluate measures a checkpoint on the test tasks,
+at temperature 1 and greedy, and writes result.json.
 GRPO can learn from several domains at once, and is evaluated on their test tasks while it trains.
 
 RUN is a run's folder, or its name in .rehearsal/training. Stop ends it after its current optimizer step, with a

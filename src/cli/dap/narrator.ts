@@ -86,7 +86,9 @@ export class Narrator {
     const file = basename(debuggee.recording);
     this.print(`--- fork: ${words}. It is recorded in ${file}. The original recording is unchanged ---`);
     if (debuggee.forkAgent === 'gold')
-      this.print("from here the gold seat plays the agent: it makes the task's gold actions");
+      this.print(
+        'from here the gold seat plays the agent: without a model, it makes the gold actions for what the user has asked for',
+      );
     const started = debuggee.steps[0]?.event;
     const shared = started?.type === 'rolloutStarted' ? started.parent?.event : undefined;
     this.#told = (shared ?? 0) + 1;

@@ -222,6 +222,6 @@ function editorCondition(): Condition {
     });
     if (status === 0) return fine('VS Code', `${command} ${stdout.split(/\s/)[0]}`);
   }
-  const advice = 'The command line works without. In a clone, npm start opens a VS Code in the browser.';
+  const advice = 'The command line works without VS Code. In a clone, npm start opens VS Code in the browser.';
   return lacking('VS Code', 'no code or code-server on the PATH', advice);
 }

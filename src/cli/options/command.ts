@@ -90,7 +90,7 @@ export const commonOptions: readonly Option[] = optionsIn({
   ),
   approve: repeated(
     'HASH',
-    'let a domain or an agent do what a command listed under this hash (docs/security.md); you can give it several times',
+    'approve the actions of a domain or an agent that a command listed under this hash; can be given several times',
   ),
 });
 

@@ -13,6 +13,10 @@ export const optionLines = (options: readonly Option[]): string =>
 function optionText(head: string, description: string): string {
   const lines: string[] = [];
   let line = `  ${head} `.padEnd(column - 1);
+  if (line.length >= column) {
+    lines.push(line.trimEnd());
+    line = ' '.repeat(column - 1);
+  }
   for (const word of description.split(' ')) {
     if (line.length + 1 + word.length > width) {
       lines.push(line);

@@ -31,7 +31,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
   const notes = [
     ...problems,
     ...goldLines(rollouts),
-    ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} begun and not finished.`] : []),
+    ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished.`] : []),
   ];
   return `<!doctype html>
 <html lang="en">
@@ -55,7 +55,7 @@ ${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
 ${isImported ? '' : failuresText(rollouts, domain)}
 ${sections.map((section) => sectionText(section, plots[section.id])).join('\n')}
 </main>
-<footer><p>${isImported ? `${capitalized(withoutReward)}.` : "Intervals are Wilson's, 95 %, by task. Rollouts that infrastructure failed have no reward and count apart."}</p></footer>
+<footer><p>${isImported ? `${capitalized(withoutReward)}.` : "Intervals are Wilson's, 95 %, by task. Rollouts that failed because of infrastructure have no reward and are counted separately."}</p></footer>
 </body>
 </html>
 `;
@@ -164,7 +164,7 @@ function numbers({ meanReward, scored, rollouts, passHat, scoredTasks, violation
       ? [[`pass^${last.k}`, `${last.value.toFixed(3)}${passHatTasks(last, tasks)}`] as const]
       : []),
     ['Rollouts scored', `${scored} of ${rollouts}`],
-    ['With a violated rule', violationRate === null ? 'none' : `${(100 * violationRate).toFixed(1)} %`],
+    ['With a violated rule', violationRate === null ? 'n/a' : `${(100 * violationRate).toFixed(1)} %`],
   ];
 }
 
@@ -186,7 +186,7 @@ ${table(section)}
 </section>`;
 }
 
-/** A wide table scrolls by itself, also by keyboard. */
+/** A wide table scrolls by itself, also by keyboard. A shadow marks the side on which it continues. */
 function table({ title, columns, rows }: Section): string {
   const cells = (row: readonly string[]) =>
     row.map((cell, at) => (at === 0 ? `<th scope="row">${escaped(cell)}</th>` : `<td>${escaped(cell)}</td>`)).join('');
@@ -199,8 +199,8 @@ ${rows.map((row) => `<tr>${cells(row)}</tr>`).join('\n')}
 }
 
 const style = `
-:root { color-scheme: light dark; --page: #ffffff; --text: #1f2328; --soft: #57606a; --line: #d0d7de; --mark: #0a69b5; --bad: #b3401a; }
-@media (prefers-color-scheme: dark) { :root { --page: #1b1f24; --text: #e6edf3; --soft: #a5afba; --line: #3d444d; --mark: #58a6ff; --bad: #f0883e; } }
+:root { color-scheme: light dark; --page: #ffffff; --text: #1f2328; --soft: #57606a; --line: #d0d7de; --mark: #0a69b5; --bad: #b3401a; --shade: #00000026; }
+@media (prefers-color-scheme: dark) { :root { --page: #1b1f24; --text: #e6edf3; --soft: #a5afba; --line: #3d444d; --mark: #58a6ff; --bad: #f0883e; --shade: #ffffff33; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 60rem; padding: 1.5rem; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif; }
 h1 { margin: 0; font-size: 1.6rem; }
@@ -239,7 +239,7 @@ pre { margin: 0; padding: .5rem .75rem; border: 1px solid var(--line); border-ra
 .failing { border-left: 4px solid var(--bad); }
 .mark-failing { color: var(--bad); font-weight: 600; }
 @media (max-width: 40rem) { .line { display: block; } }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; background: linear-gradient(to right, var(--page) 50%, transparent) 0 0 / 2rem 100% local, linear-gradient(to left, var(--page) 50%, transparent) 100% 0 / 2rem 100% local, linear-gradient(to right, var(--shade), transparent) 0 0 / .75rem 100%, linear-gradient(to left, var(--shade), transparent) 100% 0 / .75rem 100%; background-repeat: no-repeat; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
 thead th { color: var(--soft); font-weight: 600; }

@@ -1,5 +1,7 @@
 import { type RunMetrics, shownPassHats } from '../../engine/core/evaluation/metrics.ts';
 import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Estimate, mean } from '../../engine/core/values/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
@@ -9,7 +11,7 @@ import { escaped } from './markup.ts';
 export type Plot = { readonly title: string; readonly description: string; readonly svg: string };
 
 const width = 640;
-const left = 190;
+const left = 240;
 const right = 56;
 const rowHeight = 24;
 const scale = (value: number, most = 1) => left + (width - left - right) * (most === 0 ? 0 : value / most);
@@ -39,7 +41,7 @@ export function successPlot({ reward, passHat }: RunMetrics): Plot {
   };
 }
 
-/** Each task as a bar of the shares of its scored trials that were right and wrong, the hardest first. */
+/** Draws the mean reward of each task as a bar, the lowest first. */
 export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
   const rows = [...Map.groupBy(rollouts, ({ task }) => task)]
     .map(([task, all]) => {
@@ -50,18 +52,12 @@ export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
   const failed = rows.filter(({ value, trials }) => trials > 0 && value < 1).length;
   return {
     title: 'Reward by task',
-    description: `${failed} of ${rows.length} tasks failed in some trial. The hardest tasks come first; the second colour shows failures.`,
+    description: `${failed} of ${counted(rows.length, 'task')} failed in at least one trial. The lowest rewards come first.`,
     svg: drawn(rows.length, [
       ...axis(rows.length),
       ...rows.map(({ task, value, trials }, at) => {
-        const y = middle(at);
-        const split = scale(value);
-        const shown = trials === 0 ? 'none' : value.toFixed(2);
-        const parts = [
-          `<rect x="${left}" y="${y - 8}" width="${px(split - left)}" height="16" class="mark"/>`,
-          `<rect x="${px(split)}" y="${y - 8}" width="${px(scale(1) - split)}" height="16" class="bad"/>`,
-        ];
-        return `${label(y, task)}${trials === 0 ? '' : parts.join('')}${text(width - right + 8, y, shown, 'start')}`;
+        if (trials > 0) return bar(at, task, value, 1, value.toFixed(2));
+        return `${label(middle(at), task)}${text(left + 8, middle(at), 'no reward', 'start')}`;
       }),
     ]),
   };
@@ -72,12 +68,12 @@ export function callPlot({ calls }: RunMetrics): Plot {
   const most = Math.max(0, ...calls.map((each) => each.calls));
   return {
     title: 'Calls by tool',
-    description: `${calls.length} tools were called. The second colour is what failed.`,
+    description: `${counted(calls.length, 'tool')} called. The second colour shows failed calls.`,
     svg: drawn(
       calls.length,
       calls.map(
         ({ tool, calls: made, errors }, at) =>
-          bar(at, tool, made, most, String(made), 'mark') +
+          bar(at, tool, made, most, String(made)) +
           `<rect x="${left}" y="${middle(at) - 8}" width="${px(scale(errors, most) - left)}" height="16" class="bad"/>`,
       ),
     ),
@@ -91,15 +87,19 @@ export function turnPlot(rollouts: readonly FinishedRollout[]): Plot {
   const most = Math.max(0, ...[...counts.values()].map((each) => each.length));
   return {
     title: 'Turns of a rollout',
-    description: rows.length === 0 ? 'No rollouts.' : `Rollouts took ${rows[0]} to ${rows.at(-1)} turns.`,
+    description: rows.length === 0 ? 'No rollouts.' : turnRange(rows[0] ?? 0, rows.at(-1) ?? 0),
     svg: drawn(
       rows.length,
       rows.map((turns, at) => {
         const count = counts.get(turns)?.length ?? 0;
-        return bar(at, `${turns} turns`, count, most, String(count), 'mark');
+        return bar(at, `${turns} turns`, count, most, String(count));
       }),
     ),
   };
+}
+
+function turnRange(fewest: number, most: number): string {
+  return fewest === most ? `Every rollout took ${counted(most, 'turn')}.` : `Rollouts took ${fewest} to ${most} turns.`;
 }
 
 /** Draws how rollouts ended. */
@@ -108,26 +108,26 @@ export function endPlot({ endReasons }: RunMetrics): Plot {
   const most = Math.max(0, ...rows.map(({ count }) => count));
   return {
     title: 'How rollouts ended',
-    description: `${rows.map(({ name, count }) => `${name} ${count}`).join(', ')}.`,
+    description: `${capitalized(rows.map(({ name, count }) => `${name}: ${count}`).join('; '))}.`,
     svg: drawn(
       rows.length,
-      rows.map(({ name, count }, at) => bar(at, name, count, most, String(count), 'mark')),
+      rows.map(({ name, count }, at) => bar(at, name, count, most, String(count))),
     ),
   };
 }
 
-function bar(at: number, name: string, value: number, most: number, shown: string, kind: 'mark' | 'bad'): string {
+function bar(at: number, name: string, value: number, most: number, shown: string): string {
   const y = middle(at);
   const end = scale(value, most);
   return [
     label(y, name),
-    `<rect x="${left}" y="${y - 8}" width="${px(Math.max(end - left, 1))}" height="16" class="${kind}"><title>${escaped(`${name}: ${shown}`)}</title></rect>`,
+    `<rect x="${left}" y="${y - 8}" width="${px(Math.max(end - left, 1))}" height="16" class="mark"><title>${escaped(`${name}: ${shown}`)}</title></rect>`,
     text(end + 8, y, shown, 'start'),
   ].join('');
 }
 
 function label(y: number, name: string): string {
-  return text(left - 10, y, excerpt(name, 24, '…'), 'end');
+  return text(left - 10, y, excerpt(name, 23, '…'), 'end');
 }
 
 function axis(rows: number): readonly string[] {

@@ -57,7 +57,7 @@ function success(metrics: RunMetrics): Section {
       ['checks met', percent(completionRate), '', ''],
       ['tasks all right', percent(allCorrect), '', ''],
       ['tasks all wrong', percent(allWrong), '', ''],
-      ['tasks that flip', percent(flipRate), '', ''],
+      ['tasks with mixed results', percent(flipRate), '', ''],
       ...(some + none === 0
         ? []
         : Object.entries(counts).map(([name, count]) => [`tasks ${name}`, String(count), '', ''])),
@@ -85,10 +85,10 @@ function conduct(metrics: RunMetrics): Section {
       ['rollouts with a violated rule', percent(metrics.violationRate)],
       ['writes confirmed', percent(metrics.confirmationRate)],
       ['calls that failed', percent(metrics.toolErrorRate)],
-      ['calls for nothing', percent(metrics.unnecessaryRate)],
+      ['redundant calls', percent(metrics.unnecessaryRate)],
       ['calls of generic tools', percent(metrics.genericShare)],
       ['rollouts handed over', percent(metrics.handOffRate)],
-      ['named in the summary handed over', percent(metrics.handOffSummary)],
+      ['values named in the handover summary', percent(metrics.handOffSummary)],
     ],
   };
 }
@@ -106,11 +106,11 @@ function conversation({ turns, responseLength, callsPerRollout }: RunMetrics): S
   return {
     id: 'conversation',
     title: 'Conversation',
-    columns: ['metric', 'mean', 'median', '95 %', 'most'],
+    columns: ['metric', 'mean', 'median', 'p95', 'max'],
     rows: [
       ['turns', ...spread(turns)],
-      ['characters of a response', ...spread(responseLength)],
-      ['calls of a rollout', callsPerRollout.toFixed(1), '', '', ''],
+      ['characters per response', ...spread(responseLength)],
+      ['calls per rollout', callsPerRollout.toFixed(1), '', '', ''],
     ],
   };
 }
@@ -135,10 +135,10 @@ function cost({ latency, tokens, money }: RunMetrics): Section {
     latency.rollout.max === 0
       ? []
       : Object.entries({
-          'ms of a rollout': latency.rollout,
-          'ms of an agent turn': latency.agent,
-          'ms of a user turn': latency.user,
-          'ms of a call': latency.tools,
+          'ms per rollout': latency.rollout,
+          'ms per agent turn': latency.agent,
+          'ms per user turn': latency.user,
+          'ms per call': latency.tools,
         }).map(([name, distribution]) => [name, ...spread(distribution)]);
   const usage =
     tokens.total === 0
@@ -150,7 +150,7 @@ function cost({ latency, tokens, money }: RunMetrics): Section {
   return {
     id: 'cost',
     title: 'Time and cost',
-    columns: ['metric', 'mean', 'median', '95 %', 'most'],
+    columns: ['metric', 'mean', 'median', 'p95', 'max'],
     rows: [...times, ...usage, ...price],
   };
 }
@@ -228,7 +228,7 @@ function failures({ failedBy, rollouts }: RunMetrics): Section {
     id: 'failures',
     title: 'Who failed',
     columns: ['who', 'rollouts'],
-    rows: rollouts === 0 ? [] : [...counts.map(([who, count]) => [who, String(count)]), ['none', String(rest)]],
+    rows: [...counts.map(([who, count]) => [who, String(count)]), ...(rest > 0 ? [['no failure', String(rest)]] : [])],
   };
 }
 
@@ -273,9 +273,9 @@ export function failureText(rollout: FinishedRollout | undefined): string {
   return `trial ${trial}, ${failedBy ?? 'none'}: ${failure?.message ?? reason}`;
 }
 
-/** A share from 0 to 1 as a text; `none` where there is nothing to share. */
+/** Formats a share from 0 to 1; `n/a` if there is nothing to measure. */
 export function percent(share: number | null): string {
-  return share === null ? 'none' : `${(100 * share).toFixed(1)} %`;
+  return share === null ? 'n/a' : `${(100 * share).toFixed(1)} %`;
 }
 
 function spread({ mean: middle, median, p95, max }: Distribution): string[] {

@@ -22,8 +22,8 @@ export function reportText(record: RunRecord, metrics: RunMetrics): string {
   const lines = [
     ...(file.imported ? importedLines(metrics) : scoredLines(record, metrics)),
     ...problems,
-    ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} begun and not finished`] : []),
-    ...(forks.length > 0 ? [`${forks.length} forks lie beside them and do not count`] : []),
+    ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished`] : []),
+    ...(forks.length > 0 ? [`${counted(forks.length, 'fork')} in the same folder, not counted`] : []),
     headline(record),
     file.imported ? withoutReward : passLine(metrics),
     `run ${folder}`,

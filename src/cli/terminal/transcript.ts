@@ -166,7 +166,10 @@ function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verd
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
     ...held.slice(0, 1).map((rule) => ({ ...line('rule', `${held.join(', ')} held`), rule })),
-    ...unknown.map(({ rule, reason }) => ({ ...line('rule', `${rule} unknown: ${reason}`), rule })),
+    ...unknown.map(({ rule, gate, reason }) => ({
+      ...line('rule', `${rule} unknown${gate ? '' : ' (does not change the reward)'}: ${reason}`),
+      rule,
+    })),
     ...violated.map(({ rule, gate, reason }) => ({
       ...line('violation', `${rule}${gate ? ' (makes the reward 0)' : ''}: ${reason}`),
       rule,

@@ -173,7 +173,9 @@ function problemOf(parent: string, name: string): string | undefined {
   const stat = statSync(join(parent, name), { throwIfNoEntry: false });
   if (!stat) return undefined;
   const isFree = stat.isDirectory() && readdirSync(join(parent, name)).length === 0;
-  return isFree ? undefined : `${name} exists and is not empty. Rehearsal overwrites nothing; choose another folder.`;
+  return isFree
+    ? undefined
+    : `${name} exists and is not empty. Rehearsal never overwrites files. Choose another folder.`;
 }
 
 async function pickParent(): Promise<string | undefined> {

@@ -68,7 +68,7 @@ test('/fork continues live from the selected frame, also of a finished recording
   const console = run.client.output;
   expect(console.slice(console.indexOf('--- fork:')).trim().split('\n')).toEqual([
     expect.stringMatching(/^--- fork: nothing was edited/),
-    "from here the gold seat plays the agent: it makes the task's gold actions",
+    'from here the gold seat plays the agent: without a model, it makes the gold actions for what the user has asked for',
   ]);
   expect(await run.finish()).toMatch(/^reward 1/);
   const fork = events(recording.replace('.traj', '.fork-1.traj'));

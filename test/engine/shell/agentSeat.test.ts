@@ -413,6 +413,13 @@ inFullSuite('a service gets each turn with the conversation so far, and can answ
   }
 });
 
+test('the example in Python prints why it got no answer', async () => {
+  const path = join(temporaryFolder('agent'), 'lone.agent.yaml');
+  writeFileSync(path, `command: python3\nargs: [${resolve(dirname(pythonExample), 'agent.py')}]\n`);
+  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(path) });
+  expect(played?.failure?.message).toContain('no model is lent to this agent');
+});
+
 test('a rollout that resumes from its events gives the agent the conversation so far', async () => {
   const { url } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
   const [whole] = await rehearse(desk, ['reschedule-P46'], { agent: seat(pythonExample, url) });

@@ -89,7 +89,7 @@ export function differencesFrom(
       path,
       place: `${side === 'user' ? 'user: ' : ''}${showPath(path)}`,
       is: shortened(after),
-      expected: shortened(before),
+      expected: before === undefined ? 'no value' : shortened(before),
     })),
   );
 }

@@ -244,7 +244,7 @@ function deedOf(effect: Effect): string {
     case 'network':
       return 'uses the network of this machine';
     case 'unconfined':
-      return 'runs without a sandbox on a machine that has none';
+      return 'runs without a sandbox if the machine has none';
     default:
       return effect satisfies never;
   }

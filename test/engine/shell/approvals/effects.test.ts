@@ -165,6 +165,6 @@ test('a domain with code has an effect only without a sandbox', () => {
   writeFileSync(join(folder, 'tools.ts'), '');
   expect(effectsOf(plain).effects).toEqual([]);
   expect(describeEffects(effectsOf(plain, false))).toEqual([
-    'code of the domain runs without a sandbox on a machine that has none',
+    'code of the domain runs without a sandbox if the machine has none',
   ]);
 });
