@@ -1,8 +1,10 @@
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { RecordingsCompared } from '../../src/cli/compare/recordings.ts';
+import { type RecordingsCompared, recordingsCompared } from '../../src/cli/compare/recordings.ts';
 import type { RunsCompared } from '../../src/cli/compare/runs.ts';
+import { recordingsText } from '../../src/cli/compare/text.ts';
+import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -12,8 +14,9 @@ const task = 'lamp-variant.0.traj.jsonl';
 
 beforeAll(async () => {
   const tasks = ['--tasks', 'lamp-variant,wrong-card', '--trials', '2'];
-  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'gold', '--out', gold);
-  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'scripted', '--out', scripted);
+  const domain = withEmptyScripts('wrong-card');
+  await rehearsal('eval', domain, ...tasks, '--agent', 'gold', '--out', gold);
+  await rehearsal('eval', domain, ...tasks, '--agent', 'scripted', '--out', scripted);
   await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', '--agent', 'gold', '--out', desk);
 });
 

@@ -43,9 +43,9 @@ import {
   idsInFile,
   openDomain,
   readRolloutOptions,
+  requireScripts,
   rolloutOptions,
   throwIfTooMany,
-  warnWithoutScript,
 } from '../options/rolloutOptions.ts';
 import { reportText } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
@@ -114,6 +114,9 @@ async function evaluateDomain(domain: LoadedDomain, given: Options, io: Io): Pro
 
 async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Options, io: Io): Promise<ExitCode> {
   expectToGoOn(plan.folder, domain, plan);
+  const { ofTask } = fitnessOf(domain);
+  const fit = plan.tasks.filter((task) => ofTask(task).length === 0);
+  requireScripts(fit, plan);
   const results = await rollOut(plan, given, io, domain);
   const record = readRun(plan.folder);
   if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
@@ -179,7 +182,6 @@ async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain)
     io.err(
       `warning: ${seatName(plan.user)} plays the user here and in training, so what a model learned about this user looks like success. Name one for each purpose: user: { train, evaluate } in domain.yaml, or --user\n`,
     );
-  warnWithoutScript(plan.tasks, plan, io);
   const isQuiet = given.json === true;
   const line = statusLine(io);
   const lines = given.stream && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;

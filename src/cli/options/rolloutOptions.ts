@@ -11,6 +11,7 @@ import {
 } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
@@ -223,11 +224,13 @@ export function readRolloutOptions(given: GivenRollout, domain: LoadedDomain, io
   };
 }
 
-/** Warns of tasks that a scripted seat cannot play, because they have no turns for it: it ends them at its first turn. */
-export function warnWithoutScript(
+/**
+ * Throws a `UsageError` for tasks without turns for a scripted seat. Such a rollout ends at the first turn of that seat,
+ * and its result says nothing about an agent.
+ */
+export function requireScripts(
   tasks: readonly Task[],
   seats: { readonly agent: SeatSpec; readonly user: SeatSpec },
-  { err }: Pick<Io, 'err'>,
 ): void {
   for (const [role, key, isScripted] of [
     ['agent', 'script', ({ script }: Task) => script !== undefined],
@@ -235,10 +238,11 @@ export function warnWithoutScript(
   ] as const) {
     const lacking = seats[role].type === 'scripted' ? tasks.filter((task) => !isScripted(task)) : [];
     if (lacking.length === 0) continue;
-    const names = someOf(lacking.map(({ id }) => id));
-    err(
-      `warning: The scripted ${role} says nothing in ${lacking.length} of ${tasks.length} tasks, because they have no \`${key}\`: ${names}. ` +
-        `Their reward says nothing about an agent. Write the turns, or choose another seat with --${role}.\n`,
+    const written = tasks.filter(isScripted).map(({ id }) => id);
+    const others = written.length === 0 ? '' : `, choose tasks that have it (${someOf(written)})`;
+    throw new UsageError(
+      `the scripted ${role} cannot play ${lacking.length} of ${counted(tasks.length, 'task')}, because they have no \`${key}\`: ` +
+        `${someOf(lacking.map(({ id }) => id))}. Write the turns${others}, or choose another seat with --${role}`,
     );
   }
 }

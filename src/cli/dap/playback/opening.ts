@@ -18,6 +18,7 @@ import { hasRun, requireOutFolder } from '../../options/outFolder.ts';
 import {
   chosenSeat,
   rateLimitOf,
+  requireScripts,
   settledModel,
   taskNamed,
   timesOf,
@@ -65,6 +66,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const seatOf = seatsOf(configuration, domain, host.checkpoint.environment);
   const agent = seatOf('agent', configuration.agent, task.agent ?? domain.file.agent);
   const user = seatOf('user', configuration.user, userSeatFor(domain.file, basis));
+  requireScripts([task], { agent, user });
   const forkAgent = configuration.forkAgent
     ? seatOf('agent', configuration.forkAgent)
     : agent.type === 'scripted'
