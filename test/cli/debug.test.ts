@@ -59,6 +59,18 @@ test('a whole session: start, break, step, back, edit, fork, why, continue, rewa
   await expect(out).toMatchFileSnapshot('golden/debug.txt');
 });
 
+test('the run of a session describes its tools as run does, so its metrics are the same', async () => {
+  const [session, run] = [fresh(), fresh()];
+  await rehearsal('debug', ...task, '--out', session, '--script', scriptOf('delete all', 'continue'));
+  await rehearsal('run', ...task, '--out', run);
+  const toolsIn = async (folder: string) => {
+    const { run: about, metrics } = JSON.parse((await rehearsal('report', folder, '--json')).out);
+    return [about.tools, metrics.tools];
+  };
+  expect(await toolsIn(session)).toEqual(await toolsIn(run));
+  expect((await toolsIn(run))[0]).not.toEqual([]);
+});
+
 test('the call that a rule is checked on can be printed', async () => {
   const { out } = await debugged(['break rule confirm-before-write', 'continue', 'print tool', 'print args.order_id']);
   expect(out).toMatch(/^"change_item"$[\s\S]*^"W1138"$/m);

@@ -86,13 +86,15 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const key = signingKey();
   const planned = [rolloutName(task, trial)];
   const seats = { agent, user, ...asked };
-  const open = openRun(run, domain, { seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...priced });
-  debuggee.onClosed = (recording, closed) => {
-    const receipt = receiptOfClosed(debuggee.domain, recording, closed);
-    if (receipt) open.receive(receipt);
-    if (receipt) open.finish();
-  };
   try {
+    const open = openRun(run, await debuggee.openedDomain(), {
+      ...{ seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...priced },
+    });
+    debuggee.onClosed = (recording, closed) => {
+      const receipt = receiptOfClosed(debuggee.domain, recording, closed);
+      if (receipt) open.receive(receipt);
+      if (receipt) open.finish();
+    };
     await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
   } catch (error) {
     await debuggee.close();
