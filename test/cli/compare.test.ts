@@ -206,6 +206,21 @@ describe('recordings', () => {
     expect(same.out).toContain('both ended with the same database');
   });
 
+  test('a violation is in the words of the policy', async () => {
+    const { out } = await rehearsal('compare', join(gold, task), join(scripted, task));
+    expect(out).toContain('the conversation was handed over, against the rule: "Transfer to a human');
+    expect(out).not.toContain('although this does not hold');
+  });
+
+  test('a terminal that is too narrow for two columns has them below each other', () => {
+    const found = recordingsCompared([join(gold, task), join(scripted, task)], undefined);
+    const [wide, narrow] = [recordingsText(found, 200), recordingsText(found, 80)];
+    expect(wide).toMatch(/^ {2}\| +15 agent: .* 15 agent: /m);
+    expect(narrow).toMatch(/^ {2}\| A 15 agent: .*\n {2}\| B 15 agent: /m);
+    const rows = narrow.split('\n').filter((line) => line.startsWith('  ') && !line.startsWith('   '));
+    expect(rows.filter(({ length }) => length > 80)).toEqual([]);
+  });
+
   test('of two domains, and of an unknown domain, the report says why no end states are shown', async () => {
     const other = await compared<RecordingsCompared>(join(gold, task), join(desk, 'reschedule-P46.0.traj.jsonl'));
     expect(other.settings).toContain('domain: order-desk and parcel-desk');
