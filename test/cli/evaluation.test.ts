@@ -274,7 +274,8 @@ test('a cancelled run keeps finished rollouts, and resumes', async () => {
 
 test('the report of a run, for a terminal, as JSON, as JUnit and as a page', async () => {
   const run = folder();
-  await evaluated(run, '--tasks', 'lamp-variant,mistaken-order', '--agent', 'scripted');
+  const desk = withEmptyScripts('mistaken-order');
+  await evaluatedOn(desk, run, '--tasks', 'lamp-variant,mistaken-order', '--agent', 'scripted');
   const [html, xml] = [`${run}.html`, `${run}.xml`];
   const { code, out } = await rehearsal('report', run, '--html', html, '--junit', xml);
   expect(code).toBe(0);

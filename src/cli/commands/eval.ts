@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
@@ -246,6 +247,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
     io.out(reportText(record, metrics));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
     if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
+    io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));
   }
   if (uncounted() > 0 && !isUncountable())
     io.err(`${counted(uncounted(), 'answer')} reported no tokens, so the number of tokens and the cost are too low\n`);
@@ -266,6 +268,13 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
   io.err(`${why}: ${done} of ${planned} rollouts are finished. Resume with --out ${plan.folder}\n`);
   return 2;
+}
+
+/** Returns the commands that show more of a run. */
+function nextSteps(run: string, hasFailed: boolean, { cwd }: Io): string {
+  const folder = shellWord(relative(cwd, run) || '.');
+  const explain = hasFailed ? `explain its failures: npx rehearsal explain ${folder}\n` : '';
+  return `${explain}write a page about it: npx rehearsal report ${folder} --html report.html\n`;
 }
 
 function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): LoadedDomain['tasks'] {
