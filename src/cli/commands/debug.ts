@@ -4,13 +4,14 @@ import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { Fault, messageOf, personGone } from '../../engine/shell/files/fault.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
-import { isRecording } from '../../engine/shell/records/recordingName.ts';
+import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import type { TerminalOptions, TypedLine } from '../dap/terminal/session.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { readSettings, settingOptions } from '../options/modelSettings.ts';
 import { flag, fromZero, keysOf, type OptionValues, text } from '../options/option.ts';
 import { requireRecording } from '../options/requireRecording.ts';
 import {
+  agentSeats,
   basis,
   openDomain,
   rateLimitWait,
