@@ -47,6 +47,10 @@ export const runFolder = text(
   'where recordings go: a new or an empty folder, or that of a run to continue (default: a new folder in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
 );
 
+/** The seats that completion offers: those without a name of a model or a file. */
+export const agentSeats = ['gold', 'scripted', 'human'];
+export const userSeats = ['agenda', 'scripted', 'human'];
+
 /**
  * Options that every command shares which runs rollouts.
  * @param agent whose seat is the default of --agent
@@ -55,8 +59,13 @@ export const rolloutOptions = (agent: string) => ({
   agent: text(
     'SEAT',
     `gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training run, served meanwhile), or agent:FILE, a custom agent (default: ${agent}). With human you type each turn as a line; /help lists the commands`,
+    agentSeats,
   ),
-  user: text('SEAT', "agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's for the basis)"),
+  user: text(
+    'SEAT',
+    "agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's for the basis)",
+    userSeats,
+  ),
   judge: text('SEAT', 'openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: none)'),
   seed,
   basis: basis('evaluate'),
