@@ -259,6 +259,7 @@ export function processIo(): Io {
     out: writerTo(process.stdout),
     err: writerTo(process.stderr),
     terminal: process.stdout.isTTY === true,
+    columns: process.stdout.columns,
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     cwd: process.cwd(),
     environment: process.env,

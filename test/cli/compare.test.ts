@@ -1,8 +1,10 @@
 import { appendFileSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { RecordingsCompared } from '../../src/cli/compare/recordings.ts';
+import { type RecordingsCompared, recordingsCompared } from '../../src/cli/compare/recordings.ts';
 import type { RunsCompared } from '../../src/cli/compare/runs.ts';
+import { recordingsText } from '../../src/cli/compare/text.ts';
+import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -12,8 +14,9 @@ const task = 'lamp-variant.0.traj.jsonl';
 
 beforeAll(async () => {
   const tasks = ['--tasks', 'lamp-variant,wrong-card', '--trials', '2'];
-  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'gold', '--out', gold);
-  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'scripted', '--out', scripted);
+  const domain = withEmptyScripts('wrong-card');
+  await rehearsal('eval', domain, ...tasks, '--agent', 'gold', '--out', gold);
+  await rehearsal('eval', domain, ...tasks, '--agent', 'scripted', '--out', scripted);
   await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', '--agent', 'gold', '--out', desk);
 });
 
@@ -201,6 +204,21 @@ describe('recordings', () => {
     const same = await rehearsal('compare', join(gold, task), join(gold, task));
     expect(same.out).toContain('they are identical');
     expect(same.out).toContain('both ended with the same database');
+  });
+
+  test('a violation is in the words of the policy', async () => {
+    const { out } = await rehearsal('compare', join(gold, task), join(scripted, task));
+    expect(out).toContain('the conversation was handed over, against the rule: "Transfer to a human');
+    expect(out).not.toContain('although this does not hold');
+  });
+
+  test('a terminal that is too narrow for two columns has them below each other', () => {
+    const found = recordingsCompared([join(gold, task), join(scripted, task)], undefined);
+    const [wide, narrow] = [recordingsText(found, 200), recordingsText(found, 80)];
+    expect(wide).toMatch(/^ {2}\| +15 agent: .* 15 agent: /m);
+    expect(narrow).toMatch(/^ {2}\| A 15 agent: .*\n {2}\| B 15 agent: /m);
+    const rows = narrow.split('\n').filter((line) => line.startsWith('  ') && !line.startsWith('   '));
+    expect(rows.filter(({ length }) => length > 80)).toEqual([]);
   });
 
   test('of two domains, and of an unknown domain, the report says why no end states are shown', async () => {

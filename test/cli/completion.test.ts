@@ -29,6 +29,11 @@ test.each([
   ],
   [['rehearsal', 'doctor', '--only', 'to'], ['tool\\ simulator']],
   [['rehearsal', 'train', 'g'], ['grpo']],
+  [
+    ['rehearsal', 'run', 'desk', 'lamp', '--agent', ''],
+    ['gold', 'scripted', 'human'],
+  ],
+  [['rehearsal', 'debug', 'desk', 'lamp', '--user', 'ag'], ['agenda']],
   [['rehearsal', 'train', 'sft', '--profile', 'g'], ['gpu']],
   [['rehearsal', 'new', 'y', '--template', 's'], ['support-desk']],
   [['rehearsal', 'new', 'z', '--sample', 'o'], ['order-desk']],

@@ -28,7 +28,7 @@ function scriptOf(...lines: readonly string[]): string {
 async function debugged(lines: readonly string[], ...options: readonly string[]): Promise<Printed> {
   const out = fresh();
   const printed = await rehearsal('debug', ...task, '--out', out, ...options, '--script', scriptOf(...lines));
-  return { ...printed, out: printed.out.replace(/\S*recording \S*\/(?=[^/]+$)/, 'recording RUN/') };
+  return { ...printed, out: printed.out.replace(/^recording \S*\/(?=[^/\s]+$)/gm, 'recording RUN/') };
 }
 
 /** Types lines as a person does. After the last one the input ends. */
@@ -57,6 +57,18 @@ test('a whole session: start, break, step, back, edit, fork, why, continue, rewa
   ]);
   expect([code, err]).toEqual([0, '']);
   await expect(out).toMatchFileSnapshot('golden/debug.txt');
+});
+
+test('the run of a session describes its tools as run does, so its metrics are the same', async () => {
+  const [session, run] = [fresh(), fresh()];
+  await rehearsal('debug', ...task, '--out', session, '--script', scriptOf('delete all', 'continue'));
+  await rehearsal('run', ...task, '--out', run);
+  const toolsIn = async (folder: string) => {
+    const { run: about, metrics } = JSON.parse((await rehearsal('report', folder, '--json')).out);
+    return [about.tools, metrics.tools];
+  };
+  expect(await toolsIn(session)).toEqual(await toolsIn(run));
+  expect((await toolsIn(run))[0]).not.toEqual([]);
 });
 
 test('the call that a rule is checked on can be printed', async () => {
@@ -203,7 +215,11 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
     /no rule "confirm-before-wirte" in this domain\. Did you mean confirm-before-write\?/,
   ],
   ['break tool get_ordr', /no tool "get_ordr" in this domain\. Did you mean get_order\?/],
-  ['break turn soon', /"turn:soon" is not a breakpoint/],
+  ['break turn soon', /"turn soon" is not a breakpoint: write break turn N/],
+  ['step 3', /step takes no argument, so "3" means nothing/],
+  ['st', /"st" may be step or stop\. Type more of it/],
+  ['edit mesage Hello', /there is no edit mesage\. Did you mean edit message\?/],
+  ['print db.orders.W1138.statu', /there is no db\.orders\.W1138\.statu at step 0\. Did you mean status\?/],
   ['break row ordrs/W1138', /there is no table "ordrs" in db\. Did you mean orders\?/],
   ['break tool get_order if turn >', /"turn >" is not an expression/],
   ['delete', /write delete and a number, a name or all:\n {2}violation/],
@@ -243,6 +259,15 @@ test.each(sampled(mistakes, 14))(
     expect(out).not.toContain('> print turn');
   },
 );
+
+test('a turn that is not reached, a command that is not whole and an edit without a call have an answer', async () => {
+  const { out, err } = await typed(['s', 's', 'edit argument variant = brass', 'cont', 'delete all', 'turn 99', 'c']);
+  expect(out).toContain('stopped: rule confirm-before-write violated');
+  expect(out).toMatch(/^there is no turn 99: the rollout ended in turn 7$/m);
+  expect(err).toMatch(/^the last message makes no call\./m);
+  expect(out).toContain('\nThe rollout is at its end, so the session ends.\n');
+  expect(out).toMatch(/\nTo open it again: npx rehearsal debug \S+lamp-variant\.0\.traj\.jsonl\n$/);
+});
 
 inFullSuite('a command after the end of the session fails; of the rollout it does not', async () => {
   const { code, err } = await debugged(['delete all', 'continue', 'back', 'continue', 'continue', 'print turn']);
@@ -284,7 +309,7 @@ test('a person types commands, gets error messages, and ends the session with th
   expect(new Set(asked)).toEqual(new Set(['debug> ']));
   expect(out).toMatch(/ {2}break, b \[KIND NAME \[if EXPR\]\] +sets a breakpoint; without arguments, lists them/);
   expect(out).toMatch(/As in the Debug Console:\nExpressions: .*\/take user /s);
-  expect(out).toMatch(/\nrecording \S+lamp-variant\.0\.traj\.jsonl\n$/);
+  expect(out).toMatch(/\nrecording \S+lamp-variant\.0\.traj\.jsonl\nTo open it again: /);
 });
 
 test('in the turn of a person plain text is a message, and only a line that begins with / is a command', async () => {
@@ -300,6 +325,7 @@ test('in the turn of a person plain text is a message, and only a line that begi
   ];
   const { code, out, err, asked } = await typed(lines, '--agent', 'gold', '--user', 'human');
   expect(code).toBe(0);
+  expect(out).toContain('A line is your message. Commands begin with /, such as /where');
   expect(out).toContain('user      quit please');
   expect(out).toMatch(/\n\d+\nstep \d+/);
   expect(err).toBe('the user makes no calls: type what the user says\n');

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { transcriptOf } from '../../src/cli/terminal/transcript.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -13,8 +14,9 @@ const files = (run: string) =>
   readdirSync(run)
     .sort()
     .map((name) => [name, readFileSync(join(run, name), 'utf8')] as const);
-const evaluated = (run: string, ...more: readonly string[]) =>
-  rehearsal('eval', 'domains/order-desk', '--agent', 'gold', '--out', run, ...more);
+const evaluated = (run: string, ...more: readonly string[]) => evaluatedOn('domains/order-desk', run, ...more);
+const evaluatedOn = (domain: string, run: string, ...more: readonly string[]) =>
+  rehearsal('eval', domain, '--agent', 'gold', '--out', run, ...more);
 
 type Answer = {
   readonly folder: string;
@@ -53,14 +55,25 @@ test.each([
 });
 
 test('a gate that is missed says by how much, one line each, and exits with 1', async () => {
+  const desk = withEmptyScripts('mistaken-order');
   const scripted = ['--tasks', 'lamp-variant,mistaken-order', '--agent', 'scripted'];
-  const { code, out } = await evaluated(folder(), ...scripted, '--gate', 'reward>=0.8,violations<=0.6,pass^1>0.2');
+  const { code, out } = await evaluatedOn(
+    desk,
+    folder(),
+    ...scripted,
+    '--gate',
+    'reward>=0.8,violations<=0.6,pass^1>0.2',
+  );
   expect(code).toBe(1);
   expect(out.match(/^gate missed: .*$/gm)).toEqual([
     'gate missed: reward is 0, the gate wants >= 0.8',
     'gate missed: pass^1 is 0, the gate wants > 0.2',
   ]);
+  expect(out).toMatch(
+    /\nexplain its failures: npx rehearsal explain \S+\nwrite a page about it: npx rehearsal report \S+ --html report\.html\n$/,
+  );
   const held = await evaluated(folder(), '--tasks', 'lamp-variant', '--gate', 'reward>=1,pass^1>=1');
+  expect(held.out).not.toContain('explain its failures');
   expect([held.code, held.out.match(/^gate held: .*$/gm)]).toEqual([
     0,
     ['gate held: reward is 1, the gate wants >= 1', 'gate held: pass^1 is 1, the gate wants >= 1'],
@@ -262,7 +275,8 @@ test('a cancelled run keeps finished rollouts, and resumes', async () => {
 
 test('the report of a run, for a terminal, as JSON, as JUnit and as a page', async () => {
   const run = folder();
-  await evaluated(run, '--tasks', 'lamp-variant,mistaken-order', '--agent', 'scripted');
+  const desk = withEmptyScripts('mistaken-order');
+  await evaluatedOn(desk, run, '--tasks', 'lamp-variant,mistaken-order', '--agent', 'scripted');
   const [html, xml] = [`${run}.html`, `${run}.xml`];
   const { code, out } = await rehearsal('report', run, '--html', html, '--junit', xml);
   expect(code).toBe(0);

@@ -2,6 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { openRecording, readRecording } from '../../src/engine/shell/records/recording.ts';
+import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -48,7 +49,7 @@ test('an expression that decides the reward is replaced in the first line, too',
 inFullSuite('a run is explained by the first failed trial of each failed task', async () => {
   const folder = join(root, 'runs');
   const tasks = ['--tasks', 'lamp-variant,mistaken-order', '--trials', '2'];
-  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'scripted', '--out', folder);
+  await rehearsal('eval', withEmptyScripts('mistaken-order'), ...tasks, '--agent', 'scripted', '--out', folder);
   const { code, out } = await rehearsal('explain', folder);
   expect(code).toBe(0);
   const titles = out.split('\n').filter((line) => line.includes('.traj.jsonl'));

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inFullSuite } from '../support/suite.ts';
@@ -85,15 +85,39 @@ test.each([
 });
 
 test.each([
-  [['run', 'lost-bread'], /in 1 of 1 tasks, because they have no `script`: lost-bread\./],
+  ['run', 'library-desk', ['lost-bread'], '1 of 1 task', '`script`: lost-bread. Write the turns, or choose'],
   [
-    ['eval', '--tasks', 'lost-bread,new-card'],
-    /in 2 of 2 tasks, because they have no `script`: lost-bread, new-card\./,
+    'eval',
+    'order-desk',
+    ['--tasks', 'lamp-variant,wrong-card'],
+    '1 of 2 tasks',
+    '`script`: wrong-card. Write the turns, choose tasks that have it (lamp-variant), or choose another seat',
   ],
-])('%j warns that the scripted agent has no turns', async ([command = '', ...rest], warning) => {
+  ['debug', 'library-desk', ['lost-bread'], '1 of 1 task', '`script`: lost-bread. Write the turns, or choose'],
+])('%s refuses tasks without a script for the scripted agent', async (command, domain, rest, count, message) => {
   const out = join(mkdtempSync(join(scratch, 'run-')), 'run');
-  const { err } = await rehearsal(command, 'domains/library-desk', ...rest, '--agent', 'scripted', '--out', out);
-  expect(err).toMatch(warning);
+  const argv = [command, `domains/${domain}`, ...rest, '--agent', 'scripted', '--out', out];
+  const { code, err } = await rehearsal(...argv);
+  expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  expect(err).toContain(`the scripted agent cannot play ${count}, because they have no`);
+  expect(existsSync(out)).toBe(false);
+});
+
+test('a wrong path or a missing name has a message that names the right one', async () => {
+  const folder = mkdtempSync(join(scratch, 'desk-'));
+  cpSync('domains/order-desk', folder, { recursive: true });
+  const run = join(folder, '.rehearsal', 'runs', '20260101-000000-desk');
+  await rehearsal('run', folder, 'lamp-variant', '--agent', 'scripted', '--out', run);
+  const recording = join(run, 'lamp-variant.0.traj.jsonl');
+  writeFileSync(join(run, 'lamp-variant.0.fork-1.traj.jsonl'), readFileSync(recording));
+  const said = async (...argv: readonly string[]) => (await rehearsal(...argv)).err;
+  expect(await said('report', recording)).toContain(`is a recording. Name the folder of its run: ${run}`);
+  expect(await said('debug', run)).toContain(`name one of its recordings: ${recording}`);
+  expect(await said('explain', folder)).toMatch(/Its runs are in \S+; the newest is 20260101-000000-desk/);
+  expect(await said('report', run, '--html', join(folder, 'none/x.html'))).toMatch(/the folder \S+none does not exist/);
+  expect(await said('new', join(folder, 'new'))).toMatch(
+    /--template NAME \(.*support-desk.*\), --sample NAME \(.*order-desk/,
+  );
 });
 
 test('a run that is cancelled before it begins says so', async () => {

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/records/ledger.ts';
 import { openSidecar, readSidecar, type SidecarLine } from '../../src/engine/shell/records/recording.ts';
 import { runFileHash } from '../../src/engine/shell/records/runFile.ts';
+import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -13,7 +14,7 @@ const root = temporaryFolder('rehearsal-run-folder');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 const whole = fresh();
-const desk = 'domains/order-desk';
+const desk = withEmptyScripts('mistaken-order');
 const recording = 'lamp-variant.0.traj.jsonl';
 
 beforeAll(async () => {

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunLine } from '../../src/engine/shell/records/runLine.ts';
+import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const run = join(temporaryFolder('rehearsal'), 'run');
-const scripted = ['domains/order-desk', '--agent', 'scripted', '--tasks', 'lamp-variant,mistaken-order', '--out', run];
+const desk = withEmptyScripts('mistaken-order');
+const scripted = [desk, '--agent', 'scripted', '--tasks', 'lamp-variant,mistaken-order', '--out', run];
 
 /** Returns the lines before the last one, and the last one. */
 function read(out: string): { readonly lines: readonly RunLine[]; readonly result: Record<string, unknown> } {

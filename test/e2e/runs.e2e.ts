@@ -7,6 +7,7 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { approveDomain } from '../support/approval.ts';
+import { addEmptyScripts } from '../support/sampleDomains.ts';
 import { picture, pictured } from './support/picture.ts';
 import { newestRun } from './support/runs.ts';
 import { until } from './support/until.ts';
@@ -14,6 +15,7 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 
 /** Two runs of one domain by the command line with different agents: in the view, compared, and in progress. */
 const domain = copyDomain('order-desk');
+addEmptyScripts(domain.folder, ['wrong-card', 'mistaken-order']);
 const runs = join(domain.folder, '.rehearsal', 'runs');
 const gold = '20260101-100000-gold';
 const scripted = '20260102-100000-scripted';

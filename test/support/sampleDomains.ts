@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import type { Task } from '../../src/engine/core/domain/task.ts';
 import { type Random, randomStream } from '../../src/engine/core/values/random.ts';
 import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
+import { temporaryFolder } from './temporary.ts';
 
 const root = join(import.meta.dirname, '../../domains');
 
@@ -11,6 +12,24 @@ const root = join(import.meta.dirname, '../../domains');
 export const sampleDomains: readonly string[] = readdirSync(root).filter((name) =>
   existsSync(join(root, name, 'domain.yaml')),
 );
+
+/** Copies the sample domain order-desk, with an empty script for these tasks: the scripted agent fails at its first turn. */
+export function withEmptyScripts(...tasks: readonly string[]): string {
+  const folder = join(temporaryFolder('scripts'), 'order-desk');
+  cpSync(join(root, 'order-desk'), folder, { recursive: true });
+  addEmptyScripts(folder, tasks);
+  return folder;
+}
+
+/** Gives tasks of a domain an empty script. */
+export function addEmptyScripts(folder: string, tasks: readonly string[]): void {
+  const files = join(folder, 'tasks');
+  for (const name of readdirSync(files)) {
+    const text = readFileSync(join(files, name), 'utf8');
+    const written = text.replace(/^- id: (.+)$/gm, (line, id) => (tasks.includes(id) ? `${line}\n  script: []` : line));
+    if (written !== text) writeFileSync(join(files, name), written);
+  }
+}
 
 const variants = 3;
 

@@ -54,7 +54,7 @@ databases at the end differ, and the verdicts.
       const [first, ...others] = records;
       const texts = others.map((other, at) => {
         const pair = compared.pairs[at];
-        return first && pair ? pairText([first, other], pair) : '';
+        return first && pair ? pairText([first, other], pair, io.columns) : '';
       });
       io.out(texts.join('\n'));
     }
@@ -73,6 +73,6 @@ function compareRecordings(
     [resolve(io.cwd, one), resolve(io.cwd, other)],
     domain === undefined ? undefined : resolve(io.cwd, domain),
   );
-  io.out(isJson ? `${JSON.stringify(compared)}\n` : recordingsText(compared));
+  io.out(isJson ? `${JSON.stringify(compared)}\n` : recordingsText(compared, io.columns));
   return 0;
 }

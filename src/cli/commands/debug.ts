@@ -4,13 +4,14 @@ import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { Fault, messageOf, personGone } from '../../engine/shell/files/fault.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
-import { isRecording } from '../../engine/shell/records/recordingName.ts';
+import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import type { TerminalOptions, TypedLine } from '../dap/terminal/session.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { readSettings, settingOptions } from '../options/modelSettings.ts';
 import { flag, fromZero, keysOf, type OptionValues, text } from '../options/option.ts';
 import { requireRecording } from '../options/requireRecording.ts';
 import {
+  agentSeats,
   basis,
   openDomain,
   rateLimitWait,
@@ -20,6 +21,7 @@ import {
   taskNamed,
   timeout,
   turnCap,
+  userSeats,
 } from '../options/rolloutOptions.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
@@ -28,11 +30,12 @@ const options = {
     'FILE',
     'run the commands of a file, one a line, and end with exit code 2 when one fails; - reads them from standard input. A line that begins with # is a comment',
   ),
-  agent: text('SEAT', "as in run (default: the task's, else the domain's)"),
-  user: text('SEAT', "as in run (default: the domain's for the basis; of a recording: the one that it had)"),
+  agent: text('SEAT', "as in run (default: the task's, else the domain's)", agentSeats),
+  user: text('SEAT', "as in run (default: the domain's for the basis; of a recording: the one that it had)", userSeats),
   forkAgent: text(
     'SEAT',
     "who takes the agent's seat in a fork (default: the same, or gold where a script or a recording ends)",
+    agentSeats,
   ),
   judge: text('SEAT', 'as in run (default: none)'),
   seed,
@@ -84,7 +87,8 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
 /** `explain` takes a run; here one of its rollouts is meant. */
 function refuseRunFolder(named: string | undefined, { cwd }: Io): void {
   if (named === undefined || !existsSync(resolve(cwd, named, 'run.json'))) return;
-  const example = readdirSync(resolve(cwd, named)).find(isRecording);
+  const recordings = readdirSync(resolve(cwd, named)).filter(isRecording);
+  const example = recordings.find((each) => !isForkName(each)) ?? recordings[0];
   const advice =
     example === undefined ? 'it has no recording yet' : `name one of its recordings: ${join(named, example)}`;
   throw new UsageError(`${named} is the folder of a run; ${advice}`);

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
@@ -44,10 +45,10 @@ import {
   idsInFile,
   openDomain,
   readRolloutOptions,
+  requireScripts,
   rolloutOptions,
   tasksOf,
   throwIfTooMany,
-  warnWithoutScript,
 } from '../options/rolloutOptions.ts';
 import { reportText } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
@@ -120,6 +121,9 @@ async function evaluateDomain(domain: LoadedDomain, given: Options, io: Io): Pro
 
 async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Options, io: Io): Promise<ExitCode> {
   expectToGoOn(plan.folder, domain, plan);
+  const { ofTask } = fitnessOf(domain);
+  const fit = plan.tasks.filter((task) => ofTask(task).length === 0);
+  requireScripts(fit, plan);
   const results = await rollOut(plan, given, io, domain);
   const record = readRun(plan.folder);
   if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
@@ -191,7 +195,6 @@ async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain)
     io.err(
       `warning: ${seatName(plan.user)} plays the user here and in training, so what a model learned about this user looks like success. Name one for each purpose: user: { train, evaluate } in domain.yaml, or --user\n`,
     );
-  warnWithoutScript(plan.tasks, plan, io);
   const isQuiet = given.json === true;
   const line = statusLine(io);
   const lines = given.stream && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;
@@ -256,6 +259,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
     io.out(reportText(record, metrics));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
     if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
+    io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));
   }
   if (uncounted() > 0 && !isUncountable())
     io.err(`${counted(uncounted(), 'answer')} reported no tokens, so the number of tokens and the cost are too low\n`);
@@ -276,6 +280,13 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
   io.err(`${why}: ${done} of ${planned} rollouts are finished. Resume with --out ${plan.folder}\n`);
   return 2;
+}
+
+/** Returns the commands that show more of a run. */
+function nextSteps(run: string, hasFailed: boolean, { cwd }: Io): string {
+  const folder = shellWord(relative(cwd, run) || '.');
+  const explain = hasFailed ? `explain its failures: npx rehearsal explain ${folder}\n` : '';
+  return `${explain}write a page about it: npx rehearsal report ${folder} --html report.html\n`;
 }
 
 function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): LoadedDomain['tasks'] {

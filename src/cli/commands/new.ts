@@ -43,7 +43,7 @@ created.
     const [from, ...others] = sources.filter((name) => options[name] !== undefined);
     if (from === undefined || others.length > 0)
       throw new UsageError(
-        'name a source for the domain: --template NAME, --sample NAME, --mcp "COMMAND", --mcp-url URL, --chats FILE, --spans FILE',
+        `name a source for the domain: --template NAME (${templateNames().join(', ')}), --sample NAME (${sampleNames().join(', ')}), --mcp "COMMAND", --mcp-url URL, --chats FILE, --spans FILE`,
       );
     const { now, list: isList, sample } = options;
     if (isList && from !== 'mcp' && from !== 'mcpUrl')

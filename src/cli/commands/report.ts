@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { metricsOf } from '../../engine/core/evaluation/metrics.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
@@ -39,6 +39,7 @@ export const report: Command = defineCommand({
   options,
   run: async (options, positionals, io) => {
     const { html, junit } = options;
+    for (const file of [html, junit]) if (file) requireFolderOf(file, io);
     if (options.paper) return printPaper(options, positionals, io);
     refuseMore(positionals, 1, report);
     const record = openRunRecord(io, positionals[0]);
@@ -59,6 +60,13 @@ export const report: Command = defineCommand({
     return record.problems.length > 0 ? 1 : 0;
   },
 });
+
+/** Throws a `UsageError` where the folder of a file that is to be written does not exist. */
+function requireFolderOf(file: string, { cwd }: Io): void {
+  const folder = dirname(file);
+  if (existsSync(resolve(cwd, folder))) return;
+  throw new UsageError(`${file} cannot be written: the folder ${folder} does not exist. Make it, or name another file`);
+}
 
 /** Returns a sentence about a run that does not verify; null where it does. Its key decides whose rewards these are. */
 function unverifiedText(record: RunRecord): string | null {

@@ -21,9 +21,9 @@ import { inRunFolder } from '../options/outFolder.ts';
 import {
   openDomain,
   readRolloutOptions,
+  requireScripts,
   rolloutOptions,
   taskNamed,
-  warnWithoutScript,
 } from '../options/rolloutOptions.ts';
 import { type ExitCode, hasColours, type Io } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
@@ -77,7 +77,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
   const { folder, tasks } = plan;
   const [task] = tasks;
   expectToGoOn(folder, domain, plan);
-  warnWithoutScript(tasks, plan, io);
+  requireScripts(tasks, plan);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   const wait = modelWait((line) => io.err(`${line}\n`), io.terminal ? statusLine(io) : undefined);
   try {

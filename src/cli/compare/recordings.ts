@@ -17,6 +17,8 @@ import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Json, showPath } from '../../engine/core/values/json.ts';
 import { diffDatabases } from '../../engine/core/world/database.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { type ForkPoint, forkPointOf } from '../../engine/shell/records/forkPoint.ts';
 import {
@@ -93,16 +95,30 @@ const longestValue = 2000;
 export function recordingsCompared(paths: readonly [string, string], named: string | undefined): RecordingsCompared {
   const [one, other] = [opened(paths[0]), opened(paths[1])];
   const [first, second] = [eventsIn(one), eventsIn(other)];
+  const domains = openDomains([one, other], named);
+  const wordsOf = ({ started }: Opened) => domains.find((each) => each.domain.name === started.domain.name) ?? null;
   const violated = new Set([one, other].flatMap(({ lines }) => ruleVerdictsIn(lines).filter(isViolated).map(ruleOf)));
   return {
     type: 'recordings',
-    recordings: [described(one, violated), described(other, violated)],
+    recordings: [described(one, violated, wordsOf(one)), described(other, violated, wordsOf(other))],
     settings: settingsOf(one.started, other.started),
     fork: forkPointOf(one, other),
     divergence: firstDivergence(first, second),
     rows: alignedSteps(first, second),
     database: endStates(one, other, named),
   };
+}
+
+/** Returns the domains of recordings whose folders are known and can be read; the others have no words for a rule. */
+function openDomains(recordings: readonly Opened[], named: string | undefined): readonly LoadedDomain[] {
+  const folders = recordings.map(({ path }) => named ?? domainBeside(path) ?? '');
+  return [...new Set(folders.filter(Boolean))].flatMap((folder) => {
+    try {
+      return [openDomainAt(folder)];
+    } catch {
+      return [];
+    }
+  });
 }
 
 type Opened = ReadRecording & { readonly started: RolloutStarted };
@@ -119,10 +135,13 @@ function opened(path: string): Opened {
 
 const eventsIn = ({ lines }: ReadRecording): readonly RolloutEvent[] => lines.map(({ event }) => event);
 
-function described(recording: Opened, violated: ReadonlySet<string>): ComparedRecording {
-  const { path, lines, problems, started } = recording;
+function described(recording: Opened, violated: ReadonlySet<string>, words: LoadedDomain | null): ComparedRecording {
+  const { path, problems, started } = recording;
+  const lines = words
+    ? recording.lines.map((line) => ({ ...line, event: eventInWords(words, line.event) }))
+    : recording.lines;
   const { reward, reason, endReason, failedBy, failure, turns, calls, latency, tokens } = measureOf(
-    eventsIn(recording),
+    lines.map(({ event }) => event),
     [],
     readSidecar(sidecarPath(path)).lines,
   );

@@ -11,6 +11,10 @@ import { headline } from '../report/text.ts';
 import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
 import type { ComparedPair, Parting } from './runs.ts';
 
+/** Whether lines fit into a terminal; into a file every line fits. */
+const fits = (lines: readonly string[], columns = Number.POSITIVE_INFINITY) =>
+  lines.every(({ length }) => length <= columns);
+
 /** Rows of a conversation that are printed from where two recordings part. */
 const shownRows = 8;
 const shownDifferences = 20;
@@ -18,8 +22,9 @@ const shownDifferences = 20;
 /**
  * Returns the comparison of two runs for a terminal: how they differ, the tasks whose reward differs, and what the test
  * shows.
+ * @param columns the width of the terminal
  */
-export function pairText(runs: readonly [RunRecord, RunRecord], compared: ComparedPair): string {
+export function pairText(runs: readonly [RunRecord, RunRecord], compared: ComparedPair, columns?: number): string {
   const { tasks, difference, better, worse, p, verdict, partings } = compared;
   const rows = tasks
     .filter((task) => task.difference !== 0)
@@ -48,7 +53,7 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
       ? [`left out: ${counted(compared.onlyInOne.length, 'task')} that only one run has`]
       : []),
     '',
-    ...(rows.length > 0 ? [...tableLines({ columns: ['task', 'A', 'B', 'B - A', 'first divergence'], rows }), ''] : []),
+    ...(rows.length > 0 ? [...taskLines(rows, columns), ''] : []),
     `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts are identical`,
     `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${estimateText(difference, tasks.length)}`,
     verdict === 'nothing in common'
@@ -57,6 +62,15 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     ...compared.advice,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Returns the tasks of a comparison, with each divergence in a line below them where the table is too wide. */
+function taskLines(rows: readonly (readonly string[])[], width: number | undefined): readonly string[] {
+  const columns = ['task', 'A', 'B', 'B - A', 'first divergence'];
+  const table = tableLines({ columns, rows });
+  if (fits(table, width)) return table;
+  const narrow = tableLines({ columns: columns.slice(0, -1), rows: rows.map((row) => row.slice(0, -1)) });
+  return [...narrow, ...rows.flatMap(([task, , , , parting]) => (parting ? [`  ${task}: ${parting}`] : []))];
 }
 
 function partingText({ trial, steps, what, texts }: Parting): string {
@@ -71,14 +85,16 @@ export function estimateText({ value, low, high }: Estimate, tasks: number): str
 
 const cell = (reward: number, trials: number) => `${reward.toFixed(2)} (${counted(trials, 'trial')})`;
 
-/** Two recordings for a terminal: where they part, what each did then, how they ended. */
-export function recordingsText(compared: RecordingsCompared): string {
+/**
+ * Two recordings for a terminal: where they part, what each did then, how they ended.
+ * @param columns the width of the terminal
+ */
+export function recordingsText(compared: RecordingsCompared, columns?: number): string {
   const { recordings, settings, fork, divergence, rows, database } = compared;
   const [first, second] = recordings;
   const from = rows.findIndex(({ isAlike }) => !isAlike);
   const shown = from < 0 ? [] : rows.slice(from, from + shownRows);
   const more = from < 0 ? 0 : rows.length - from - shown.length;
-  const said = (side: AlignedSide | null) => (side ? `${side.n} ${side.what}: ${lineExcerpt(side.text, 60)}` : '');
   const lines = [
     `A  ${recordingLine(first)}`,
     `B  ${recordingLine(second)}`,
@@ -87,23 +103,32 @@ export function recordingsText(compared: RecordingsCompared): string {
     ...(fork ? [`both have the events up to ${fork.event} of ${fork.origin}${editsText(fork.edits)}`] : []),
     divergence ? `they diverge at ${placesOf(divergence.steps)}` : alikeText,
     ...(shown.length > 0
-      ? [
-          '',
-          ...tableLines({
-            columns: ['', 'A', 'B'],
-            rows: shown.map((row) => [row.isAlike ? '=' : '|', said(row.first), said(row.second)]),
-          }),
-          ...(more > 0 ? [`  ... and ${counted(more, 'row')} more`] : []),
-        ]
+      ? ['', ...alignedLines(shown, columns), ...(more > 0 ? [`  ... and ${counted(more, 'row')} more`] : [])]
       : []),
     '',
-    ...endText(database),
+    ...endText(database, columns),
     ...[first, second].flatMap((each, at) => verdictLines(at === 0 ? 'A' : 'B', each)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 type AlignedSide = NonNullable<RecordingsCompared['rows'][number]['first']>;
+
+const said = (side: AlignedSide | null) => (side ? `${side.n} ${side.what}: ${lineExcerpt(side.text, 60)}` : '');
+
+/** Returns the rows of two recordings side by side, or with B below A where the terminal is too narrow. */
+function alignedLines(rows: RecordingsCompared['rows'], width: number | undefined): readonly string[] {
+  const table = tableLines({
+    columns: ['', 'A', 'B'],
+    rows: rows.map((row) => [row.isAlike ? '=' : '|', said(row.first), said(row.second)]),
+  });
+  if (fits(table, width)) return table;
+  return rows.flatMap(({ isAlike, first, second }) =>
+    [first, second].flatMap((side, at) =>
+      side ? [`  ${lineExcerpt(`${isAlike ? '=' : '|'} ${at === 0 ? 'A' : 'B'} ${said(side)}`, (width ?? 0) - 2)}`] : [],
+    ),
+  );
+}
 
 const alikeText = 'they are identical';
 
@@ -119,21 +144,25 @@ function recordingLine({ path, started, measure, events }: ComparedRecording): s
   return `${basename(path)}: ${domain}, ${task}, trial ${trial}, ${agent} against ${user}, ${events} events, reward ${measure.reward ?? 'none'}`;
 }
 
-function endText({ differences, more, problem }: RecordingsCompared['database']): readonly string[] {
+function endText(
+  { differences, more, problem }: RecordingsCompared['database'],
+  columns: number | undefined,
+): readonly string[] {
   if (problem !== null) return [problem];
   if (differences.length === 0) return ['both ended with the same database'];
   const shown = differences.slice(0, shownDifferences);
   const left = differences.length - shown.length + more;
+  const rows = shown.map(({ place, first, second }) => [
+    place,
+    lineExcerpt(first ?? '-', 40),
+    lineExcerpt(second ?? '-', 40),
+  ]);
+  const table = tableLines({ columns: ['place', 'A', 'B'], rows });
   return [
     'the databases at the end',
-    ...tableLines({
-      columns: ['place', 'A', 'B'],
-      rows: shown.map(({ place, first, second }) => [
-        place,
-        lineExcerpt(first ?? '-', 40),
-        lineExcerpt(second ?? '-', 40),
-      ]),
-    }),
+    ...(fits(table, columns)
+      ? table
+      : rows.flatMap(([place, one, two]) => [`  ${place}`, `    A ${one}`, `    B ${two}`])),
     ...(left > 0 ? [`  ... and ${counted(left, 'place')} more`] : []),
   ];
 }

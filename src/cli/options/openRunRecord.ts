@@ -1,12 +1,28 @@
-import { resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { runsIn } from '../../engine/shell/files/workFolders.ts';
+import { isRecording } from '../../engine/shell/records/recordingName.ts';
 import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
 /** Reads the run of a folder that a person named. */
-export function openRunRecord(io: Io, given: string | undefined): RunRecord {
+export function openRunRecord(io: Pick<Io, 'cwd'>, given: string | undefined): RunRecord {
   if (given === undefined) throw new UsageError('name RUN_FOLDER, the folder of a run, which contains run.json');
+  if (isRecording(given))
+    throw new UsageError(`${given} is a recording. Name the folder of its run: ${dirname(given)}`);
   const record = readRun(resolve(io.cwd, given));
   if (typeof record === 'string')
-    throw new UsageError(`${given} is not the folder of a run, which contains run.json: ${record}`);
+    throw new UsageError(
+      `${given} is not the folder of a run, which contains run.json: ${record}${newestRunIn(given, io)}`,
+    );
   return record;
+}
+
+/** Returns a sentence that names the newest run in a folder with a domain or a workspace; empty without one. */
+function newestRunIn(given: string, { cwd }: Pick<Io, 'cwd'>): string {
+  const runs = runsIn(resolve(cwd, given));
+  // The name of a run begins with its time.
+  const names = existsSync(runs) ? readdirSync(runs).filter((name) => existsSync(join(runs, name, 'run.json'))) : [];
+  const newest = names.toSorted().at(-1);
+  return newest === undefined ? '' : `. Its runs are in ${relative(cwd, runs)}; the newest is ${newest}`;
 }

@@ -18,7 +18,12 @@ export const option = <Schema extends z.ZodType>(value: string, description: str
 /** An option without a value. */
 export const flag = (description: string) => z.boolean().optional().meta({ description });
 
-export const text = (value: string, description: string) => option(value, description, z.string());
+/** @param suggested values that completion offers; any other text is a value, too */
+export const text = (value: string, description: string, suggested: readonly string[] = []) =>
+  z
+    .string()
+    .optional()
+    .meta({ value, description, names: () => suggested });
 
 /** An option that can be given several times. */
 export const repeated = (value: string, description: string, schema = z.string()) =>
@@ -79,7 +84,7 @@ export type Option = {
   /** The name of its value in the help. */
   readonly value: string | undefined;
   readonly description: string;
-  /** The values that it can have, if it is one of a few. */
+  /** The values that completion offers: all of them, if it is one of a few. */
   readonly choices: readonly string[];
 };
 

@@ -11,6 +11,7 @@ import {
 } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn } from '../../engine/core/domain/taskVariant.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
@@ -47,6 +48,10 @@ export const runFolder = text(
   'where recordings go: a new or an empty folder, or that of a run to continue (default: a new folder in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
 );
 
+/** The seats that completion offers: those without a name of a model or a file. */
+export const agentSeats = ['gold', 'scripted', 'human'];
+export const userSeats = ['agenda', 'scripted', 'human'];
+
 /**
  * Options that every command shares which runs rollouts.
  * @param agent whose seat is the default of --agent
@@ -55,8 +60,13 @@ export const rolloutOptions = (agent: string) => ({
   agent: text(
     'SEAT',
     `gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training run, served meanwhile), or agent:FILE, a custom agent (default: ${agent}). With human you type each turn as a line; /help lists the commands`,
+    agentSeats,
   ),
-  user: text('SEAT', "agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's for the basis)"),
+  user: text(
+    'SEAT',
+    "agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's for the basis)",
+    userSeats,
+  ),
   judge: text('SEAT', 'openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: none)'),
   seed,
   basis: basis('evaluate'),
@@ -224,11 +234,13 @@ export function readRolloutOptions(given: GivenRollout, domain: LoadedDomain, io
   };
 }
 
-/** Warns of tasks that a scripted seat cannot play, because they have no turns for it: it ends them at its first turn. */
-export function warnWithoutScript(
+/**
+ * Throws a `UsageError` for tasks without turns for a scripted seat. Such a rollout ends at the first turn of that seat,
+ * and its result says nothing about an agent.
+ */
+export function requireScripts(
   tasks: readonly Task[],
   seats: Pick<BatchOptions, 'agent' | 'agentFor' | 'user'>,
-  { err }: Pick<Io, 'err'>,
 ): void {
   const seatOf = (role: 'agent' | 'user', task: Task) => (role === 'agent' && seats.agentFor?.(task)) || seats[role];
   for (const [role, key, isScripted] of [
@@ -237,10 +249,11 @@ export function warnWithoutScript(
   ] as const) {
     const lacking = tasks.filter((task) => seatOf(role, task).type === 'scripted' && !isScripted(task));
     if (lacking.length === 0) continue;
-    const names = someOf(lacking.map(({ id }) => id));
-    err(
-      `warning: The scripted ${role} says nothing in ${lacking.length} of ${tasks.length} tasks, because they have no \`${key}\`: ${names}. ` +
-        `Their reward says nothing about an agent. Write the turns, or choose another seat with --${role}.\n`,
+    const written = tasks.filter(isScripted).map(({ id }) => id);
+    const others = written.length === 0 ? '' : `, choose tasks that have it (${someOf(written)})`;
+    throw new UsageError(
+      `the scripted ${role} cannot play ${lacking.length} of ${counted(tasks.length, 'task')}, because they have no \`${key}\`: ` +
+        `${someOf(lacking.map(({ id }) => id))}. Write the turns${others}, or choose another seat with --${role}`,
     );
   }
 }

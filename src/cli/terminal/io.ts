@@ -7,6 +7,8 @@ export type Io = {
   readonly err: (text: string) => void;
   /** The status line is for terminals only, and so are colours; see `hasColours`. */
   readonly terminal: boolean;
+  /** The width of the terminal; undefined where the output is not one. */
+  readonly columns?: number | undefined;
   /** Whether a person can be asked a question: the input and the prompts are those of a terminal. */
   readonly interactive: boolean;
   readonly cwd: string;

@@ -159,9 +159,12 @@ function failureText({ message, file, line: at }: Failure): string {
   return file === undefined ? message : beforeLastOutput(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
 }
 
-/** One line for what held together, one for each violation. */
+/** One line for what held together, one for each violated rule: several checks may find it violated. */
 function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
-  const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
+  const violated = Map.groupBy(
+    verdicts.filter(({ verdict }) => verdict === 'violated'),
+    ({ rule }) => rule,
+  );
   const held = rulesThat('held', verdicts);
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
@@ -170,10 +173,10 @@ function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verd
       ...line('rule', `${rule} unknown${gate ? '' : ' (does not change the reward)'}: ${reason}`),
       rule,
     })),
-    ...violated.map(({ rule, gate, reason }) => ({
-      ...line('violation', `${rule}${gate ? ' (makes the reward 0)' : ''}: ${reason}`),
-      rule,
-    })),
+    ...[...violated].map(([rule, own]) => {
+      const gated = own.some(({ gate }) => gate) ? ' (makes the reward 0)' : '';
+      return { ...line('violation', `${rule}${gated}: ${own.map(({ reason }) => reason).join('; ')}`), rule };
+    }),
   ];
 }
 

@@ -12,6 +12,7 @@ import {
   runFoldersIn,
 } from '../../../src/extension/runs/runFolder.ts';
 import { fileOf, rechained } from '../../support/recordLines.ts';
+import { withEmptyScripts } from '../../support/sampleDomains.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
@@ -21,8 +22,9 @@ const scripted = join(root, '20260101-000000-order-desk');
 
 beforeAll(async () => {
   const options = ['--tasks', 'lamp-variant,wrong-card', '--trials', '2'];
-  await rehearsal('eval', 'domains/order-desk', ...options, '--agent', 'gold', '--out', gold);
-  await rehearsal('eval', 'domains/order-desk', ...options, '--agent', 'scripted', '--out', scripted);
+  const domain = withEmptyScripts('wrong-card');
+  await rehearsal('eval', domain, ...options, '--agent', 'gold', '--out', gold);
+  await rehearsal('eval', domain, ...options, '--agent', 'scripted', '--out', scripted);
 });
 
 /** Copies the run, so that a test may change it. */

@@ -18,6 +18,7 @@ import { hasRun, requireOutFolder } from '../../options/outFolder.ts';
 import {
   chosenSeat,
   rateLimitOf,
+  requireScripts,
   settledModel,
   taskNamed,
   timesOf,
@@ -65,6 +66,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const seatOf = seatsOf(configuration, domain, host.checkpoint.environment);
   const agent = seatOf('agent', configuration.agent, task.agent ?? domain.file.agent);
   const user = seatOf('user', configuration.user, userSeatFor(domain.file, basis));
+  requireScripts([task], { agent, user });
   const forkAgent = configuration.forkAgent
     ? seatOf('agent', configuration.forkAgent)
     : agent.type === 'scripted'
@@ -84,13 +86,15 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const key = signingKey();
   const planned = [rolloutName(task, trial)];
   const seats = { agent, user, ...asked };
-  const open = openRun(run, domain, { seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...priced });
-  debuggee.onClosed = (recording, closed) => {
-    const receipt = receiptOfClosed(debuggee.domain, recording, closed);
-    if (receipt) open.receive(receipt);
-    if (receipt) open.finish();
-  };
   try {
+    const open = openRun(run, await debuggee.openedDomain(), {
+      ...{ seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...priced },
+    });
+    debuggee.onClosed = (recording, closed) => {
+      const receipt = receiptOfClosed(debuggee.domain, recording, closed);
+      if (receipt) open.receive(receipt);
+      if (receipt) open.finish();
+    };
     await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
   } catch (error) {
     await debuggee.close();

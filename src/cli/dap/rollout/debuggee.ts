@@ -370,6 +370,11 @@ export class Debuggee {
     }
   }
 
+  /** Returns the domain with its tools as they describe themselves. Throws what keeps its code from starting. */
+  async openedDomain(): Promise<LoadedDomain> {
+    return (await this.#runtime.open()).loaded;
+  }
+
   /** Waits until the tools of the domain are described, or says why they can't be. */
   describe(): Promise<string | null> {
     return this.#runtime.open().then(

@@ -105,6 +105,22 @@ A command may begin with /. While you play a seat, a line without / is your mess
 
 const quiet = new Set(['/help', '/why', '/request']);
 
+const allNames: readonly string[] = [
+  ...new Set([
+    ...commands.flatMap(({ names: [first] }) => first ?? []),
+    ...consoleCommands.map((each) => each.slice(1)),
+  ]),
+];
+
+/** Returns the only command that begins with some letters; the letters themselves where they are a name. */
+function wholeName(name: string): string {
+  if (commands.some(({ names }) => names.includes(name))) return name;
+  const meant = allNames.filter((each) => name !== '' && each.startsWith(name));
+  if (meant.length > 1 && !meant.includes(name))
+    throw new UsageError(`"${name}" may be ${meant.join(' or ')}. Type more of it`);
+  return meant.length === 1 ? (meant[0] ?? name) : name;
+}
+
 /**
  * Runs a typed line. Throws a `UsageError` if it cannot run.
  * @param awaited the seat whose turn a person must take; plain text is that turn
@@ -112,16 +128,16 @@ const quiet = new Set(['/help', '/why', '/request']);
 export async function performLine(session: Session, line: string, awaited: string | null): Promise<void> {
   if (awaited !== null && !line.startsWith('/')) return session.type(line, true);
   const [, name = '', text = ''] = /^\/?(\S*)\s*(.*)$/s.exec(line) ?? [];
-  const command = commands.find(({ names }) => names.includes(name));
-  if (command) return command.run(session, text.trim());
-  const typed = consoleCommands.find((each) => each === `/${name}`);
-  if (!typed) {
-    const names = [
-      ...commands.flatMap(({ names: [first] }) => first ?? []),
-      ...consoleCommands.map((each) => each.slice(1)),
-    ];
-    throw new UsageError(`there is no command "${name}". ${didYouMean(name, names, 'help lists the commands')}`);
+  const whole = wholeName(name);
+  const command = commands.find(({ names }) => names.includes(whole));
+  if (command) {
+    if (command.takes === undefined && text.trim() !== '')
+      throw new UsageError(`${whole} takes no argument, so "${text.trim()}" means nothing. Type ${whole} alone`);
+    return command.run(session, text.trim());
   }
+  const typed = consoleCommands.find((each) => each === `/${whole}`);
+  if (!typed)
+    throw new UsageError(`there is no command "${name}". ${didYouMean(name, allNames, 'help lists the commands')}`);
   return session.type(`${typed} ${text}`.trim(), !quiet.has(typed));
 }
 

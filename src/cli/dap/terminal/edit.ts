@@ -32,12 +32,18 @@ export async function parseEdit(client: InProcessClient, text: string): Promise<
     if (name === '' || value === '')
       throw new UsageError(`write edit ${kind} ${kind === 'row' ? 'TABLE/ID/FIELD' : 'NAME'} = VALUE`);
     if (kind === 'row') return { expression: await rowExpression(client, name), value };
-    const given = `messages[${await lastSpoken(client)}].toolCalls[0].arguments`;
+    const last = `messages[${await lastSpoken(client)}]`;
+    if ((await namesIn(client, `${last}.toolCalls`)).length === 0)
+      throw new UsageError('the last message makes no call. Go to the step at which one is made, with step or back');
+    const given = `${last}.toolCalls[0].arguments`;
     await throwIfMisspelt(client, given, name);
     return { expression: `${given}.${name}`, value };
   }
   const assignment = assignmentIn(text);
   if (assignment) return assignment;
+  const meant = nearest(kind, ['message', 'argument', 'row']);
+  if (meant !== undefined && meant !== kind)
+    throw new UsageError(`there is no edit ${kind}. Did you mean edit ${meant}?`);
   throw new UsageError(
     'write edit message TEXT, edit argument NAME = VALUE, edit row TABLE/ID/FIELD = VALUE, or edit EXPRESSION = VALUE',
   );

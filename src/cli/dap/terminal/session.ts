@@ -3,6 +3,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../../engine/core/text/terminalText.ts';
 import { didYouMean } from '../../../engine/shell/source/nearest.ts';
 import { hasColours, type Io, UsageError } from '../../terminal/io.ts';
+import { shellWord } from '../../terminal/shellWord.ts';
 import type { SessionOptions } from '../adapter.ts';
 import { TerminalBreakpoints } from './breakpoints.ts';
 import { performLine } from './commands.ts';
@@ -47,6 +48,10 @@ export class TerminalSession {
   #awaited: string | null = null;
   #hasLeft = false;
   #isOver = false;
+  /** Whether the session has shown what can be typed in the turn of a seat. */
+  #hasPlayed = false;
+  /** The recordings at which the session stopped. */
+  readonly #left = new Set<string>();
   /** Whether a place is printed behind each line: a chain of evidence has one for what it is about. */
   #showsPlaces = false;
   /** The error that refused the session. It has more than its message: a question to the person, or a place in a file. */
@@ -101,7 +106,11 @@ export class TerminalSession {
       if (this.#isOver && line.at === undefined) break;
     }
     const { path } = await this.#stand();
-    this.say('end', `recording ${relative(this.#io.cwd, path)}`, { path });
+    for (const left of this.#left) if (left !== path) this.say('answer', `recording ${relative(this.#io.cwd, left)}`);
+    const shown = relative(this.#io.cwd, path);
+    this.say('end', `recording ${shown}`, { path });
+    if (this.#io.interactive && !this.#options.json)
+      this.say('command', `To open it again: npx rehearsal debug ${shellWord(shown)}`);
   }
 
   /** Ends the session after the command that calls it. */
@@ -169,9 +178,17 @@ export class TerminalSession {
     try {
       if (moves) await this.move(evaluate, isTurn);
       else await evaluate();
+      await this.#sayMissed(Number(/^\/turn (\d+)$/.exec(expression)?.[1] ?? 0));
     } finally {
       this.#showsPlaces = false;
     }
+  }
+
+  /** Says that the rollout ended before a turn to which it should continue. */
+  async #sayMissed(turn: number): Promise<void> {
+    if (turn === 0 || this.#isOver || (await resultOf(this.client, 'event.type')) !== '"rewarded"') return;
+    const last = await resultOf(this.client, 'turn');
+    if (Number(last) < turn) this.say('answer', `there is no turn ${turn}: the rollout ended in turn ${last}`);
   }
 
   /** Prints the call stack. */
@@ -215,9 +232,17 @@ export class TerminalSession {
   }
 
   async #print(halt: Halt): Promise<void> {
-    if (halt.type === 'terminated') this.#isOver = true;
+    if (halt.type === 'terminated') {
+      this.#isOver = true;
+      this.say('answer', 'The rollout is at its end, so the session ends.');
+    }
+    if (halt.type === 'awaited' && this.#io.interactive && !this.#options.json && !this.#hasPlayed) {
+      this.#hasPlayed = true;
+      this.say('command', 'A line is your message. Commands begin with /, such as /where, /back and /help.');
+    }
     if (halt.type !== 'stopped') return;
-    const { step } = await this.#stand();
+    const { path, step } = await this.#stand();
+    this.#left.add(path);
     const { stackFrames } = await this.client.request<DebugProtocol.StackTraceResponse['body']>('stackTrace', {
       threadId: 1,
       levels: 1,

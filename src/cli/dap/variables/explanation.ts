@@ -16,7 +16,10 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
   const { verdicts, ruleVerdicts } = state;
-  const open = ruleVerdicts.filter(({ verdict }) => verdict !== 'held');
+  const open = Map.groupBy(
+    ruleVerdicts.filter(({ verdict }) => verdict !== 'held'),
+    ({ rule, verdict, step }) => `${verdict.padEnd(8)}  rule ${rule} at step ${step}`,
+  );
   return [
     ...headlineOf(state, domain),
     ...verdicts.map((verdict) => {
@@ -24,9 +27,13 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
       if (!isDemanding(verdict)) return `            ${verdictText(verdict)}`;
       return `  ${verdictWord(verdict).padEnd(8)}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`;
     }),
-    ...open.map(({ rule, verdict, reason, step, gate, evidence }) => {
-      const { text, quote } = reasonInWords(domain, rule, reason);
-      return `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate && verdict === 'violated' ? ' (makes the reward 0)' : ''}: ${text}${quote}${seen(evidence)}`;
+    ...[...open].map(([what, own]) => {
+      const reasons = own.map(({ rule, reason, evidence }) => {
+        const { text, quote } = reasonInWords(domain, rule, reason);
+        return `${text}${quote}${seen(evidence)}`;
+      });
+      const gated = own.some(({ gate, verdict }) => gate && verdict === 'violated') ? ' (makes the reward 0)' : '';
+      return `  ${what}${gated}: ${reasons.join('; ')}`;
     }),
     ...heldIn(state),
     ...changesOf(state),

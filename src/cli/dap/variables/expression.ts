@@ -7,6 +7,7 @@ import { stateValue } from '../../../engine/core/rules/seen.ts';
 import type { Json } from '../../../engine/core/values/json.ts';
 import { getAt } from '../../../engine/core/world/database.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import { suggestion } from '../../../engine/shell/source/nearest.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
 export const roots = [
@@ -45,7 +46,9 @@ export function evaluate(text: string, step: Step): { readonly value: Json } | s
   }
   const found = evaluateExpression(asked, scope);
   if ('problem' in found) return `"${text}" has no value: ${found.problem}`;
-  return isMissing(parsed.expression, scope) ? `there is no ${asked} at step ${step.n}` : found;
+  const missing = missingKey(parsed.expression, scope);
+  if (missing === null) return found;
+  return `there is no ${asked} at step ${step.n}${suggestion(missing.key, missing.known)}`;
 }
 
 /** Returns what the names of an expression mean at a step. */
@@ -56,14 +59,19 @@ export const scopeAt =
 
 export const isRoot = (name: string) => roots.some((root) => root === name);
 
-/** Rules see null where nothing is; a person at the debugger gets an error. */
-function isMissing(expression: Expression, scope: Scope): boolean {
-  if (expression.type !== 'member') return false;
+/** Returns the key that a value does not have, with those it has. Rules see null there; a person gets an error. */
+function missingKey(
+  expression: Expression,
+  scope: Scope,
+): { readonly key: string; readonly known: readonly string[] } | null {
+  if (expression.type !== 'member') return null;
   const [of, key] = [expression.of, expression.key].map((each) => evaluateNode(each, scope));
-  if (!of || !key || 'problem' in of || 'problem' in key) return false;
-  if (typeof of.value !== 'object' || of.value === null) return true;
+  if (!of || !key || 'problem' in of || 'problem' in key) return null;
+  const name = String(key.value);
+  if (typeof of.value !== 'object' || of.value === null) return { key: name, known: [] };
   const index = Array.isArray(of.value) && typeof key.value === 'number' && key.value < 0 ? of.value.length : 0;
-  return !Object.hasOwn(of.value, typeof key.value === 'number' ? key.value + index : String(key.value));
+  if (Object.hasOwn(of.value, typeof key.value === 'number' ? key.value + index : name)) return null;
+  return { key: name, known: Array.isArray(of.value) ? [] : Object.keys(of.value) };
 }
 
 /** The call that a step is about: its own, else the one that is checked or made next, else the last one. */

@@ -22,9 +22,13 @@ export const modelFreeUsers: Readonly<Record<ModelFreeUser, (view: SeatView) => 
 function scriptedReply(view: SeatView): AgentReply {
   const reply = scriptedAgent(view);
   if (reply) return reply;
-  const { task } = view;
-  const message = task.script
-    ? `the script of task ${task.id} has no more turns`
-    : `task ${task.id} has no script for the scripted seat`;
-  throw new Fault({ who: 'agent', code: 'script/used-up', message });
+  const { id, script } = view.task;
+  // A task without a script is a configuration error and says nothing about an agent, so it has no reward.
+  throw script
+    ? new Fault({ who: 'agent', code: 'script/used-up', message: `the script of task ${id} has no more turns` })
+    : new Fault({
+        who: 'environment',
+        code: 'script/missing',
+        message: `task ${id} has no script for the scripted seat`,
+      });
 }
