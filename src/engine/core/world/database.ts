@@ -111,7 +111,27 @@ type Applied = { readonly [applied]?: { readonly before: Database; readonly afte
 export function applyPatches(db: Database, patches: readonly Patch[]): Database {
   const known = (patches as Applied)[applied];
   if (known?.before === db) return known.after;
-  return patches.length === 0 ? db : { root: patches.reduce((root, patch) => patched(root, patch, 0), db.root) };
+  return patches.length === 0 ? db : { root: patchedAll(db.root, patches, 0) };
+}
+
+/** Applies patches in order. Those next to each other that lead into one child copy the way to it once. */
+function patchedAll(node: Node, patches: readonly Patch[], depth: number): Node {
+  let result = node;
+  for (let at = 0; at < patches.length; ) {
+    const first = patches[at] as Patch;
+    const key = first.path[depth];
+    const leadsIn = (patch: Patch | undefined) => patch && patch.path.length > depth + 1 && patch.path[depth] === key;
+    let end = at + 1;
+    if (leadsIn(first)) while (leadsIn(patches[end])) end++;
+    if (key === undefined || end === at + 1) result = patched(result, first, depth);
+    else {
+      const child = childOf(result, key);
+      if (child === undefined) throw misfit(first);
+      result = withChild(result, key, patchedAll(child, patches.slice(at, end), depth + 1));
+    }
+    at = end;
+  }
+  return result;
 }
 
 function patched(node: Node, patch: Patch, depth: number): Node {
