@@ -99,7 +99,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['eval', parcels, '--aprove=x'], message: /Unknown option '--aprove'\. Did you mean --approve\?\n$/ },
   {
     argv: ['eval', parcels, '--tasks', 'reschedul-P46'],
-    message: /no task reschedul-P46 .*\. Did you mean reschedule-P46\?/,
+    message: /no task reschedul-P46; .*\. Did you mean reschedule-P46\?/,
   },
   { argv: ['eval', parcels, '--persona', 'breif'], message: /has the persona breif\. Did you mean brief\?/ },
   { argv: ['preview', parcels, 'breif'], message: /there is no persona breif; .*\. Did you mean brief\?/ },
