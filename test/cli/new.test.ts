@@ -325,7 +325,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
       /notes\.txt is a file\. A new domain never overwrites files/,
     ],
     ['no folder', ['--template', 'empty'], /name the folder of the new domain/],
-    ['nothing to make it of', [fresh], /--template NAME, --sample NAME, --mcp "COMMAND", --mcp-url URL/],
+    ['nothing to make it of', [fresh], /--template NAME \(.*\), --sample NAME \(.*\), --mcp "COMMAND", --mcp-url URL/],
     ['two things to make it of', [fresh, '--template', 'empty', '--mcp', 'x'], /source for the domain: --template/],
     [
       'an unknown template',

@@ -125,7 +125,9 @@ function alignedLines(rows: RecordingsCompared['rows'], width: number | undefine
   if (fits(table, width)) return table;
   return rows.flatMap(({ isAlike, first, second }) =>
     [first, second].flatMap((side, at) =>
-      side ? [`  ${lineExcerpt(`${isAlike ? '=' : '|'} ${at === 0 ? 'A' : 'B'} ${said(side)}`, (width ?? 0) - 2)}`] : [],
+      side
+        ? [`  ${lineExcerpt(`${isAlike ? '=' : '|'} ${at === 0 ? 'A' : 'B'} ${said(side)}`, (width ?? 0) - 2)}`]
+        : [],
     ),
   );
 }

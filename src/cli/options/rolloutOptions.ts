@@ -238,10 +238,7 @@ export function readRolloutOptions(given: GivenRollout, domain: LoadedDomain, io
  * Throws a `UsageError` for tasks without turns for a scripted seat. Such a rollout ends at the first turn of that seat,
  * and its result says nothing about an agent.
  */
-export function requireScripts(
-  tasks: readonly Task[],
-  seats: Pick<BatchOptions, 'agent' | 'agentFor' | 'user'>,
-): void {
+export function requireScripts(tasks: readonly Task[], seats: Pick<BatchOptions, 'agent' | 'agentFor' | 'user'>): void {
   const seatOf = (role: 'agent' | 'user', task: Task) => (role === 'agent' && seats.agentFor?.(task)) || seats[role];
   for (const [role, key, isScripted] of [
     ['agent', 'script', ({ script }: Task) => script !== undefined],

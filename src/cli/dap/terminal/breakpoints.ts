@@ -83,7 +83,9 @@ export class TerminalBreakpoints {
       await this.#set(this.#typed.filter((each) => each !== typed));
       // The adapter names the kinds as an editor writes them, with a colon.
       if (message?.includes('is not a breakpoint'))
-        throw new UsageError(`"${shown}" is not a breakpoint: write break ${kind} ${named.get(kind) ?? 'TABLE[/ID[/FIELD]]'}`);
+        throw new UsageError(
+          `"${shown}" is not a breakpoint: write break ${kind} ${named.get(kind) ?? 'TABLE[/ID[/FIELD]]'}`,
+        );
       throw new UsageError(message ?? `the breakpoint "${text}" was refused`);
     }
     this.#last = number;
