@@ -50,15 +50,17 @@ export async function doing(make: () => Thenable<unknown>): Promise<boolean> {
 }
 
 /**
- * Milliseconds after which VS Code has moved the focus at a stop. It drops its question for lenses when the text loses the
- * focus, for example to the widget of an exception, so the question is raised again.
+ * Milliseconds after which the question for lenses is raised again. VS Code drops it when the text loses the focus, for
+ * example to the widget of an exception, and a busy machine draws that widget late.
  */
-const focusMs = 500;
+const repeatMs = [500, 2000, 5000];
 
-/** Calls back when another frame is chosen, and once more after the focus has moved: what is shown above lines follows it. */
+/** Calls back when another frame is chosen, and again after the focus has moved: what is shown above lines follows it. */
 export function onDidChooseFrame(show: () => void): vscode.Disposable {
+  let repeats: NodeJS.Timeout[] = [];
   return vscode.debug.onDidChangeActiveStackItem(() => {
+    for (const repeat of repeats) clearTimeout(repeat);
     show();
-    setTimeout(show, focusMs);
+    repeats = repeatMs.map((ms) => setTimeout(show, ms));
   });
 }
