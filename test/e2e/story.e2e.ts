@@ -68,6 +68,7 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   await debug.waitForValue(['Messages', call], 'Shall I do that?');
   // VS Code draws lenses a moment after a stop.
   await workbench.page.locator('.codelens-decoration', { hasText: 'violated' }).first().waitFor({ state: 'hidden' });
+  await workbench.page.locator('.codelens-decoration', { hasText: 'held' }).first().waitFor();
   await picture(workbench, 'fork');
 
   await debug.press('continue');
