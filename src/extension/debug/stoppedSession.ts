@@ -55,12 +55,23 @@ export async function doing(make: () => Thenable<unknown>): Promise<boolean> {
  */
 const repeatMs = [500, 2000, 5000];
 
-/** Calls back when another frame is chosen, and again after the focus has moved: what is shown above lines follows it. */
+/**
+ * Calls back when a frame of a rollout is chosen or left, and again after the focus has moved: what is
+ * shown above lines follows it. The frames of other debuggers change nothing.
+ */
 export function onDidChooseFrame(show: () => void): vscode.Disposable {
   let repeats: NodeJS.Timeout[] = [];
-  return vscode.debug.onDidChangeActiveStackItem(() => {
+  let isOwn = false;
+  const stopRepeating = () => {
     for (const repeat of repeats) clearTimeout(repeat);
+  };
+  const listener = vscode.debug.onDidChangeActiveStackItem((item) => {
+    const wasOwn = isOwn;
+    isOwn = item?.session.type === debugType;
+    if (!isOwn && !wasOwn) return;
+    stopRepeating();
     show();
     repeats = repeatMs.map((ms) => setTimeout(show, ms));
   });
+  return vscode.Disposable.from(listener, { dispose: stopRepeating });
 }

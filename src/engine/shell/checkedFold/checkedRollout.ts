@@ -82,7 +82,7 @@ export class CheckedRollout {
       const text = claimText(n, due);
       if (text !== claimed.text)
         throw new ForgedMessage(`event ${n} is ${shortened(claimed.text)} where ${shortened(text)} is due`);
-      // An event that was not looked into was decided before it came.
+      // Only an event that its worker decides was parsed.
       if (claimed.isParsed && due === claimed.event) throwIfInvalid(n, due);
       this.#advance(due);
       return acceptedEvent(claimed, due, this.#rollout.hash);

@@ -117,7 +117,7 @@ export type ClaimedEvent = {
   readonly n: number;
   readonly type: EventType;
   readonly event: RolloutEvent;
-  /** Whether somebody looked into the event. */
+  /** Whether the text was parsed. */
   readonly isParsed: boolean;
   /** Milliseconds since the event before it. */
   readonly ms: number;
