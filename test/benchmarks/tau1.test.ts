@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { simulatorPrompt } from '../../src/engine/core/simulator/prompt.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+import { parsedSchema } from '../../src/engine/shell/tools/bridgeAnswer.ts';
 import { BridgeProcess } from '../../src/engine/shell/tools/bridgeProcess.ts';
 import { approveDomain } from '../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../support/benchmarkCopy.ts';
@@ -206,7 +207,7 @@ describe('a rollout', () => {
       pythonHint: 'Install it',
       log: () => undefined,
     });
-    const call = { timeoutMs: 20_000, what: 'a call' };
+    const call = { answer: parsedSchema, timeoutMs: 20_000, what: 'a call' };
     try {
       const made = { by: 'agent', fresh: true };
       await process.request(

@@ -6,6 +6,7 @@ import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { simulatorPrompt } from '../../src/engine/core/simulator/prompt.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+import { parsedSchema } from '../../src/engine/shell/tools/bridgeAnswer.ts';
 import { BridgeProcess } from '../../src/engine/shell/tools/bridgeProcess.ts';
 import { approveDomain } from '../support/approval.ts';
 import { expectRefused, scratch } from '../support/benchmarkCopy.ts';
@@ -255,7 +256,7 @@ describe('a rollout', () => {
         pythonHint: 'Install it',
         log: () => undefined,
       });
-      const call = { timeoutMs: 20_000, what: 'a call' };
+      const call = { answer: parsedSchema, timeoutMs: 20_000, what: 'a call' };
       const made = { session: 's', by: 'agent', fresh: true };
       try {
         await process.request('call', { ...made, tool: 'lend', arguments: { tool_id: 'T1', person: 'ann' } }, call);

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import type * as z from 'zod';
 import type { HostedEnvironment } from '../../core/domain/domain.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { longestLine, readLines } from '../files/boundedLines.ts';
@@ -9,6 +10,7 @@ import { shippedFolder } from '../files/shippedFolder.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import { childEnvironment } from '../processes/childEnvironment.ts';
 import { type ConfinedProcess, findSandbox, signalOf, spawnConfined } from '../processes/sandbox.ts';
+import { type BridgeAnswer, type BridgeTool, bridgeAnswerSchema, openedSchema } from './bridgeAnswer.ts';
 import { askInterpreter, type Interpreter } from './interpreter.ts';
 
 export type BridgeSettings = {
@@ -31,25 +33,9 @@ export type BridgeSettings = {
   readonly log: (text: string) => void;
 };
 
-/** A tool as its process describes it. */
-export type BridgeTool = {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonObject;
-  readonly effect: 'read' | 'write';
-  readonly owner: 'agent' | 'user';
-  readonly generic: boolean;
-  readonly handsOff: boolean;
-  readonly timeoutMs: number | null;
-  readonly idempotent: boolean;
-  readonly cache: boolean;
-  readonly retries: number;
-  readonly rateLimit: readonly [calls: number, perMs: number] | null;
-  readonly file?: string;
-  readonly line?: number;
-};
-
-export type BridgeCall = {
+export type BridgeCall<T> = {
+  /** The form of the answer. */
+  readonly answer: z.ZodType<T>;
   readonly timeoutMs: number;
   /** A description of the action, for the message if it never ends. */
   readonly what: string;
@@ -63,16 +49,7 @@ export const pythonNames: readonly string[] = process.platform === 'win32' ? ['p
 const openTimeoutMs = 120_000;
 const keptWords = 4000;
 
-type Answer = {
-  readonly id: number;
-  /** The first word of a process, before anything is asked. */
-  readonly python?: true;
-  readonly result?: unknown;
-  readonly error?: { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
-};
-
 type Hosted = Omit<HostedEnvironment, 'name'>;
-type Opened = { readonly tools: readonly BridgeTool[] } & Partial<Hosted>;
 
 /**
  * One Python process that serves many rollouts, a request at a time. It starts with the first request and again after
@@ -87,7 +64,7 @@ export class BridgeProcess {
   #tools: readonly BridgeTool[] = [];
   #tail: Promise<unknown> = Promise.resolve();
   #nextId = 1;
-  #answer: ((answer: Answer) => void) | null = null;
+  #answer: ((answer: BridgeAnswer) => void) | null = null;
   #fail: ((fault: Fault) => void) | null = null;
   #lastOutput = '';
   /** The interpreter of the process, and whether it has said that it is one. */
@@ -110,11 +87,11 @@ export class BridgeProcess {
   }
 
   /** Sends a request when those before it are answered. A call that does not end in time costs the process its life. */
-  request<T>(method: string, params: object, call: BridgeCall): Promise<T> {
+  request<T>(method: string, params: object, call: BridgeCall<T>): Promise<T> {
     return this.#inTurn(async () => {
       call.signal?.throwIfAborted();
       await this.#ready();
-      return (await this.#exchange(method, params, call)) as T;
+      return await this.#exchange(method, params, call);
     });
   }
 
@@ -136,12 +113,11 @@ export class BridgeProcess {
     const base = this.settings.base ?? (kind === 'database' ? null : { agent: {}, user: {} });
     this.#child = await this.#spawn();
     try {
-      const call = { timeoutMs: openTimeoutMs, what: 'loading it' };
+      const call = { answer: openedSchema, timeoutMs: openTimeoutMs, what: 'loading it' };
       const named = adapter ? { adapter: adapter.name, settings: adapter.settings } : {};
-      const opened = (await this.#exchange('open', { kind, folder, file, base, ...named }, call)) as Opened;
-      this.#tools = opened.tools;
-      const { sync = false, goldSyncs = true, goldApart = false, prompts = {} } = opened;
-      this.hosted = { sync, goldSyncs, goldApart, prompts };
+      const { tools, ...hosted } = await this.#exchange('open', { kind, folder, file, base, ...named }, call);
+      this.#tools = tools;
+      this.hosted = hosted;
     } catch (error) {
       this.#kill();
       throw error;
@@ -204,9 +180,9 @@ export class BridgeProcess {
 
   /** Code that finds the bridge's own way out and writes to it can't be served any longer. */
   #heard(line: string): void {
-    let answer: Answer;
+    let answer: BridgeAnswer;
     try {
-      answer = JSON.parse(line) as Answer;
+      answer = bridgeAnswerSchema.parse(JSON.parse(line));
     } catch {
       this.#kill();
       if (!this.#isPython) {
@@ -217,7 +193,7 @@ export class BridgeProcess {
       this.#fail?.(this.#fault('python/rubbish', `${what}: ${redactedPart(line, 0, 80)}`, this.#place));
       return;
     }
-    if ('python' in answer) this.#isPython = true;
+    if (answer.python) this.#isPython = true;
     else this.#answer?.(answer);
   }
 
@@ -227,8 +203,8 @@ export class BridgeProcess {
     return this.#fault('python/missing', what);
   }
 
-  #exchange(method: string, params: object, { timeoutMs, what, signal }: BridgeCall): Promise<unknown> {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  #exchange<T>(method: string, params: object, { answer: form, timeoutMs, what, signal }: BridgeCall<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
     const id = this.#nextId++;
     this.#place = this.#toolLocation(params);
     const timer = setTimeout(() => {
@@ -243,7 +219,13 @@ export class BridgeProcess {
     this.#fail = reject;
     this.#answer = (answer) => {
       if (answer.error) reject(this.#refused(answer.error));
-      else if (answer.id === id) resolve(answer.result);
+      if (answer.error || answer.id !== id) return;
+      const read = form.safeParse(answer.result);
+      if (read.success) return resolve(read.data);
+      this.#kill();
+      const [issue] = read.error.issues;
+      const problem = `answered in another form than the bridge: ${issue?.path.join('.')}: ${issue?.message}`;
+      reject(this.#fault('python/rubbish', redactedPart(problem, 0, 200), this.#place));
     };
     this.#child?.stdin?.write(`${JSON.stringify({ id, method, params })}\n`);
     return promise.finally(() => {
@@ -259,7 +241,7 @@ export class BridgeProcess {
     return { ...(file ? { file } : {}), ...(line ? { line } : {}) };
   }
 
-  #refused({ code, message, file, line }: NonNullable<Answer['error']>): Fault {
+  #refused({ code, message, file, line }: NonNullable<BridgeAnswer['error']>): Fault {
     return this.#fault(code, message, { ...(file ? { file } : {}), ...(line ? { line } : {}) });
   }
 

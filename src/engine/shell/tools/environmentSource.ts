@@ -1,9 +1,11 @@
+import type * as z from 'zod';
 import type { PythonEnvironment } from '../../core/domain/domain.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import type { NumberForms } from '../../core/events/message.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { Fault } from '../files/fault.ts';
 import { sentArguments } from '../load/exactErrors.ts';
+import { environmentCallSchema, parsedSchema } from './bridgeAnswer.ts';
 import type { BridgeProcess } from './bridgeProcess.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
 
@@ -13,7 +15,6 @@ type Called = {
   readonly forms: NumberForms;
   readonly content: string;
 };
-type CallAnswer = SourceResult | { readonly stale: true };
 
 /**
  * One rollout's session of an existing environment. When its process was killed because of another rollout, it comes
@@ -45,7 +46,7 @@ export class EnvironmentSource implements ToolSource {
 
   /** Begins the session from the environment's base. */
   async reset(): Promise<void> {
-    await this.#request('reset', {});
+    await this.#request(parsedSchema, 'reset', {});
   }
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
@@ -55,7 +56,7 @@ export class EnvironmentSource implements ToolSource {
     const { floats, integers, idempotencyKey: key } = options;
     const exact = sentArguments(tool?.parameters ?? {}, args, integers);
     const params = { tool: name, arguments: exact, floats, key, save };
-    const ask = () => this.#request<CallAnswer>('call', params, timeoutMs, options.signal);
+    const ask = () => this.#request(environmentCallSchema, 'call', params, timeoutMs, options.signal);
     let answer = await ask();
     if ('stale' in answer) {
       await this.#comeBack();
@@ -69,30 +70,32 @@ export class EnvironmentSource implements ToolSource {
   }
 
   read(): Promise<Json> {
-    return this.#again(() => this.#request('read', {}));
+    return this.#again(() => this.#request(parsedSchema, 'read', {}));
   }
 
   assert(name: string): Promise<Json> {
-    return this.#again(() => this.#request('assert', { name }));
+    return this.#again(() => this.#request(parsedSchema, 'assert', { name }));
   }
 
   async setUp(data: Json): Promise<void> {
     this.#start = data;
-    await this.#request('set_up', { data });
+    await this.#request(parsedSchema, 'set_up', { data });
   }
 
   async snapshot(signal?: AbortSignal): Promise<Json> {
-    this.#saved = await this.#again(() => this.#request<Json>('snapshot', {}, this.#declared.timeoutMs, signal));
+    this.#saved = await this.#again(() =>
+      this.#request(parsedSchema, 'snapshot', {}, this.#declared.timeoutMs, signal),
+    );
     return this.#saved;
   }
 
   async restore(snapshot: Json, signal?: AbortSignal): Promise<void> {
     this.#saved = snapshot;
-    await this.#request('restore', { snapshot }, this.#declared.timeoutMs, signal);
+    await this.#request(parsedSchema, 'restore', { snapshot }, this.#declared.timeoutMs, signal);
   }
 
   async close(): Promise<void> {
-    await this.#request('drop', {}).catch(() => undefined);
+    await this.#request(parsedSchema, 'drop', {}).catch(() => undefined);
   }
 
   /** Asks, and once more after the session came back when its process had lost it. */
@@ -111,7 +114,7 @@ export class EnvironmentSource implements ToolSource {
     if (this.#calls.length > 0 && state === 'none')
       throw this.#lost('its process was stopped because of another rollout');
     await this.reset();
-    if (this.#start !== null) await this.#request('set_up', { data: this.#start });
+    if (this.#start !== null) await this.#request(parsedSchema, 'set_up', { data: this.#start });
     if (state === 'snapshot') {
       if (this.#saved !== null) await this.restore(this.#saved);
       return;
@@ -120,16 +123,22 @@ export class EnvironmentSource implements ToolSource {
       const { parameters = {} } = this.tools.find((each) => each.name === name) ?? {};
       const { floats, integers } = forms;
       const params = { tool: name, arguments: sentArguments(parameters, args, integers), floats };
-      const again = await this.#request<CallAnswer>('call', params, this.#declared.timeoutMs);
+      const again = await this.#request(environmentCallSchema, 'call', params);
       if ('stale' in again || again.content !== content)
         throw this.#lost(`${name} answered differently when it was made again`);
     }
   }
 
-  #request<T>(method: string, params: object, timeoutMs = this.#declared.timeoutMs, signal?: AbortSignal): Promise<T> {
+  #request<T>(
+    answer: z.ZodType<T>,
+    method: string,
+    params: object,
+    timeoutMs = this.#declared.timeoutMs,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const what = method === 'call' ? (params as { tool: string }).tool : method.replace('_', ' ');
-    const call = { timeoutMs, what, ...(signal ? { signal } : {}) };
-    return this.#process.request<T>(method, { session: this.#session, ...params }, call);
+    const call = { answer, timeoutMs, what, ...(signal ? { signal } : {}) };
+    return this.#process.request(method, { session: this.#session, ...params }, call);
   }
 
   #lost(why: string): Fault {

@@ -1,6 +1,6 @@
 import type { ToolOrigin } from '../../core/domain/sources/sources.ts';
 import { type CallLimits, declaredLimits, type Tool } from '../../core/domain/tool.ts';
-import type { BridgeTool } from './bridgeProcess.ts';
+import type { BridgeTool } from './bridgeAnswer.ts';
 
 /** Returns what the engine knows of a tool that a Python process described; what domain.yaml says about it wins. */
 export function pythonTool(told: BridgeTool, source: ToolOrigin, timeoutMs: number, limits: CallLimits = {}): Tool {

@@ -20,6 +20,7 @@ import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
 import { mediaHash } from '../mcp/mediaHash.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer } from '../workers/workerMessage.ts';
+import { hostedSchema, parsedSchema, pythonCallSchema } from './bridgeAnswer.ts';
 import type { SharedTools } from './sharedTools.ts';
 import type { SourceResult, ToolSource } from './toolSource.ts';
 
@@ -134,7 +135,7 @@ export class RolloutTools {
     const sources = await this.#opening.catch(() => new Map<string, ToolSource>());
     this.#sources = new Map();
     await Promise.all([...sources.values()].map((source) => source.close().catch(() => undefined)));
-    const drop = { timeoutMs: 5000, what: 'forgetting a rollout' };
+    const drop = { answer: parsedSchema, timeoutMs: 5000, what: 'forgetting a rollout' };
     if (this.#usesPython)
       await this.#shared.python?.request('drop', { session: this.#session }, drop).catch(() => undefined);
     this.#usesPython = false;
@@ -259,11 +260,9 @@ export class RolloutTools {
       seed,
       key: this.#key(step),
     };
-    const call = { timeoutMs: tool.timeoutMs, what: tool.name, signal };
-    const { result, attempts } = await calls.make(tool, signal, () =>
-      python.request<PythonAnswer | { readonly stale: true }>('call', params, call),
-    );
-    return { answer: 'stale' in result ? { isStale: true } : (result as PythonAnswer), attempts };
+    const call = { answer: pythonCallSchema, timeoutMs: tool.timeoutMs, what: tool.name, signal };
+    const { result, attempts } = await calls.make(tool, signal, () => python.request('call', params, call));
+    return { answer: 'stale' in result ? { isStale: true } : result, attempts };
   }
 
   /** Something that the environment does which works on the domain's database. */
@@ -276,8 +275,7 @@ export class RolloutTools {
     const what = method === 'call' || method === 'ask' ? String(params['tool']) : method.replace('_', ' ');
     const sent = { session, fresh: isFresh, changes, ...params };
     const process = this.#shared.environment(environment);
-    const ask = () =>
-      process.request<HostedAnswer | { readonly stale: true }>(method, sent, { timeoutMs, what, signal });
+    const ask = () => process.request(method, sent, { answer: hostedSchema, timeoutMs, what, signal });
     const answer = await (method === 'set_up' ? this.#placedAtSetUp(environment, ask) : ask());
     return 'stale' in answer ? { isStale: true } : answer;
   }
