@@ -47,8 +47,9 @@ export class ToolCalls {
 class RateLimit {
   readonly #perMs: number;
   readonly #clock: Clock;
-  /** When each of the last permissions was given, or will be. */
-  readonly #given: number[];
+  readonly #calls: number;
+  /** When each of the last permissions was given, or will be. It grows with the calls, since a domain chooses their number. */
+  readonly #given: number[] = [];
   #next = 0;
   /** Ends with the wait of anyone who asked last. */
   #last: Promise<void> = Promise.resolve();
@@ -56,14 +57,14 @@ class RateLimit {
   constructor(calls: number, perMs: number, clock: Clock) {
     this.#perMs = perMs;
     this.#clock = clock;
-    this.#given = Array.from({ length: calls }, () => Number.NEGATIVE_INFINITY);
+    this.#calls = calls;
   }
 
   async take(signal: AbortSignal): Promise<void> {
     const now = this.#clock.now();
-    const at = Math.max(now, (this.#given[this.#next] ?? 0) + this.#perMs);
+    const at = Math.max(now, (this.#given[this.#next] ?? Number.NEGATIVE_INFINITY) + this.#perMs);
     this.#given[this.#next] = at;
-    this.#next = (this.#next + 1) % this.#given.length;
+    this.#next = (this.#next + 1) % this.#calls;
     if (at <= now) return;
     // Timers of one time may end in any order.
     const before = this.#last;

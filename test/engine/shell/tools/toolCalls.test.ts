@@ -90,6 +90,11 @@ test('a rate limit holds for all concurrent calls, in the order of their request
   expect(begun).toEqual([0, 0, 200, 200, 400, 400].map((at, index) => [index, at]));
 });
 
+test('a rate limit takes memory for the calls that are made, not for those that it allows', async () => {
+  const limited = tool({ rateLimit: { calls: Number.MAX_SAFE_INTEGER, perMs: 200 } });
+  expect((await new ToolCalls().make(limited, never, async () => 1)).result).toBe(1);
+});
+
 test('another tool does not wait for it, and a cancelled rollout stops waiting', async () => {
   const calls = new ToolCalls();
   const limited = tool({ rateLimit: { calls: 1, perMs: 60_000 } });
