@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { Benchmark } from '../engine/core/domain/benchmark.ts';
 import { parsedCalls } from '../engine/core/events/message.ts';
 import { throwUnlessApproved } from '../engine/shell/approvals/approvals.ts';
@@ -111,9 +111,13 @@ export function partialCheckout(file: string): string | null {
   let folder = dirname(file);
   while (!existsSync(folder)) folder = dirname(folder);
   try {
-    // Git would otherwise start the program that the configuration of the checkout names.
+    // Git would otherwise start the programs that the configuration of the checkout names, also to fetch what is missing.
     const question = ['-C', folder, '-c', 'core.fsmonitor=false', 'ls-files', '--error-unmatch', '--', file];
-    execFileSync('git', question, { cwd: neutralFolder, stdio: 'ignore', env: withoutKeys() });
+    execFileSync('git', question, {
+      cwd: neutralFolder,
+      stdio: 'ignore',
+      env: { ...withoutKeys(), GIT_ALLOW_PROTOCOL: '' },
+    });
   } catch {
     return null;
   }
@@ -176,8 +180,13 @@ export async function askAdapter<About>(
     log: at.log,
   });
   try {
-    const call = { timeoutMs: 120_000, what: 'reading it', ...(at.signal ? { signal: at.signal } : {}) };
-    return await process.request<About>('about', {}, call);
+    const call = {
+      answer: z.custom<About>(),
+      timeoutMs: 120_000,
+      what: 'reading it',
+      ...(at.signal ? { signal: at.signal } : {}),
+    };
+    return await process.request('about', {}, call);
   } finally {
     process.close();
   }

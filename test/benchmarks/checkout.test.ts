@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commitOf } from '../../src/benchmarks/checkout.ts';
+import { partialCheckout } from '../../src/benchmarks/userCopy.ts';
 import { expectRefused, scratch, spoiledCopy } from '../support/benchmarkCopy.ts';
 import { fixture } from './tau2Copy.ts';
 
@@ -22,6 +23,32 @@ test('an import names a partial checkout', async () => {
   await expectRefused('tau2', ['--from', folder, '--domains', 'mock'], partial);
   rmSync(join(folder, 'data'), { recursive: true });
   await expectRefused('tau2', ['--from', folder], partial);
+});
+
+test('Git starts no program that the configuration of a checkout names', () => {
+  const folder = scratch();
+  const mark = join(scratch(), 'started');
+  const file = join(folder, 'out', 'deep', 'tasks.json');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, '[]');
+  writeFileSync(join(folder, 'one'), '1');
+  git(folder, 'init', '-q');
+  git(folder, 'add', '-A');
+  git(folder, 'commit', '-q', '-m', 'one');
+  git(folder, 'sparse-checkout', 'set', '--cone', '--sparse-index', 'in');
+  const tree = git(folder, 'rev-parse', 'HEAD:out');
+  rmSync(join(folder, '.git', 'objects', tree.slice(0, 2), tree.slice(2)));
+  const settings = {
+    'core.repositoryFormatVersion': '1',
+    'core.fsmonitor': `: > '${mark}'; false`,
+    'core.sshCommand': `: > '${mark}'; false`,
+    'extensions.partialClone': 'origin',
+    'remote.origin.promisor': 'true',
+    'remote.origin.url': 'ssh://nowhere/here',
+  };
+  for (const [name, value] of Object.entries(settings)) git(folder, 'config', name, value);
+  expect(partialCheckout(file)).toBeNull();
+  expect(existsSync(mark)).toBe(false);
 });
 
 test('an import says why banking_knowledge is left out', async () => {
