@@ -45,7 +45,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 if TYPE_CHECKING:
     # At run time these files are earlier parts of the same program.
@@ -152,6 +152,15 @@ def gpus() -> list[dict[str, Any]] | str:
     return [{"name": name, "driver": driver} for name, driver in rows]
 
 
+class SameOrigin(urllib.request.HTTPRedirectHandler):
+    """Follows redirects within an origin only, because urllib would send the token along."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if urlsplit(newurl)[:2] != urlsplit(req.full_url)[:2]:
+            return None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 def refusal(model: str, environment: dict[str, str]) -> str | None:
     """Returns why the Hugging Face hub does not provide a model: `unknown` or `closed`.
 
@@ -165,7 +174,7 @@ def refusal(model: str, environment: dict[str, str]) -> str | None:
     url = f"{every.get('HF_ENDPOINT') or 'https://huggingface.co'}/{quote(model)}/resolve/main/config.json"
     asked = urllib.request.Request(url, method="HEAD", headers={"Authorization": f"Bearer {token}"} if token else {})
     try:
-        urllib.request.urlopen(asked, timeout=10).close()
+        urllib.request.build_opener(SameOrigin).open(asked, timeout=10).close()
     except urllib.error.HTTPError as error:
         return {"GatedRepo": "closed", "RepoNotFound": "unknown"}.get(error.headers.get("X-Error-Code", ""))
     except (OSError, ValueError, http.client.HTTPException):

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import types
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +175,30 @@ def test_a_pid_that_the_system_gave_away_again_is_no_trainer(tmp_path: Path) -> 
 def test_a_hub_that_can_not_be_asked_refuses_nothing(tmp_path: Path, offline: str) -> None:
     environment = {"HF_ENDPOINT": "http://127.0.0.1:1", "HF_HUB_OFFLINE": offline, "HF_HOME": str(tmp_path)}
     assert remote_agent.refusal("ada/desk", environment) is None
+
+
+def test_no_redirect_takes_the_token_to_another_origin(tmp_path: Path) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    class Hub(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            host, path = self.headers["Host"], self.path
+            asked.append((f"{host}{path}", self.headers.get("Authorization")))
+            renamed = path.startswith("/ada/desk/")
+            self.send_response(307 if renamed or "/moved/" in path else 404)
+            self.send_header("Location", "/ada/moved/" if renamed else f"http://localhost:{self.server.server_port}/other")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as hub:
+        threading.Thread(target=hub.serve_forever).start()
+        address = f"127.0.0.1:{hub.server_port}"
+        environment = {"HF_ENDPOINT": f"http://{address}", "HF_TOKEN": "hf_planted", "HF_HOME": str(tmp_path)}
+        assert remote_agent.refusal("ada/desk", environment) is None
+        hub.shutdown()
+    paths = ("/ada/desk/resolve/main/config.json", "/ada/moved/")
+    assert asked == [(f"{address}{path}", "Bearer hf_planted") for path in paths]
 
 
 def test_what_is_tried_out_tells_what_the_run_needs(tmp_path: Path) -> None:
