@@ -60,6 +60,7 @@ import {
 import { refreshRuns } from './views/runsTree.ts';
 import { activeFile, cursorLine } from './workspace/activeFile.ts';
 import { type CommandTable, debugType } from './workspace/contributions.ts';
+import { showErrorMessage, showInformationMessage } from './workspace/messages.ts';
 import { mayRun } from './workspace/trust.ts';
 import { ticking } from './workspace/walkthrough.ts';
 import { pickDomain, taskAt } from './workspace/workspaceDomains.ts';
@@ -242,10 +243,10 @@ async function check(
       ? ''
       : ' Only its files were read: its tools are programs, and this workspace is not trusted.';
     if (diagnostics.length > 0) await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-    else void vscode.window.showInformationMessage(`${name}: ${counted(tasks, 'task')}, no findings.${only}`);
+    else void showInformationMessage(`${name}: ${counted(tasks, 'task')}, no findings.${only}`);
     return diagnostics.length;
   } catch (error) {
-    void vscode.window.showErrorMessage(`The domain can't be checked: ${messageOf(error)}`);
+    void showErrorMessage(`The domain can't be checked: ${messageOf(error)}`);
     return undefined;
   }
 }

@@ -6,6 +6,7 @@ import { type Benchmark, benchmarks } from '../engine/core/domain/benchmark.ts';
 import { counted } from '../engine/core/text/counted.ts';
 import { failureMessage, runWithProgress } from './commandLine/commandLine.ts';
 import type { Context } from './commandLine/context.ts';
+import { showErrorMessage, showInformationMessage } from './workspace/messages.ts';
 import { mayRun } from './workspace/trust.ts';
 
 /**
@@ -22,7 +23,7 @@ export async function importBenchmark(context: Context): Promise<string | undefi
   if (!into) return undefined;
   const out = join(into, benchmark);
   if (existsSync(out)) {
-    void vscode.window.showErrorMessage(`${out} already exists. Choose another folder, or remove it first.`);
+    void showErrorMessage(`${out} already exists. Choose another folder, or remove it first.`);
     return undefined;
   }
   const report = await imported(context, benchmark, { from, out });
@@ -40,7 +41,7 @@ async function imported(
   if (end.isCancelled) return undefined;
   if ('domains' in end.answer) return end.answer as ImportReport;
   const message = failureMessage(end, `The import of ${benchmark}`);
-  const chosen = await vscode.window.showErrorMessage(message, 'Choose Python…', 'Show Log');
+  const chosen = await showErrorMessage(message, 'Choose Python…', 'Show Log');
   if (chosen === 'Show Log') context.log.show();
   const python =
     chosen === 'Choose Python…' ? await pick(`A Python that has what ${benchmark} needs`, 'file') : undefined;
@@ -58,7 +59,7 @@ async function shown(context: Context, benchmark: Benchmark, report: ImportRepor
   ];
   const without = left.length === 0 ? '' : ` Not carried over: ${left.join(' and ')}; see the log for the reasons.`;
   const message = `Imported ${made} into ${out}.${without}`;
-  const chosen = await vscode.window.showInformationMessage(message, 'Open Folder', 'Show Log');
+  const chosen = await showInformationMessage(message, 'Open Folder', 'Show Log');
   if (chosen === 'Show Log') context.log.show();
   if (chosen === 'Open Folder') await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(out));
   return out;

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withoutLinks } from '../engine/core/text/withoutLinks.ts';
 import { registerLanguageModelTools } from './assistant/languageModelTools.ts';
 import { registerMcpServers } from './assistant/mcpServers.ts';
 import { draftActions } from './authoring/acceptDraft.ts';
@@ -90,12 +91,26 @@ export function activate(extension: vscode.ExtensionContext): void {
       dynamicConfigurations,
       vscode.DebugConfigurationProviderTriggerKind.Dynamic,
     ),
-    ...Object.entries(commandTable(context, language)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
+    ...Object.entries(commandTable(context, language)).map(([id, run]) =>
+      vscode.commands.registerCommand(id, plainErrors(run)),
+    ),
   );
   void showFirstScreen(context);
   const later = setTimeout(() => void showLeftRunning(context), 2000);
   extension.subscriptions.push({ dispose: () => clearTimeout(later) });
 }
+
+/** Takes links from the errors of a command, which VS Code shows in notifications. */
+const plainErrors =
+  <Arguments extends readonly unknown[]>(run: (...given: Arguments) => unknown) =>
+  async (...given: Arguments): Promise<unknown> => {
+    try {
+      return await run(...given);
+    } catch (error) {
+      if (error instanceof Error) error.message = withoutLinks(error.message);
+      throw error;
+    }
+  };
 
 /**
  * Imports the dashboard when it is first used: it needs the engine's schemas, and loading them would delay activation.

@@ -2,6 +2,7 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from './commandLine/context.ts';
+import { showErrorMessage } from './workspace/messages.ts';
 import { tick } from './workspace/walkthrough.ts';
 
 /**
@@ -24,7 +25,7 @@ export async function openSample({ extension }: Context): Promise<string | undef
   if (!parent) return undefined;
   const target = join(parent.fsPath, name);
   if (existsSync(target)) {
-    void vscode.window.showErrorMessage(`${target} exists already: choose another folder, or open that one.`);
+    void showErrorMessage(`${target} exists already: choose another folder, or open that one.`);
     return undefined;
   }
   cpSync(join(samples, name), target, { recursive: true });

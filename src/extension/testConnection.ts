@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { failureMessage, runWithProgress } from './commandLine/commandLine.ts';
 import type { Context } from './commandLine/context.ts';
+import { showErrorMessage, showInformationMessage, showWarningMessage } from './workspace/messages.ts';
 
 type Live = { readonly model: string; readonly paths: readonly { status: string; what: string; seconds: number }[] };
 
@@ -15,7 +16,7 @@ export async function testConnection(context: Context): Promise<string | undefin
     // In a remote window, which the browser is, settings of a machine are not among those of the user.
     const open = vscode.env.remoteName === undefined ? 'openSettings' : 'openRemoteSettings';
     await vscode.commands.executeCommand(`workbench.action.${open}`, { query: 'rehearsal.model' });
-    void vscode.window.showInformationMessage(
+    void showInformationMessage(
       'Set the base URL of an OpenAI-compatible endpoint first, and its key with Rehearsal: Set Model Key….',
     );
     return undefined;
@@ -27,15 +28,13 @@ export async function testConnection(context: Context): Promise<string | undefin
   const live = end.answer['live'] as Live | undefined;
   const [path] = live?.paths ?? [];
   if (!live || !path) {
-    void vscode.window.showErrorMessage(failureMessage(end, `The test of ${baseUrl}`));
+    void showErrorMessage(failureMessage(end, `The test of ${baseUrl}`));
     return 'failed';
   }
   const words = `${live.model}: ${path.what} (${path.seconds} s)`;
-  if (path.status === 'ok') void vscode.window.showInformationMessage(`The connection works. ${words}`);
+  if (path.status === 'ok') void showInformationMessage(`The connection works. ${words}`);
   else if (path.status === 'degraded')
-    void vscode.window.showWarningMessage(
-      `The endpoint answers, but the model does not follow its instructions. ${words}`,
-    );
-  else void vscode.window.showErrorMessage(`The connection does not work. ${words}`);
+    void showWarningMessage(`The endpoint answers, but the model does not follow its instructions. ${words}`);
+  else void showErrorMessage(`The connection does not work. ${words}`);
   return path.status;
 }

@@ -1,5 +1,6 @@
 import { DebugSession } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { withoutLinks } from '../../engine/core/text/withoutLinks.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../terminal/io.ts';
 import type { Then } from './playback/playback.ts';
@@ -40,7 +41,7 @@ export abstract class AnsweringSession extends DebugSession {
   /** Refuses a request in words; `showUser` lets the client show them by itself. */
   protected refuse(response: DebugProtocol.Response, message: string, showUser = true): void {
     // Without variables nothing in braces is one: a client shows them as they are.
-    this.sendErrorResponse(response, { id: 1, format: message, variables: {}, showUser });
+    this.sendErrorResponse(response, { id: 1, format: withoutLinks(message), variables: {}, showUser });
   }
 }
 

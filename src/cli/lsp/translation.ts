@@ -17,6 +17,7 @@ import {
   type TextEdit,
   type WorkspaceEdit,
 } from 'vscode-languageserver/node';
+import { withoutPictures } from '../../engine/core/text/withoutLinks.ts';
 import type { Diagnostic, Edit, Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Completion } from '../../language/completion/offer.ts';
 import type { Fold } from '../../language/folding.ts';
@@ -47,7 +48,7 @@ export const rangeOf = ({ line, column, endLine, endColumn }: PartialLocation): 
 
 export const locationOf = (at: Location): LspLocation => ({ uri: uriOf(at.file), range: rangeOf(at) });
 
-export const markdown = (value: string) => ({ kind: MarkupKind.Markdown, value });
+export const markdown = (value: string) => ({ kind: MarkupKind.Markdown, value: withoutPictures(value) });
 
 const itemKinds: Readonly<Record<Completion['kind'], CompletionItemKind>> = {
   tool: CompletionItemKind.Function,

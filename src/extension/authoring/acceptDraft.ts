@@ -5,6 +5,7 @@ import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
 import type { TaskNode } from '../views/domainsTree.ts';
 import { activeFile, cursorLine } from '../workspace/activeFile.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { pickDraft } from '../workspace/pickTask.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { draftAt, saveFilesOf } from '../workspace/workspaceDomains.ts';
@@ -29,7 +30,7 @@ export async function acceptDraft(context: Context, target: unknown): Promise<bo
   const left = (end.answer['left'] ?? []) as readonly GatedDraft[];
   const obstacle = firstObstacle(left);
   if (obstacle === undefined) {
-    void vscode.window.showInformationMessage(`${draft.id} is accepted: from now on it counts.`);
+    void showInformationMessage(`${draft.id} is accepted: from now on it counts.`);
     return true;
   }
   const { showChecked } = await import('../language/findings.ts');

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
 import { pickEditorModel } from '../editorModels/editorModels.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 
 /** A draft as `rehearsal draft` describes it. */
 export type GatedDraft = {
@@ -40,7 +41,7 @@ export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined
  */
 export function tellDrafted(context: Context, drafts: readonly GatedDraft[], sound: string): void {
   const obstacle = firstObstacle(drafts);
-  if (obstacle === undefined) void vscode.window.showInformationMessage(sound);
+  if (obstacle === undefined) void showInformationMessage(sound);
   else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
 }
 

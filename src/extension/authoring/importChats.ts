@@ -9,6 +9,7 @@ import type { Context } from '../commandLine/context.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
 import { openRecording } from '../views/runCommands.ts';
 import { refreshRuns } from '../views/runsTree.ts';
+import { showInformationMessage, showWarningMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { pickDomain } from '../workspace/workspaceDomains.ts';
 import { pickLogFiles, pickLogKind } from './pickLogs.ts';
@@ -50,7 +51,7 @@ async function tellOf(context: Context, report: Imported): Promise<void> {
     problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read. See the log for details.`;
   const names = [...new Set(formats.map(({ format }) => format))].join(', ');
   const said = `Imported ${counted(recordings.length, 'conversation')}, read as ${names}; ${counted(values, 'personal value')} masked.${unread}`;
-  const show = problems.length === 0 ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+  const show = problems.length === 0 ? showInformationMessage : showWarningMessage;
   const chosen = await show(said, 'Open the First', 'Show Intents', ...(problems.length === 0 ? [] : ['Show Log']));
   if (chosen === 'Open the First') await openRecording(recordings[0]?.recording);
   if (chosen === 'Show Intents') await vscode.commands.executeCommand('rehearsal.intents.show', folder);

@@ -6,6 +6,7 @@ import { runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
 import { recordingOf } from '../views/runCommands.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 
 type IntentNode = { readonly type: 'intent'; readonly intent: Intent };
@@ -65,7 +66,7 @@ export async function showIntents(context: Context, target: unknown): Promise<re
   if (run === undefined) {
     const pressed = 'Import Conversations…';
     const message = 'No conversations were imported into this workspace yet.';
-    const chosen = await vscode.window.showInformationMessage(message, pressed);
+    const chosen = await showInformationMessage(message, pressed);
     if (chosen === pressed) await vscode.commands.executeCommand('rehearsal.chats.import');
     return undefined;
   }

@@ -5,6 +5,7 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
+import { showInformationMessage, showWarningMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { firstObstacle, type GatedDraft, openAt } from './drafting.ts';
 import { pickLogFiles, pickLogKind } from './pickLogs.ts';
@@ -201,7 +202,7 @@ async function shown(context: Context, folder: string, made: Made): Promise<void
   const obstacle = firstObstacle(drafts);
   const many = drafts.length > 0 ? ` It has ${counted(drafts.length, 'draft task')}: edit each, and accept it.` : '';
   if (obstacle === undefined) {
-    void vscode.window.showInformationMessage(`Made ${name}.${many || ' F5 in a task rehearses it.'}`);
+    void showInformationMessage(`Made ${name}.${many || ' F5 in a task rehearses it.'}`);
     return;
   }
   const left = drafts.filter(({ passes }) => !passes).length;
@@ -220,7 +221,7 @@ async function tellOfLogs(
     problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read. See the log for details.`;
   const left =
     'Fill in what Problems lists and the rows of database.json, then import the conversations to draft tasks.';
-  const show = problems.length === 0 ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+  const show = problems.length === 0 ? showInformationMessage : showWarningMessage;
   if ((await show(`${made}${unread} ${left}`, next)) === next)
     await vscode.commands.executeCommand('rehearsal.chats.import');
 }

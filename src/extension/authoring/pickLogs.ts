@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { maskingLimits } from '../../engine/core/text/maskingMark.ts';
+import { showWarningMessage } from '../workspace/messages.ts';
 
 const files = {
   canSelectFiles: true,
@@ -57,6 +58,6 @@ export async function pickLogFiles(
   if (options.length > 0) return { files: picked, options };
   const detail = `${maskingLimits}. Read what you share.`;
   const message = 'Personal data is masked in part. Import the conversations?';
-  const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, openLabel);
+  const chosen = await showWarningMessage(message, { modal: true, detail }, openLabel);
   return chosen === openLabel ? { files: picked, options: ['--yes'] } : undefined;
 }

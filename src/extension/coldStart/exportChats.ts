@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { pickSynthesis } from '../runs/synthFolders.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 
 /**
  * Writes what is accepted of a synthesis as chat JSONL, where a person says.
@@ -20,8 +21,6 @@ export async function exportSynthesis(context: Context, target: unknown): Promis
   const args = ['synth', 'export', folder, '--out', file.fsPath];
   const end = await runOrTell(context, 'Rehearsal: exporting cold-start trajectories', args);
   if (!end) return undefined;
-  void vscode.window.showInformationMessage(
-    `Exported ${String(end.answer['exported'])} trajectories to ${file.fsPath}.`,
-  );
+  void showInformationMessage(`Exported ${String(end.answer['exported'])} trajectories to ${file.fsPath}.`);
   return file.fsPath;
 }

@@ -1,9 +1,9 @@
-import * as vscode from 'vscode';
 import { askNamedModel } from '../authoring/drafting.ts';
 import { runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
 import { pickSynthesis } from '../runs/synthFolders.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { refreshSpotCheck } from './spotCheck.ts';
 
@@ -27,6 +27,6 @@ export async function gradeSynthesis(context: Context, target: unknown): Promise
   };
   const said = `${kept} of ${graded} graded trajectories would be kept.`;
   if (errors > 0) void tell(context, 'warning', `${said} ${errors} got no grade; grade again to ask for those.`);
-  else void vscode.window.showInformationMessage(said);
+  else void showInformationMessage(said);
   return graded;
 }

@@ -5,6 +5,7 @@ import type { Checked, SpotCheck } from '../../synthesis/spotCheck.ts';
 import { pickSynthesis } from '../runs/synthFolders.ts';
 import { openRecording, recordingOf } from '../views/runCommands.ts';
 import { activeFile } from '../workspace/activeFile.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { sampleSizeOf } from './sampleSize.ts';
 
@@ -71,7 +72,7 @@ function messageOf({ queue, agreement }: SpotCheck): string {
 async function openNext(): Promise<void> {
   const next = nodes.find(({ checked }) => checked.decision === null);
   if (!next) {
-    void vscode.window.showInformationMessage('Every trajectory of the sample is checked.');
+    void showInformationMessage('Every trajectory of the sample is checked.');
     return;
   }
   await view?.reveal(next, { select: true, focus: false });
@@ -97,7 +98,7 @@ export async function decideRollout(target: unknown, decision: 'accept' | 'rejec
 }
 
 function notInSample(): false {
-  void vscode.window.showInformationMessage('Choose a trajectory in the Spot Check view first.');
+  void showInformationMessage('Choose a trajectory in the Spot Check view first.');
   return false;
 }
 

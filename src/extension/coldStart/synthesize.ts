@@ -9,6 +9,7 @@ import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
 import { type Synthesis, syntheses } from '../runs/synthFolders.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { domainFolders } from '../workspace/workspaceDomains.ts';
 
@@ -73,7 +74,7 @@ async function newPlan(context: Context): Promise<Plan | undefined> {
 async function pickDomains(): Promise<readonly string[] | undefined> {
   const folders = await domainFolders();
   if (folders.length === 0) {
-    void vscode.window.showInformationMessage('There is no domain in this workspace yet.');
+    void showInformationMessage('There is no domain in this workspace yet.');
     return undefined;
   }
   if (folders.length === 1) return folders;
@@ -111,7 +112,7 @@ async function tellOf(context: Context, folder: string, end: CommandEnd): Promis
       ? ' Further rollouts only repeat.'
       : ' Synthesize again to resume it.';
   const buttons = accepted > 0 ? ['Spot-Check', 'Show Balance'] : ['Show Balance'];
-  const chosen = await vscode.window.showInformationMessage(`${said}${why}`, ...buttons);
+  const chosen = await showInformationMessage(`${said}${why}`, ...buttons);
   if (chosen === 'Spot-Check') await vscode.commands.executeCommand('rehearsal.synth.spotCheck', folder);
   if (chosen === 'Show Balance') await vscode.window.showTextDocument(vscode.Uri.file(join(folder, 'balance.txt')));
 }

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type * as engine from '../../engine/shell/approvals/approvals.ts';
 import type { Effects } from '../../engine/shell/approvals/effects.ts';
+import { showInformationMessage, showWarningMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { pickDomain } from '../workspace/workspaceDomains.ts';
 
@@ -27,11 +28,11 @@ export async function askForApproval(approval: engine.Approval): Promise<boolean
     : [];
   const detail = [...list, '', `${visible(path)}. You are asked again when ${when}.`, ...own].join('\n');
   const choices = edited ? [approve, approveEdits] : [approve];
-  const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, ...choices);
+  const chosen = await showWarningMessage(message, { modal: true, detail }, ...choices);
   if (chosen === undefined || !choices.includes(chosen)) {
     declined.add(approval.hash);
     const later = 'Choose "Rehearsal: Approve Domain…" to approve it later.';
-    void vscode.window.showInformationMessage(`Nothing of "${name}" was started. ${later}`);
+    void showInformationMessage(`Nothing of "${name}" was started. ${later}`);
     return false;
   }
   const { rememberApproval } = await import('../../engine/shell/approvals/approvals.ts');
@@ -61,7 +62,7 @@ export async function approveDomain(target: unknown): Promise<boolean> {
   if (!effects) return false;
   declined.clear();
   const isAsked = await askFor(effects);
-  if (isAsked === null) void vscode.window.showInformationMessage(`"${effects.name}" needs no approval.`);
+  if (isAsked === null) void showInformationMessage(`"${effects.name}" needs no approval.`);
   return isAsked ?? true;
 }
 

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
+import { withoutLinks } from '../../engine/core/text/withoutLinks.ts';
 import type { Approval } from '../../engine/shell/approvals/approvals.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import type { Answered } from './activity.ts';
@@ -63,7 +64,7 @@ export async function runCommand(
   createInterface({ input: child.stderr }).on('line', (line) => {
     context.log.info(line);
     lastWords = line;
-    progress.report({ message: line });
+    progress.report({ message: withoutLinks(line) });
     handle?.say(line);
   });
   const code = await new Promise<number | null>((resolve) => {
@@ -111,7 +112,8 @@ export async function runWithProgress(
   place: { readonly cwd?: string } = {},
 ): Promise<CommandEnd> {
   const location = vscode.ProgressLocation.Notification;
-  return vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) =>
+  const options = { location, title: withoutLinks(title), cancellable: true };
+  return vscode.window.withProgress(options, (progress, token) =>
     runCommand(context, [...args, '--json'], progress, token, place),
   );
 }

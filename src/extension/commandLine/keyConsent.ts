@@ -1,6 +1,7 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import { namedModel } from '../../engine/core/domain/seatSpec.ts';
 import type * as engine from '../../engine/shell/keys/keyOrigins.ts';
+import { showWarningMessage } from '../workspace/messages.ts';
 
 /** The key of the consents in the global state: they apply to this user on this machine, not to a workspace. */
 const consents = 'rehearsal.allowedKeys';
@@ -30,7 +31,7 @@ export async function askForKey(
   const send = 'Send the Key';
   const belongs = home === null ? `${name} was not allowed for any address yet.` : `${name} belongs to ${home}.`;
   const detail = `${belongs} The operator of ${origin} can use the key. The answer is remembered on this machine.`;
-  const chosen = await vscode.window.showWarningMessage(`Send ${name} to ${origin}?`, { modal: true, detail }, send);
+  const chosen = await showWarningMessage(`Send ${name} to ${origin}?`, { modal: true, detail }, send);
   if (chosen !== send) {
     declined.add(entry);
     return false;

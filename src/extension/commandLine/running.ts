@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { debugType } from '../workspace/contributions.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { type Activity, type Answered, lineOf, nothingSpent, priceIn, spentAfter, statusOf } from './activity.ts';
 
 /** The actions available for something that runs. */
@@ -85,7 +86,7 @@ export async function showRunning(): Promise<string | undefined> {
     return entry.activity.isStopping ? [open] : [stop, open];
   });
   if (items.length === 0) {
-    void vscode.window.showInformationMessage('Nothing of Rehearsal is running.');
+    void showInformationMessage('Nothing of Rehearsal is running.');
     return undefined;
   }
   const picked = await vscode.window.showQuickPick(items, { placeHolder: 'What is running', matchOnDescription: true });

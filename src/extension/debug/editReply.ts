@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debugType } from '../workspace/contributions.ts';
+import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { chosenFrame, debuggedSession, type Frames, onDidChooseFrame } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 
@@ -26,7 +27,7 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
     frameId: await chosenFrame(session, target),
   });
   if (!reply) {
-    void vscode.window.showInformationMessage(
+    void showInformationMessage(
       hasEnded
         ? 'The conversation has ended. Choose an earlier turn in Call Stack to edit what the agent says there.'
         : 'The agent has not said anything yet. Step to its first message.',
@@ -53,7 +54,7 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
     await session.customRequest('setVariable', { variablesReference, name, value });
     return true;
   } catch (error) {
-    void vscode.window.showErrorMessage(`The message was not changed: ${messageOf(error)}`);
+    void showErrorMessage(`The message was not changed: ${messageOf(error)}`);
     return false;
   }
 }

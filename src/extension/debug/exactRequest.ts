@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { chosenFrame, debuggedSession } from './stoppedSession.ts';
 
 type Shown = { readonly name: string; readonly body: string };
@@ -18,7 +19,7 @@ export async function showRequest(target: unknown): Promise<string | undefined> 
     await vscode.window.showTextDocument(document, { preview: true });
     return body;
   } catch (error) {
-    void vscode.window.showInformationMessage(messageOf(error));
+    void showInformationMessage(messageOf(error));
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { debugType } from '../workspace/contributions.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 
 /** The adapter's response to a request for the call stack. */
@@ -18,7 +19,7 @@ export function debuggedSession(
 ): vscode.DebugSession | undefined {
   const session = vscode.debug.activeDebugSession;
   if (session?.type === debugType) return session;
-  if (mayRun('Debug sessions')) void vscode.window.showInformationMessage(hint);
+  if (mayRun('Debug sessions')) void showInformationMessage(hint);
   return undefined;
 }
 

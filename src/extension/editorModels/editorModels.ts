@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
 import { isLocalRequest, isSameToken } from '../../engine/shell/processes/loopback.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import type { EditorAnswer, EditorMessage } from './editorChat.ts';
 
 /** Names of the environment of the commands that the editor starts; the seats of the engine read them. */
@@ -169,7 +170,7 @@ function refusalOf(error: unknown): { readonly status: number; readonly message:
 export async function pickEditorModel(): Promise<string | undefined> {
   const models = await vscode.lm.selectChatModels();
   if (models.length === 0) {
-    void vscode.window.showInformationMessage(
+    void showInformationMessage(
       'VS Code has no language model: sign in to GitHub Copilot or add a model in its chat. Set your own endpoint in rehearsal.model.',
     );
     return undefined;

@@ -11,6 +11,7 @@ import { type Channel, connectPage, pageOf } from '../panels/panel.ts';
 import { openPlaceOf } from '../panels/recordingPlace.ts';
 import { registerForm } from '../workspace/activeFile.ts';
 import { onDidChangeDomainFiles } from '../workspace/domainWatch.ts';
+import { showErrorMessage, showWarningMessage } from '../workspace/messages.ts';
 import { readDomain, saveFilesOf } from '../workspace/workspaceDomains.ts';
 import { lineOfItem } from './documentItems.ts';
 import { openAsText } from './switching.ts';
@@ -255,7 +256,7 @@ class EditorSession<Seen extends Scene> {
 
   #failed(what: string, error: unknown): void {
     this.#context.log.error(`${this.#editor.title}: ${what}: ${messageOf(error)}`);
-    void vscode.window.showErrorMessage(`${what}: ${messageOf(error)}`);
+    void showErrorMessage(`${what}: ${messageOf(error)}`);
   }
 
   async #change(editsOf: (text: string) => TextEdits): Promise<void> {
@@ -267,7 +268,7 @@ class EditorSession<Seen extends Scene> {
     }
     await this.#apply(result.edits);
     const { warning = '' } = result;
-    if (warning !== '' && warning !== this.#warning) void vscode.window.showWarningMessage(warning);
+    if (warning !== '' && warning !== this.#warning) void showWarningMessage(warning);
     this.#warning = warning;
   }
 

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
 import type { Context } from '../commandLine/context.ts';
 import { webviewOptions } from '../panels/panel.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { pickDomain, readDomain } from '../workspace/workspaceDomains.ts';
 import { openPartSession } from './editorSession.ts';
 import { toolPanelOf } from './toolEditor.ts';
@@ -37,7 +38,7 @@ async function pickTool(context: Context, folder: string): Promise<string | unde
     if (!asksServers || !vscode.workspace.isTrusted) resolve(known.tools);
   });
   if (tools.length === 0) {
-    void vscode.window.showInformationMessage(`${domain.domain.name} has no tools yet: write one in tools.ts.`);
+    void showInformationMessage(`${domain.domain.name} has no tools yet: write one in tools.ts.`);
     return undefined;
   }
   const picked = await vscode.window.showQuickPick(

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withoutPictures } from '../../engine/core/text/withoutLinks.ts';
 import type { Completion } from '../../language/completion/offer.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { positionAt, rangeOf, writtenFiles } from './places.ts';
@@ -55,7 +56,7 @@ function itemOf(offer: Completion, document: vscode.TextDocument, position: vsco
   item.filterText = filterOf(label, insert, document.getText(new vscode.Range(item.range.start, position)));
   item.sortText = `${rank} ${label}`;
   if (detail !== '') item.detail = detail;
-  if (documentation !== '') item.documentation = new vscode.MarkdownString(documentation);
+  if (documentation !== '') item.documentation = new vscode.MarkdownString(withoutPictures(documentation));
   return item;
 }
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withoutPictures } from '../../engine/core/text/withoutLinks.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { Hover } from '../../language/hover.ts';
 import type { LanguageClient } from './languageClient.ts';
@@ -14,7 +15,7 @@ export function registerHover(client: LanguageClient): vscode.Disposable {
       if (!found) return undefined;
       const parts = [found.markdown, await lastOf(found, at.file)].filter((each) => each !== '');
       return new vscode.Hover(
-        parts.map((each) => new vscode.MarkdownString(each)),
+        parts.map((each) => new vscode.MarkdownString(withoutPictures(each))),
         rangeOf(found.at),
       );
     },

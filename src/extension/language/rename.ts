@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import { type RenameEdit, renameCommand } from '../typescriptPlugin/renameRequest.ts';
 import type { LineOffset } from '../typescriptPlugin/server.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { namingFiles, positionAt, rangeOf } from './places.ts';
 
@@ -28,7 +29,7 @@ export function registerRename(client: LanguageClient): vscode.Disposable {
       const inCode = found.member ? await renamedInCode(found.member, name) : [];
       const unfollowed = found.unfollowed !== null && inCode.length === 0 ? [found.unfollowed] : [];
       const notes = [...unfollowed, ...found.notes].join(' ');
-      if (notes !== '') void vscode.window.showInformationMessage(notes);
+      if (notes !== '') void showInformationMessage(notes);
       const label = notes || `Rename to ${name}`;
       const edit = new vscode.WorkspaceEdit();
       const change = (uri: vscode.Uri, range: vscode.Range, text: string) =>

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { ToExtension } from '../../webview/messages/protocol.ts';
+import { showErrorMessage } from '../workspace/messages.ts';
 
 type Export = Extract<ToExtension, { type: 'export' }>;
 
@@ -21,7 +22,7 @@ export async function saveExport({ name, format, content }: Export, folder: stri
   try {
     await writeFile(file.fsPath, format === 'png' ? Buffer.from(content, 'base64') : content);
   } catch (error) {
-    void vscode.window.showErrorMessage(`${file.fsPath} could not be written: ${messageOf(error)}`);
+    void showErrorMessage(`${file.fsPath} could not be written: ${messageOf(error)}`);
     return undefined;
   }
   void vscode.window.setStatusBarMessage(`Saved ${basename(file.fsPath)}`, 5000);

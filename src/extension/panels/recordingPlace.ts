@@ -3,6 +3,7 @@ import type { FileLine } from '../../engine/shell/files/diagnostic.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { PlaceKind } from '../../webview/messages/protocol.ts';
+import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
 
 /** Opens the location of a rule, tool or task in the domain of a recording, next to the recording. */
@@ -10,14 +11,14 @@ export async function openPlace(recording: vscode.Uri, kind: PlaceKind, name: st
   try {
     const folder = await domainOfRecording(recording.fsPath);
     if (folder === undefined) {
-      void vscode.window.showInformationMessage(
+      void showInformationMessage(
         'The domain that this was recorded in is not here: open its folder in the workspace.',
       );
       return;
     }
     await openPlaceOf(folder, kind, name);
   } catch (error) {
-    void vscode.window.showErrorMessage(`The ${kind} "${name}" can't be shown: ${messageOf(error)}`);
+    void showErrorMessage(`The ${kind} "${name}" can't be shown: ${messageOf(error)}`);
   }
 }
 
@@ -26,7 +27,7 @@ export async function openPlaceOf(folder: string, kind: PlaceKind, name: string)
   const domain = await readDomain(folder);
   const place = await declarationOf(domain, kind, name);
   if (place) await reveal(place);
-  else void vscode.window.showInformationMessage(`${domain.domain.name} has no ${kind} "${name}" in its files.`);
+  else void showInformationMessage(`${domain.domain.name} has no ${kind} "${name}" in its files.`);
 }
 
 async function declarationOf(

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { runPlacesAround, runsIn, workFolder, workFolders, workRootOf } from '../../engine/shell/files/workFolders.ts';
+import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { domainFolders } from '../workspace/workspaceDomains.ts';
 
 /** The folder that a person chose for this workspace, for runs whose own folder cannot be written. */
@@ -53,16 +54,14 @@ export function writableWorkOf(kind: Work, domain: string): string | undefined {
 async function offerAnother(message: string): Promise<void> {
   const choose = 'Choose Folder…';
   isOffered = true;
-  const pressed = await vscode.window.showErrorMessage(message, choose);
+  const pressed = await showErrorMessage(message, choose);
   isOffered = false;
   if (pressed !== choose) return;
   const [folder] = (await vscode.window.showOpenDialog(folderDialog)) ?? [];
   if (!folder) return;
   await state?.update(memory, folder.fsPath);
   chosen.fire();
-  void vscode.window.showInformationMessage(
-    `Runs are now written to ${join(folder.fsPath, workFolder)}. Start the run again.`,
-  );
+  void showInformationMessage(`Runs are now written to ${join(folder.fsPath, workFolder)}. Start the run again.`);
 }
 
 const folderDialog: vscode.OpenDialogOptions = {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { workPlaces } from './runPlaces.ts';
 
 /** A synthesis of the workspace, and how far it has come. */
@@ -42,7 +43,7 @@ export async function pickSynthesis(): Promise<string | undefined> {
   if (all.length === 0) {
     const press = 'Synthesize…';
     const message = 'There are no cold-start trajectories in this workspace yet.';
-    if ((await vscode.window.showInformationMessage(message, press)) === press)
+    if ((await showInformationMessage(message, press)) === press)
       await vscode.commands.executeCommand('rehearsal.synth.start');
     return undefined;
   }

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { trainingRuns } from '../runs/runsOfWorkspace.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 
 /** Trained weights of the workspace, as a row of a list that a person chooses from. */
 export type CheckpointItem = vscode.QuickPickItem & { readonly model: string };
@@ -43,14 +44,14 @@ export async function pickCheckpoint(placeHolder: string, of?: string): Promise<
 
 async function tellNone(of: string | undefined): Promise<void> {
   if (of !== undefined) {
-    void vscode.window.showInformationMessage(
+    void showInformationMessage(
       `${basename(of)} has no checkpoint here. Training leaves one when it ends or is stopped; one on another machine is fetched.`,
     );
     return;
   }
   const train = 'Train with SFT…';
   const text = 'There is no checkpoint yet. A training run leaves one when it ends or is stopped.';
-  if ((await vscode.window.showInformationMessage(text, train)) === train)
+  if ((await showInformationMessage(text, train)) === train)
     await vscode.commands.executeCommand('rehearsal.training.sft');
 }
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Context } from '../commandLine/context.ts';
 import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 
 /**
  * Compares evaluations of checkpoints task by task: folders that are named, or those that a person picks.
@@ -11,7 +12,7 @@ export async function compareEvaluations(context: Context, target: unknown): Pro
   const folders = Array.isArray(target) ? (target as readonly string[]) : await pickEvaluations(target);
   if (!folders) return undefined;
   if (folders.length < 2) {
-    void vscode.window.showInformationMessage('Select two evaluations or more to compare them.');
+    void showInformationMessage('Select two evaluations or more to compare them.');
     return undefined;
   }
   const { openComparison } = await import('../panels/comparisonPanel.ts');
@@ -44,6 +45,6 @@ async function pickEvaluations(target: unknown): Promise<readonly string[] | und
 async function tellTooFew(): Promise<void> {
   const evaluate = 'Evaluate a Checkpoint…';
   const text = 'There are fewer than two evaluations in this workspace. Evaluate a checkpoint and its base model.';
-  if ((await vscode.window.showInformationMessage(text, evaluate)) === evaluate)
+  if ((await showInformationMessage(text, evaluate)) === evaluate)
     await vscode.commands.executeCommand('rehearsal.training.evaluate');
 }

@@ -6,6 +6,7 @@ import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
 import { activeFile } from '../workspace/activeFile.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { pythonOption } from './learning.ts';
 
@@ -33,7 +34,7 @@ export async function runExperiment(context: Context, given: unknown): Promise<s
     return table;
   }
   if (end.isCancelled || end.isStopped)
-    void vscode.window.showInformationMessage(`The experiment ${name} was stopped. Run it again to resume it.`);
+    void showInformationMessage(`The experiment ${name} was stopped. Run it again to resume it.`);
   else void tell(context, 'error', failureMessage(end, 'The experiment'));
   return undefined;
 }
@@ -43,7 +44,7 @@ async function pickExperiment(): Promise<string | undefined> {
   if (open?.endsWith(ending)) return open;
   const files = await vscode.workspace.findFiles(`**/*${ending}`, `**/{node_modules,${workFolder}}/**`, 200);
   if (files.length === 0) {
-    void vscode.window.showInformationMessage(`There is no experiment (*${ending}) in this workspace.`);
+    void showInformationMessage(`There is no experiment (*${ending}) in this workspace.`);
     return undefined;
   }
   const items = files.map(({ fsPath }) => ({ label: vscode.workspace.asRelativePath(fsPath), file: fsPath }));

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { pickCheckpoint } from './checkpoints.ts';
 import { pythonOption } from './learning.ts';
@@ -25,6 +26,6 @@ export async function exportCheckpoint(context: Context, of: string | undefined)
   const end = await runOrTell(context, 'Rehearsal: exporting the merged weights', args);
   if (!end) return undefined;
   const megabytes = (Number(end.answer['bytes']) / 1e6).toFixed(1);
-  void vscode.window.showInformationMessage(`Exported ${megabytes} MB of weights to ${folder.fsPath}.`);
+  void showInformationMessage(`Exported ${megabytes} MB of weights to ${folder.fsPath}.`);
   return folder.fsPath;
 }

@@ -6,6 +6,7 @@ import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { trainingRuns } from '../runs/runsOfWorkspace.ts';
+import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 
 /** Asks a run to end after its current optimizer step, with a checkpoint. */
@@ -17,7 +18,7 @@ export async function stopTraining(given?: string): Promise<boolean> {
       ? running[0]?.folder
       : await pickRun(running.map(({ id, folder }) => ({ label: id, folder }))));
   if (!picked || !existsSync(picked)) {
-    void vscode.window.showInformationMessage('No training is running.');
+    void showInformationMessage('No training is running.');
     return false;
   }
   replaceFile(join(picked, runFiles.stop), '');
@@ -31,17 +32,17 @@ export async function fetchCheckpoint(context: Context, given?: string): Promise
   const run = given ?? (await pickRun(elsewhere.map(({ id, folder }) => ({ label: id, folder }))));
   if (!run && elsewhere.length > 0) return undefined;
   if (!run || !existsSync(join(run, runFiles.target))) {
-    void vscode.window.showInformationMessage('Only the checkpoints of a run on another machine are fetched.');
+    void showInformationMessage('Only the checkpoints of a run on another machine are fetched.');
     return undefined;
   }
   const title = `Rehearsal: fetching the newest checkpoint of ${basename(run)}`;
   const end = await runWithProgress(context, title, ['train', 'fetch', run]);
   if (end.isCancelled) return undefined;
   if (end.code !== 0) {
-    void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${failureMessage(end, 'the command')}`);
+    void showErrorMessage(`The checkpoint could not be fetched: ${failureMessage(end, 'the command')}`);
     return undefined;
   }
-  void vscode.window.showInformationMessage(`The checkpoint lies in ${end.answer['checkpoint']}`);
+  void showInformationMessage(`The checkpoint lies in ${end.answer['checkpoint']}`);
   return String(end.answer['checkpoint']);
 }
 

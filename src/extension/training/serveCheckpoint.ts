@@ -4,6 +4,7 @@ import { failureMessage, runCommand } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { beginRunning } from '../commandLine/running.ts';
 import { tell } from '../commandLine/tell.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { pickCheckpoint } from './checkpoints.ts';
 import { pythonOption } from './learning.ts';
@@ -54,7 +55,7 @@ async function tellServed(title: string, { url, token }: Served, stop: () => voi
   const copy = 'Copy Address and Token';
   const end = 'Stop';
   const text = `${title} is served at ${url}, for any client of OpenAI's interface; its token is the API key. The status bar shows it until it is stopped.`;
-  const chosen = await vscode.window.showInformationMessage(text, copy, end);
+  const chosen = await showInformationMessage(text, copy, end);
   if (chosen === copy) await vscode.env.clipboard.writeText(`OPENAI_BASE_URL=${url}\nOPENAI_API_KEY=${token}\n`);
   if (chosen === end) stop();
 }

@@ -7,6 +7,7 @@ import { runQuietly } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { beginRunning } from '../commandLine/running.ts';
 import { trainingRuns } from '../runs/runsOfWorkspace.ts';
+import { showWarningMessage } from '../workspace/messages.ts';
 import { stopTraining } from './runOperations.ts';
 import { isOnNamedTarget } from './targets.ts';
 
@@ -31,7 +32,7 @@ export function showTraining(folder: string): void {
 async function tellAlarm(folder: string, { step, message, pauses }: Alarm): Promise<void> {
   const paused = pauses ? ' The run is paused.' : '';
   const said = `${basename(folder)}, optimizer step ${step}: ${message}.${paused}`;
-  const chosen = await vscode.window.showWarningMessage(said, 'Open Dashboard');
+  const chosen = await showWarningMessage(said, 'Open Dashboard');
   if (chosen) await vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
 }
 

@@ -10,6 +10,7 @@ import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
 import { trainingRuns } from '../runs/runsOfWorkspace.ts';
+import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { pickDomain } from '../workspace/workspaceDomains.ts';
 import { pickCheckpoint } from './checkpoints.ts';
@@ -147,7 +148,7 @@ async function confirmPlan(context: Context, title: string, command: readonly st
   if (!lines) return true;
   const detail = lines.map(([name, text]) => `${capitalized(name)}: ${text}`).join('\n');
   const start = 'Start';
-  return (await vscode.window.showInformationMessage(`Start ${title}?`, { modal: true, detail }, start)) === start;
+  return (await showInformationMessage(`Start ${title}?`, { modal: true, detail }, start)) === start;
 }
 
 const stepsPrompt =
@@ -164,7 +165,7 @@ const called: Readonly<Record<TrainingKind | 'training', string>> = {
 export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
   const over = (await trainingRuns()).filter((run) => !run.running && run.kind !== null);
-  if (!given && over.length === 0) void vscode.window.showInformationMessage('No training run can be resumed.');
+  if (!given && over.length === 0) void showInformationMessage('No training run can be resumed.');
   const run = given ?? (await pickRun(over.map(({ id, folder }) => ({ label: id, folder }))));
   if (!run) return undefined;
   const python = existsSync(join(run, runFiles.target)) ? [] : pythonOption();
@@ -198,7 +199,7 @@ function note(
 }
 
 async function offerLog(context: Context, run: string, message: string): Promise<void> {
-  const chosen = await vscode.window.showErrorMessage(message, 'Show Log');
+  const chosen = await showErrorMessage(message, 'Show Log');
   if (chosen) await showRunLog(context, run);
 }
 

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { allNodes, type ForkNode, forkTreeOf, rewardText } from '../debug/forkTree.ts';
 import type { ShownRecording } from '../debug/rolloutActions.ts';
 import { debugType } from '../workspace/contributions.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 
 /** A session stops, forks and is rewarded in quick succession. */
 const settleMs = 300;
@@ -117,7 +118,7 @@ async function pickOther(one: ForkNode | undefined): Promise<ForkNode | undefine
     .filter(({ path }) => path !== one?.path)
     .map((node) => ({ label: node.label, description: rewardText(node), detail: node.parent?.edit ?? '', node }));
   if (items.length === 0) {
-    void vscode.window.showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');
+    void showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');
     return undefined;
   }
   const placeHolder = one ? `Compare ${one.label} with which?` : 'Which recording?';

@@ -8,6 +8,7 @@ import type { Context } from '../commandLine/context.ts';
 import { trajectoryEditorType } from '../panels/trajectoryEditor.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
 import { activeFile } from '../workspace/activeFile.ts';
+import { showErrorMessage, showInformationMessage, showWarningMessage } from '../workspace/messages.ts';
 import { type RecordingNode, type RunNode, type RunsNode, refreshRuns } from './runsTree.ts';
 
 /** The recording that a command is about: a file's address, its path, or a row of the Runs view. */
@@ -42,7 +43,7 @@ export async function compareRuns(
   const folders = chosen.length > 1 ? chosen : await pickRuns(chosen);
   if (!folders) return undefined;
   if (folders.length < 2) {
-    void vscode.window.showInformationMessage('Select two runs or more to compare them.');
+    void showInformationMessage('Select two runs or more to compare them.');
     return undefined;
   }
   const { openComparison } = await import('../panels/comparisonPanel.ts');
@@ -73,7 +74,7 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   const folders = (await runFoldersIn(await runPlaces())).slice(0, 200);
   const summaries = (await Promise.all(folders.map(readRunSummary))).filter(({ file }) => file !== null);
   if (summaries.length < 2) {
-    void vscode.window.showInformationMessage(
+    void showInformationMessage(
       'There are fewer than two runs in this workspace. A run is made by `npx rehearsal eval`, or by running a task.',
     );
     return undefined;
@@ -114,7 +115,7 @@ export async function compareRecordings(
   const named = (Array.isArray(other) ? other : [target, other]).flatMap((each) => recordingOf(each) ?? []);
   const given = named.length > 0 ? named : [activeFile()].filter((file) => file?.endsWith('.traj.jsonl'));
   if (given.length > 2) {
-    void vscode.window.showInformationMessage('Select exactly two recordings to compare.');
+    void showInformationMessage('Select exactly two recordings to compare.');
     return undefined;
   }
   const [one, second] = given.length === 1 && waiting && waiting !== given[0] ? [waiting, given[0]] : given;
@@ -138,7 +139,7 @@ export async function pickRecording(placeHolder: string, except?: string): Promi
     .sort((a, b) => b.label.localeCompare(a.label));
   if (items.length === 0) {
     const what = except === undefined ? 'No recordings yet' : 'There is no other recording yet';
-    void vscode.window.showInformationMessage(`${what}: run a task first.`);
+    void showInformationMessage(`${what}: run a task first.`);
     return undefined;
   }
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.path;
@@ -151,11 +152,7 @@ export async function deleteRuns(target: unknown, selected: unknown): Promise<bo
   if (first === undefined) return false;
   const what = folders.length === 1 ? basename(first) : `${folders.length} runs`;
   const detail = 'This also deletes its recordings. You can no longer verify, replay or compare them.';
-  const chosen = await vscode.window.showWarningMessage(
-    `Move ${what} to the trash?`,
-    { modal: true, detail },
-    'Move to Trash',
-  );
+  const chosen = await showWarningMessage(`Move ${what} to the trash?`, { modal: true, detail }, 'Move to Trash');
   if (chosen === undefined) return false;
   for (const folder of folders) if (!(await removed(folder))) return false;
   refreshRuns();
@@ -170,7 +167,7 @@ async function removed(folder: string): Promise<boolean> {
     return true;
   } catch (error) {
     const forever = 'Delete Permanently';
-    const chosen = await vscode.window.showWarningMessage(
+    const chosen = await showWarningMessage(
       `${basename(folder)} can’t be moved to the trash: ${messageOf(error)}`,
       { modal: true },
       forever,
@@ -203,7 +200,7 @@ export async function openReport(context: Context, target: unknown): Promise<str
   const end = await runWithProgress(context, title, ['report', run, '--html', page]);
   if (end.isCancelled) return undefined;
   if (!('metrics' in end.answer)) {
-    void vscode.window.showErrorMessage(`The report can’t be made: ${failureMessage(end, 'the command')}`);
+    void showErrorMessage(`The report can’t be made: ${failureMessage(end, 'the command')}`);
     return undefined;
   }
   const panel = vscode.window.createWebviewPanel(

@@ -14,6 +14,7 @@ import { showRunLog } from '../training/runOperations.ts';
 import { readRollouts, recordedName, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
 import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
 import { dashboardType } from '../workspace/contributions.ts';
+import { showInformationMessage } from '../workspace/messages.ts';
 import { overlayOf } from './runOverlay.ts';
 
 /** The dashboard of this window. */
@@ -255,7 +256,7 @@ async function compareStep(folder: string, file: string): Promise<void> {
   if (path === null) throw new Error(`${file} is not a recording of this run`);
   const others = await sameTaskElsewhere(folder, file);
   if (others.length === 0) {
-    void vscode.window.showInformationMessage('No other optimizer step of this run has a recording of this task.');
+    void showInformationMessage('No other optimizer step of this run has a recording of this task.');
     return;
   }
   const metrics = readMetrics(folder);

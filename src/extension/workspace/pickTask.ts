@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { showInformationMessage } from './messages.ts';
 import { readDomain } from './workspaceDomains.ts';
 
 /** The interval at which the list grows while a domain is read, in milliseconds. */
@@ -72,7 +73,7 @@ async function pickWhileReading(folder: string, offer: Offer): Promise<string | 
     const domain = await readDomain(folder, { onTask, signal: reading.signal });
     read.splice(0, read.length, ...offer.itemsOf(domain));
     if (read.length === 0) {
-      void vscode.window.showInformationMessage(offer.none);
+      void showInformationMessage(offer.none);
       return undefined;
     }
     grow();

@@ -7,6 +7,7 @@ import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FilePart } from '../../engine/shell/source/fileParts.ts';
 import type { Placed } from '../../engine/shell/source/items.ts';
+import { showErrorMessage } from './messages.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
 export async function domainFolders(): Promise<readonly string[]> {
@@ -129,7 +130,7 @@ async function itemReaders() {
 export async function pickDomain(): Promise<string | undefined> {
   const folders = await domainFolders();
   if (folders.length === 0) {
-    void vscode.window.showErrorMessage('There is no domain in this workspace: open a folder with a domain.yaml.');
+    void showErrorMessage('There is no domain in this workspace: open a folder with a domain.yaml.');
     return undefined;
   }
   if (folders.length === 1) return folders[0];

@@ -17,6 +17,11 @@ const refused: readonly { readonly name: string; readonly args: object; readonly
   },
   { name: 'no such domain', args: { domain: '/nowhere', task: 'x' }, message: /\/nowhere\/domain\.yaml/ },
   { name: 'no such task', args: { task: 'fly' }, message: /there is no task "fly"/ },
+  {
+    name: 'a link in a name, which a notification would make a link of',
+    args: { task: '[Update](command:workbench.action.quit)' },
+    message: /there is no task "\[Update\] \(command:workbench\.action\.quit\)"/,
+  },
   { name: 'no task', args: {}, message: /name a task; .* has / },
   { name: 'no such recording', args: { recording: '/nowhere.traj.jsonl' }, message: /there is no such recording/ },
   { name: 'something that is not a recording', args: { recording: policy }, message: /policy\.md:1: is not JSON/ },
