@@ -2,9 +2,11 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
+import { slotsIn } from '../../src/engine/core/dialogue/phrase.ts';
 import { parsePolicy } from '../../src/engine/core/domain/policy.ts';
 import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
 import { compileOutputSchema, compileSchema } from '../../src/engine/shell/load/schemaCompiler.ts';
+import { readYaml } from '../../src/engine/shell/source/yaml.ts';
 import { WorkerReader } from '../../src/engine/shell/workers/workerChannel.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -76,6 +78,28 @@ test('a policy with thousands of marks in many blocks is read', () => {
   const { problems, policy } = parsePolicy(`# Policy\n\n${source}\n`);
   expect(problems).toEqual([]);
   expect(policy.rules).toHaveLength(1000);
+});
+
+test('a map with 150,000 keys is read in linear time', () => {
+  const text = Array.from({ length: 150_000 }, (_, at) => `k${at}: 1\n`).join('');
+  const keys = (more: string) => {
+    const { value, problem } = readYaml({ file: 'a.yaml', text: `${text}${more}` }, 'domain');
+    return problem?.code ?? Object.keys(value as object).length;
+  };
+  expect([keys(''), keys('k0: 2\n')]).toEqual([150_000, 'domain/duplicate-key']);
+});
+
+test('a template of many slots is looked for in linear time', () => {
+  const template = `${Array.from({ length: 12 }, (_, at) => `{slot${at}}`).join(' a ')} b`;
+  expect(slotsIn(template, 'a '.repeat(2000))).toBeNull();
+});
+
+test.each([
+  ['Shall I cancel {order_id}?', 'Sure. shall I cancel A-1? Or not?', { order_id: 'A-1' }],
+  ['{a} for {b} (now)', 'A lamp for Ada (now)', { a: 'A lamp', b: 'Ada' }],
+  ['Done, {a}.', 'Done, a\nlamp', null],
+])('the slots of %j in %j', (template, text, found) => {
+  expect(slotsIn(template, text)).toEqual(found);
 });
 
 test('a policy with ten levels of lists is read', () => {

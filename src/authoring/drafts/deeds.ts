@@ -1,4 +1,5 @@
 import { isConfirmation, type Recogniser } from '../../engine/core/dialogue/dialogue.ts';
+import { slotsIn } from '../../engine/core/dialogue/phrase.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
@@ -143,19 +144,6 @@ const spokenWords = vocabularyOf(({ name, description }) =>
 );
 
 const stem = (word: string) => stemOf(word, 6);
-
-/** The values of a template's slots where a text holds it: `Shall I cancel {order_id}?` */
-function slotsIn(template: string, text: string): Readonly<Record<string, string>> | null {
-  const names: string[] = [];
-  const sentence = template.replace(/[.!?]+$/, '').replace(/[\\^$.*+?()[\]|]/g, '\\$&');
-  const pattern = sentence.replace(/\{([\w.\\]+)\}/g, (_, name: string) => {
-    names.push(name);
-    return '(.+?)';
-  });
-  const match = new RegExp(`${pattern}(?=[.!?]|$)`, 'i').exec(text);
-  if (!match) return null;
-  return Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? '']));
-}
 
 function valueIn(
   parameter: Parameter,

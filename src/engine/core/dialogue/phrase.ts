@@ -1,6 +1,6 @@
 import { literal } from '../text/literal.ts';
 import { plain, type Sentence, sentencesOf } from '../text/text.ts';
-import { linearPattern, type Pattern } from '../values/linearPattern.ts';
+import { type CompiledPattern, linearPattern, type Pattern } from '../values/linearPattern.ts';
 import type { Lexicon } from './lexicon.ts';
 
 /** Reports whether a sentence is one by which a lexicon proposes a call. */
@@ -41,4 +41,25 @@ export function phrasePattern(phrase: string): Pattern {
     .split(/\s+/)
     .map((word) => (word === 'slotted' ? slot : literal(word)));
   return linearPattern(`(?:^|[^\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]+')}(?:$|[^\\p{L}\\p{N}])`);
+}
+
+type Slots = { readonly names: readonly string[]; readonly pattern: CompiledPattern };
+
+/** Compiled templates, since each is looked for in every utterance. */
+const templates = new Map<string, Slots>();
+
+/** Returns the values of a template's slots where a text holds it: `Shall I cancel {order_id}?` */
+export function slotsIn(template: string, text: string): Readonly<Record<string, string>> | null {
+  const { names, pattern } = templates.get(template) ?? slotsOf(template);
+  const found = pattern.groups(text);
+  return found && Object.fromEntries(names.map((name, at) => [name, found[`slot${at}`] ?? '']));
+}
+
+function slotsOf(template: string): Slots {
+  const parts = template.replace(/[.!?]+$/, '').split(/\{([\w.]+)\}/);
+  const names = parts.filter((_, at) => at % 2 === 1);
+  const source = parts.map((part, at) => (at % 2 === 1 ? `(?<slot${(at - 1) / 2}>.+?)` : literal(part))).join('');
+  const slots = { names, pattern: linearPattern(`(?i)${source}(?:[.!?]|$)`) };
+  templates.set(template, slots);
+  return slots;
 }

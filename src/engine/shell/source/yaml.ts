@@ -13,6 +13,7 @@ import {
   type Scalar,
   visit,
   type YAMLMap,
+  YAMLParseError,
   type YAMLSeq,
 } from 'yaml';
 import { withoutSpace } from '../../core/text/text.ts';
@@ -59,10 +60,30 @@ export type YamlDocument = { readonly document: Document; readonly lines: LineCo
 export function documentOf(source: Source): YamlDocument {
   if (last?.source === source) return last.read;
   const lines = new LineCounter();
-  const options = { ...yamlOptions, lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
-  const read = { document: parseDocument(source.text, options), lines };
+  // The parser would compare each key of a map with all before it.
+  const options = { ...yamlOptions, uniqueKeys: false, lineCounter: lines, prettyErrors: false } as const;
+  const document = parseDocument(source.text, { ...options, logLevel: 'error' });
+  const doubled = doubledKeys(document);
+  if (doubled.length > 0) document.errors = [...document.errors, ...doubled].toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const read = { document, lines };
   last = { source, read };
   return read;
+}
+
+function doubledKeys(document: Document): readonly YAMLParseError[] {
+  const found: YAMLParseError[] = [];
+  visit(document, {
+    Map: (_, { items }) => {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const [from = 0] = key.range ?? [];
+        if (keys.has(key.value)) found.push(new YAMLParseError([from, from + 1], 'DUPLICATE_KEY', 'A key appears twice'));
+        keys.add(key.value);
+      }
+    },
+  });
+  return found;
 }
 
 /** Parses a YAML file once. Its first fault is one finding; the value is then undefined. */
