@@ -89,6 +89,17 @@ test('a map with 150,000 keys is read in linear time', () => {
   expect([keys(''), keys('k0: 2\n')]).toEqual([150_000, 'domain/duplicate-key']);
 });
 
+test.each([
+  [30, 30],
+  [3000, 0],
+])('of a task with %d facts, %d names are compared', async (count, warnings) => {
+  const letters = (at: number) => [...String(at)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+  const known = Object.fromEntries(Array.from({ length: count }, (_, at) => [`fact_${letters(at + 1000)}`, 'x']));
+  const folder = smallDomain({}, `id: one\npersona: plain\nuser: ${JSON.stringify({ goal: 'Go.', known })}\n`);
+  const { out } = await rehearsal('check', folder, '--static');
+  expect(out.match(/task\/unknown-fact/g)?.length ?? 0).toBe(warnings);
+});
+
 test('a template of many slots is looked for in linear time', () => {
   const template = `${Array.from({ length: 12 }, (_, at) => `{slot${at}}`).join(' a ')} b`;
   expect(slotsIn(template, 'a '.repeat(2000))).toBeNull();

@@ -135,11 +135,14 @@ export function checkSpelling(placed: Placed<Task>, spellings: Spellings, note: 
     checkWords(placed, text, ['communicate', index], spellings, [spellings.ofRows, spellings.ofDomain], note);
 }
 
+/** A domain with more names of facts takes too long, since each is compared with all others. */
+const mostFacts = 1000;
+
 function checkName(name: string, at: ReturnType<typeof placeOf>, { facts, names }: Spellings, note: Note): void {
-  if (names.has(name) || (facts.get(name) ?? 0) > 1) return;
+  if (/\d/.test(name) || facts.size > mostFacts || names.has(name) || (facts.get(name) ?? 0) > 1) return;
   const others = [...names, ...facts.keys()].filter((each) => each !== name && !isForm(name, each));
   const meant = nearest(name, others, closeEnough(name));
-  if (meant === undefined || /\d/.test(name)) return;
+  if (meant === undefined) return;
   const message = `No tool has an argument ${name}, and no other task has a fact of that name.`;
   note(at, 'warning', 'task/unknown-fact', message, `Did you mean ${meant}?`, respelt(at, name, [meant]));
 }

@@ -224,7 +224,8 @@ export class BridgeProcess {
       if (read.success) return resolve(read.data);
       this.#kill();
       const [issue] = read.error.issues;
-      const problem = `answered in another form than the bridge: ${issue?.path.join('.')}: ${issue?.message}`;
+      const where = issue?.path.join('.') ?? '';
+      const problem = `gave an answer that does not fit: ${where === '' ? '' : `${where}: `}${issue?.message}`;
       reject(this.#fault('python/rubbish', redactedPart(problem, 0, 200), this.#place));
     };
     this.#child?.stdin?.write(`${JSON.stringify({ id, method, params })}\n`);
