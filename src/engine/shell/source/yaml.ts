@@ -78,7 +78,8 @@ function doubledKeys(document: Document): readonly YAMLParseError[] {
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const [from = 0] = key.range ?? [];
-        if (keys.has(key.value)) found.push(new YAMLParseError([from, from + 1], 'DUPLICATE_KEY', 'A key appears twice'));
+        if (keys.has(key.value))
+          found.push(new YAMLParseError([from, from + 1], 'DUPLICATE_KEY', 'A key appears twice'));
         keys.add(key.value);
       }
     },
