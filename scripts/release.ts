@@ -48,7 +48,8 @@ export async function packRelease(release: Release): Promise<readonly string[]> 
   rmSync(release.out, { recursive: true, force: true });
   mkdirSync(release.out, { recursive: true });
   await buildAll(true);
-  const files = [await packExtension(release), await packCommandLine(release), await packTrainer(release)];
+  const extension = await packExtension(release);
+  const files = [extension, await packCommandLine(release, extension), await packTrainer(release)];
   rmSync(release.staging, { recursive: true });
   const sums = join(release.out, 'SHA256SUMS');
   writeFileSync(sums, checksums(files));

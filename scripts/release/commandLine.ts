@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
+import JSZip from 'jszip';
 import { runNpm } from '../process.ts';
 import { inRoot, root } from '../repository.ts';
 import { Failure } from '../terminal.ts';
@@ -12,17 +13,26 @@ const programs = ['dist/rehearsal.mjs', 'dist/worker.mjs', 'dist/authoring.mjs',
 /** Files of the extension that the command line does not use. */
 const forEditors = /^(?:dist\/webview\.|syntaxes\/|docs\/|package\.json$|README\.md$|readme\.md$)/i;
 
-/** Packs the command line for npm. Returns the path of the .tgz. */
-export async function packCommandLine(release: Release): Promise<string> {
+/**
+ * Packs the command line for npm. Returns the path of the .tgz.
+ * @param extension the packed .vsix, in which the links of the README and the changelog are absolute
+ */
+export async function packCommandLine(release: Release, extension: string): Promise<string> {
   const { listFiles, PackageManager } = await import('@vscode/vsce');
   const staging = join(release.staging, 'command-line');
   rmSync(staging, { recursive: true, force: true });
   const modules = importedModules(programs, (file) => readFileSync(inRoot(file), 'utf8'));
   const others = await listFiles({ cwd: root, packageManager: PackageManager.None });
   const isShipped = (file: string) => !forEditors.test(file) && !/^dist\/[^/]+\.mjs$/.test(file);
-  for (const file of ['README.md', 'bin/rehearsal.mjs', ...modules, ...others.filter(isShipped)]) {
+  for (const file of ['bin/rehearsal.mjs', ...modules, ...others.filter(isShipped)]) {
     mkdirSync(dirname(join(staging, file)), { recursive: true });
     cpSync(inRoot(file), join(staging, file));
+  }
+  const archive = await JSZip.loadAsync(readFileSync(extension));
+  for (const file of ['README.md', 'CHANGELOG.md']) {
+    const page = await archive.file(`extension/${file.toLowerCase()}`)?.async('nodebuffer');
+    if (page === undefined) throw new Failure(`${extension} has no ${file}.`);
+    writeFileSync(join(staging, file), page);
   }
   writeFileSync(join(staging, 'package.json'), `${JSON.stringify(manifestOf(release), null, 2)}\n`);
   const { code, output } = await runNpm(staging, ['pack', '--pack-destination', release.out, '--ignore-scripts']);

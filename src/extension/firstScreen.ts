@@ -11,7 +11,7 @@ const walkthrough = 'firstMinutes';
 /** The step of the walkthrough that is about the task. */
 const step = 'debug';
 /** The task has more room than the walkthrough next to it. */
-const layout = { orientation: 0, groups: [{ size: 0.64 }, { size: 0.36 }] };
+const layout = { orientation: 0, groups: [{ size: 0.72 }, { size: 0.28 }] };
 const isShown = 'rehearsal.firstScreen';
 
 /**

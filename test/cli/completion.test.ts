@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { commandNames, loadCommands } from '../../src/cli/commands.ts';
+import { commandLine } from '../support/commandLine.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const commands = await loadCommands();
@@ -37,6 +38,8 @@ test.each([
   [['rehearsal', 'train', 'sft', '--profile', 'g'], ['gpu']],
   [['rehearsal', 'new', 'y', '--template', 's'], ['support-desk']],
   [['rehearsal', 'new', 'z', '--sample', 'o'], ['order-desk']],
+  [[commandLine, 'run', 'domains/order-desk', 'lamp-v'], ['lamp-variant']],
+  [[commandLine, 'debug', 'nowhere', ''], []],
   // Files are the default of bash.
   [['rehearsal', 'eval', 'desk', '--out', ''], []],
   [['rehearsal', 'eval', ''], []],

@@ -3,6 +3,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { descendantsOf } from '../../scripts/processTree.ts';
+import { main } from '../../src/cli/main.ts';
+import type { Io } from '../../src/cli/terminal/io.ts';
 import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
@@ -57,6 +59,45 @@ test('a whole session: start, break, step, back, edit, fork, why, continue, rewa
   ]);
   expect([code, err]).toEqual([0, '']);
   await expect(out).toMatchFileSnapshot('golden/debug.txt');
+});
+
+const completions: readonly (readonly [typed: string, words: readonly string[]])[] = [
+  ['con', ['continue']],
+  ['/re', ['/reverse', '/request', '/resample']],
+  ['break ru', ['rule']],
+  ['break rule confirm', ['confirm-before-write']],
+  ['b change_i', ['change_item']],
+  ['break role ', ['user', 'agent']],
+  ['break row orders/W1138', ['W1138']],
+  ['break turn 2 if mess', ['messages']],
+  ['delete a', ['all']],
+  ['edit arg', ['argument', 'args']],
+  ['edit row orders/W1138/st', ['status']],
+  ['print db.orders.W1138.st', ['status']],
+  ['show mess', ['Messages']],
+  ['help wh', ['where', 'why']],
+  ['take u', ['user']],
+  ['/call get_order ', ['{"order_id": ""}']],
+  ['where ', []],
+];
+
+test('Tab completes commands, and the names that they take', async () => {
+  const found: (readonly string[] | undefined)[] = [];
+  const io = {
+    out: () => undefined,
+    err: () => undefined,
+    terminal: false,
+    interactive: true,
+    cwd: process.cwd(),
+    environment: {},
+    signal: new AbortController().signal,
+    readLine: (async (_, __, complete) => {
+      for (const [typed] of completions) found.push((await complete?.(typed))?.[0]);
+      return 'quit';
+    }) satisfies Io['readLine'],
+  };
+  expect(await main(['debug', ...task, '--out', fresh()], io)).toBe(0);
+  expect(completions.map(([typed], index) => [typed, found[index]])).toEqual(completions);
 });
 
 test('the run of a session describes its tools as run does, so its metrics are the same', async () => {

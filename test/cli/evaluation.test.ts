@@ -296,6 +296,9 @@ test('the report of a run, for a terminal, as JSON, as JUnit and as a page', asy
     expect(figure).toMatch(/<th scope="row">/);
   }
   expect(page).not.toContain('NaN');
+  const [first = ''] = readFileSync(join(run, 'lamp-variant.0.sidecar.jsonl'), 'utf8').split('\n');
+  const year = (JSON.parse(first) as { at: string }).at.slice(0, 4);
+  expect(page).toMatch(new RegExp(`, 2 rollouts\\. Started on \\d+ \\w+ ${year} at \\d\\d:\\d\\d UTC</p>`));
 });
 
 /** The text of a page's part about failures, a line for each element. */

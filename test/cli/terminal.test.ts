@@ -66,8 +66,21 @@ test.skipIf(!hasScript)(
       expect(text()).toMatch(new RegExp(`${esc}\\[${colour}m${speaker} +${esc}\\[0m\\S`));
     expect(text()).toContain(`${esc}[31mVIOLATED  ${esc}[0mconfirm-before-write (makes the reward 0)`);
     const lines = shownBy(text());
-    expect(lines.find((line) => line.startsWith('reward'))).toMatch(/^reward {4}reward 0 \(evaluate\)/);
+    expect(lines.find((line) => line.startsWith('reward'))).toMatch(/^reward {4}reward 0, scored for evaluation:/);
     expect(lines.at(-2)).toMatch(/^recording \S+lamp-variant\.0\.traj\.jsonl$/);
+  },
+  patienceMs,
+);
+
+test.skipIf(!hasScript)(
+  'Tab completes a command of debug',
+  async () => {
+    const { until, press, code } = inTerminal('debug', 'domains/order-desk', 'lamp-variant', '--out', fresh());
+    await until(/debug> $/);
+    press('qui\t');
+    await until(/debug> quit$/);
+    press('\r');
+    expect(await code).toBe(0);
   },
   patienceMs,
 );

@@ -123,6 +123,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   },
   { argv: ['run'], message: /name the folder of a domain/ },
   { argv: ['run', broken], message: /there is no domain here/ },
+  { argv: ['debug', 'order-desk', 'lamp-variant'], message: /here .*\. Did you mean domains\/order-desk\?\n$/ },
   { argv: ['eval', `${parcels.slice(0, -1)}c`], message: /there is no domain here .* Did you mean .*parcel-desk\?\n$/ },
   { argv: ['run', parcels], message: /name a task; .* has / },
   { argv: ['run', parcels, 'no-such-task'], message: /there is no task "no-such-task"/ },
@@ -219,6 +220,11 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     message: /--trials 1000000000 makes 96,000,000,000 rollouts, and a run has 1,000,000 at most\. Lower it/,
   },
 ];
+
+test('a domain that is in the working folder is found for a path that is not', async () => {
+  const { code, err } = await rehearsalIn(inRoot('domains'), 'debug', 'domains/order-desk', 'lamp-variant');
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/ Did you mean order-desk\?\n$/) });
+});
 
 const trainings = () => (existsSync('.rehearsal/training') ? readdirSync('.rehearsal/training') : []);
 

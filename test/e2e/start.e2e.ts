@@ -88,6 +88,8 @@ test('it opens the failing task with the walkthrough next to it, and Debug above
         hasText: step,
       });
     await ticked('Open a sample domain').waitFor();
+    const task = workbench.page.locator('.editor-group-container', { hasText: 'id: lamp-variant' });
+    expect((await task.boundingBox())?.width).toBeGreaterThan(750);
     await workbench.screenshot('first-screen');
     await workbench.page.locator('.codelens-decoration a', { hasText: 'Debug' }).first().click();
     await workbench.debug.waitForConsole('confirm-before-write (makes the reward 0)', minutes);

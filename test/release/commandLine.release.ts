@@ -1,7 +1,7 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emptyFolder, partOf, run } from './parts.ts';
+import { emptyFolder, partOf, run, targetsIn } from './parts.ts';
 
 /** The command line as npm installs it, in a folder outside of the repository. */
 const folder = emptyFolder();
@@ -31,6 +31,11 @@ test('it has no file of the editor and nothing of the sources', () => {
   const modules = readdirSync(join(installed, 'dist'));
   expect(modules).toContain('THIRD-PARTY-NOTICES.txt');
   expect(modules.filter((name) => /^(?:extension|language|webview)\./.test(name))).toEqual([]);
+});
+
+test.each(['README.md', 'CHANGELOG.md'])('the links of its %s are absolute', (file) => {
+  const page = readFileSync(join(folder, 'node_modules', 'rehearsal', file), 'utf8');
+  expect(targetsIn(page).relative).toEqual([]);
 });
 
 test.each([

@@ -14,6 +14,18 @@ export function partOf(ending: string): string {
 /** Returns a new empty folder, outside of the repository. */
 export const emptyFolder = (): string => mkdtempSync(join(tmpdir(), 'rehearsal-release-'));
 
+/** Returns the targets of links and pictures that a page shows wherever it is read, and the others. */
+export function targetsIn(page: string): {
+  readonly absolute: readonly string[];
+  readonly relative: readonly string[];
+} {
+  const targets = [...page.matchAll(/\]\(([^)\s]+)/g)].map(([, target = '']) => target);
+  const [absolute, relative] = [true, false].map((wanted) =>
+    targets.filter((target) => /^(?:https:\/\/|#)/.test(target) === wanted),
+  );
+  return { absolute: absolute ?? [], relative: relative ?? [] };
+}
+
 export type Outcome = { readonly code: number | null; readonly output: string };
 
 /** Runs a program in a folder with its output and errors in one text. */

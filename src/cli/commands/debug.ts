@@ -23,7 +23,7 @@ import {
   turnCap,
   userSeats,
 } from '../options/rolloutOptions.ts';
-import { type Io, UsageError } from '../terminal/io.ts';
+import { type Completer, type Io, UsageError } from '../terminal/io.ts';
 
 const options = {
   script: text(
@@ -139,7 +139,7 @@ function shared(given: Options) {
 
 /** Reads the commands of a script, or else a person's. Throws a `UsageError` for a script that cannot be read. */
 function nextLineOf({ script }: Options, io: Io): TerminalOptions['nextLine'] {
-  if (script === undefined) return (prompt) => typedLine(io, prompt);
+  if (script === undefined) return (prompt, complete) => typedLine(io, prompt, complete);
   let number = 0;
   if (script === '-')
     return async () => {
@@ -166,9 +166,9 @@ function scriptText(path: string, name: string): string {
   }
 }
 
-async function typedLine(io: Io, prompt: string): Promise<TypedLine | null> {
+async function typedLine(io: Io, prompt: string, complete?: Completer): Promise<TypedLine | null> {
   try {
-    return { text: await io.readLine(prompt, io.signal) };
+    return { text: await io.readLine(prompt, io.signal, complete) };
   } catch (error) {
     if (error instanceof Fault && error.failure.code === personGone) return null;
     throw error;

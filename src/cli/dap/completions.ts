@@ -44,6 +44,12 @@ export function completionsOf(
   switch (command) {
     case '/call':
       return step ? callCompletions(typed, rest, toolsAt(step)) : [];
+    case '/take':
+      return placed(
+        typed,
+        rest,
+        ['user', 'agent'].map((label) => ({ label, type: 'value' })),
+      );
     case '/turn':
       return placed(typed, rest, turnsOf(debuggee?.steps ?? []));
     case '/request': {

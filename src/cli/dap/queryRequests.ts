@@ -39,6 +39,7 @@ export const queryRequests: ReadonlyMap<string, QueryRequest> = new Map<string, 
     ({ breakpoints, inspection, playback }, args: DebugProtocol.DataBreakpointInfoArguments) =>
       breakpoints.dataInfo(args.name, inspection.place(playback?.debuggee, args)),
   ],
+  ['rehearsal/names', ({ breakpoints }) => breakpoints.names()],
   ['exceptionInfo', ({ inspection, playback }) => inspection.exception(playback?.stop)],
   ['threads', ({ inspection, playback }) => inspection.threads(playback?.debuggee)],
   [

@@ -11,6 +11,8 @@ export const completionScripts = { bash: bashScript, zsh: zshScript, fish: fishS
 /** Returns the first part of a description, without defaults. */
 const short = (description: string): string => description.split(/; |\. |: | \(/)[0] ?? '';
 
+const takesTask = ({ usage }: Command): boolean => usage.includes(' DOMAIN TASK');
+
 function bashScript(commands: readonly Command[]): string {
   // Bash reads the list again, and inserts a word as it is: a space in it needs a backslash afterwards.
   const list = (words: readonly string[]) => shellWord(words.map((word) => word.replaceAll(' ', '\\\\ ')).join('|'));
@@ -18,7 +20,7 @@ function bashScript(commands: readonly Command[]): string {
     const options = optionsOf(command);
     const free = options.filter(({ type, choices }) => type === 'string' && choices.length === 0);
     return `    ${command.name})
-      options=${list(options.map(({ name }) => `--${name}`))} actions=${list(command.actions)}
+      options=${list(options.map(({ name }) => `--${name}`))} actions=${list(command.actions)}${takesTask(command) ? ' takesTask=1' : ''}
       case $previous in
 ${options.map(({ name, choices }) => (choices.length > 0 ? `        --${name}) words=${list(choices)} ;;\n` : '')).join('')}\
         ${free.map(({ name }) => `--${name}`).join(' | ')}) return ;;
@@ -28,7 +30,7 @@ ${options.map(({ name, choices }) => (choices.length > 0 ? `        --${name}) w
   return `# Completes the command line of Rehearsal in bash.
 _rehearsal() {
   local IFS=$'|\\n' current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]}
-  local commands=${list(commands.map(({ name }) => name))} words= options= actions=
+  local commands=${list(commands.map(({ name }) => name))} words= options= actions= takesTask=
   # --name=value is three words.
   if [[ $current == = ]]; then
     current=
@@ -46,6 +48,8 @@ ${cases.join('\n')}
     words=$options
   elif [[ -z $words && $COMP_CWORD == 2 ]]; then
     words=$actions
+  elif [[ -z $words && -n $takesTask && $COMP_CWORD == 3 ]]; then
+    words=$("\${COMP_WORDS[0]}" completion tasks "\${COMP_WORDS[2]}" 2>/dev/null)
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }

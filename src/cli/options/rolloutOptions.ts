@@ -118,11 +118,18 @@ function isDomain(folder: string): boolean {
 /** Returns the domain that a folder without one was probably meant to name, as the end of a sentence. */
 function meantDomain(folder: string, cwd: string): string {
   const path = (domain: string) => relative(cwd, domain) || '.';
-  const beside = domainsIn(dirname(folder));
-  const meant = nearest(basename(folder), beside);
-  if (meant !== undefined) return `. Did you mean ${path(join(dirname(folder), meant))}?`;
+  const meantIn = (place: string) => {
+    const meant = nearest(basename(folder), domainsIn(place));
+    return meant === undefined ? undefined : `. Did you mean ${path(join(place, meant))}?`;
+  };
   const parent = domainFolderOf(folder);
-  if (parent !== undefined) return `. Name the folder of the domain first: "${path(parent)}"`;
+  const meant =
+    meantIn(dirname(folder)) ??
+    (parent === undefined ? undefined : `. Name the folder of the domain first: "${path(parent)}"`) ??
+    meantIn(cwd) ??
+    meantIn(join(cwd, 'domains'));
+  if (meant !== undefined) return meant;
+  const beside = domainsIn(dirname(folder));
   const some = beside.slice(0, 5).map((name) => path(join(dirname(folder), name)));
   return some.length === 0 ? '' : `. Domains in the same folder: ${some.join(', ')}${beside.length > 5 ? ', ...' : ''}`;
 }

@@ -45,7 +45,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
 <body>
 <header>
 <h1>${escaped(file.domain)}</h1>
-<p>${escaped(headline(record))}</p>
+<p>${escaped([headline(record), startText(record)].filter(Boolean).join('. '))}</p>
 </header>
 <main>
 <dl class="numbers">
@@ -59,6 +59,15 @@ ${sections.map((section) => sectionText(section, plots[section.id])).join('\n')}
 </body>
 </html>
 `;
+}
+
+/** Returns when the first rollout of a run started; empty if that is not recorded. */
+function startText({ file, rollouts }: RunRecord): string {
+  const [first = ''] = rollouts.flatMap(({ startedAt }) => startedAt ?? []).toSorted();
+  const time = new Date(first);
+  if (file.imported || Number.isNaN(time.getTime())) return '';
+  const text = time.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  return `Started on ${text} UTC`;
 }
 
 /** Conversations that the page has. More make it slow, and the table of tasks has all of them. */

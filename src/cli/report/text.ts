@@ -1,5 +1,5 @@
 import { missingRewards, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
-import { maskingText } from '../../engine/core/events/displayText.ts';
+import { basisText, maskingText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import { agentNames } from '../../engine/shell/records/runFile.ts';
@@ -57,7 +57,7 @@ export function headline({ file, rollouts }: RunRecord): string {
   if (file.imported)
     return `${file.domain}: ${counted(rollouts.length, 'imported conversation')}, ${maskingText(file.imported)}`;
   const regraded = file.regraded ? `, regraded from ${file.regraded.run}` : '';
-  return `${file.domain}: ${agentNames(file)} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${counted(rollouts.length, 'rollout')}${regraded}`;
+  return `${file.domain}: ${agentNames(file)} against ${file.user}, seed ${file.seed}, ${basisText(file.basis)}, ${counted(rollouts.length, 'rollout')}${regraded}`;
 }
 
 function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {

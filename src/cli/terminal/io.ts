@@ -1,6 +1,9 @@
 import { WriteStream } from 'node:tty';
 import { statusLine } from './statusLine.ts';
 
+/** Returns the words that can be in the place of the end of what was typed, and that end. */
+export type Completer = (typed: string) => Promise<readonly [words: readonly string[], end: string]>;
+
 /** Everything a command may touch of the terminal; tests give it buffers. */
 export type Io = {
   readonly out: (text: string) => void;
@@ -17,7 +20,8 @@ export type Io = {
   readonly signal: AbortSignal;
   /** Lets a command take as long as it needs to end. */
   readonly endLater?: () => void;
-  readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
+  /** @param complete completes what is typed when the person presses Tab */
+  readonly readLine: (prompt: string, signal: AbortSignal, complete?: Completer) => Promise<string>;
 };
 
 /** Whether the output has colours: that of a terminal which shows them, unless NO_COLOR is set. */

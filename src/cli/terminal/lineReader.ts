@@ -1,11 +1,15 @@
-import { createInterface, type Interface } from 'node:readline';
+import { type AsyncCompleter, createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { Fault, personGone } from '../../engine/shell/files/fault.ts';
-import type { Io } from './io.ts';
+import type { Completer, Io } from './io.ts';
 
-type Question = { readonly answer: (line: string) => void; readonly fail: (error: Error) => void };
+type Question = {
+  readonly answer: (line: string) => void;
+  readonly fail: (error: Error) => void;
+  readonly complete: Completer | undefined;
+};
 
 /**
  * Reads lines of an input, one for each question in the order they are asked. Lines that arrive together, as from a pipe
@@ -18,6 +22,14 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
   let asked: Question | null = null;
   let previous: Promise<unknown> = Promise.resolve();
 
+  const complete: AsyncCompleter = (typed, done) => {
+    const none: [string[], string] = [[], typed];
+    const found = asked?.complete?.(typed).then(([words, end]): [string[], string] => [[...words], end]);
+    void Promise.resolve(found ?? none).then(
+      (result) => done(null, result),
+      () => done(null, none),
+    );
+  };
   const open = (): Interface => {
     // Readline shows what is typed or pasted. Between questions it would be in the middle of other output.
     const write = (chunk: unknown, _: unknown, done: () => void) => {
@@ -30,7 +42,7 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
       echo.emit('resize');
     });
     const terminal = input.isTTY === true && output.isTTY === true;
-    const opened = createInterface({ input, output: echo, terminal });
+    const opened = createInterface({ input, output: echo, terminal, completer: complete });
     opened.on('line', (line) => (asked ? asked.answer(line) : early.push(line)));
     opened.on('close', () => {
       hasEnded = true;
@@ -47,7 +59,7 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
     if (isListening) lines.resume();
     else lines.pause();
   };
-  const ask = (prompt: string, signal: AbortSignal): Promise<string> =>
+  const ask: Io['readLine'] = (prompt, signal, completer) =>
     new Promise<string>((resolve, reject) => {
       signal.throwIfAborted();
       lines ??= open();
@@ -68,6 +80,7 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
       const abort = () => settle(() => reject(signal.reason));
       signal.addEventListener('abort', abort, { once: true });
       asked = {
+        complete: completer,
         answer: (answer) => settle(() => resolve(answer)),
         fail: (error) =>
           settle(() => {
@@ -79,8 +92,8 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
       listen(true);
       lines.prompt(true);
     });
-  return (prompt, signal) => {
-    const answer = previous.then(() => ask(prompt, signal));
+  return (prompt, signal, completer) => {
+    const answer = previous.then(() => ask(prompt, signal, completer));
     previous = answer.catch(() => undefined);
     return answer;
   };

@@ -1,5 +1,5 @@
 import { rulesThat } from '../../engine/core/domain/decisiveVerdict.ts';
-import { brokenEndText, endReasonText } from '../../engine/core/events/displayText.ts';
+import { basisText, brokenEndText, endReasonText } from '../../engine/core/events/displayText.ts';
 import {
   type EventOf,
   type Failure,
@@ -122,7 +122,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
         line('note', `${verdictText(event.verdict)}${isDemanding(event.verdict) ? `: ${event.verdict.detail}` : ''}`),
       ];
     case 'rewarded':
-      return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
+      return [line('reward', `${rewardText(event)}: ${event.reason}`)];
     default:
       return impossible('event', event);
   }
@@ -147,6 +147,10 @@ export function guardTranscript({ flaws = [], withheld, mismatch }: GuardNote): 
       : [line('note', `a stop (${withheld}) was taken back: the agent has yet to act on these words`)]),
     ...(mismatch === undefined ? [] : [line('note', `the result does not fit: ${mismatch}`)]),
   ];
+}
+
+function rewardText({ reward, basis }: EventOf<'rewarded'>): string {
+  return reward === null ? 'reward none' : `reward ${reward}, ${basisText(basis)}`;
 }
 
 /** The user's own calls are marked: the agent sees nothing of them. */

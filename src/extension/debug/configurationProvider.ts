@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { writableWorkOf } from '../runs/runPlaces.ts';
+import { lastResults } from '../language/lastResult.ts';
+import { runPlacesOf, writableWorkOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
-import { activeFile, cursorLine } from '../workspace/activeFile.ts';
+import { activeFile, cursorLine, openFiles } from '../workspace/activeFile.ts';
 import { debugType } from '../workspace/contributions.ts';
-import { pickTask } from '../workspace/pickTask.ts';
+import { type LikelyTasks, pickTask } from '../workspace/pickTask.ts';
 import { domainFolders, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspace/workspaceDomains.ts';
 import { standbyToken } from './standbyAdapter.ts';
 
@@ -95,5 +96,17 @@ async function taskFor(folder: string, file: string | undefined): Promise<string
     const task = await taskAt(file, cursorLine(file));
     if (task) return task;
   }
-  return pickTask(folder, 'Which task?');
+  return pickTask(folder, 'Which task?', likelyTasks);
 }
+
+/** The tasks of open files, then those that failed in their last run. */
+const likelyTasks: LikelyTasks = async ({ folder, locations }) => {
+  const open = new Set(openFiles());
+  const results = await (await lastResults()).ofTasks(folder, runPlacesOf(folder));
+  return new Map([
+    ...[...locations.tasks].flatMap(([id, at]) => (open.has(at.file) ? [[id, 'open'] as const] : [])),
+    ...[...results].flatMap(([id, { passed, scored }]) =>
+      passed < scored ? [[id, 'failed in its last run'] as const] : [],
+    ),
+  ]);
+};

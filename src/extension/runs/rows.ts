@@ -1,5 +1,5 @@
 import { passHatTasks } from '../../engine/core/evaluation/metrics.ts';
-import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { basisText, endReasonText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { agentNames } from '../../engine/shell/records/runFile.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
@@ -40,7 +40,7 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
     tooltip: [
       `${file.domain}: ${agentNames(file)} against ${file.user}`,
       `${counted(finished, 'finished rollout')} of ${counted(file.tasks.length, 'task')} with ${counted(file.trials, 'trial')} each`,
-      `seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}`,
+      `seed ${file.seed}, ${basisText(file.basis)}`,
       ...(file.regraded ? [`regraded from ${file.regraded.run}`] : []),
       folder,
     ].join('\n'),

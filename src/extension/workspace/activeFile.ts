@@ -15,6 +15,15 @@ export function activeFile(): string | undefined {
   return editor?.document.uri.fsPath;
 }
 
+/** Returns the files that are open in a tab, as text or in their own view. */
+export function openFiles(): readonly string[] {
+  return vscode.window.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .flatMap(({ input }) =>
+      input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri.fsPath : [],
+    );
+}
+
 /** The line (from 1) of the cursor in a file that is open, or of the entry that its form shows; 1 in any other. */
 export function cursorLine(file: string): number {
   const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;

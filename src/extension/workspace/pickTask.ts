@@ -12,17 +12,36 @@ type Offer = {
   /** Returns the item of a task that was read; undefined where the list does not have it. */
   readonly itemOf: (task: Task) => vscode.QuickPickItem | undefined;
   /** Returns all items, once the domain is read. */
-  readonly itemsOf: (domain: LoadedDomain) => readonly vscode.QuickPickItem[];
+  readonly itemsOf: (
+    domain: LoadedDomain,
+  ) => readonly vscode.QuickPickItem[] | Promise<readonly vscode.QuickPickItem[]>;
   readonly placeholder: string;
   /** The message for a domain without any. */
   readonly none: string;
 };
 
-/** Returns the id of the task of a domain that a person picks; undefined where they close the list. */
-export function pickTask(folder: string, placeholder: string): Promise<string | undefined> {
+/** Returns the tasks that a person probably means, by their ids, the likeliest first, each with the reason in words. */
+export type LikelyTasks = (domain: LoadedDomain) => Promise<ReadonlyMap<string, string>>;
+
+/**
+ * Returns the id of the task of a domain that a person picks; undefined where they close the list.
+ * @param likely the head of the list
+ */
+export function pickTask(
+  folder: string,
+  placeholder: string,
+  likely: LikelyTasks = async () => new Map(),
+): Promise<string | undefined> {
   return pickWhileReading(folder, {
     itemOf: (task) => (task.draft ? undefined : itemOfTask(task)),
-    itemsOf: ({ tasks }) => tasks.map(itemOfTask),
+    itemsOf: async (domain) => {
+      const reasons = await likely(domain);
+      const ids = [...reasons.keys()];
+      const placeOf = ({ id }: Task) => (reasons.has(id) ? ids.indexOf(id) : ids.length);
+      return domain.tasks
+        .toSorted((one, other) => placeOf(one) - placeOf(other))
+        .map((task) => itemOfTask(task, reasons.get(task.id)));
+    },
     placeholder,
     none: 'This domain has no tasks.',
   });
@@ -71,7 +90,7 @@ async function pickWhileReading(folder: string, offer: Offer): Promise<string | 
   picker.show();
   const fill = async (): Promise<string | undefined> => {
     const domain = await readDomain(folder, { onTask, signal: reading.signal });
-    read.splice(0, read.length, ...offer.itemsOf(domain));
+    read.splice(0, read.length, ...(await offer.itemsOf(domain)));
     if (read.length === 0) {
       void showInformationMessage(offer.none);
       return undefined;
@@ -88,6 +107,7 @@ async function pickWhileReading(folder: string, offer: Offer): Promise<string | 
   }
 }
 
-function itemOfTask({ id, description, split }: Task): vscode.QuickPickItem {
-  return { label: id, description: split, ...(description ? { detail: description } : {}) };
+function itemOfTask({ id, description, split }: Task, reason?: string): vscode.QuickPickItem {
+  const facts = [split, reason].filter(Boolean).join(', ');
+  return { label: id, description: facts, ...(description ? { detail: description } : {}) };
 }

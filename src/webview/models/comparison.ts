@@ -1,4 +1,4 @@
-import { signed } from '../../engine/core/events/displayText.ts';
+import { basisText, signed } from '../../engine/core/events/displayText.ts';
 import type {
   ComparedMetrics,
   ComparedRun,
@@ -63,7 +63,7 @@ export function runFacts({ run, metrics, unfinished }: ComparedRun): readonly st
     `agent: ${run.agent}`,
     `user: ${run.user}`,
     `seed ${run.seed}`,
-    `scored for ${run.basis === 'train' ? 'training' : 'evaluation'}`,
+    basisText(run.basis),
     `${metrics.rollouts} rollouts of ${metrics.tasks} tasks`,
     ...(unfinished > 0 ? [`${unfinished} unfinished`] : []),
   ];

@@ -1,4 +1,4 @@
-import { brokenEndText, endReasonText, maskingText } from '../../engine/core/events/displayText.ts';
+import { basisText, brokenEndText, endReasonText, maskingText } from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import { showPath } from '../../engine/core/values/json.ts';
@@ -72,7 +72,7 @@ export function headingOf({ started, rewarded }: Pick<Trajectory, 'started' | 'r
           `agent: ${seats.agent}`,
           `user: ${seats.user}`,
           `seed ${seed}, trial ${trial}`,
-          `scored for ${basis === 'train' ? 'training' : 'evaluation'}`,
+          basisText(basis),
         ],
     forkOf: parent ? `Fork of ${parent.recording} after step ${parent.event}: ${parent.edit}` : null,
     reward: rewarded && {

@@ -4,8 +4,16 @@ import { expect, test, vi } from 'vitest';
 import { configurationProvider, dynamicConfigurations } from '../../../src/extension/debug/configurationProvider.ts';
 import { runPlacesOf } from '../../../src/extension/runs/runPlaces.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
+import { finishedRun } from '../runs/finishedRun.ts';
 
-const editor = vi.hoisted(() => ({ folders: [] as string[], domains: [] as string[], file: '' }));
+const editor = vi.hoisted(() => ({
+  folders: [] as string[],
+  domains: [] as string[],
+  file: '',
+  open: [] as string[],
+  /** The items of the list of tasks when it is complete. */
+  listed: [] as readonly { readonly label: string; readonly description: string }[],
+}));
 
 vi.mock('vscode', () => {
   class Tab {
@@ -22,7 +30,23 @@ vi.mock('vscode', () => {
     window: {
       visibleTextEditors: [],
       get tabGroups() {
-        return { activeTabGroup: { activeTab: { input: new Tab(editor.file) } } };
+        const tabs = editor.open.map((file) => ({ input: new Tab(file) }));
+        return { activeTabGroup: { activeTab: { input: new Tab(editor.file) } }, all: [{ tabs }] };
+      },
+      createQuickPick: () => {
+        const heard = { hide: () => undefined as unknown };
+        return {
+          items: [],
+          onDidAccept: () => undefined,
+          onDidHide: (hear: () => unknown) => Object.assign(heard, { hide: hear }),
+          set busy(isBusy: boolean) {
+            if (isBusy) return;
+            editor.listed = this.items;
+            heard.hide();
+          },
+          show: () => undefined,
+          dispose: () => undefined,
+        };
       },
     },
     workspace: {
@@ -84,5 +108,28 @@ test('each task is a launch once, in the innermost folder of the window that con
     [join(work, 'second', 'desk')],
     [join(work, inner, 'desk')],
     [],
+  ]);
+});
+
+test('the list of tasks begins with those of open files, then with those that failed last', async () => {
+  const folder = domain('many');
+  const task = (id: string) => `- { id: ${id}, persona: plain, user: { goal: Go., opening: Hello. } }\n`;
+  writeFileSync(join(folder, 'tasks', 'three.task.yaml'), ['two', 'three', 'four'].map(task).join(''));
+  writeFileSync(join(folder, 'tasks', 'zeta.task.yaml'), task('zeta'));
+  editor.folders = [folder];
+  editor.file = join(folder, 'policy.md');
+  editor.open = [editor.file, join(folder, 'tasks', 'zeta.task.yaml')];
+  const trials = [
+    { task: 'two', reward: 1 },
+    { task: 'three', reward: 0 },
+  ];
+  finishedRun(join(folder, '.rehearsal', 'runs'), 'first', 1, trials, folder);
+  await configurationProvider.resolveDebugConfiguration?.(undefined, {} as never);
+  expect(editor.listed.map(({ label, description }) => [label, description])).toEqual([
+    ['zeta', 'train, open'],
+    ['three', 'train, failed in its last run'],
+    ['one', 'train'],
+    ['two', 'train'],
+    ['four', 'train'],
   ]);
 });

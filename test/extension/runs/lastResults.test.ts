@@ -1,72 +1,18 @@
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RuleVerdict } from '../../../src/engine/core/domain/rule.ts';
-import { openLedger, type Receipt, signingKey } from '../../../src/engine/shell/records/ledger.ts';
+import { openLedger } from '../../../src/engine/shell/records/ledger.ts';
 import { openRecording } from '../../../src/engine/shell/records/recording.ts';
-import { writeRunFile } from '../../../src/engine/shell/records/runFile.ts';
 import { LastResults } from '../../../src/extension/runs/lastResults.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
+import { finishedRun, key, receipt, type Trial } from './finishedRun.ts';
 
 const root = () => temporaryFolder('rehearsal-results');
-const key = signingKey(join(root(), 'key.pem'));
 const domain = '/desk';
 
-type Trial = {
-  readonly task: string;
-  readonly trial?: number;
-  readonly reward: number | null;
-  readonly fork?: boolean;
-};
-
-/** Creates a run's folder with these finished trials; `minute` orders the runs in time. */
-function run(
-  runs: string,
-  name: string,
-  minute: number,
-  trials: readonly Trial[],
-  of = domain,
-  agent = 'gold',
-): string {
-  const folder = join(runs, name);
-  mkdirSync(folder, { recursive: true });
-  writeRunFile(folder, {
-    domain: 'desk',
-    folder: of,
-    seed: '1',
-    trials: 1,
-    basis: 'evaluate',
-    agent,
-    user: 'agenda',
-    tasks: trials.map(({ task }) => task),
-    tools: [],
-    policyHash: 'p',
-    publicKey: key.publicKey,
-  } as unknown as Parameters<typeof writeRunFile>[1]);
-  const { receive: sign } = openLedger(join(folder, 'ledger.jsonl'), key);
-  for (const { task, trial = 0, reward, fork } of trials) sign(receipt(task, trial, reward, fork));
-  const time = new Date(Date.UTC(2026, 0, 1, 0, minute));
-  utimesSync(join(folder, 'ledger.jsonl'), time, time);
-  return folder;
-}
-
-function receipt(task: string, trial: number, reward: number | null, fork = false): Receipt {
-  const rollout = `${task}.${trial}${fork ? '.fork-1' : ''}`;
-  return {
-    rollout,
-    recording: `${rollout}.traj.jsonl`,
-    task: { id: task, hash: 'h' },
-    trial,
-    seed: '1',
-    policyHash: 'p',
-    basis: 'evaluate',
-    reward,
-    endReason: 'userStopped',
-    databaseDiff: 'd',
-    chain: 'c',
-    sidecarChain: 's',
-  };
-}
+const run = (runs: string, name: string, minute: number, trials: readonly Trial[], of = domain, agent = 'gold') =>
+  finishedRun(runs, name, minute, trials, of, agent);
 
 const verdict = (rule: string, word: RuleVerdict['verdict']): RuleVerdict => ({
   rule,

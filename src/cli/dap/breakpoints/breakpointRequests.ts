@@ -20,6 +20,7 @@ import {
   place,
   placeAgain,
   type Target,
+  targetNames,
 } from './target.ts';
 import type { UnseenReads } from './unseenReads.ts';
 
@@ -143,6 +144,11 @@ export class BreakpointRequests {
         made: made(parseTarget(this.#domain, String(asked.name ?? '')), asked, this.#domain),
       })),
     );
+  }
+
+  /** Returns the names that a function breakpoint can have, by its kind. */
+  names(): Readonly<Record<string, readonly string[]>> {
+    return this.#domain === null ? {} : targetNames(this.#domain);
   }
 
   setData(args: DebugProtocol.SetDataBreakpointsArguments): Placed {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { verifierNames } from '../../../engine/core/domain/task.ts';
 import { baseTask, variantId } from '../../../engine/core/domain/taskVariant.ts';
 import type { Side } from '../../../engine/core/domain/tool.ts';
 import { isRead } from '../../../engine/core/events/reads.ts';
@@ -135,6 +136,18 @@ function nearest(
   const preceding = entries.filter(([, at]) => resolve(at.file) === path && at.line <= line);
   const [first] = preceding.toSorted(([, a], [, b]) => b.line - a.line);
   return first && { id: first[0], line: first[1].line };
+}
+
+/** Returns the names that function breakpoints of a domain can have, by their kind. */
+export function targetNames({ domain, tasks, toolNames }: LoadedDomain): Readonly<Record<string, readonly string[]>> {
+  return {
+    tool: [...new Set([...toolNames, ...domain.tools.map(({ name }) => name)])],
+    rule: [...new Set(domain.rules.map(({ rule }) => rule))],
+    task: tasks.map(({ id }) => id),
+    persona: domain.personas.map(({ id }) => id),
+    role: ['user', 'agent'],
+    verifier: verifierNames,
+  };
 }
 
 /** Reads a function breakpoint: `tool:NAME`, `rule:ID`, `task:ID`, `persona:ID`, `role:user`, `turn:5`, `verifier:NAME`, `write:orders.W1`, `read:orders.W1`. Names that the domain lacks are refused. */

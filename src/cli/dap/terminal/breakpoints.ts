@@ -1,6 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { didYouMean } from '../../../engine/shell/source/nearest.ts';
 import { UsageError } from '../../terminal/io.ts';
+import { type Completed, completedInConsole, completedRow, lastWordOf } from './completion.ts';
 import { rowExpression } from './edit.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
@@ -90,6 +91,23 @@ export class TerminalBreakpoints {
     }
     this.#last = number;
     return `breakpoint ${number}: ${text}${message ? ` (${message})` : ''}`;
+  }
+
+  /** Returns what completes the text behind `break`: kinds, and names of the domain. */
+  async completed(text: string): Promise<Completed> {
+    const condition = /\sif\s+(.*)$/s.exec(text)?.[1];
+    if (condition !== undefined) return completedInConsole(this.#client, condition);
+    const [, kind, rest = ''] = /^(\S+)\s+(.*)$/s.exec(text) ?? [];
+    if (kind !== undefined && accesses.has(kind)) return completedRow(this.#client, rest);
+    const names = await this.#client.request<Readonly<Record<string, readonly string[]>>>('rehearsal/names');
+    if (kind !== undefined) return lastWordOf(rest, names[kind] ?? []);
+    const kinds = [...named.keys(), ...accesses.keys(), ...this.#filters.map(({ filter }) => filter)];
+    return lastWordOf(text, [...kinds, ...(names['rule'] ?? []), ...(names['tool'] ?? [])]);
+  }
+
+  /** Returns the names that `delete` takes. */
+  names(): readonly string[] {
+    return [...this.#typed.map(({ number }) => String(number)), ...this.#active, 'all'];
   }
 
   /** Sets a breakpoint on the rule, or else the tool, of a name that is typed without its kind. Null where neither exists. */

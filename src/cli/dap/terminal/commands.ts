@@ -2,7 +2,8 @@ import { didYouMean } from '../../../engine/shell/source/nearest.ts';
 import { UsageError } from '../../terminal/io.ts';
 import { commands as consoleCommands } from '../console.ts';
 import type { TerminalBreakpoints } from './breakpoints.ts';
-import { parseEdit } from './edit.ts';
+import { type Completed, completedInConsole, lastWordOf } from './completion.ts';
+import { completedEdit, parseEdit } from './edit.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
 /** The parts of the session that a command can use. */
@@ -14,6 +15,7 @@ type Session = {
   readonly type: (expression: string, moves: boolean) => Promise<void>;
   readonly where: () => Promise<void>;
   readonly show: (name: string) => Promise<void>;
+  readonly shownNames: () => Promise<readonly string[]>;
   readonly print: (expression: string) => Promise<void>;
   readonly say: (type: 'answer', text: string) => void;
   readonly quit: () => void;
@@ -26,6 +28,8 @@ type TerminalCommand = {
   readonly takes?: string;
   readonly does: string;
   readonly run: (session: Session, text: string) => Promise<void>;
+  /** Completes the argument when the person presses Tab. */
+  readonly completed?: (session: Session, text: string) => Promise<Completed>;
 };
 
 const moving =
@@ -40,6 +44,7 @@ const commands: readonly TerminalCommand[] = [
     does: 'sets a breakpoint; without arguments, lists them',
     run: async ({ breakpoints, say }, text) =>
       say('answer', text === '' ? breakpoints.list() : await breakpoints.add(text)),
+    completed: ({ breakpoints }, text) => breakpoints.completed(text),
   },
   {
     names: ['delete', 'd'],
@@ -49,6 +54,7 @@ const commands: readonly TerminalCommand[] = [
       if (text === '') throw new UsageError(`write delete and a number, a name or all:\n${breakpoints.list()}`);
       say('answer', await breakpoints.delete(text));
     },
+    completed: async ({ breakpoints }, text) => lastWordOf(text, breakpoints.names()),
   },
   { names: ['step', 's'], does: 'goes to the next step, such as a call or its result', run: moving('stepIn') },
   { names: ['next', 'n'], does: "goes to the agent's next turn", run: moving('next') },
@@ -68,6 +74,7 @@ const commands: readonly TerminalCommand[] = [
       const edit = await parseEdit(session.client, text);
       await session.fork(() => session.client.request('setExpression', { ...edit, frameId: 0 }));
     },
+    completed: ({ client }, text) => completedEdit(client, text),
   },
   {
     names: ['print', 'p'],
@@ -77,12 +84,17 @@ const commands: readonly TerminalCommand[] = [
       if (text === '') throw new UsageError('write an expression: print db.orders.W1.status');
       await session.print(text);
     },
+    completed: ({ client }, text) => completedInConsole(client, text),
   },
   {
     names: ['show'],
     takes: '[NAME]',
     does: 'prints messages, rules, verifiers, persona and more; without a name, lists them',
     run: (session, text) => session.show(text),
+    completed: async ({ shownNames }, text) => {
+      const isMeant = (name: string) => name.toLowerCase().startsWith(text.toLowerCase());
+      return [(await shownNames()).filter(isMeant), text];
+    },
   },
   { names: ['where', 'w'], does: 'prints the current step and the turns before it', run: (session) => session.where() },
   {
@@ -90,6 +102,7 @@ const commands: readonly TerminalCommand[] = [
     takes: '[COMMAND]',
     does: 'prints this list, or the help of a command',
     run: (session, text) => printHelp(session, text),
+    completed: async (_, text) => lastWordOf(text, allNames),
   },
   { names: ['quit', 'q'], does: 'ends the session and keeps its recordings', run: async ({ quit }) => quit() },
 ];
@@ -139,6 +152,18 @@ export async function performLine(session: Session, line: string, awaited: strin
   if (!typed)
     throw new UsageError(`there is no command "${name}". ${didYouMean(name, allNames, 'help lists the commands')}`);
   return session.type(`${typed} ${text}`.trim(), !quiet.has(typed));
+}
+
+/** Returns what completes a line while it is typed: a command, or its argument. */
+export async function completeLine(session: Session, line: string, awaited: string | null): Promise<Completed> {
+  if (awaited !== null && !line.startsWith('/')) return [[], line];
+  const [, slash = '', name = '', text] = /^(\/?)(\S*)(?:\s+(.*))?$/s.exec(line) ?? [];
+  if (text === undefined)
+    return [allNames.filter((each) => each.startsWith(name)).map((each) => slash + each), slash + name];
+  const whole = wholeName(name);
+  const command = commands.find(({ names }) => names.includes(whole));
+  if (command) return command.completed?.(session, text) ?? [[], text];
+  return completedInConsole(session.client, `/${whole} ${text}`);
 }
 
 async function printHelp(session: Session, name: string): Promise<void> {

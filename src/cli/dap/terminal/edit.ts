@@ -3,6 +3,7 @@ import { didYouMean, nearest } from '../../../engine/shell/source/nearest.ts';
 import { UsageError } from '../../terminal/io.ts';
 import { assignmentIn } from '../variables/assignment.ts';
 import { expressionOf } from '../variables/databaseRows.ts';
+import { type Completed, completedInConsole, completedRow, lastWordOf } from './completion.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
 /** A typed edit: an expression that names the value, and its new value. */
@@ -47,6 +48,18 @@ export async function parseEdit(client: InProcessClient, text: string): Promise<
   throw new UsageError(
     'write edit message TEXT, edit argument NAME = VALUE, edit row TABLE/ID/FIELD = VALUE, or edit EXPRESSION = VALUE',
   );
+}
+
+/** Returns what completes the text behind `edit`. */
+export async function completedEdit(client: InProcessClient, text: string): Promise<Completed> {
+  const [, kind, rest = ''] = /^(message|argument|row)\s+(.*)$/s.exec(text) ?? [];
+  if (kind === 'row') return completedRow(client, rest);
+  if (kind === 'argument')
+    return lastWordOf(rest, await namesIn(client, `messages[${await lastSpoken(client)}].toolCalls[0].arguments`));
+  if (kind === 'message') return [[], text];
+  const [words, end] = await completedInConsole(client, text);
+  const kinds = ['message', 'argument', 'row'].filter((each) => text === end && each.startsWith(text));
+  return [[...kinds, ...words], end];
 }
 
 /** The rows behind a reference. */

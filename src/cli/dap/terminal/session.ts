@@ -2,11 +2,11 @@ import { basename, relative } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../../engine/core/text/terminalText.ts';
 import { didYouMean } from '../../../engine/shell/source/nearest.ts';
-import { hasColours, type Io, UsageError } from '../../terminal/io.ts';
+import { type Completer, hasColours, type Io, UsageError } from '../../terminal/io.ts';
 import { shellWord } from '../../terminal/shellWord.ts';
 import type { SessionOptions } from '../adapter.ts';
 import { TerminalBreakpoints } from './breakpoints.ts';
-import { performLine } from './commands.ts';
+import { completeLine, performLine } from './commands.ts';
 import { evaluated, resultOf, variablesIn } from './edit.ts';
 import { InProcessClient } from './inProcessClient.ts';
 
@@ -20,7 +20,7 @@ export type TerminalOptions = Pick<SessionOptions, 'engine'> & {
   /** Whether everything is printed as lines of JSON. */
   readonly json: boolean;
   /** Returns the next line, and null at the end of the input. */
-  readonly nextLine: (prompt: string) => Promise<TypedLine | null>;
+  readonly nextLine: (prompt: string, complete: Completer) => Promise<TypedLine | null>;
 };
 
 /** The kinds of output, which are values of `type` in JSON lines. */
@@ -90,7 +90,8 @@ export class TerminalSession {
     await this.#open();
     if (this.#io.terminal && !this.#options.json) this.say('command', 'Type help for the commands.');
     for (;;) {
-      const line = await this.#options.nextLine(this.#awaited ? `${this.#awaited}> ` : 'debug> ');
+      const complete: Completer = (typed) => completeLine(this, typed, this.#awaited);
+      const line = await this.#options.nextLine(this.#awaited ? `${this.#awaited}> ` : 'debug> ', complete);
       if (line === null) break;
       const text = line.text.trim();
       if (text === '' || text.startsWith('#')) continue;
@@ -204,7 +205,7 @@ export class TerminalSession {
 
   /** Prints what a scope of the step has; its name may be shortened. Throws a `UsageError` for an unknown name. */
   async show(name: string): Promise<void> {
-    const { scopes } = await this.#scopes();
+    const scopes = await this.#scopes();
     const names = scopes.map((each) => each.name);
     if (name === '') return this.say('answer', names.map((each) => `  ${each}`).join('\n'));
     const scope = scopes.find((each) => each.name.toLowerCase().startsWith(name.toLowerCase()));
@@ -222,9 +223,12 @@ export class TerminalSession {
     );
   }
 
-  #scopes() {
-    return this.client.request<DebugProtocol.ScopesResponse['body']>('scopes', { frameId: 0 });
+  async #scopes(): Promise<readonly DebugProtocol.Scope[]> {
+    return (await this.client.request<DebugProtocol.ScopesResponse['body']>('scopes', { frameId: 0 })).scopes;
   }
+
+  /** Returns the names that `show` takes. */
+  readonly shownNames = async (): Promise<readonly string[]> => (await this.#scopes()).map(({ name }) => name);
 
   /** The recording, and the step of it that is shown. */
   #stand(): Promise<{ readonly path: string; readonly step: number }> {
@@ -248,7 +252,7 @@ export class TerminalSession {
       levels: 1,
     });
     const [frame] = stackFrames;
-    const { scopes } = await this.#scopes();
+    const scopes = await this.#scopes();
     const changed = scopes.find((each) => each.name === 'Changed in this step');
     const messages = scopes.find((each) => each.name === 'Messages');
     const call =

@@ -21,6 +21,11 @@ export function endReasonText(reason: string): string {
   return (endReasons as Readonly<Record<string, string>>)[reason] ?? reason;
 }
 
+/** Returns in words which basis of a task decides a reward. */
+export function basisText(basis: string): string {
+  return `scored for ${basis === 'train' ? 'training' : 'evaluation'}`;
+}
+
 /** Returns what happened to an answer that is not whole, as in "2 answers were ...". */
 export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
   length: 'cut off at the token limit',

@@ -6,6 +6,7 @@ import { effectsOfDomain, isOfCode } from '../approvals/effects.ts';
 import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from '../files/diagnostic.ts';
 import { hasExternalTools, type LoadedDomain } from '../load/loadedDomain.ts';
 import type { Overlay } from '../source/source.ts';
+import { syntaxFailures } from '../workers/domainModules.ts';
 import { completeDomain } from './completeDomain.ts';
 import { loadDomain } from './loadDomain.ts';
 
@@ -34,21 +35,36 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   if (!loaded.parts.namesFiles) return resultOf(loaded);
   const hasCode = loaded.toolsFile !== null;
   const hasExternal = hasExternalTools(loaded);
-  if (!describeTools || (hasExternal && !describeExternal && !hasCode)) return resultOf(loaded);
+  if (!describeTools || (hasExternal && !describeExternal && !hasCode)) return withoutCode(loaded);
   const effects = effectsOfDomain(loaded);
   const approval = approvalFor(effects);
   const skipped = approval ? [notApproved(loaded, approval)] : [];
-  if (approval && effects.effects.some(isOfCode)) return resultOf(loaded, skipped, true);
+  if (approval && effects.effects.some(isOfCode)) return withoutCode(loaded, skipped, true);
   try {
     const codeTools = hasCode ? await describeTools(loaded.folder) : [];
     const externalTools = hasExternal ? ((approval ? null : await describeExternal?.(loaded)) ?? null) : [];
     return resultOf(completeDomain(loaded, codeTools, externalTools), skipped, approval !== null);
   } catch (error) {
-    // The names of tools come from the code that failed, so it is unknown which of them are missing.
-    const diagnostics = loaded.diagnostics.filter(({ code }) => !code.endsWith('/unknown-tool'));
-    const failed = { ...loaded, diagnostics };
-    return resultOf(failed, [...skipped, loadFailure(loaded, error)], approval !== null);
+    return resultOf(withoutToolNames(loaded), [...skipped, loadFailure(loaded, error)], approval !== null);
   }
+}
+
+/** The result where nothing of the domain's code may run: its TypeScript is only parsed. */
+async function withoutCode(
+  loaded: LoadedDomain,
+  extra: readonly Diagnostic[] = [],
+  isUnapproved = false,
+): Promise<CheckResult> {
+  const sources = [...loaded.parts.texts.values()].map(({ source }) => source);
+  const failures = await syntaxFailures(loaded.folder, sources);
+  if (failures.length === 0) return resultOf(loaded, extra, isUnapproved);
+  const found = failures.map((failure) => loadFailure(loaded, { failure }));
+  return resultOf(withoutToolNames(loaded), [...extra, ...found], isUnapproved);
+}
+
+/** Leaves out which tools are missing, since their names come from the code that failed. */
+function withoutToolNames(loaded: LoadedDomain): LoadedDomain {
+  return { ...loaded, diagnostics: loaded.diagnostics.filter(({ code }) => !code.endsWith('/unknown-tool')) };
 }
 
 function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[] = [], isUnapproved = false): CheckResult {

@@ -11,7 +11,12 @@ import { isRecording } from './recordingName.ts';
 import { agentOfTask, type RunFile, readRunFile } from './runFile.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
-export type FinishedRollout = Measure & { readonly recording: string; readonly taskHash: string };
+export type FinishedRollout = Measure & {
+  readonly recording: string;
+  readonly taskHash: string;
+  /** The time of the first event; absent in a regraded run, whose rollouts were played before. */
+  readonly startedAt?: string | undefined;
+};
 
 /** The contents of a run's folder, measured. */
 export type RunRecord = {
@@ -79,7 +84,8 @@ function measureReceipt(folder: string, file: RunFile, receipt: Receipt): Finish
   const events = lines.map(({ event }) => event);
   // The sidecar of a regraded rollout says how long the verification took, and nothing of the rollout.
   const timings = file.regraded ? [] : readSidecar(sidecarPath(path)).lines;
-  return { ...measureOf(events, file.tools, timings), recording: path, taskHash: receipt.task.hash };
+  const found = { recording: path, taskHash: receipt.task.hash, startedAt: timings[0]?.at };
+  return { ...measureOf(events, file.tools, timings), ...found };
 }
 
 function byTaskAndTrial(tasks: readonly string[]) {

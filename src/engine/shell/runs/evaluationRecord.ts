@@ -80,7 +80,7 @@ export function readEvaluation(folder: string, config: Config, part: EvaluationP
       tools,
       timings,
     );
-    return { ...measured, recording: path, taskHash: task.hash };
+    return { ...measured, recording: path, taskHash: task.hash, startedAt: timings[0]?.at };
   });
   const known = new Set(read.map(({ path }) => basename(path)));
   const sampling = part === 'greedy' ? 'greedy' : `temperature ${config.temperature ?? 1}`;

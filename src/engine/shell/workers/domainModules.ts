@@ -63,10 +63,9 @@ export async function installDomainModules({ folder, shipped, strip }: DomainMod
       if (!inDomain(url) || !/\.[mc]?[jt]s$/.test(url)) return next(url, context);
       const file = fileURLToPath(url);
       const source = readBoundedText(file, fileLimits.text);
-      const isTypeScript = /\.[mc]?ts$/.test(url);
       return {
         format: 'module',
-        source: isTypeScript ? stripOrExplain(stripped, folder, source, file) : source,
+        source: isTypeScript(url) ? stripOrExplain(stripped, folder, source, file) : source,
         shortCircuit: true,
       };
     },
@@ -108,6 +107,39 @@ function lineOfImport(url: string, specifier: string): number | undefined {
 function at(folder: string, file: string, line?: number, column?: number): string {
   return [relative(folder, file), line, column].filter((part) => part !== undefined).join(':');
 }
+
+/** Returns the failures of the TypeScript files that are not valid, found without running them. */
+export async function syntaxFailures(
+  folder: string,
+  sources: readonly { readonly file: string; readonly text: string }[],
+): Promise<readonly Failure[]> {
+  const strip = await withoutWarning(availableStrip);
+  return sources.flatMap(({ file, text }) => {
+    if (!isTypeScript(file)) return [];
+    try {
+      stripOrExplain(strip, folder, text, file);
+      return [];
+    } catch (error) {
+      if (error instanceof DomainCodeError) return [error.failure];
+      throw error;
+    }
+  });
+}
+
+/** The runtime warns once that its stripper is experimental. A worker is started without such warnings. */
+async function withoutWarning(available: () => Promise<Strip>): Promise<Strip> {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    const strip = await available();
+    strip('', 'empty.ts');
+    return strip;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+const isTypeScript = (path: string): boolean => /\.[mc]?ts$/.test(path);
 
 /** The runtime's stripper where it has one, else the bundled one. */
 async function availableStrip(): Promise<Strip> {

@@ -30,6 +30,18 @@ describe('check', () => {
     ]);
   });
 
+  it.each([
+    [
+      'tools.ts',
+      'const a = 1;\nexport const find_order = tool((;\n',
+      'tools.ts:2:33 error tool/code Expression expected.',
+    ],
+    ['verifiers.ts', 'enum Side { A }\n', 'verifiers.ts:1:1 error tool/code An enum is not erasable'],
+  ])('finds a syntax error in %s without running code', async (file, text, expected) => {
+    const { ok, lines } = await checked({ [file]: text });
+    expect({ ok, lines }).toEqual({ ok: false, lines: [expect.stringContaining(expected)] });
+  });
+
   it('finds a duplicate key in a database', async () => {
     const { lines } = await checked({ 'database.json': '{"orders": {"W1": {},\n  "W1": {}}}' });
     expect(lines).toEqual([
