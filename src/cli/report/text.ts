@@ -25,7 +25,9 @@ const shownFailures = 20;
 export function reportText(record: RunRecord, metrics: RunMetrics, domain: LoadedDomain | null, base: string): string {
   const { unfinished, forks, problems, folder, file } = record;
   const lines = [
-    ...(file.imported ? importedLines(metrics) : scoredLines(record, metrics, goldLines(record.rollouts, domain, base))),
+    ...(file.imported
+      ? importedLines(metrics)
+      : scoredLines(record, metrics, goldLines(record.rollouts, domain, base))),
     ...problems,
     ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished`] : []),
     ...(forks.length > 0 ? [`${counted(forks.length, 'fork')} in the same folder, not counted`] : []),
