@@ -518,6 +518,50 @@ test('a later request is in the draft, or the draft is not sound', async () => {
   ]);
 });
 
+test('a request that the user takes back is a change of mind, or the draft is not sound', async () => {
+  const both = 'Hello, card 6184. Please renew Small Boats and cancel my reservation of Numbers at Play.';
+  const cancels = ['Shall I cancel your reservation of Numbers at Play?', 'Yes.', 'Your reservation is cancelled.'];
+  const { tasks, sources, drafts } = await drafted(withoutTasks('library-desk'), [
+    {
+      id: 'done',
+      messages: said(both, ...renewed, 'Thanks. Leave the reservation, I will read it after all.', 'Yes.'),
+    },
+    {
+      id: 'same',
+      messages: said(
+        'Card 6184, I wish to cancel my reservations of Numbers at Play and Letters to a Gardener.',
+        'May I have your full name?',
+        'Noor Haddad. And not Letters to a Gardener, I want to read that.',
+        ...cancels,
+      ),
+    },
+    { id: 'forgotten', messages: said(both, ...renewed, 'Thanks, bye.') },
+    { id: 'kept', messages: said(both, ...renewed, 'And the rest?', ...cancels, 'Oh, leave the reservation please.') },
+    { id: 'whole', messages: said(both.replace('Hello', 'Hi'), ...renewed, 'And the rest?', ...cancels, 'Thanks.') },
+  ]);
+  const writes = tasks.map(({ id, user: { change }, actions = [] }) => [
+    id,
+    actions.flatMap(({ tool }) => (libraryWrites.includes(tool) ? [tool] : [])),
+    change && [change.when, change.say],
+  ]);
+  const whole = ['renew_loan', 'cancel_reservation'];
+  expect(writes).toEqual([
+    ['done', ['renew_loan'], ['done', 'Thanks. Leave the reservation, I will read it after all.']],
+    ['forgotten', ['renew_loan'], undefined],
+    ['kept', whole, undefined],
+    ['same', ['cancel_reservation'], ['proposed', 'Noor Haddad. And not Letters to a Gardener, I want to read that.']],
+    ['whole', whole, undefined],
+  ]);
+  expect(sources.flatMap(({ todos }) => todos)).toEqual([
+    'nothing in the actions answers what the user asks for: "cancel my reservation of Numbers at Play"',
+    'nothing in the actions takes back what the user no longer wants: "Oh, leave the reservation please."',
+  ]);
+  const sound = tasks.filter(({ id }) => drafts.some((draft) => draft.id === id && draft.passes));
+  expect(sound.map(({ id }) => id)).toEqual(['done', 'same', 'whole']);
+});
+
+const renewed = ['Shall I renew Small Boats?', 'Yes.', 'Done, Small Boats is due on 2026-04-06 now.'];
+
 test('the goal of a draft has a request whose row the user names loosely', async () => {
   const { tasks } = await drafted(withoutTasks('library-desk'), [
     {

@@ -5,6 +5,7 @@ import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { textsBy, type Utterance } from '../../engine/core/events/message.ts';
 import { namesInTable } from '../../engine/core/rules/rowNames.ts';
+import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { literal } from '../../engine/core/text/literal.ts';
 import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
@@ -26,6 +27,7 @@ import { lostRequests } from './lostRequests.ts';
 import type { MadeCall } from './neededCalls.ts';
 import { doneByUser, ownWordsIn, type UserState } from './userSide.ts';
 import { parametersOf } from './values.ts';
+import { withdrawalIn } from './withdrawal.ts';
 
 /** A task drafted from a conversation, which a person must review before it counts. */
 export type ConversationDraft = {
@@ -84,7 +86,8 @@ export async function draftFromConversation(
   const told = toldIn(users, values);
   const made = await withoutFailed(callsMade(events, domain.tools), desk);
   const read = made.length > 0 ? fromCalls(made, spoken, desk) : await fromWords(spoken, desk, told);
-  const found = read.todos.length > 0 && drafter ? await askedOf(drafter, spoken, read, desk) : read;
+  const asked = read.todos.length > 0 && drafter ? await askedOf(drafter, spoken, read, desk) : read;
+  const found = asked === read ? withWithdrawal(read, spoken, desk) : asked;
   const insist = insistenceIn(spoken, desk.recogniser);
   const known = factsIn(found, ownWordsIn(spoken, doneByUser(spoken, domain)), told, desk);
   const unknown = unknownIn(spoken, desk, Object.keys(known));
@@ -102,7 +105,7 @@ export async function draftFromConversation(
   const silence = users.length === 0 ? ['the user says nothing in it'] : [];
   const kept = { change: found.change?.say ?? null, insist };
   const lost =
-    found === read && found.todos.length === 0
+    asked === read && found.todos.length === 0
       ? lostRequests(spoken, found.deeds, kept, { domain, recogniser: desk.recogniser })
       : [];
   const todos = [...new Set([...silence, ...found.todos, ...lost])];
@@ -111,7 +114,7 @@ export async function draftFromConversation(
     draft: true,
     description: [
       `Drafted from a real conversation${made.length > 0 ? ' and the calls in it' : ''}.`,
-      ...(found === read || found.todos.length > 0 ? [] : [`Its calls were written by ${drafter?.seat.model}.`]),
+      ...(asked === read || found.todos.length > 0 ? [] : [`Its calls were written by ${drafter?.seat.model}.`]),
       ...todos.map((todo) => `TODO: ${todo}.`),
     ].join(' '),
     split: 'train',
@@ -129,6 +132,41 @@ export async function draftFromConversation(
     ...(writes.length > 0 || found.communicate.length > 0 ? demandsOf(loaded, writes, found.communicate) : {}),
   };
   return { task, persona: isNew ? { ...persona, draft: true } : null, todos };
+}
+
+/** The same actions, with the words that take one of several requests back as a change of mind. */
+function withWithdrawal(read: Actions, spoken: readonly Utterance[], desk: Desk): Actions {
+  const { domain } = desk.loaded;
+  const writes = writesIn(read.actions, domain.tools);
+  if (writes.length === 0) return read;
+  const named = writes.flatMap((write) => rowsOf(write, desk));
+  const rows = named.flatMap(({ isOwn, text }) => (isOwn ? [text] : []));
+  const otherRows = named.flatMap(({ isOwn, text }) => (isOwn ? [] : [text]));
+  const tools = [...writes.map(({ tool }) => tool), ...read.deeds.map(({ tool }) => tool)];
+  const explained = [...rows, ...Object.values(read.change?.before ?? {})];
+  const served = { tools, rows, otherRows: otherRows.filter((text) => !explained.includes(text)) };
+  const said = withdrawalIn(spoken, served, domain);
+  if (said === null || said.content === read.change?.say) return read;
+  if (read.change !== null)
+    return {
+      ...read,
+      todos: [
+        ...read.todos,
+        `the user also takes a request back, and a task has one change: "${excerpt(said.content)}"`,
+      ],
+    };
+  const before = spoken.findLast(({ role, step }) => role === 'agent' && step < said.step);
+  const isDone =
+    before !== undefined &&
+    (desk.recogniser.agent(before.content).reportsDone || read.deeds.some(({ step }) => step < before.step));
+  return { ...read, change: { when: isDone ? 'done' : 'proposed', say: said.content, before: {}, known: {} } };
+}
+
+/** The names of the rows in the tables that a call has ids of. */
+function rowsOf({ arguments: given }: Action, { loaded: { world } }: Desk) {
+  return Object.entries(given).flatMap(([name, value]) =>
+    namesInTable(String(value), name, [world.agent, world.user]).map((row) => ({ ...row, isOwn: row.id === value })),
+  );
 }
 
 /**
@@ -190,6 +228,9 @@ function factsIn(
         if (change?.known[name] !== value && isTold) add(name, value);
       }
   }
+  for (const write of writesIn(actions, tools))
+    for (const { isOwn, field, text } of rowsOf(write, desk))
+      if (isOwn && change?.known[field] !== text && users.some((said) => namesValue(said, text))) add(field, text);
   for (const tool of tools.filter(({ effect, owner, generic }) => effect === 'read' && owner === 'agent' && !generic))
     for (const parameter of parametersOf(tool)) {
       const value = values.isKnown(parameter) && known[parameter.name] === undefined ? told(parameter) : undefined;
@@ -252,6 +293,15 @@ function nameIn(spoken: readonly Utterance[], { name }: Readonly<Record<string, 
 
 const introduction = /\b(?:(?:my|the) (?:full )?name(?: is|'s|:)|i am|i['’]m|this is|speaking)\b/i;
 
+/** Returns what the user wants after a change of mind, in the second person. */
+function changeIn({ when, say, known }: Change): string {
+  const then = when === 'done' ? 'When that is done' : 'When that is offered';
+  const values = Object.entries(known).map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
+  return values.length > 0
+    ? `${then} you want it otherwise: ${values.join(', ')}.`
+    : `${then} you take back what else you asked for: "${say}"`;
+}
+
 /** Returns what the user wants, in the second person. */
 function goalOf(
   { change }: Actions,
@@ -273,15 +323,7 @@ function goalOf(
   const changedAt = facts.findLastIndex((own) =>
     Object.entries(change?.known ?? {}).some(([key, value]) => own[key] === value),
   );
-  const changed = change
-    ? [
-        `${change.when === 'done' ? 'When that is done' : 'When that is offered'} you want it otherwise: ${Object.entries(
-          change.known,
-        )
-          .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`)
-          .join(', ')}.`,
-      ]
-    : [];
+  const changed = change ? [changeIn(change)] : [];
   const detailsOf = writes.map((_, at) =>
     Object.entries({ ...facts[at], ...(changedAt < 0 || at === changedAt ? change?.before : {}) })
       .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))

@@ -2,20 +2,24 @@ import type { Recogniser } from '../../engine/core/dialogue/dialogue.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
+import { wordsOf } from '../../engine/core/text/text.ts';
 import { toolOf } from './intents.ts';
+import { stemOf } from './vocabulary.ts';
+import { clausesOf } from './withdrawal.ts';
 
 /** A write, or a hand-over, of a draft, at the step of the conversation where it was proposed or made. */
 export type PlacedDeed = { readonly tool: string; readonly step: number };
 
 const takesBack =
   /\b(?:forget (?:it|that|about|the)|never ?mind|scrap that|undo|take (?:it|that) back|leave (?:it|that) (?:be|as it is)|(?:cancel|stop) (?:it|that|this|again)|don['’]?t (?:want|need) (?:it|that|the \w+) any ?more|no longer (?:want|need)|changed my mind)\b/i;
+const leavesThing = /\b(?:leave|don['’]?t|do not|rather (?:have )?(?:keep|kept)|should have (?:left|kept))\b/i;
 const asksMore = /\b(?:also|as well|too|another|besides|in addition|one more thing|while (?:you are|we are) at it)\b/i;
 const asks =
   /\b(?:please|(?:can|could|would|will) (?:you|we|i)|may i|i(?:['’]d| would) like|i (?:want|need)|let['’]?s|how about)\b/i;
 
 /**
- * Returns the requests after the first one, and the words that take one back, that no deed of a draft follows, each in a
- * sentence. Such a draft is about another conversation.
+ * Returns the requests, and the words that take one back, that no deed of a draft follows, each in a sentence. Such a
+ * draft is about another conversation.
  * @param kept what the draft has of the user's words beside the first request
  */
 export function lostRequests(
@@ -25,7 +29,7 @@ export function lostRequests(
   { domain, recogniser }: { readonly domain: Domain; readonly recogniser: Recogniser },
 ): readonly string[] {
   const first = spoken.findIndex(({ role }) => role === 'user');
-  return spoken.flatMap((said, at) => {
+  const later = spoken.flatMap((said, at) => {
     const { role, step, content } = said;
     if (role !== 'user' || at <= first || content === kept.change || content === kept.insist) return [];
     const before = spoken[at - 1];
@@ -34,7 +38,8 @@ export function lostRequests(
     if (acts?.refuses && kept.insist !== null) return [];
     const later = deeds.filter((deed) => deed.step > step);
     const isDone = later.length < deeds.length;
-    if (isDone && takesBack.test(content) && !acts?.refuses && !acts?.proposes)
+    const isTakenBack = takesBack.test(content) || leavesDeed(content, deeds);
+    if (isDone && isTakenBack && !acts?.refuses && !acts?.proposes)
       return later.length > 0
         ? []
         : [`nothing in the actions takes back what the user no longer wants: "${excerpt(content)}"`];
@@ -44,5 +49,38 @@ export function lostRequests(
     const tool = toolOf(content, domain);
     const isLost = tool !== null && (isDone || acts?.refuses) && !later.some((deed) => deed.tool === tool);
     return isLost ? [`nothing in the actions answers what the user asks for later: "${excerpt(content)}"`] : [];
+  });
+  const isRefused = spoken.some(({ role, content }) => {
+    if (role !== 'agent') return false;
+    const { refuses, handsOff } = recogniser.agent(content);
+    return refuses || handsOff;
+  });
+  const isExplained = isRefused || deeds.length === 0 || kept.change !== null || kept.insist !== null;
+  const unanswered = isExplained ? [] : unansweredIn(spoken[first]?.content ?? '', deeds, domain);
+  return [
+    ...unanswered.map((text) => `nothing in the actions answers what the user asks for: "${excerpt(text)}"`),
+    ...later,
+  ];
+}
+
+/** Whether a part of a message says to leave what a deed was about, by a word of its tool's name. */
+function leavesDeed(content: string, deeds: readonly PlacedDeed[]): boolean {
+  const things = deeds.flatMap(({ tool }) => stemsOf(tool.replaceAll('_', ' ')).slice(1));
+  return clausesOf(content).some(
+    (clause) => leavesThing.test(clause) && stemsOf(clause).some((word) => things.includes(word)),
+  );
+}
+
+const stemsOf = (text: string): readonly string[] => wordsOf(text).map((word) => stemOf(word, 6));
+
+/** The parts of the first message that ask for a write by the first word of its name, although the draft does not have it. */
+function unansweredIn(opening: string, deeds: readonly PlacedDeed[], domain: Domain): readonly string[] {
+  const isRequest = asks.test(opening);
+  return clausesOf(opening).filter((clause) => {
+    const tool = toolOf(clause, domain);
+    if (tool === null || deeds.some((deed) => deed.tool === tool)) return false;
+    const [verb = ''] = stemsOf(tool.replaceAll('_', ' '));
+    const verbAt = stemsOf(clause).indexOf(verb);
+    return verbAt === 0 || (verbAt > 0 && isRequest && asks.test(clause));
   });
 }

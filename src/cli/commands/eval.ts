@@ -128,7 +128,7 @@ async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Options, io: 
   const record = readRun(plan.folder);
   if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
   const crashed = results.filter((result) => result.crashed);
-  return conclude(record, crashed, plan, given, io);
+  return conclude(domain, record, crashed, plan, given, io);
 }
 
 type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
@@ -242,7 +242,14 @@ async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain)
 }
 
 /** Prints the report and decides the exit code. */
-function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan, given: Options, io: Io): ExitCode {
+function conclude(
+  domain: LoadedDomain,
+  record: RunRecord,
+  crashed: readonly TrialResult[],
+  plan: Plan,
+  given: Options,
+  io: Io,
+): ExitCode {
   const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
   const missed = missedThresholds(plan.gate, metrics);
   const { isSpent, isUncountable, uncounted } = plan.meter;
@@ -256,7 +263,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
       `${JSON.stringify({ folder: plan.folder, stopped, missed, summary: metrics, results: record.rollouts, unfinished: record.unfinished })}\n`,
     );
   else {
-    io.out(reportText(record, metrics));
+    io.out(reportText(record, metrics, domain, io.cwd));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
     if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
     io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));

@@ -53,7 +53,8 @@ export const report: Command = defineCommand({
       const { folder, file, rollouts, unfinished, problems } = record;
       io.out(`${JSON.stringify({ folder, run: file, metrics, rollouts, unfinished, problems, unverified })}\n`);
     } else {
-      io.out(reportText(record, metrics));
+      const isWarned = record.rollouts.some(({ warning }) => warning !== null);
+      io.out(reportText(record, metrics, isWarned ? domainOf(record) : null, io.cwd));
       if (unverified !== null) io.out(`${unverified}\n`);
       for (const file of [html, junit]) if (file) io.out(`wrote ${file}\n`);
     }

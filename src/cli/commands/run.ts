@@ -25,6 +25,7 @@ import {
   rolloutOptions,
   taskNamed,
 } from '../options/rolloutOptions.ts';
+import { goldLines } from '../report/goldLines.ts';
 import { type ExitCode, hasColours, type Io } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
 import { shellWord } from '../terminal/shellWord.ts';
@@ -111,10 +112,10 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
         ? `${JSON.stringify({ ...result, ...summary })}\n`
         : `recording ${relative(io.cwd, result.recording)}\n`,
     );
-    const warning = plan.agent.type === 'gold' ? goldWarning(eventsOf(result.recording)) : null;
-    if (warning !== null) {
+    const warning = goldWarning(eventsOf(result.recording));
+    for (const line of goldLines([{ task: task.id, warning, recording: result.recording }], domain, io.cwd)) {
       const folderWord = shellWord(relative(io.cwd, domain.folder) || '.');
-      io.err(`warning: ${warning}. \`npx rehearsal check ${folderWord} --audit\` finds such tasks\n`);
+      io.err(`${line} \`npx rehearsal check ${folderWord} --audit\` finds such tasks\n`);
     }
     if (result.reward === null) return 2;
     return given.gate && result.reward < 1 ? 1 : 0;

@@ -7,9 +7,10 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import type { Speaker } from '../terminal/transcript.ts';
 import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
+import { goldLines } from './goldLines.ts';
 import { escaped } from './markup.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
-import { goldLines, importedSectionsOf, type Section, sectionsOf } from './sections.ts';
+import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
 import { headline, withoutReward } from './text.ts';
 
 /**
@@ -30,7 +31,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
   const sections = isImported ? importedSectionsOf(metrics) : sectionsOf(metrics, rollouts);
   const notes = [
     ...problems,
-    ...goldLines(rollouts),
+    ...goldLines(rollouts, domain, domain?.folder ?? ''),
     ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished.`] : []),
   ];
   return `<!doctype html>

@@ -176,12 +176,6 @@ function brokenAnswers({ answers }: RunMetrics): Section {
   };
 }
 
-/** Returns a sentence for each task whose reward says nothing because a gold action failed. */
-export function goldLines(rollouts: readonly FinishedRollout[]): readonly string[] {
-  const lines = rollouts.flatMap(({ task, warning }) => (warning === null ? [] : [`warning: ${task}: ${warning}`]));
-  return [...new Set(lines)];
-}
-
 /** Returns a sentence for each field that an endpoint refuses. */
 export function adaptedLines({ adapted }: RunMetrics): readonly string[] {
   return modelRoles.flatMap((role) =>

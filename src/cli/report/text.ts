@@ -2,13 +2,14 @@ import { missingRewards, type RunMetrics } from '../../engine/core/evaluation/me
 import { basisText, maskingText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { agentNames } from '../../engine/shell/records/runFile.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
+import { goldLines } from './goldLines.ts';
 import {
   adaptedLines,
   brokenAnswerLines,
   failureText,
-  goldLines,
   importedSectionsOf,
   type Section,
   sectionsOf,
@@ -16,11 +17,17 @@ import {
 
 const shownFailures = 20;
 
-/** A run's report for a terminal: its tables, then the rollouts that failed. */
-export function reportText(record: RunRecord, metrics: RunMetrics): string {
+/**
+ * A run's report for a terminal: its tables, then the rollouts that failed.
+ * @param domain that the run names; null where it is not there
+ * @param base folder that paths are relative to
+ */
+export function reportText(record: RunRecord, metrics: RunMetrics, domain: LoadedDomain | null, base: string): string {
   const { unfinished, forks, problems, folder, file } = record;
   const lines = [
-    ...(file.imported ? importedLines(metrics) : scoredLines(record, metrics)),
+    ...(file.imported
+      ? importedLines(metrics)
+      : scoredLines(record, metrics, goldLines(record.rollouts, domain, base))),
     ...problems,
     ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished`] : []),
     ...(forks.length > 0 ? [`${counted(forks.length, 'fork')} in the same folder, not counted`] : []),
@@ -31,7 +38,7 @@ export function reportText(record: RunRecord, metrics: RunMetrics): string {
   return `${lines.join('\n')}\n`;
 }
 
-function scoredLines({ rollouts }: RunRecord, metrics: RunMetrics): readonly string[] {
+function scoredLines({ rollouts }: RunRecord, metrics: RunMetrics, warnings: readonly string[]): readonly string[] {
   const failed = rollouts.filter(({ reward }) => reward !== 1);
   return [
     ...sectionsOf(metrics, rollouts)
@@ -39,7 +46,7 @@ function scoredLines({ rollouts }: RunRecord, metrics: RunMetrics): readonly str
       .flatMap(sectionLines),
     ...failed.slice(0, shownFailures).map(failureLine),
     ...(failed.length > shownFailures ? [`... and ${failed.length - shownFailures} more`] : []),
-    ...goldLines(rollouts),
+    ...warnings,
     ...brokenAnswerLines(metrics),
     ...adaptedLines(metrics),
   ];

@@ -55,7 +55,7 @@ export function withdrawnIn(proposal: string, { user }: Task, facts: Facts): str
 
 /** Returns the texts by which a fact is named: its value, the user's words for it, and the weekday of a date. */
 function formsOf({ value, say }: Facts[string]): readonly string[] {
-  return [String(value), say, weekdayIn(String(value)) ?? String(value)];
+  return [...new Set([String(value), say, weekdayIn(String(value)) ?? say])];
 }
 
 /** One digit or letter says too little: "at 2" does not name two people. */

@@ -139,5 +139,9 @@ const fullForms: ReadonlyMap<string, string> = new Map(
   numberWords.split(' ').map((word, at) => [word, String(at + 2)] as const),
 );
 
+/** Returns a text with number words from two to twenty as digits. */
+export const withDigits = (text: string): string =>
+  text.replace(/\p{L}+/gu, (word) => fullForms.get(word.toLowerCase()) ?? word);
+
 /** Returns a text without its white space. */
 export const withoutSpace = (text: string): string => text.replace(/\s+/g, '');

@@ -15,6 +15,7 @@ import {
   callsWrongTool,
   evaluatedChecks,
   failsFirst,
+  madeIn,
   noteFailures,
   noteNeverEvaluated,
   noteUnfilled,
@@ -302,7 +303,7 @@ function isFaulty(
   const open = undecided(first);
   // A draft says so where it is accepted.
   if (open !== null) return isOfDomain && noteUnscored(replayed, open, evaluated, note);
-  if (noteUnfilled(replayed, note)) return true;
+  if (noteUnfilled(replayed.placed, madeIn(replayed.first.arrived), note)) return true;
   if (callsWrongTool(replayed, bad, logged, note)) return true;
   const at = placeOf(placed);
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);

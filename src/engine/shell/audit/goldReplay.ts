@@ -3,6 +3,7 @@ import type { DomainFile } from '../../core/domain/domain.ts';
 import type { RuleVerdict } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
 import { readsAsError } from '../../core/events/errorText.ts';
+import type { RolloutEvent } from '../../core/events/event.ts';
 import { fieldsOf, type ToolCall } from '../../core/events/message.ts';
 import { filledActions } from '../../core/events/quotedResults.ts';
 import { contentHash } from '../../core/values/hash.ts';
@@ -14,10 +15,10 @@ import { isTried, noteUncovered } from '../checks/checkCoverage.ts';
 import { quotable } from '../checks/checkTasks.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { RolloutClosed } from '../liveRollout.ts';
-import type { Parts } from '../load/loadedDomain.ts';
+import type { LoadedDomain, Parts } from '../load/loadedDomain.ts';
 import { quotingLeavesIn } from '../load/taskWorld.ts';
 import { type Placed, placeOf } from '../source/items.ts';
-import type { Note } from '../source/note.ts';
+import { type Note, notebook } from '../source/note.ts';
 import { lastOf } from '../supervisedRollout.ts';
 import type { WorkerEvent } from '../workers/workerMessage.ts';
 import { busyNote, needsModel } from './stage.ts';
@@ -33,7 +34,7 @@ export type Replayed = {
 export type Made = { readonly call: ToolCall; readonly content: string; readonly isError: boolean };
 
 /** The calls of a rollout that have a result, in order. */
-export function madeIn(arrived: readonly WorkerEvent[]): readonly Made[] {
+export function madeIn(arrived: readonly Pick<WorkerEvent, 'event'>[]): readonly Made[] {
   const calls = new Map<string, ToolCall>();
   return arrived.flatMap(({ event }): Made[] => {
     if (event.type === 'toolCalled') calls.set(event.call.id, event.call as ToolCall);
@@ -190,8 +191,7 @@ export function noteFailures(
 }
 
 /** Notes what gold actions quote and no result before them has: the tool gets the quote itself. Says whether there is any. */
-export function noteUnfilled({ placed, first }: Replayed, note: Note): boolean {
-  const made = madeIn(first.arrived);
+export function noteUnfilled(placed: Placed<Task>, made: readonly Made[], note: Note): boolean {
   const results = new Set(made.map(({ content }) => content));
   const isText = ![...results].some((content) => Object.keys(fieldsOf(content)).length > 0);
   const unfilled = actionsIn(placed.value, made).flatMap((action, index) =>
@@ -220,6 +220,16 @@ function noteFailedAction(placed: Placed<Task>, made: readonly Made[], logged: r
   const hint = crash === null ? 'Correct its arguments, the database or the tool.' : 'Correct the tool.';
   note(placeOf(placed, 'actions', at), 'error', 'task/gold-fails', message, hint);
   return true;
+}
+
+/** Returns the finding about the gold action that fails first in a recording of the gold seat, or that quotes nothing. */
+export function failedGoldAction({ parts }: LoadedDomain, task: string, events: readonly RolloutEvent[]) {
+  const placed = parts.tasks.find(({ value }) => value.id === task);
+  if (!placed) return null;
+  const made = madeIn(events.map((event) => ({ event })));
+  const { found, note } = notebook();
+  if (!noteUnfilled(placed, made, note)) noteFailedAction(placed, made, [], note);
+  return found[0] ?? null;
 }
 
 /** Whether gold actions call a wrong tool, which explains everything except that an action of another tool fails. */

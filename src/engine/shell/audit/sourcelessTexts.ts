@@ -2,6 +2,7 @@ import { factOf, type Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { clockTimesIn } from '../../core/text/clockTime.ts';
 import { literal } from '../../core/text/literal.ts';
+import { withDigits } from '../../core/text/text.ts';
 import { saysPhrase } from '../../core/verifiers/spokenPhrase.ts';
 import { placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
@@ -56,7 +57,7 @@ function textsOfTask({ user: { goal, opening, known, change, insist } }: Task): 
 function sourceless(text: string, sources: readonly string[], isValue: (text: string) => boolean): string | null {
   const isSaid = (part: string) => sources.some((source) => saysPhrase(source, part));
   if (isSaid(text) || hasTime(text, sources)) return null;
-  const numbers = text.match(/\d+(?:[.,:]\d+)*/g) ?? [];
+  const numbers = withDigits(text).match(/\d+(?:[.,:]\d+)*/g) ?? [];
   const missing = numbers.find((number) => !isSaid(number) && !isWritten(number, sources));
   return missing ?? (numbers.length === 0 && isValue(text) ? text : null);
 }

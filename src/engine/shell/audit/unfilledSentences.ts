@@ -1,12 +1,14 @@
+import { objectsIn } from '../../core/seats/seenRows.ts';
 import { resultSlots } from '../../core/seats/template.ts';
+import { type Json, jsonOf } from '../../core/values/json.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { placeOf } from '../source/items.ts';
 import type { Note } from '../source/note.ts';
-import { madeIn, type Replayed, undecided } from './goldReplay.ts';
+import { type Made, madeIn, type Replayed, undecided } from './goldReplay.ts';
 
 /**
- * Notes `done` sentences of the lexicon that quote a field which no result of their tool had in the gold rollouts, so that
- * the gold seat never says them.
+ * Notes sentences of the lexicon that the gold seat never says, because no gold rollout has what they quote: a field of the
+ * result of their tool, or a field that a result before the call has beside an argument.
  */
 export function noteUnfilledSentences(
   { file, parts, diagnostics }: LoadedDomain,
@@ -14,6 +16,7 @@ export function noteUnfilledSentences(
   note: Note,
 ): void {
   const made = replayed.filter(({ first }) => undecided(first) === null).flatMap(({ first }) => madeIn(first.arrived));
+  for (const [tool, { propose }] of Object.entries(file.lexicon.tools)) noteUnseen(tool, propose);
   for (const [tool, { done }] of Object.entries(file.lexicon.tools)) {
     const results = made.flatMap(({ call, content, isError }) =>
       call.name === tool && !isError ? [resultSlots(content)] : [],
@@ -37,4 +40,42 @@ export function noteUnfilledSentences(
       );
     }
   }
+
+  function noteUnseen(tool: string, sentences: readonly string[]): void {
+    const beside = replayed.flatMap(({ first }) =>
+      undecided(first) === null ? besideArguments(madeIn(first.arrived), tool) : [],
+    );
+    if (beside.length === 0) return;
+    for (const [index, sentence] of sentences.entries()) {
+      const slots = [...sentence.matchAll(/\{(\w+)\.(\w+)\}/g)];
+      const missing = slots.find(
+        ([, argument = '', field = '']) =>
+          beside.some((each) => each.has(argument)) && !beside.some((each) => each.get(argument)?.has(field)),
+      );
+      const at = placeOf(parts.file, 'lexicon', 'tools', tool, 'propose', index);
+      if (!missing || diagnostics.some((each) => each.file === at.file && each.line === at.line)) continue;
+      const [, argument = '', field = ''] = missing;
+      const known = new Set(beside.flatMap((each) => [...(each.get(argument) ?? [])])).difference(new Set([argument]));
+      note(
+        at,
+        'warning',
+        'domain/unknown-field',
+        `No result in the gold rollouts has ${field} beside ${argument}, so the gold seat never says this sentence.`,
+        `Beside it are ${[...known].map((each) => `{${argument}.${each}}`).join(', ')}.`,
+      );
+    }
+  }
+}
+
+/** Returns the fields that earlier results have beside the arguments of each call of a tool, where some result has these. */
+function besideArguments(made: readonly Made[], tool: string): readonly ReadonlyMap<string, ReadonlySet<string>>[] {
+  return made.flatMap(({ call, isError }, index) => {
+    if (call.name !== tool || isError || typeof call.arguments === 'string') return [];
+    const rows = made.slice(0, index).flatMap(({ content }) => objectsIn((jsonOf(content) ?? null) as Json));
+    const beside = Object.entries(call.arguments).flatMap(([argument, value]) => {
+      const own = rows.filter((row) => Object.values(row).includes(value as Json));
+      return own.length > 0 ? [[argument, new Set(own.flatMap((row) => Object.keys(row)))] as const] : [];
+    });
+    return [new Map(beside)];
+  });
 }

@@ -6,10 +6,11 @@ import { respelt } from '../source/edit.ts';
 import { nearest } from '../source/nearest.ts';
 import type { Bases, Note } from '../source/note.ts';
 import { locate, remembered, type Source } from '../source/source.ts';
+import { type OddValue, oddValuesIn } from './oddValues.ts';
 
 /**
- * Notes a field that one row of a table has in place of the one that all its other rows have, and a date that does not
- * exist.
+ * Notes a field that one row of a table has in place of the one that all its other rows have, a date that does not exist,
+ * and a value that is not like those of all other rows.
  */
 export function checkDatabase({ databases }: Parts, bases: Bases, note: Note): void {
   for (const side of ['agent', 'user'] as const) {
@@ -24,8 +25,32 @@ export function checkDatabase({ databases }: Parts, bases: Bases, note: Note): v
       const message = `${text} of ${path.join('.')} does not exist, and other rows have a date there.`;
       note(placeOfValue(source, path, text), 'warning', 'database/wrong-date', message, 'Correct the date.');
     }
+    for (const found of remembered(odd, bases[side], () => oddValuesIn(bases[side]))) {
+      const at = placeOfValue(source, found.path, found.value);
+      const [table, id, field] = found.path;
+      if ('others' in found) {
+        const message = `The ${field} of ${id} in ${table} is the text "${found.value}". All other rows have ${kinds[found.others]} there.`;
+        note(at, 'warning', 'database/other-type', message, corrections[found.others]);
+      } else {
+        const ids = Object.keys(bases[side][found.table] ?? {});
+        const message = `The ${field} of ${id} in ${table} is ${found.value}, which ${found.table} does not have. All other rows have an id of ${found.table} there.`;
+        const more = ids.length > mostIds ? ` and ${ids.length - mostIds} more` : '';
+        const hint = `Correct the id, or add the row. ${found.table} has ${ids.slice(0, mostIds).join(', ')}${more}.`;
+        note(at, 'warning', 'database/unknown-row', message, hint);
+      }
+    }
   }
 }
+
+const odd = new WeakMap<JsonObject, readonly OddValue[]>();
+/** Ids that a hint has at most. */
+const mostIds = 5;
+const kinds = { number: 'numbers', boolean: 'true or false', date: 'dates in ISO 8601' } as const;
+const corrections = {
+  number: 'Write it without quotes.',
+  boolean: 'Write true or false without quotes.',
+  date: 'Write it as 2026-01-05.',
+} as const;
 
 type Misspelt = { readonly table: string; readonly id: string; readonly field: string; readonly meant: string };
 const misspelt = new WeakMap<JsonObject, readonly Misspelt[]>();

@@ -28,6 +28,7 @@ it.each([
   ['24.50', '{"amount":25.4}', '24.50'],
   ['due on 31 March', '{"due":"2026-03-30"}', '31 of "due on 31 March"'],
   ['shipped', '{"status":"pending"}', 'shipped'],
+  ['within twelve days', '{}', '12 of "within twelve days"'],
 ])('no one tells the agent %s: %s', (text, result, missing) => {
   expect(found(text, result)).toEqual([
     `communicate.0 task/sourceless-text An agent cannot know ${missing}: no tool returned it in the gold rollout, and neither the policy nor the task has it.`,
@@ -40,6 +41,7 @@ it.each<[string, string, string, object]>([
   ['a time in another form', 'at 2:30 pm', '{}', {}],
   ['a number of the policy', '5 to 7 days', '{}', {}],
   ['a number of the task', 'card 4471', '{}', {}],
+  ['a number of the policy in words', 'seven days', '{}', {}],
   ['words that the agent chooses', 'not possible', '{}', {}],
   ['a text of an imported task', '24.50', '{}', { communicateBy: 'tau2' }],
   ['a text that no basis counts', '24.50', '{}', { evaluate: ['database'] }],

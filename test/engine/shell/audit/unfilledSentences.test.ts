@@ -26,3 +26,16 @@ it('a sentence that quotes a field which no result has is reported', async () =>
     'domain.yaml:3 domain/unknown-field No tool returns a field day, according to the data and the code of the tools, so this sentence is never used.',
   ]);
 });
+
+it('a sentence that quotes a field which no result has beside an argument is reported', async () => {
+  const audited = auditOnce(checkWithKnownTools());
+  const tools = changed('tools.ts', '=> row(db.loans, loan),', '=> ({ loan, ...row(db.loans, loan) }),');
+  const proposing = (sentence: string) => {
+    const spoken = added('domain.yaml', `lexicon: { tools: { renew_loan: { propose: ["${sentence}"] } } }\n`);
+    return audited(folderOf({ ...spoken, 'tools.ts': tools['tools.ts'] ?? null }));
+  };
+  expect(await proposing('Shall I renew {loan.back} until {day}?')).toEqual([
+    'domain.yaml:3 domain/unknown-field No result in the gold rollouts has back beside loan, so the gold seat never says this sentence.',
+  ]);
+  expect(await proposing('Shall I renew {loan.title} until {day}?')).toEqual([]);
+});

@@ -40,6 +40,14 @@ it('warns of a change of mind that fills no argument, and accepts one that only 
     'tasks/first.task.yaml:6:54 warning task/change-without-argument',
   ]);
   expect(found('order: W2', ', known: { order: W1 }').filter((line) => line.includes('change-without'))).toEqual([]);
+  const changes = (known: string, changed: string) =>
+    found(known, changed).filter((line) => / task\/(?:same|former)-/.test(line));
+  expect(changes('order: W1', ', known: { order: W1 }')).toEqual([
+    'tasks/first.task.yaml:6:61 warning task/same-change',
+  ]);
+  expect(changes('order: W1', ', known: { order: W2 }')).toEqual([
+    'tasks/first.task.yaml:8:45 warning task/former-value',
+  ]);
   expect(found('order: W1', '').filter((line) => line.includes('error'))).toEqual([]);
 });
 
@@ -54,6 +62,35 @@ it('finds a field that one row has in place of the field of all other rows', () 
     fix: expect.anything(),
   });
   expect(shown(load({ 'database.json': rows('seats') }))).toEqual([]);
+});
+
+it.each([
+  ['a number in quotes', '"seats": "80"', 'seats of S3 in shows is the text "80". All other rows have numbers there.'],
+  [
+    'a word for a truth value',
+    '"late": "true"',
+    'late of S3 in shows is the text "true". All other rows have true or false there.',
+  ],
+  [
+    'a date in words',
+    '"day": "8 May 2026"',
+    'day of S3 in shows is the text "8 May 2026". All other rows have dates in ISO 8601 there.',
+  ],
+  [
+    'an id of nothing',
+    '"hall": "H9"',
+    'hall of S3 in shows is H9, which halls does not have. All other rows have an id of halls there.',
+  ],
+])('finds the value of one row that is not like those of all others: %s', (_, wrong, message) => {
+  const right = { seats: '"seats": 80', late: '"late": true', day: '"day": "2026-05-08"', hall: '"hall": "H1"' };
+  const row = (own: object) => `{${Object.values({ ...right, ...own }).join(', ')}}`;
+  const data = (own: object) =>
+    `{"orders": {"W1": {"status": "a"}, "W2": {"status": "b"}}, "halls": {"H1": {"of": "a"}, "H2": {"of": "b"}},\n"shows": {"S1": ${row({})}, "S2": ${row({})},\n"S3": ${row(own)}}}\n`;
+  const [field = ''] = /\w+/.exec(wrong) ?? [];
+  const loaded = load({ 'database.json': data({ [field]: wrong }) });
+  expect(loaded.diagnostics.map(({ line, message: said }) => [line, said])).toEqual([[3, `The ${message}`]]);
+  expect(shown(load({ 'database.json': data({}) }))).toEqual([]);
+  expect(shown(load({ 'database.json': data({ hall: '"hall": "the yard"', seats: '"seats": "none"' }) }))).toEqual([]);
 });
 
 it('compares a field of a result with what that tool can return', () => {
