@@ -2,6 +2,7 @@ import parsePhoneNumber from 'libphonenumber-js/min';
 import { type Random, randomStream } from '../../engine/core/values/random.ts';
 import { dateOfTimestamp } from './dates.ts';
 import type { PersonalKind } from './kind.ts';
+import { hasPrefixOfAmerica } from './numberRuns.ts';
 import { isLuhn } from './numbers.ts';
 import { withoutAccents } from './text/valueIndex.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
@@ -54,6 +55,7 @@ export function standInFor(
 export function keyOf(kind: PersonalKind, value: string): string {
   const plain = value.normalize('NFC').toLowerCase();
   if (kind === 'phone' || kind === 'card') return plain.replace(/\D/g, '');
+  if (kind === 'email') return plain.replace(' @ ', '@');
   if (kind === 'iban') return plain.replace(/[^a-z0-9]/g, '');
   if (kind === 'id' && /^\d[\d ./-]*\d$/.test(plain)) return plain.replace(/\D/g, '');
   return kind === 'name' ? withoutAccents(plain) : plain;
@@ -147,7 +149,7 @@ export function nationalLength(value: string, digits: string): number {
   const number = parsePhoneNumber(
     value
       .trim()
-      .replace(/^\(?(?:\+|00)/, '+')
+      .replace(hasPrefixOfAmerica(value.trim()) ? /^011/ : /^\(?(?:\+|00)/, '+')
       .replace(/^(?=\d)/, isBare ? '+' : ''),
   );
   const isNumber = number !== undefined && (!isBare || number.isValid());

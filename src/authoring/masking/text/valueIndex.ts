@@ -1,4 +1,5 @@
 import { firstWordIn, isAscii, isEastAsian, isJoined, matchWords } from './script.ts';
+import { composed } from './texts.ts';
 
 /** A piece of a text; the end is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
@@ -64,7 +65,7 @@ export class ValueIndex<Known = true> {
 
   /** Adds a value, in place of what was known of it. */
   set(value: string, known: Known): void {
-    const lower = this.#folded(value.normalize('NFC'));
+    const lower = this.#folded(composed(value));
     const word = keyOf(lower);
     if (word === undefined) return;
     const [lead, { length }] = [lower.indexOf(word), lower];
@@ -78,7 +79,7 @@ export class ValueIndex<Known = true> {
   }
 
   get(value: string): Known | undefined {
-    const lower = this.#folded(value.normalize('NFC'));
+    const lower = this.#folded(composed(value));
     const word = keyOf(lower) ?? '';
     return this.#groups
       .get(word)
