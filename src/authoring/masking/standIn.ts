@@ -7,9 +7,13 @@ import { isLuhn } from './numbers.ts';
 import { withoutAccents } from './text/valueIndex.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
+/** Attempts after which names are longer: there are 3,200 short ones, and logs with more names. */
+const attemptsOfShort = 12;
+
 /** A name that no one has, so that a reader sees at once that it replaces another. */
-function inventedName(random: Random): string {
-  return `${random.pick(inventedOnsets)}${random.pick(inventedMiddles)}${random.pick(inventedEnds)}`;
+function inventedName(random: Random, attempt: number): string {
+  const rest = () => `${random.pick(inventedMiddles)}${random.pick(inventedEnds)}`;
+  return `${random.pick(inventedOnsets)}${rest()}${attempt < attemptsOfShort ? '' : rest()}`;
 }
 
 /**
@@ -27,7 +31,7 @@ export function standInFor(
   const random = randomStream('masking', seed, kind, keyOf(kind, value), attempt);
   switch (kind) {
     case 'name':
-      return inCase(value, inventedName(random));
+      return inCase(value, inventedName(random, attempt));
     case 'email':
       return emailFor(value, random, nameFor);
     case 'card':
