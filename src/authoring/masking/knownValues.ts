@@ -426,7 +426,9 @@ const hasPartsOfName = ({ first, last, given, family }: JsonObject): boolean =>
   [
     [first, last],
     [given, family],
-  ].some((pair) => pair.every((each) => typeof each === 'string' && /^\p{Lu}[\p{L}\p{M}'’ -]*$/u.test(each)));
+  ].some((pair) => pair.every((each) => typeof each === 'string' && wordsOfName.test(each) && !isNoName(each)));
+
+const wordsOfName = /^\p{Lu}[\p{L}\p{M}'’ -]*$/u;
 
 /** Returns the kind of a text that its place declares. */
 function kindInField(text: string, { field, beside, within }: FieldPlace): PersonalKind | null {

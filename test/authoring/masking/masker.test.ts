@@ -153,6 +153,7 @@ const ofNobody = [
   'I’m sorry, I am looking for it. Thank you! Hello again.',
   '{"status":"pending","items":[{"name":"Desk Lamp","price":49.9,"amount":1234567890}]}',
   '{"amount":1234567890,"created_at":1772445600,"quantity":1000000}',
+  '{"days":{"first":"Monday","last":"Friday"},"values":[["Name","Size"],["Desk Lamp","8"]]}',
   'Client: Fantastic News\nAgent: Anything else?',
   'Address: to be confirmed\nPhone: on request',
   'It shows 1234567, 12345678901 and 1700000000000; 1 234 567 pieces, ref 2024-12345, 4711-0815 and 10 20 30 40.',
