@@ -12,7 +12,9 @@ export const exportForms = {
   /** Fine-tuning of OpenAI: its keys alone, and a message of the assistant at the end. */
   openai: ({ messages, tools }) => {
     const said = upToAnswer(messages);
-    return said.some(({ weight }) => weight === 1) ? { messages: said.map(withoutOwnKeys), tools } : null;
+    if (!said.some(({ weight }) => weight === 1)) return null;
+    // OpenAI refuses an empty list.
+    return { messages: said.map(withoutOwnKeys), ...(tools.length > 0 ? { tools } : {}) };
   },
   /** TRL with datasets 4.8 or newer, which keeps objects of different keys apart. */
   trl: (line) => trlLine(line, line.tools, (text) => jsonOf(text) ?? text),

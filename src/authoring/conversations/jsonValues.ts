@@ -1,4 +1,5 @@
-import { jsonOf } from '../../engine/core/values/json.ts';
+import { finiteText, jsonOf } from '../../engine/core/values/json.ts';
+import { exactJsonOf } from '../../engine/core/values/largeIntegers.ts';
 import { deepest, isTooDeep } from '../../engine/core/values/nesting.ts';
 
 /** A JSON value of a file, with the line that it begins on. */
@@ -65,10 +66,21 @@ class Found implements ReadValues {
 
   /** Adds the value of a JSON text. */
   addText(text: string, line: number, message: string): void {
-    const value = jsonOf(text);
+    const value = readValue(text);
     if (value === undefined) this.problems.push({ line, message });
     else this.add(value, line);
   }
+}
+
+/** Matches a number outside of a text that may be too large: two ids with other last digits would be one. */
+const largeNumber = /(?<!["\d.])\d{16}/;
+
+const parsed = (text: string): unknown => (largeNumber.test(text) ? exactJsonOf(text) : jsonOf(text));
+
+/** Returns the value of a JSON text, with null for NaN and Infinity; undefined for a text that is not JSON. */
+function readValue(text: string): unknown {
+  const value = parsed(text);
+  return value === undefined && /NaN|Infinity/.test(text) ? parsed(finiteText(text)) : value;
 }
 
 /** Returns what reads a value from each line that is not empty. */
@@ -132,7 +144,7 @@ class Objects implements Reader {
     if (!this.#isFirstLine || !(this.#texts.length === 1 ? text.trimStart() : text).includes('\n')) return;
     this.#isFirstLine = false;
     const [first = ''] = this.#texts.join('').trimStart().split('\n', 1);
-    if (jsonOf(first) !== undefined) this.#readLines(this.#texts);
+    if (readValue(first) !== undefined) this.#readLines(this.#texts);
   }
 
   end(): void {
@@ -142,7 +154,7 @@ class Objects implements Reader {
     }
     const text = this.#texts.join('');
     this.#texts = [];
-    const whole = jsonOf(text);
+    const whole = readValue(text);
     if (whole !== undefined) this.#found.add(whole, lineAt(text, text.indexOf('{')));
     else if (hasLines(text)) {
       this.#readLines([text]);

@@ -9,7 +9,7 @@ import { longestOf } from './history.ts';
 import type { PlacedValue } from './jsonValues.ts';
 import { leftOut } from './leftOut.ts';
 import { type LogFile, readLogFile } from './logFile.ts';
-import { isMessageRow } from './messageRows.ts';
+import { conversationIdOf, isMessageRow } from './messageRows.ts';
 import { alpaca } from './readers/alpaca.ts';
 import { anthropicMessages } from './readers/anthropicMessages.ts';
 import { chatGpt } from './readers/chatGpt.ts';
@@ -21,7 +21,7 @@ import { intercom } from './readers/intercom.ts';
 import { langfuse } from './readers/langfuse.ts';
 import { langSmith } from './readers/langSmith.ts';
 import { openaiChat } from './readers/openaiChat.ts';
-import { openaiResponses } from './readers/openaiResponses.ts';
+import { isItemType, openaiResponses } from './readers/openaiResponses.ts';
 import { openTelemetry } from './readers/openTelemetry.ts';
 import { preference } from './readers/preference.ts';
 import { promptCompletion } from './readers/promptCompletion.ts';
@@ -32,6 +32,7 @@ import { vercelUi } from './readers/vercelUi.ts';
 import { verifiers } from './readers/verifiers.ts';
 import { zendesk } from './readers/zendesk.ts';
 import { throwIfStopped } from './refusal.ts';
+import { objectOf, textOf } from './saidMessage.ts';
 
 /** The formats that can be read. Where a file fits several as well, the first one reads it. */
 const readers: readonly ConversationReader[] = [
@@ -89,7 +90,7 @@ export async function readConversations(
   };
   const logs: LogFile[] = [];
   for (const file of files) {
-    logs.push(unwrapped(await readLogFile(file, pause)));
+    logs.push(itemsTogether(unwrapped(await readLogFile(file, pause))));
     onProgress?.(logs.length, files.length);
     await pause();
   }
@@ -200,6 +201,16 @@ function unwrapped(log: LogFile): LogFile {
   const whole = inner.filter(({ values }) => !values.every(({ value }) => isMessageRow(value)));
   const found = whole.length > 0 ? whole : inner;
   return found.length === 1 ? (found[0] ?? log) : log;
+}
+
+/** Joins the items of the Responses API that are the values of a file: a list of them is one conversation. */
+function itemsTogether(log: LogFile): LogFile {
+  const { values } = log;
+  const given = values.map(({ value }) => objectOf(value));
+  const isOne =
+    given.some(({ type }) => isItemType(textOf(type) ?? '')) &&
+    given.every((each) => (isMessageRow(each) || textOf(each['type']) !== undefined) && !conversationIdOf(each));
+  return isOne ? { ...log, values: [{ value: given, line: values[0]?.line ?? 1 }] } : log;
 }
 
 function problemsOf(log: LogFile, reader: ConversationReader | undefined, source: Source): readonly ImportProblem[] {

@@ -1,5 +1,6 @@
 import { callArguments, type ToolCall } from '../../engine/core/events/message.ts';
-import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject, withoutNulls } from '../../engine/core/values/json.ts';
+import { exactJsonOf } from '../../engine/core/values/largeIntegers.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { hasContent, mediaIn, partKind } from './partTypes.ts';
 
@@ -84,7 +85,7 @@ export function listIn(value: unknown): readonly Json[] {
   if (Array.isArray(value)) return value;
   if (isObject(value as Json)) return [value as JsonObject];
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return [];
-  const read = jsonOf(value);
+  const read = exactJsonOf(value);
   return typeof read === 'object' && read !== null && !isTooDeep(read) ? listIn(read) : [];
 }
 
@@ -362,8 +363,11 @@ function readPart(part: Json, to: Collected): void {
   if (text !== undefined) to.text(text, Array.isArray(object['citations']));
   else if (kind === 'thought') to.thought(textOf(firstOf(object, 'thinking', 'text', 'reasoning', 'content')) ?? '');
   else if (kind === 'step') to.end();
-  else if (kind === 'call') to.call(object);
-  else if (kind === 'result' || type?.endsWith('_tool_result')) to.result(resultPartOf(object));
+  else if (kind === 'call') {
+    to.call(object);
+    // A tool of the model's server has its result in the same part.
+    if (textOf(object['result']) !== undefined) to.result(resultPartOf(object));
+  } else if (kind === 'result' || type?.endsWith('_tool_result')) to.result(resultPartOf(object));
   else if (kind === 'invocation') readUiTool(objectOf(object['toolInvocation'] ?? object), to);
   else if (type?.startsWith('tool-') && 'toolCallId' in object)
     readUiTool({ toolName: type.slice('tool-'.length), ...object }, to);

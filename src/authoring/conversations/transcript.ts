@@ -164,10 +164,19 @@ function givenArguments(call: SaidCall, tools: readonly Offered[] | undefined): 
   );
 }
 
-/** Sorts messages by time, where all have one; those of one time keep their order, also where the newest is first. */
+/** Returns whether the newest of some messages is first, by the times of those that have one. */
+function isFalling(times: readonly (number | undefined)[]): boolean {
+  const known = times.filter((time) => time !== undefined);
+  return known[0] !== known.at(-1) && known.every((time, at) => time <= (known[at - 1] ?? time));
+}
+
+/**
+ * Sorts messages by time, where all have one; those of one time keep their order, also where the newest is first. Where
+ * some have none, the messages are turned if the times of the others only fall.
+ */
 export function inOrder<Each extends Pick<PlacedRead, 'time'>>(given: readonly Each[]): readonly Each[] {
   const times = given.map(({ time }) => time);
-  if (times.some((time) => time === undefined)) return given;
+  if (times.some((time) => time === undefined)) return isFalling(times) ? given.toReversed() : given;
   const isNewestFirst = (times[0] ?? 0) > (times.at(-1) ?? 0);
   return (isNewestFirst ? given.toReversed() : given).toSorted((a, b) => (a.time ?? 0) - (b.time ?? 0));
 }
@@ -221,9 +230,5 @@ export function readMessages(list: readonly Json[], line: number, path = 'messag
   const read = list.map((each, index) => ({ ...readMessage(each), line, path: `${path}.${index}` }));
   const dated = timesOf(list);
   const times = dated.some((time) => time !== undefined) ? dated : (clockTimesOf(list) ?? dated);
-  const isNewestFirst =
-    times.length > 1 &&
-    times[0] !== times.at(-1) &&
-    times.every((time, index) => time !== undefined && time <= (times[index - 1] ?? time));
-  return isNewestFirst ? read.toReversed() : read;
+  return isFalling(times) ? read.toReversed() : read;
 }

@@ -104,24 +104,26 @@ const name = String.raw`(?<name>\p{L}[\p{L}\p{M}]{2,11})\.?`;
 const nameOrNumeral = String.raw`(?<name>[IVX]{1,4}(?!\p{L})|\p{L}[\p{L}\p{M}]{2,11})\.?`;
 const ordinal = String.raw`(?<ordinal>\p{L}{1,2}(?![\p{L}\p{M}])|[º°])`;
 /** Matches two numbers that could each be the day. */
-const either = String.raw`(?<one>\d{1,2})(?<sign>[./-]\s?| )(?<other>\d{1,2})`;
+const either = String.raw`(?<one>\d{1,2})(?<sign>\s?[./_|-]\s?| )(?<other>\d{1,2})`;
 const patterns = [
-  String.raw`(?<y>\d{4})(?<sign>[./,-]\s?| )(?<m>\d{1,2})\k<sign>(?<d>\d{1,2})`,
+  String.raw`(?<y>\d{4})(?<sign>\s?[./,_|-]\s?| )(?<m>\d{1,2})\k<sign>(?<d>\d{1,2})`,
   String.raw`(?<y>\d{4})\s?[年년]\s?(?<m>\d{1,2})\s?[月월]\s?(?<d>\d{1,2})\s?[日일]`,
   String.raw`${either}\k<sign>${year}`,
   String.raw`(?<one>\d{2})(?<other>\d{2})(?<y>\d{2})`,
   String.raw`(?<y>\d{2})(?<m>\d{2})(?<d>\d{2})`,
   String.raw`(?<y>\d{4})(?<m>\d{2})(?<d>\d{2})`,
   String.raw`(?<one>\d{2})(?<other>\d{2})(?<y>\d{4})`,
-  String.raw`(?<d>\d{1,2})(?:\.?${ordinal}|\.)?[ ./-]{0,3}(?:(?:of|de|d['’])[ ]?)?${nameOrNumeral}[ ,./-]{1,3}(?:del?[ ])?${year}`,
-  String.raw`${name}[ ](?<d>\d{1,2})${ordinal}?,?[ ]['’]?(?<y>\d{4}|(?<=['’])\d{2})`,
+  String.raw`(?<d>\d{1,2})(?:\.?${ordinal}|\.)?[ ./-]{0,3}(?:(?:(?:day )?of|de|d['’])[ ]?)?${nameOrNumeral}[ ,./-]{1,3}(?:del?[ ])?${year}`,
+  String.raw`(?<d>\d{1,2}) tháng (?<m>\d{1,2})(?:,? năm|,)? (?<y>\d{4})`,
+  String.raw`${name}[ ](?:the )?(?<d>\d{1,2})${ordinal}?,?[ ]['’]?(?<y>\d{4}|(?<=['’])\d{2})`,
   String.raw`(?<y>\d{4})[. -]{1,2}(?:m\. )?${name}[ -](?<d>\d{1,2})`,
 ].map((pattern) => new RegExp(`${start}${pattern}${end}`, 'dgu'));
 
 /** Returns the dates of a text, in the spellings of about thirty languages. */
 export function datesIn(text: string): readonly WrittenDate[] {
   if (!/\d/.test(text)) return [];
-  return patterns.flatMap((pattern) => matchesOf(pattern, text).flatMap((match) => dateOf(match) ?? []));
+  const spaced = text.replace(/[\u00a0\u2009\u202f]/g, ' ');
+  return patterns.flatMap((pattern) => matchesOf(pattern, spaced).flatMap((match) => dateOf(match) ?? []));
 }
 
 /** Matches what is written like a date, also one that no calendar has and one whose month has another name. */
@@ -316,8 +318,13 @@ export function dateFieldsIn(object: JsonObject): readonly DateFields[] {
 /** Returns the date of a field whose value is a list of a year, a month and a day. */
 function dateOfParts(key: string, value: Json): DateFields | null {
   if (!Array.isArray(value) || value.length !== 3) return null;
-  const [year, month, day] = value.map((each) => (typeof each === 'number' && Number.isInteger(each) ? each : 0));
+  const [year, month, day] = value.map((each) => (/^\d{1,4}$/.test(String(each)) ? Number(each) : 0));
   const date = isoOf(year ?? 0, month ?? 0, day ?? 0);
   if (date === null) return null;
-  return { date, field: key.toLowerCase(), spell: (other) => ({ [key]: other.split('-').map(Number) }) };
+  const like = (part: string, of: Json) => (typeof of === 'string' ? part : Number(part));
+  return {
+    date,
+    field: key.toLowerCase(),
+    spell: (other) => ({ [key]: other.split('-').map((part, at) => like(part, value[at] ?? null)) }),
+  };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../engine/core/values/json.ts';
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 import type { PersonalKind } from './kind.ts';
 import { isNoName } from './names.ts';
 import { rememberedByName } from './rememberedByName.ts';
@@ -12,7 +12,7 @@ const personAbroad =
   'cliente?|kund(?:e|in)?|klant|klient(?:ka)?|zakazni(?:k|ce)|empfanger(?:in)?|destinatari[ao]|destinataire|ontvanger|geadresseerde|odbiorca|mottagare|prijem(?:ce|kyne)|consignee|addressee|attn|(?:ship|bill|sold|deliver)(?:ed)? ?to';
 /** Matches the start of a word: `examplemail` does not contain the word `email`, and `customeremail` does. */
 const begin = `(?:(?<![a-z])|${person}|home|work|business|private|billing|shipping|primary)`;
-const partOfName = 'first|last|full|given|family|middle|maiden|sur|fore|nick|display|legal|billing|shipping';
+const partOfName = 'first|last|full|given|family|middle|maiden|sur|fore|nick|display|legal|real|billing|shipping';
 const ofAddress = `${person}|home|work|billing|shipping|delivery|mailing|postal|residential`;
 
 /** The words of a field's name at its end, each after a space. Diacritics are gone from them. */
@@ -48,6 +48,7 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   ],
   [new RegExp(`(?:${begin}|bank)iban`), 'iban'],
   [/card(number|no)|creditcard|debitcard|^pan$|lastfour|last4|^(?:card)?(?:cvv2?|cvc2?|securitycode)$/, 'card'],
+  [/^login$/, 'name'],
   [atEnd(`(?:${partOfName}|${person}) ?names?|surname|forename|addressee|name on card|${namesAbroad}`), 'name'],
   [
     new RegExp(
@@ -117,7 +118,7 @@ export const isPersonalField = (name: string): boolean =>
   [nameOfAnything, personField].some((each) => each.test(plainFieldName(name)));
 
 const personField = new RegExp(
-  `(?:^| )(?:(?:${person}|${personAbroad})s?|emergency contact|(?:booked|reserved|ordered|signed|approved|requested) ?(?:by|for)|assignee|requester)$`,
+  `(?:^| )(?:(?:${person}|${personAbroad})s?|(?:emergency )?contact(?: person)?|(?:booked|reserved|ordered|signed|approved|requested) ?(?:by|for)|assignee|requester)$`,
 );
 
 /** Returns whether a field that is called by what a person is, such as `customer`, holds that person's full name. */
@@ -144,7 +145,7 @@ export function mayBe(kind: PersonalKind, value: string): boolean {
 }
 
 const ofPerson = new RegExp(
-  `customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|travell?er|employee|kund|klant|klient|^billing$|(?:^| )(?:${personAbroad})s?$`,
+  `customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|travell?er|employee|kund|klant|klient|^billing$|(?:^| )(?:holder|sender|buyer|payee|applicant)$|(?:^| )(?:billing|delivery|home|mailing|shipping) ?address$|(?:^| )(?:${personAbroad})s?$`,
 );
 const besideKinds: readonly (PersonalKind | null)[] = ['email', 'phone', 'name', 'postcode', 'birthDate'];
 const besideName = /birth|customer_?id|user_?id|address/i;
@@ -159,17 +160,24 @@ export function isPersonName(field: string, value: string, beside: JsonObject, w
   )
     return false;
   const keys = Object.keys(beside);
-  if (keys.some(isOfPerson)) return true;
+  if (keys.some(isOfPerson) || Object.values(beside).some(isEmailAddress)) return true;
   if (isThing(keys)) return false;
   if (ofPerson.test(plainFieldName(within)) || keys.some((key) => besideName.test(key))) return true;
   const mayBePerson = fullName.test(value) && !value.split(/\s+/).some(isNoName);
   return mayBePerson && keys.some((key) => besideFullName.test(plainFieldName(key)));
 }
 
+const isEmailAddress = (value: Json | undefined) =>
+  typeof value === 'string' && /^[^\s@]+@[^\s@]+\.\p{L}+$/u.test(value);
+
 const isOfPerson = (key: string) => besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key);
 
 const itemField = /^(?:(?:unit|list|sale|net) )?price$|^(?:in )?stock$|^(?:sku|ean|isbn|asin|gtin|upc|colou?r)$/;
 const nameOfItem = /^(?:product|item|article)s?$/;
+
+/** Returns whether a field is a name, whose parts may be fields of it: `{"name": {"first": …, "last": …}}`. */
+export const isNameField = (field: string): boolean =>
+  nameOfAnything.test(plainFieldName(field)) || kindOfField(field) === 'name';
 
 /** Returns whether fields are of an item: then the name among them is not of a person. */
 export function isThing(fields: readonly string[]): boolean {

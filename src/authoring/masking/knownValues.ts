@@ -4,6 +4,7 @@ import { BirthDates } from './birthDates.ts';
 import { dateFieldsIn, isDate, isOfBirth } from './dates.ts';
 import {
   isNamedPerson,
+  isNameField,
   isNationalId,
   isPersonName,
   isPersonWord,
@@ -26,13 +27,14 @@ import { namedValuesIn } from './tables.ts';
 import { matchesOf } from './text/matches.ts';
 import { RecentTexts } from './text/recentTexts.ts';
 import { isEastAsian } from './text/script.ts';
-import { apart, jsonIn } from './text/texts.ts';
+import { apart, composed, jsonIn } from './text/texts.ts';
 import { coverOf, type Span, ValueIndex, withoutAccents } from './text/valueIndex.ts';
 import {
   encodedIn,
   pairsIn,
   plainValue,
   rowsOf,
+  rowsOfList,
   type ValueWithin,
   valuesWithin,
   withoutEntities,
@@ -130,10 +132,11 @@ export class KnownValues {
       const inner = jsonIn(value);
       this.#noting(value, pieceWith(scope), () => {
         if (inner !== undefined) this.learn(inner, scope, place);
-        else this.#learnSegments(value.normalize('NFC'), scope, place);
+        else this.#learnSegments(composed(value), scope, place);
       });
     } else if (typeof value === 'number') this.#learnNumber(value, place.field, scope);
     else if (Array.isArray(value)) {
+      for (const row of rowsOfList(value)) this.learn(row, scope, place);
       for (const each of value) this.learn(each, scope, { ...place, beside: {} });
       this.#learnPairs(value, scope, place);
     } else if (typeof value === 'object' && value !== null)
@@ -147,13 +150,18 @@ export class KnownValues {
     for (const { date, field: named } of dateFieldsIn(value))
       if (/birth|born|dob/.test(named) || kindOfField(field) === 'birthDate') this.#learnBirthDate(date);
     const inside = /^(?:name|data|result|attributes)$/.test(field) ? within : field || within;
+    const hasParts = isNameField(field) || hasPartsOfName(value);
     for (const [key, each] of Object.entries(value)) {
       this.#learnText(key, scope, nowhere);
-      const there = { field: key, beside: value, within: inside };
+      const named = hasParts && /^(?:first|given|last|family)$/i.test(key) ? `${key} name` : key;
+      const there = { field: named, beside: value, within: inside };
       const plain = plainValue(each);
       if (plain !== each) this.learn(plain, scope, there);
       this.learn(each, scope, there);
     }
+    const [first, last] = [/first|given/i, /last|family/i].map((part) => partOfNameIn(value, part));
+    const whole = `${first} ${last}`;
+    if (first && last && !this.kept.covers(whole, { start: 0, end: whole.length })) this.learnName(whole, scope);
   }
 
   /** Returns the values of JSON or Python between the words of a text. */
@@ -196,7 +204,7 @@ export class KnownValues {
 
   /** Learns the personal data in a text from the question that it answers. */
   learnAnswer(asked: string, answer: string, scope: Scope): void {
-    const text = answer.normalize('NFC');
+    const text = composed(answer);
     for (const span of answersIn(this.#question(asked), text))
       if (!this.kept.covers(text, span)) this.#add(span.kind, text.slice(span.start, span.end), scope);
   }
@@ -405,6 +413,22 @@ export class KnownValues {
     this.#changes += 1;
   }
 }
+
+/** Returns the text of the field that has a part of a name. */
+function partOfNameIn(value: JsonObject, part: RegExp): string | undefined {
+  const isPart = ([key, each]: [string, Json]) =>
+    part.test(key) && kindOfField(key) === 'name' && typeof each === 'string' && /^\p{L}[\p{L}\p{M}'’-]*$/u.test(each);
+  return Object.entries(value).find(isPart)?.[1] as string | undefined;
+}
+
+/** Returns whether an object has the parts of a name alone: `{"first": …, "last": …}`. */
+const hasPartsOfName = ({ first, last, given, family }: JsonObject): boolean =>
+  [
+    [first, last],
+    [given, family],
+  ].some((pair) => pair.every((each) => typeof each === 'string' && wordsOfName.test(each) && !isNoName(each)));
+
+const wordsOfName = /^\p{Lu}[\p{L}\p{M}'’ -]*$/u;
 
 /** Returns the kind of a text that its place declares. */
 function kindInField(text: string, { field, beside, within }: FieldPlace): PersonalKind | null {

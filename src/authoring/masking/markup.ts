@@ -3,7 +3,7 @@ import { isHeading, type NamedValue, valuesOf } from './namedValue.ts';
 import { decoded, withoutEntities } from './valuesWithin.ts';
 
 const assignment =
-  /(?<![^\s?&;,({[<])(?<field>[\p{L}_][\p{L}\p{N}_.:-]{0,60})=(?:"(?<double>[^"<>\n]{1,200})"|'(?<single>[^'<>\n]{1,200})'|(?<bare>[^\s&;,"'<>#]{1,200}))/gu;
+  /(?<![^\s?&;,({[<])(?<field>[\p{L}_][\p{L}\p{N}_.:-]{0,60})=(?:"(?<double>[^"<>\n]{1,200})"|'(?<single>[^'<>\n]{1,200})'|(?<bare>[^\s&;,"'<>#]{1,200}(?:(?: [^\s&;,"'<>#=]{1,60}){1,4}(?=[;,|] ?[\p{L}_]+=))?))/gu;
 
 /** Returns the values of parameters of an address, of attributes of an element, and of fields of a log. */
 export function assignedIn(text: string, within = ''): readonly NamedValue[] {

@@ -158,7 +158,7 @@ const surroundings: readonly Cued[] = [
   [
     Sign.space | Sign.capital,
     new RegExp(
-      String.raw`\b(?:[Cc]ustomer|[Pp]assengers?|[Gg]uest|[Rr]ecipient|[Pp]atient|[Mm]ember|[Cc]ard ?holder|[Aa]ccount holder|[Nn]amed|[Cc]alled)(?: is|:)?[ \t]+${names}`,
+      String.raw`\b(?:[Cc]ustomer|[Pp]assengers?(?: \d{1,2})?|[Gg]uest|[Rr]ecipient|[Pp]atient|[Mm]ember|[Cc]ard ?holder|[Aa]ccount holder|[Nn]amed|[Cc]alled)(?: is|:)?[ \t]+${names}`,
       'gu',
     ),
     /ustomer|assenger|uest|ecipient|atient|ember|holder|amed|alled/,

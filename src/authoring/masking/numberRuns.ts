@@ -18,6 +18,10 @@ const dates = /^\d{4}[-./]\d{1,2}[-./]\d{1,2}$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$
 /** Matches a number in two groups, of which the first is the code of a country. */
 export const withCountry = /^\(?\+\d{1,3}\)? \d+$/;
 
+/** Returns whether a number begins with the prefix of North America for a call abroad. */
+export const hasPrefixOfAmerica = (value: string): boolean =>
+  /^011[ .-]/.test(value) && value.replace(/\D/g, '').length >= 13;
+
 /** The groups of digits of a run, which has seven digits and more. */
 export type NumberRun = readonly Span[];
 

@@ -1,7 +1,15 @@
 import parsePhoneNumber, { type CountryCode } from 'libphonenumber-js/min';
 import { isValidPhoneNumber as isMobileNumber } from 'libphonenumber-js/mobile';
 import type { Found, PersonalKind } from './kind.ts';
-import { mostDigits, type NumberRun, numberRunsIn, spanOf, textOf, withCountry } from './numberRuns.ts';
+import {
+  hasPrefixOfAmerica,
+  mostDigits,
+  type NumberRun,
+  numberRunsIn,
+  spanOf,
+  textOf,
+  withCountry,
+} from './numberRuns.ts';
 import type { Span } from './text/valueIndex.ts';
 
 /** Words that announce a phone number. */
@@ -84,7 +92,7 @@ function withoutNext(text: string, groups: NumberRun): NumberRun {
 }
 
 /** No number that is next to others is in more groups. */
-const mostGroups = 8;
+const mostGroups = 12;
 
 /** Returns the card, or the longest other number of a certain form, that begins with a group of a run. */
 function certainFrom(text: string, groups: NumberRun, at: number): { kind: PersonalKind; count: number } | null {
@@ -110,7 +118,7 @@ function kindWithin(text: string, groups: NumberRun, at: number, to: number): Pe
   const isWhole = at === 0 && to === groups.length - 1;
   if (currency.test(text.slice(end, end + 20)) || isIsbn(value)) return null;
   if ((isWhole || cardGroups.test(value)) && isCard(digits)) return 'card';
-  if (/^\(?(?:\+|00)/.test(value) && isValid(digits)) return 'phone';
+  if (isInternational(value, digits)) return 'phone';
   if (isMobile(text, groups, at, to, value)) return 'phone';
   if (isWhole) return personNumbers.some((isOne) => isOne(value, digits)) ? 'id' : null;
   if (pairsOfFrance.test(value)) return 'phone';
@@ -158,8 +166,14 @@ function isMobile(text: string, groups: NumberRun, at: number, to: number, value
   return inThrees.some((country) => isMobileNumber(value, country));
 }
 
+/** Returns whether a number has the code of a country, also behind the prefix of North America, which is an area elsewhere. */
+function isInternational(value: string, digits: string): boolean {
+  if (/^\(?(?:\+|00)/.test(value)) return isValid(digits.replace(/^00/, ''));
+  return hasPrefixOfAmerica(value) && isValid(digits.slice(3));
+}
+
 const isValid = (digits: string): boolean =>
-  digits.length <= 17 && (parsePhoneNumber(`+${digits.replace(/^00/, '')}`)?.isValid() ?? false);
+  digits.length <= 15 && (parsePhoneNumber(`+${digits}`)?.isValid() ?? false);
 
 function certainKind(value: string): PersonalKind | null {
   const digits = value.replace(/\D/g, '');

@@ -58,7 +58,7 @@ const patterns: readonly (readonly [PersonalKind, needs: number, RegExp, cue?: P
     'email',
     Sign.at,
     // Two addresses may be next to each other without a sign between them.
-    /[\p{L}\p{N}._'+-]{0,127}[\p{L}\p{N}](?:(?:@|%40)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}-]{0,62}[\p{L}\p{N}]){1,9}){1,4}/gu,
+    /[\p{L}\p{N}._'+-]{0,127}[\p{L}\p{N}](?:(?:@|[ ]@[ ]|%40)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}-]{0,62}[\p{L}\p{N}]){1,9}){1,4}/gu,
     /@|%40/,
   ],
   [

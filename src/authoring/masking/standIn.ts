@@ -2,13 +2,18 @@ import parsePhoneNumber from 'libphonenumber-js/min';
 import { type Random, randomStream } from '../../engine/core/values/random.ts';
 import { dateOfTimestamp } from './dates.ts';
 import type { PersonalKind } from './kind.ts';
+import { hasPrefixOfAmerica } from './numberRuns.ts';
 import { isLuhn } from './numbers.ts';
 import { withoutAccents } from './text/valueIndex.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
+/** Attempts after which names are longer: there are 3,200 short ones, and logs with more names. */
+const attemptsOfShort = 12;
+
 /** A name that no one has, so that a reader sees at once that it replaces another. */
-function inventedName(random: Random): string {
-  return `${random.pick(inventedOnsets)}${random.pick(inventedMiddles)}${random.pick(inventedEnds)}`;
+function inventedName(random: Random, attempt: number): string {
+  const rest = () => `${random.pick(inventedMiddles)}${random.pick(inventedEnds)}`;
+  return `${random.pick(inventedOnsets)}${rest()}${attempt < attemptsOfShort ? '' : rest()}`;
 }
 
 /**
@@ -26,7 +31,7 @@ export function standInFor(
   const random = randomStream('masking', seed, kind, keyOf(kind, value), attempt);
   switch (kind) {
     case 'name':
-      return inCase(value, inventedName(random));
+      return inCase(value, inventedName(random, attempt));
     case 'email':
       return emailFor(value, random, nameFor);
     case 'card':
@@ -54,6 +59,7 @@ export function standInFor(
 export function keyOf(kind: PersonalKind, value: string): string {
   const plain = value.normalize('NFC').toLowerCase();
   if (kind === 'phone' || kind === 'card') return plain.replace(/\D/g, '');
+  if (kind === 'email') return plain.replace(' @ ', '@');
   if (kind === 'iban') return plain.replace(/[^a-z0-9]/g, '');
   if (kind === 'id' && /^\d[\d ./-]*\d$/.test(plain)) return plain.replace(/\D/g, '');
   return kind === 'name' ? withoutAccents(plain) : plain;
@@ -147,7 +153,7 @@ export function nationalLength(value: string, digits: string): number {
   const number = parsePhoneNumber(
     value
       .trim()
-      .replace(/^\(?(?:\+|00)/, '+')
+      .replace(hasPrefixOfAmerica(value.trim()) ? /^011/ : /^\(?(?:\+|00)/, '+')
       .replace(/^(?=\d)/, isBare ? '+' : ''),
   );
   const isNumber = number !== undefined && (!isBare || number.isValid());

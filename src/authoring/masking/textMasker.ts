@@ -7,7 +7,7 @@ import type { KnownValue, Scope } from './scope.ts';
 import { matchesOf } from './text/matches.ts';
 import { RecentTexts } from './text/recentTexts.ts';
 import { isJoined } from './text/script.ts';
-import { jsonIn } from './text/texts.ts';
+import { composed, jsonIn } from './text/texts.ts';
 import { coverOf, type Span, wordsIn } from './text/valueIndex.ts';
 import { encodedIn, entitiesIn } from './valuesWithin.ts';
 
@@ -77,9 +77,9 @@ export class TextMasker {
     this.#changes = this.#known.changes;
     const known = scope.isEmpty ? this.#masked.get(text) : undefined;
     if (known !== undefined) return known;
-    const composed = text.normalize('NFC');
-    const made = this.#composed(composed, scope);
-    const masked = made === composed ? text : made;
+    const plain = composed(text);
+    const made = this.#composed(plain, scope);
+    const masked = made === plain ? text : made;
     if (scope.isEmpty) this.#masked.set(text, masked);
     return masked;
   }

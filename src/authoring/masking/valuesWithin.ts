@@ -39,6 +39,12 @@ export function rowsOf(value: JsonObject): readonly JsonObject[] {
     .map((row) => Object.fromEntries(row.map((cell, at) => [String(columns[at]), cell])));
 }
 
+/** Returns the rows of a list of rows of which the first one has the names of the columns. */
+export function rowsOfList([columns, ...rows]: readonly Json[]): readonly JsonObject[] {
+  const isHead = Array.isArray(columns) && columns.length > 1 && columns.every(isFieldName);
+  return isHead && rows.length > 0 && rows.every((row) => Array.isArray(row)) ? rowsOf({ columns, rows }) : [];
+}
+
 /** Returns the fields that a list of pairs has: `[{"key": "name", "value": "X"}]`; null for another list. */
 export function pairsIn(list: readonly Json[]): JsonObject | null {
   const pairs = list.flatMap((each): readonly (readonly [string, Json])[] => {

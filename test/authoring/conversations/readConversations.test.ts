@@ -528,12 +528,13 @@ const variations: readonly (readonly [string, string, Content, readonly string[]
   ],
   [
     'Slack export',
-    'links with words and without',
+    'links and mentions with words and without',
     JSON.stringify([
       { type: 'message', user: 'U1', text: 'Call <tel:+46704837261|+46 70 483 72 61>', ts: '1700000001.000100' },
       { type: 'message', user: 'U2', text: 'See <slack://open|here>, <https://a.test>', ts: '1700000002.000100' },
+      { type: 'message', user: 'U1', text: '<@U2>, <#C1|help> <!here|@here>', ts: '1700000003.000100' },
     ]),
-    ['u Call +46 70 483 72 61', 'a See here, https://a.test'],
+    ['u Call +46 70 483 72 61', 'a See here, https://a.test', 'u @U2, #help @here'],
   ],
   [
     'Zendesk export',
@@ -631,6 +632,35 @@ const variations: readonly (readonly [string, string, Content, readonly string[]
       response: { type: 'message', role: 'assistant', content: [{ type: 'text', text: ' shipped.' }] },
     }),
     withSystem,
+  ],
+  [
+    'inspect_ai log',
+    'a sample with NaN, and a tool of the server of the model',
+    jsonl({
+      ...{ id: 'q1', epoch: 1, input: 'Where is W1?', score: 0.5 },
+      messages: [
+        { role: 'user', content: 'Where is W1?' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'tool_use', tool_type: 'mcp', id: 'c1', name: 'get_order', arguments: text, result: 'shipped' },
+            { type: 'text', text: 'It has shipped.' },
+          ],
+        },
+      ],
+    }).replace('0.5', 'NaN'),
+    whole,
+  ],
+  [
+    'OpenAI Responses',
+    'a list of items without ids, as the whole file',
+    JSON.stringify([
+      { role: 'user', content: 'Where is W1?' },
+      { type: 'function_call', name: 'get_order', arguments: text },
+      { type: 'function_call_output', output: 'shipped' },
+      { role: 'assistant', content: 'It has shipped.' },
+    ]),
+    whole,
   ],
   [
     'OpenAI Responses',

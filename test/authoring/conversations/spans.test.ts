@@ -106,6 +106,17 @@ const trees: readonly (readonly [string, readonly Given[], readonly (readonly st
     [],
   ],
   [
+    'a call without tools and instructions that failed, before calls of which the first has tools',
+    [
+      agent('r'),
+      chat('f', [user], null, { at: 1, parent: 'r', isError: true, attributes: { 'gen_ai.system_instructions': '' } }),
+      { ...first, attributes: { ...first.attributes, 'gen_ai.tool.definitions': [{ name: 'get_order' }] } },
+      last,
+    ],
+    [whole],
+    [/attempt that failed/],
+  ],
+  [
     'text that is added to the last message of the user of one call',
     [
       chat('a', [words('user', 'Where is W1?\n<time>10:00</time>')], closing, { at: 1, attributes: named }),
@@ -370,6 +381,30 @@ const dialects: readonly (readonly [string, unknown, (readonly string[])?])[] = 
         },
       ],
     ]),
+  ],
+  [
+    'a log record of the details',
+    {
+      resourceLogs: [
+        {
+          scopeLogs: [
+            {
+              logRecords: [
+                {
+                  ...{ traceId: 't1', spanId: 'a', timeUnixNano: '1' },
+                  eventName: 'gen_ai.client.inference.operation.details',
+                  attributes: listed({
+                    'gen_ai.system_instructions': brief,
+                    'gen_ai.input.messages': [user, calling, result],
+                    'gen_ai.output.messages': [closing],
+                  }),
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    },
   ],
   [
     'an event for each message',

@@ -44,6 +44,16 @@ test.each<readonly [string, readonly object[], readonly string[], readonly (read
   expect(found.conversations.map(shown)).toEqual(expected);
 });
 
+test('ids and arguments keep their digits where a number of JavaScript would lose them', async () => {
+  const ids = ['9007199254740992', '9007199254740993'];
+  const rows = ids.map((id) => `{"chat_id":${id},"role":"user","content":"${id}"}\n`).join('');
+  const call = `{"name":"look","arguments":{"id":9007199254740993}}`;
+  const chat = `{"messages":[{"role":"user","content":"?"},{"role":"assistant","content":null,"tool_calls":[${call}]}]}\n`;
+  const found = [...(await read(rows)).conversations, ...(await read(chat)).conversations];
+  expect(found.map(({ id }) => id)).toEqual([...ids, null]);
+  expect(found.flatMap(shown)).toEqual([...ids.map((id) => `u ${id}`), 'u ?', 'a> look{"id":"9007199254740993"}']);
+});
+
 test.each(['sharegpt', 'claude-code'])(
   'values that are not of the format %s, which was named, are problems',
   async (name) => {
@@ -61,6 +71,8 @@ test.each<readonly [string, readonly string[], string]>([
   ['months first, newest first', ['01/14/2026', '01/13/2026', '12/01/2025'], 'cba'],
   ['days first with dots', ['13.01.2026', '02.02.2026', '01.03.2026'], 'abc'],
   ['names of months', ['14 Jan 2026', 'Jan 13, 2026', 'Mon, 12 Jan 2026 10:00:00 GMT'], 'cba'],
+  ['a date that is missing, newest first', ['2026-01-03', '', '2026-01-01'], 'cba'],
+  ['a date that is missing, oldest first', ['2026-01-01', '', '2026-01-03'], 'abc'],
   ['texts with a number', ['row 3', 'row 2', 'row 1'], 'abc'],
 ])('rows with %s are in order', async (_, dates, expected) => {
   const rows = dates.map((date, index) => row('abc'[index] ?? '', { date }));

@@ -28,6 +28,11 @@ const planted: readonly { readonly text: string; readonly gone: readonly string[
     gone: ['anna', 'berg', 'gmx'],
     stays: /^Write to \S+@example\.\w+, please\.$/,
   },
+  { text: 'It is anna.berg @ gmx.de or anna.berg＠gmx.de', gone: ['berg', 'gmx'] },
+  { text: '011 49 170 1234567', gone: ['1234567', '170'] },
+  { text: '{"first_name":"Orla","last_name":"Quennell","note":"oquennell"}', gone: ['quennell'] },
+  { text: '{"login":"quennell7","site_admin":false}', gone: ['quennell'] },
+  { text: 'I am Orla Quennell, that is Ｑｕｅｎｎｅｌｌ', gone: ['Ｑｕｅｎｎｅｌｌ'] },
   { text: 'It is anna.berg(at)gmx dot de', gone: ['berg', 'gmx'] },
   {
     text: 'Call +49 170 1234567 or (030) 1234-5678.',
@@ -148,6 +153,7 @@ const ofNobody = [
   'I’m sorry, I am looking for it. Thank you! Hello again.',
   '{"status":"pending","items":[{"name":"Desk Lamp","price":49.9,"amount":1234567890}]}',
   '{"amount":1234567890,"created_at":1772445600,"quantity":1000000}',
+  '{"days":{"first":"Monday","last":"Friday"},"values":[["Name","Size"],["Desk Lamp","8"]]}',
   'Client: Fantastic News\nAgent: Anything else?',
   'Address: to be confirmed\nPhone: on request',
   'It shows 1234567, 12345678901 and 1700000000000; 1 234 567 pieces, ref 2024-12345, 4711-0815 and 10 20 30 40.',
@@ -216,6 +222,13 @@ test.each([
   '{"attributes":[{"key":"user_name","value":{"stringValue":"Orla Quennell"}},{"key":"driver_name","value":{"stringValue":"Odo Tamblyn"}}]}',
   '{"properties":{"firstname":{"value":"Orla"},"lastname":{"value":"Quennell","by":{"driver_name":"Odo Tamblyn"}}}}',
   '{"customer":{"name":"Quennell, Orla"},"driver":"Tamblyn, Odo"}',
+  '{"shipping_address":{"name":"Orla Quennell","line1":"-"},"billing_address":{"name":"Odo Tamblyn","line1":"-"}}',
+  '{"name":{"first":"Orla","last":"Quennell"},"driver":{"name":[{"given":["Odo"],"family":"Tamblyn"}]}}',
+  '{"values":[["Full name","Size"],["Orla Quennell","8"],["Odo Tamblyn","9"]]}',
+  '{"nombre":"Orla Quennell","correo":"x@y.example","by":{"holder":{"name":"Odo Tamblyn"}}}',
+  '{"first":"Orla","last":"Quennell","by":{"real_name":"Odo Tamblyn"}}',
+  'user_name=Orla Quennell; driver_name=Odo Tamblyn; size=7',
+  'Passenger 1: Orla Quennell\nPassenger 2: Odo Tamblyn',
   '<p>Full name: Orla Qu&#101;nnell</p>\nMy name is Odo T&#x61;mblyn.&nbsp;',
 ])('names go from a result, whatever its form: %s', (text) => {
   const [made = ''] = masked([text]);
@@ -572,6 +585,14 @@ test('a date of birth has the same stand-in in every spelling', () => {
     ['urodzony 14 marca 1981', /(?<d>\d+) \p{L}+ (?<y>\d{4})/u],
     ['14.3.81', /^(?<d>\d+)\.(?<m>\d+)\.(?<y>\d\d)$/],
     ['1981年3月14日', /^(?<y>\d{4})年(?<m>\d+)月(?<d>\d+)日/],
+    ['１９８１年３月１４日', /^(?<y>\d{4})年(?<m>\d+)月(?<d>\d+)日/],
+    ['14\u00a0mars\u202f1981', /^(?<d>\d+) \p{L}+ (?<y>\d{4})/u],
+    ['14 / 03 / 1981', /^(?<d>\d+) \/ (?<m>\d+) \/ (?<y>\d{4})/],
+    ['scan_1981_03_14', /_(?<y>\d{4})_(?<m>\d\d)_(?<d>\d\d)$/],
+    ['the 14th day of March, 1981', /(?<d>\d+)th day of \p{L}+, (?<y>\d{4})/u],
+    ['March the 14th, 1981', /^\p{L}+ the (?<d>\d+)th, (?<y>\d{4})/u],
+    ['14 tháng 3 năm 1981', /^(?<d>\d+) tháng (?<m>\d+) năm (?<y>\d{4})/u],
+    ['{"dob":["1981","03","14"]}', /\["(?<y>\d{4})","(?<m>\d\d)","(?<d>\d\d)"\]/],
   ] as const;
   const made = masked(spellings.map(([text]) => text));
   const read = made.map((text, index) => spellings[index]?.[1].exec(text)?.groups ?? {});
@@ -709,7 +730,7 @@ test.each([
   expect(day(other)).toBe(day(one));
 });
 
-test('a phone number has the same stand-in with 00, with +, with a zero in brackets and as a number', () => {
+test('a phone number has the same stand-in with the prefix of any country, in any digits, and as a number', () => {
   const [plus = '', ...others] = masked([
     'Call +49 170 1234567.',
     'Or 0049 170 1234567.',
@@ -717,6 +738,9 @@ test('a phone number has the same stand-in with 00, with +, with a zero in brack
     'Or +49 (0)170 1234567.',
     '{"phone":"00491701234567"}',
     '{"caller":491701234567}',
+    'Or 011 49 170 1234567.',
+    'Or ＋４９　１７０－１２３４５６７.',
+    'Or +49 170 1 2 3 4 5 6 7.',
   ]);
   const own = plus.replace(/\D/g, '');
   expect(own).toMatch(/^49\d{10}$/);
@@ -727,6 +751,9 @@ test('a phone number has the same stand-in with 00, with +, with a zero in brack
     `0${national}`,
     `490${national}`,
     `0049${national}`,
+    own,
+    `01149${national}`,
+    own,
     own,
   ]);
 });

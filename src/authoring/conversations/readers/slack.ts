@@ -82,6 +82,7 @@ function textIn({ text, attachments, blocks }: JsonObject): string {
   return whole
     .replace(/<[a-z][a-z\d+.-]*:[^>|]*\|([^>]*)>/gi, '$1')
     .replace(/<([a-z][a-z\d+.-]*:[^>]*)>/gi, '$1')
+    .replace(/<([@#!])[^>|]*\|[@#]?([^>]*)>/g, (_, sign, name) => `${sign === '#' ? '#' : '@'}${name}`)
     .replace(/<([@#!][^>]*)>/g, '$1');
 }
 

@@ -240,12 +240,12 @@ function rankOf(thread: Thread, at: number, threads: readonly Thread[]): number 
 /** Calls that the tree puts beside the conversation: inside of a tool, or outside of the agent that the others are in. */
 function besideOf(calls: readonly Call[], tree: Tree): (call: Call) => boolean {
   const first = calls.find(({ agent, tools }) => agent !== undefined || tools !== '') ?? calls[0];
+  const withTools = calls.find(({ tools }) => tools !== '');
   const hasAgents = calls.some(({ agent }) => agent !== undefined);
-  const hasTools = calls.some(({ tools }) => tools !== '');
   return ({ step, agent, tools, system }) => {
     if (ancestorsOf(step, tree.parentOf).some(({ kind }) => kind === 'tool')) return true;
     if (hasAgents && agent === undefined) return true;
-    return hasTools && tools === '' && system !== first?.system;
+    return withTools !== undefined && tools === '' && ![first, withTools].some((each) => each?.system === system);
   };
 }
 
@@ -306,7 +306,8 @@ function conversationFrom(id: string, { said, calls }: Thread, executed: Execute
     calls.flatMap(({ step }) => [...step.input, ...step.output].map((each) => [each, step.line] as const)),
   );
   const { file = '', line = 1 } = first?.step ?? {};
-  const system: readonly Said[] = first?.system ? [{ role: 'system', content: first.system }] : [];
+  const told = calls.find(({ system }) => system !== '')?.system;
+  const system: readonly Said[] = told === undefined ? [] : [{ role: 'system', content: told }];
   const whole = [...system, ...withResults(said, executed)];
   const placed = whole.map((each, index): PlacedRead => {
     return { said: [each], lost: [], line: lineOf.get(each) ?? line, path: `message ${index + 1}` };

@@ -34,16 +34,18 @@ function readSpan(span: Span): DialectSpan {
   const kind = named ?? (attributes['gen_ai.tool.call.id'] === undefined ? undefined : 'tool');
   const isCycle = operation === 'execute_event_loop_cycle';
   const details = events.filter(({ name }) => name === detailsName).map((each) => each.attributes);
-  const sources = [attributes, ...details];
+  // A log record has the details both as its attributes and as its event.
+  const firstOf = (...names: readonly string[]) =>
+    [attributes, ...details].flatMap((each) => names.map((name) => each[name])).find((value) => value !== undefined);
   const single = events.filter(({ name }) => name !== detailsName).toSorted(byTime);
   const own = [...single, ...listedEvents(attributes)].map(eventMessage);
   const input = joined(
-    ...sources.map((each) => systemIn(each['gen_ai.system_instructions'])),
-    ...sources.map((each) => messagesIn(each['gen_ai.input.messages'] ?? each['gen_ai.prompt'], 'user')),
+    systemIn(firstOf('gen_ai.system_instructions')),
+    messagesIn(firstOf('gen_ai.input.messages', 'gen_ai.prompt'), 'user'),
     ...own.filter(({ isOutput }) => !isOutput).map(({ exchange }) => exchange),
   );
   const output = joined(
-    ...sources.map((each) => messagesIn(each['gen_ai.output.messages'] ?? each['gen_ai.completion'], 'assistant')),
+    messagesIn(firstOf('gen_ai.output.messages', 'gen_ai.completion'), 'assistant'),
     ...own.filter(({ isOutput }) => isOutput).map(({ exchange }) => exchange),
   );
   const hasWords = input.said.length + output.said.length > 0;

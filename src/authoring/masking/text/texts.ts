@@ -1,12 +1,23 @@
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { isTooDeep } from '../../../engine/core/values/nesting.ts';
+import { isAscii } from './script.ts';
+
+/** Returns a text with its letters and accents composed, and with signs of ASCII for those of full width. */
+export function composed(text: string): string {
+  if (isAscii(text)) return text;
+  return text
+    .normalize('NFC')
+    .replace(/[\uff0b\uff0d-\uff19\uff20-\uff3a\uff41-\uff5a]/g, (sign) =>
+      String.fromCharCode(sign.charCodeAt(0) - 0xfee0),
+    );
+}
 
 /** Returns all the texts in some values, keys included. */
 export function textsIn(values: readonly Json[]): readonly string[] {
   return values.flatMap((value): readonly string[] => {
     if (typeof value === 'string') {
       const inner = jsonIn(value);
-      return inner === undefined ? [value.normalize('NFC')] : textsIn([inner]);
+      return inner === undefined ? [composed(value)] : textsIn([inner]);
     }
     if (typeof value !== 'object' || value === null) return value === null ? [] : [String(value)];
     return [...(Array.isArray(value) ? [] : Object.keys(value)), ...textsIn(Object.values(value as JsonObject))];

@@ -1,4 +1,5 @@
 import { firstWordIn, isAscii, isEastAsian, isJoined, matchWords } from './script.ts';
+import { composed } from './texts.ts';
 
 /** A piece of a text; the end is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
@@ -53,9 +54,8 @@ type Group<Known> = { readonly lead: number; readonly length: number; readonly v
 export class ValueIndex<Known = true> {
   readonly #groups = new Map<string, Map<string, Group<Known>>>();
   readonly #folded: (text: string) => string;
-  readonly #firstWords = new FirstLetters();
-  /** The text that was searched last, in lower case where it is ASCII: it is searched for each of its words. */
-  #searched: { readonly text: string; readonly lower: string | null } = { text: '', lower: '' };
+  /** The text that was searched last, and in lower case: it is searched for each of its words. */
+  #searched = { text: '', lower: '' };
 
   /** @param asFolded returns what is equal for values that are the same, with as many places */
   constructor(asFolded: (text: string) => string = folded) {
@@ -64,13 +64,12 @@ export class ValueIndex<Known = true> {
 
   /** Adds a value, in place of what was known of it. */
   set(value: string, known: Known): void {
-    const lower = this.#folded(value.normalize('NFC'));
+    const lower = this.#folded(composed(value));
     const word = keyOf(lower);
     if (word === undefined) return;
     const [lead, { length }] = [lower.indexOf(word), lower];
     const groups = this.#groups.get(word) ?? new Map<string, Group<Known>>();
     this.#groups.set(word, groups);
-    this.#firstWords.add(word);
     const shape = `${lead} ${length}`;
     const group = groups.get(shape) ?? { lead, length, values: new Map<string, Known>() };
     groups.set(shape, group);
@@ -78,7 +77,7 @@ export class ValueIndex<Known = true> {
   }
 
   get(value: string): Known | undefined {
-    const lower = this.#folded(value.normalize('NFC'));
+    const lower = this.#folded(composed(value));
     const word = keyOf(lower) ?? '';
     return this.#groups
       .get(word)
@@ -96,41 +95,15 @@ export class ValueIndex<Known = true> {
 
   /** The values that a text holds by the word of it that begins at a place. */
   at(text: string, word: string, index: number): readonly Found<Known>[] {
-    if (this.#searched.text !== text) this.#searched = { text, lower: isAscii(text) ? text.toLowerCase() : null };
+    if (this.#searched.text !== text) this.#searched = { text, lower: this.#folded(text) };
     const { lower } = this.#searched;
-    if (lower === null) {
-      const groups = this.#groups.get(this.#folded(word));
-      return groups ? foundIn(groups, index, (start, end) => this.#folded(text.slice(start, end))) : nothing;
-    }
-    const { length } = word;
-    if (!this.#firstWords.mayHave(lower, index, length)) return nothing;
-    const groups = this.#groups.get(lower.slice(index, index + length));
-    return groups ? wholeIn(groups, lower, index, index + length) : nothing;
+    const groups = this.#groups.get(lower.slice(index, index + word.length));
+    return groups ? foundIn(groups, index, (start, end) => lower.slice(start, end)) : nothing;
   }
 
   /** Returns where a text holds one of the values whole, the longest first. */
   spansIn(text: string): readonly Span[] {
-    return isAscii(text) ? this.#spansInAscii(text.toLowerCase()) : this.#spansInAny(this.#folded(text));
-  }
-
-  #spansInAscii(lower: string): readonly Span[] {
-    let spans: Span[] | null = null;
-    for (let end = 0, start = nextWord(lower, end); start < lower.length; start = nextWord(lower, end)) {
-      end = endOfWord(lower, start);
-      if (!this.#firstWords.mayHave(lower, start, end - start)) continue;
-      const groups = this.#groups.get(lower.slice(start, end));
-      let longest: Span | undefined;
-      for (const each of groups ? wholeIn(groups, lower, start, -1) : nothing)
-        if (!longest || each.end > longest.end) longest = each;
-      if (!longest) continue;
-      spans ??= [];
-      spans.push({ start: longest.start, end: longest.end });
-      end = Math.max(end, longest.end);
-    }
-    return spans ?? nothing;
-  }
-
-  #spansInAny(lower: string): readonly Span[] {
+    const lower = this.#folded(text);
     const spans: Span[] = [];
     let done = 0;
     for (const { word, index } of wordsIn(lower)) {
@@ -164,29 +137,6 @@ function foundIn<Known>(
     if (known !== undefined) found.push({ start, end: start + length, known });
   }
   return found;
-}
-
-/**
- * Returns the values in a text of ASCII in lower case by the word of it that begins at a place, without those that end
- * within another word than that one.
- */
-function wholeIn<Known>(
-  groups: ReadonlyMap<string, Group<Known>>,
-  lower: string,
-  index: number,
-  endOfFirst: number,
-): readonly Found<Known>[] {
-  let found: Found<Known>[] | null = null;
-  for (const { lead, length, values } of groups.values()) {
-    const [start, end] = [index - lead, index - lead + length];
-    if (start < 0 || end > lower.length) continue;
-    if (end !== endOfFirst && isWordSign(lower.charCodeAt(end - 1)) && isWordSign(lower.charCodeAt(end))) continue;
-    const known = values.get(lower.slice(start, end));
-    if (known === undefined) continue;
-    found ??= [];
-    found.push({ start, end, known });
-  }
-  return found ?? nothing;
 }
 
 const nothing: readonly never[] = [];
@@ -243,21 +193,3 @@ function endOfWord(text: string, start: number): number {
 /** Reports whether a character code is that of a letter or a digit of ASCII. */
 const isWordSign = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
-
-/** The first letters and the lengths of words of ASCII in lower case: most words of a text differ from all in one of them. */
-class FirstLetters {
-  /** The lengths of the words that begin with each digit and letter, as bits. */
-  readonly #lengths = new Uint32Array(36);
-
-  add(word: string): void {
-    const at = placeOf(word.charCodeAt(0));
-    if (at >= 0 && at < 36) this.#lengths[at] = (this.#lengths[at] ?? 0) | bitOf(word.length);
-  }
-
-  mayHave(text: string, start: number, length: number): boolean {
-    return ((this.#lengths[placeOf(text.charCodeAt(start))] ?? 0) & bitOf(length)) !== 0;
-  }
-}
-
-const placeOf = (code: number): number => (code < 0x61 ? code - 0x30 : code - 0x61 + 10);
-const bitOf = (length: number): number => 1 << Math.min(length, 31);
