@@ -200,7 +200,23 @@ function unwrapped(log: LogFile): LogFile {
   // The people of a help desk have a role as messages do.
   const whole = inner.filter(({ values }) => !values.every(({ value }) => isMessageRow(value)));
   const found = whole.length > 0 ? whole : inner;
-  return found.length === 1 ? (found[0] ?? log) : log;
+  const [own] = found;
+  if (!own || found.length > 1) return log;
+  return whole.length > 0 ? own : withRequest(own, only);
+}
+
+/** The keys of an object about the conversation whose messages are in a list of it. */
+const requestKeys = ['system', 'system_prompt', 'systemInstruction', 'system_instruction', 'tools', 'functions'];
+
+/** Keeps what an object says about its only conversation: the instructions and the tools. */
+function withRequest(log: LogFile, { value, line }: PlacedValue): LogFile {
+  const given = objectOf(value);
+  const isRequest = requestKeys.some((key) => given[key] !== undefined && given[key] !== null);
+  const hasIds = log.values.some((each) => conversationIdOf(objectOf(each.value)) !== undefined);
+  if (!isRequest || hasIds) return log;
+  const messages = log.values.map((each) => each.value);
+  const rest = Object.entries(given).filter(([, each]) => !(Array.isArray(each) && each[0] === messages[0]));
+  return { ...log, values: [{ value: { ...Object.fromEntries(rest), messages }, line }] };
 }
 
 /** Joins the items of the Responses API that are the values of a file: a list of them is one conversation. */

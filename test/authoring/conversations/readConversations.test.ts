@@ -652,6 +652,20 @@ const variations: readonly (readonly [string, string, Content, readonly string[]
     whole,
   ],
   [
+    'OpenAI chat completions',
+    'a request of Gemini',
+    JSON.stringify({
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      contents: [
+        { role: 'user', parts: [{ text: 'Where is W1?' }] },
+        { role: 'model', parts: [{ functionCall: { name: 'get_order', args: { order_id: 'W1' } } }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'get_order', response: { result: 'shipped' } } }] },
+        { role: 'model', parts: [{ text: 'It has shipped.' }] },
+      ],
+    }),
+    ['s Be brief.', asked, called, `t< get_order${text} {"result":"shipped"}`, answered],
+  ],
+  [
     'OpenAI Responses',
     'a list of items without ids, as the whole file',
     JSON.stringify([

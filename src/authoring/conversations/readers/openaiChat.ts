@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../engine/core/values/json.ts';
 import type { Conversation, ImportProblem } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
@@ -73,11 +73,15 @@ export function chatOf(file: string, { value, line }: PlacedValue): Conversation
   if (given === undefined || given.length === 0)
     return { file, line, message: `messages: ${given ? 'has no message' : 'a list of messages is expected'}` };
   const { id, task, tools, functions } = request;
-  const system = firstOf(request, 'system', 'system_prompt');
+  const system = firstOf(request, 'system', 'system_prompt', 'systemInstruction', 'system_instruction');
   const opening: readonly PlacedRead[] =
     system === undefined || textOf(objectOf(given[0])['role']) === 'system'
       ? []
-      : readMessages([{ role: 'system', content: system }], line, 'system');
+      : readMessages(
+          [isObject(system) ? { ...system, role: 'system' } : { role: 'system', content: system }],
+          line,
+          'system',
+        );
   const asked = readMessages(given, line);
   const answer = readAnswer(value, asked, line);
   return conversationOf(
