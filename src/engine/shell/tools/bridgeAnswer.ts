@@ -41,7 +41,7 @@ export type BridgeTool = z.infer<typeof bridgeToolSchema>;
 
 const prompts = { agent: z.string().exactOptional(), user: z.string().exactOptional() };
 
-/** What a process answers when it is opened. */
+/** The answer of a process that is opened. */
 export const openedSchema = z.object({
   tools: z.array(bridgeToolSchema),
   sync: z.boolean().default(false),
