@@ -21,10 +21,10 @@ import {
 import type { Readable } from '../../core/expression/typeCheck.ts';
 import { leavesOf } from '../../core/text/value.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
-import { type CodeWords, canWrite, codeWords, keysInReach } from '../source/codeWords.ts';
+import { type CodeWords, canWrite, codeWords } from '../source/codeWords.ts';
 import { closeEnough, nearest } from '../source/nearest.ts';
 import type { Bases, KnownTools } from '../source/note.ts';
-import { returnedKeys } from '../source/returnedKeys.ts';
+import { keysInReach, returnedKeys } from '../source/returnedKeys.ts';
 import { withDeclaredElements } from './declaredElements.ts';
 import type { Parts } from './loadedDomain.ts';
 import { wordsIn } from './taskWorld.ts';

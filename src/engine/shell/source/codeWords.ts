@@ -22,9 +22,10 @@ function wordsIn(source: Source): CodeWords {
   return remembered(read, source, () => wordsOfText(codeOf(source)));
 }
 
-const codeOf = ({ file, text }: Source) => (file.endsWith('.py') ? text : blanked(text));
+/** The code of a file without comments. */
+export const codeOf = ({ file, text }: Source) => (file.endsWith('.py') ? text : blanked(text));
 
-function wordsOfText(text: string): CodeWords {
+export function wordsOfText(text: string): CodeWords {
   const texts = new Set([...text.matchAll(textPattern)].map(([, , words = '']) => words));
   const named = keyPatterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
   return { keys: new Set([...named, ...texts]), texts };
@@ -43,48 +44,6 @@ export function keysOfTool({ tools, sources }: Scan, name: string): ReadonlySet<
       .slice(at.line - 1, end)
       .join('\n'),
   ).keys;
-}
-
-const declaration =
-  /^(?:export\s+)?(?:async\s+)?(?:function\*?|const|let|var|class|type|interface|enum|def)\s+(?:([A-Za-z_$][\w$]*)|\{([^}]*)\})|^([A-Za-z_]\w*)\s*(?::[^=\n]*)?=/gm;
-/** Code that makes keys which are not in its text. */
-const madeKeys =
-  /\bJSON\.parse|\bjson\.loads|\bfetch\(|\bfromEntries|\bdict\(\w+=|\]\s*:|\bfor\b[^{}\n]*\}|\bdb\s*\[\s*[^"'`\s]/;
-
-const declarations = new WeakMap<Source, ReadonlyMap<string, string>>();
-
-/** Returns the declarations of a file that begin a line, by their names, each up to the next one. */
-function declarationsIn(source: Source): ReadonlyMap<string, string> {
-  return remembered(declarations, source, () => {
-    const text = codeOf(source);
-    const found = [...text.matchAll(declaration)];
-    return new Map(
-      found.flatMap(({ 1: name, 2: names, 3: assigned, index }, at) => {
-        const own = text.slice(index, found[at + 1]?.index);
-        const all = name ?? assigned ?? (own.includes('defineTools') ? '' : names) ?? '';
-        return [...all.matchAll(/[A-Za-z_$][\w$]*/g)].map(([each]) => [each, own] as const);
-      }),
-    );
-  });
-}
-
-/**
- * Returns the names that a tool can use as keys of its result: those of its declaration, and of the declarations that
- * it uses. Returns null where the text does not show them all.
- */
-export function keysInReach({ sources }: Scan, name: string): ReadonlySet<string> | null {
-  if (sources.some(({ text }) => /^export default\b|\bimport\b[^;'"]*\bas\s+(?!z\b)/m.test(text))) return null;
-  const known = sources.map(declarationsIn);
-  const reached = new Map<string, string>();
-  const queue = [name];
-  for (let each = queue.pop(); each !== undefined; each = queue.pop()) {
-    const text = known.flatMap((declared) => declared.get(each as string) ?? []).join('\n');
-    if (reached.has(each) || text === '') continue;
-    reached.set(each, text);
-    queue.push(...(text.match(/[A-Za-z_$][\w$]*/g) ?? []));
-  }
-  const code = [...reached.values()].join('\n');
-  return reached.has(name) && !madeKeys.test(code) ? wordsOfText(code).keys : null;
 }
 
 /** The words of every file of code that the tools are in. */

@@ -1,43 +1,85 @@
-import { blanked, type Scan } from './scan.ts';
-import { remembered } from './source.ts';
+import { codeOf, wordsOfText } from './codeWords.ts';
+import type { Scan } from './scan.ts';
+import { remembered, type Source } from './source.ts';
+
+/*
+ * Reads the fields of a tool's result from its code, while somebody types. A parser would need the code to be complete.
+ * Limits: a declaration begins at the start of a line and ends before the next one. Brackets in a regular expression, and
+ * declarations at the start of a line within a template, make the fields unknown. Types are not followed.
+ */
+
+const declaration =
+  /^(?:export\s+)?(?:async\s+)?(?:function\*?|const|let|var|class|type|interface|enum|def)\s+(?:([A-Za-z_$][\w$]*)|\{([^}]*)\})|^([A-Za-z_]\w*)\s*(?::[^=\n]*)?=/gm;
+/** Code that makes keys which are not in its text. */
+const madeKeys =
+  /\bJSON\.parse|\bjson\.loads|\bfetch\(|\bfromEntries|\bdict\(\w+=|\]\s*:|\bfor\b[^{}\n]*\}|\bdb\s*\[\s*[^"'`\s]/;
+
+const declarations = new WeakMap<Source, ReadonlyMap<string, string>>();
+
+/** Returns the declarations of a file that begin a line, by their names, each up to the next one. */
+function declarationsIn(source: Source): ReadonlyMap<string, string> {
+  return remembered(declarations, source, () => {
+    const text = codeOf(source);
+    const found = [...text.matchAll(declaration)];
+    return new Map(
+      found.flatMap(({ 1: name, 2: names, 3: assigned, index }, at) => {
+        const own = text.slice(index, found[at + 1]?.index);
+        const all = name ?? assigned ?? (own.includes('defineTools') ? '' : names) ?? '';
+        return [...all.matchAll(/[A-Za-z_$][\w$]*/g)].map(([each]) => [each, own] as const);
+      }),
+    );
+  });
+}
 
 /**
- * Returns the names of the fields that a tool in TypeScript returns, where its code shows them all: every `return` is an
- * object literal without a spread, or a text. Null where it does not.
+ * Returns the names that a tool can use as keys of its result: those of its declaration, and of the declarations that
+ * it uses. Returns null where the text does not show them all.
  */
-export function returnedKeys(scan: Scan, name: string): ReadonlySet<string> | null {
-  const known = remembered(found, scan, () => new Map<string, ReadonlySet<string> | null>());
-  const keys = known.has(name) ? (known.get(name) ?? null) : keysIn(scan, name);
+export function keysInReach({ sources }: Scan, name: string): ReadonlySet<string> | null {
+  if (sources.some(({ text }) => /^export default\b|\bimport\b[^;'"]*\bas\s+(?!z\b)/m.test(text))) return null;
+  const known = sources.map(declarationsIn);
+  const reached = new Map<string, string>();
+  const queue = [name];
+  for (let each = queue.pop(); each !== undefined; each = queue.pop()) {
+    const text = known.flatMap((declared) => declared.get(each as string) ?? []).join('\n');
+    if (reached.has(each) || text === '') continue;
+    reached.set(each, text);
+    queue.push(...(text.match(/[A-Za-z_$][\w$]*/g) ?? []));
+  }
+  const code = [...reached.values()].join('\n');
+  return reached.has(name) && !madeKeys.test(code) ? wordsOfText(code).keys : null;
+}
+
+/**
+ * Returns the names of the fields that a tool in TypeScript returns, where its declaration shows them all: every `return`
+ * is an object literal without a spread, or a text. Null where it does not.
+ */
+export function returnedKeys({ tools, sources }: Scan, name: string): ReadonlySet<string> | null {
+  const file = tools.get(name)?.file;
+  const source = sources.find((each) => each.file === file);
+  if (source === undefined || !source.file.endsWith('.ts')) return null;
+  const known = remembered(returned, source, () => new Map<string, ReadonlySet<string> | null>());
+  const keys = known.has(name) ? (known.get(name) ?? null) : keysIn(declarationsIn(source).get(name) ?? '');
   known.set(name, keys);
   return keys;
 }
 
-const found = new WeakMap<Scan, Map<string, ReadonlySet<string> | null>>();
+const returned = new WeakMap<Source, Map<string, ReadonlySet<string> | null>>();
 
-function keysIn({ tools, sources }: Scan, name: string): ReadonlySet<string> | null {
-  const at = tools.get(name);
-  const source = sources.find(({ file }) => file === at?.file);
-  if (at === undefined || source === undefined || !source.file.endsWith('.ts')) return null;
-  const text = withoutTexts(
-    blanked(source.text)
-      .split('\n')
-      .slice(at.line - 1)
-      .join('\n'),
-  );
+function keysIn(declared: string): ReadonlySet<string> | null {
+  const text = withoutTexts(declared);
   // The brackets of a regular expression need not be in pairs.
-  if (/\/[^/\n]*[()[\]{}][^/\n]*\//.test(text.slice(0, nextTool(text)))) return null;
+  if (/\/[^/\n]*[()[\]{}][^/\n]*\//.test(text)) return null;
   const end = closing(text, text.indexOf('('));
   const body = end === null ? null : bodyOf(text.slice(0, end));
   if (body === null) return null;
   const values = body.startsWith('{')
     ? [...body.matchAll(/\breturn\b[ \t]*/g)].map(({ 0: word, index }) => body.slice(index + word.length))
     : [inner(body)];
-  const returned = values.map(keysOf);
-  if (values.length === 0 || !returned.every((keys) => keys !== null)) return null;
-  return new Set(returned.flat());
+  const keys = values.map(keysOf);
+  if (values.length === 0 || !keys.every((each) => each !== null)) return null;
+  return new Set(keys.flat());
 }
-
-const nextTool = (text: string) => /\nexport /.exec(text)?.index ?? text.length;
 
 /** Texts in quotes become `""`, so that no bracket in them counts. */
 const withoutTexts = (code: string) => code.replace(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g, '""');

@@ -40,3 +40,10 @@ it.each([
 ])('the fields are not known: %s', (run) => {
   expect(keys(run)).toBeNull();
 });
+
+it('the brackets of a declaration before the next one count alone, wherever that one is', () => {
+  const text = `export const first = tool({ effect: 'read', input: z.object({}), run: () => ({ a: 1 }) });
+const brackets = /[)}]/;
+`;
+  expect(returnedKeys(scanTools('/d', { file: '/d/tools.ts', text }), 'first')).toEqual(new Set(['a']));
+});
