@@ -62,6 +62,7 @@ inFullSuite('eval and its reports warn where a gold action fails', async () => {
   const out = join(scratch, 'gold-fails');
   const run = ['eval', folder, '--tasks', 'renew-small-boats', '--agent', 'gold', '--out', out];
   expect((await rehearsal(...run)).out).toMatch(failingAction);
+  expect((await rehearsal('explain', out)).err).toMatch(failingAction);
   expect((await rehearsal('report', out, '--json', '--stream')).out).toContain('"warning":"the gold action renew_loan');
   const page = join(scratch, 'gold-fails.html');
   await rehearsal('report', out, '--html', page);

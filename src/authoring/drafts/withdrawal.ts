@@ -8,7 +8,7 @@ import { stemOf } from './vocabulary.ts';
 /** A part of a message of the user that asks for something. */
 type Asked = { readonly step: number; readonly tool: string | null; readonly text: string };
 
-/** What a draft serves: the tools of its writes, and what people call the rows of those. */
+/** Describes the requests that a draft serves: the tools of its writes, and the names of their rows. */
 export type ServedRequests = {
   readonly tools: readonly string[];
   /** Names of rows that the writes are about. */

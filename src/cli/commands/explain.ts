@@ -14,6 +14,7 @@ import { json, type OptionValues, text } from '../options/option.ts';
 import { requireRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { failedTasksOf } from '../report/failures.ts';
+import { goldLines } from '../report/goldLines.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 const options = { domain: text('FOLDER', 'the domain it was recorded in (default: from run.json)'), json };
@@ -70,6 +71,11 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     const explanation = await explanationOf(recording, domain);
     explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
     if (!options.json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
+  }
+  const warned = rollouts.filter(({ warning }) => warning !== null);
+  if (warned[0]) {
+    domain ??= domainOf(warned[0].recording, options, io);
+    for (const line of goldLines(warned, domain, io.cwd)) io.err(`${line}\n`);
   }
   const tasks = new Set(rollouts.map(({ task }) => task)).size;
   if (options.json) io.out(`${JSON.stringify({ folder, tasks, unfinished, failed: explained })}\n`);

@@ -41,7 +41,7 @@ it.each([
   expect(keys(run)).toBeNull();
 });
 
-it('the brackets of a declaration before the next one count alone, wherever that one is', () => {
+it('the brackets of a later declaration do not count', () => {
   const text = `export const first = tool({ effect: 'read', input: z.object({}), run: () => ({ a: 1 }) });
 const brackets = /[)}]/;
 `;
