@@ -411,8 +411,12 @@ inFullSuite('a log with calls: a change of mind between rows that the user names
   ]);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   expect(byId.get('mind')?.user).toMatchObject({
-    known: { card: '4471', title: 'The Winter Harbour' },
-    change: { when: 'proposed', say: 'Actually no, Bread from Scratch.', known: { title: 'Bread from Scratch' } },
+    known: { card: '4471', loan_id: { value: 'L11', say: 'The Winter Harbour' } },
+    change: {
+      when: 'proposed',
+      say: 'Actually no, Bread from Scratch.',
+      known: { loan_id: { value: 'L12', say: 'Bread from Scratch' } },
+    },
   });
   expect(byId.get('both')?.user.change).toBeUndefined();
   expect(byId.get('both')?.user.goal).toBe(
@@ -615,8 +619,12 @@ test('a log with calls: a change of mind has only what the user said', async () 
   expect(time?.goal).toBe(
     'You want this: book room (name: Map Room, day: Saturday, time: afternoon). When that is offered you want it otherwise: time: morning.',
   );
-  expect(room?.change?.known).toEqual({ name: 'Attic Room', time: 'morning' });
-  expect(room?.known).toEqual({ card: '3345', day: 'Saturday', name: 'Map Room', time: 'afternoon' });
+  const [former, later] = [
+    { value: 'X3', say: 'Map Room' },
+    { value: 'X2', say: 'Attic Room' },
+  ];
+  expect(room?.change?.known).toEqual({ room_id: later, time: 'morning' });
+  expect(room?.known).toEqual({ card: '3345', day: 'Saturday', room_id: former, time: 'afternoon' });
   expect(room?.goal).toBe(
     'You want this: book room (name: Map Room, day: Saturday, time: afternoon). When that is offered you want it otherwise: name: Attic Room, time: morning.',
   );

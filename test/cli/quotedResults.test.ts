@@ -169,7 +169,9 @@ test('a text cannot be quoted: the audit says so where a tool returns one', asyn
     ),
   ]);
   const { err } = await rehearsal('run', folder, 'tidy', '--agent', 'gold');
-  expect(err).toContain('warning: the gold action delete_note got {result.note_id} itself, since no result before it');
+  expect(err).toContain(
+    'warning: tidy: the gold action delete_note got {result.note_id} itself, since no result before it',
+  );
 });
 
 test('the first gold action has nothing to quote', async () => {

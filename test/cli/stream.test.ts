@@ -44,7 +44,7 @@ test('eval reports the start, progress and end of each rollout, then its result'
       expect([own[0]?.type, own.at(-1)?.type]).toEqual(['rolloutBegan', 'rolloutFinished']);
       const said = own.map((line) => (line.type === 'rolloutSpoke' ? line.text : '')).join('');
       expect(said).toMatch(/user .*\n/);
-      expect(said).toMatch(/reward .*reward 0 /);
+      expect(said).toMatch(/reward .*reward 0, scored for evaluation: /);
     }
   expect(outcomes(lines).map(({ result: came, failedBy }) => [came, failedBy])).toEqual(
     Array.from({ length: 4 }, () => ['failed', 'agent']),

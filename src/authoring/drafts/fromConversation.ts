@@ -47,7 +47,7 @@ type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
     readonly opening: string;
     readonly known: Readonly<Record<string, Json>>;
     readonly unknown?: readonly string[];
-    readonly change?: Change;
+    readonly change?: Omit<Change, 'known'> & { readonly known: Readonly<Record<string, Json>> };
     readonly insist?: { readonly say: string };
   };
   readonly state?: readonly UserState[];
@@ -100,7 +100,6 @@ export async function draftFromConversation(
     insists: insist !== null,
   };
   const { persona, isNew } = personaFor(domain.personas, styleOf(spoken), traits, desk.newPersonas, desk.isTaken);
-  const { before: _, ...change } = found.change ?? { before: {} };
   const writes = writesIn(found.actions, domain.tools);
   const silence = users.length === 0 ? ['the user says nothing in it'] : [];
   const kept = { change: found.change?.say ?? null, insist };
@@ -122,9 +121,8 @@ export async function draftFromConversation(
     user: {
       goal: goalOf(found, writes, nameIn(spoken, known), { users, known }, desk),
       opening,
-      known,
+      ...changedRow(known, found.change, writes, desk),
       ...(unknown.length > 0 ? { unknown } : {}),
-      ...(found.change ? { change: change as Change } : {}),
       ...(insist === null ? {} : { insist: { say: insist } }),
     },
     ...(found.state.length > 0 ? { state: found.state } : {}),
@@ -186,6 +184,38 @@ const errorIn = (content: string) =>
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase();
+
+/**
+ * Returns the facts of a user and its change of mind. Where the user names another row by its title, the fact is the
+ * argument that takes the row, with its title as the words: the gold seat knows by it what the request was before.
+ */
+function changedRow(
+  known: Readonly<Record<string, Json>>,
+  changed: Actions['change'],
+  writes: readonly Action[],
+  { loaded: { world } }: Desk,
+): Pick<DraftTask['user'], 'known' | 'change'> {
+  if (changed === null) return { known };
+  const { before: _, ...change } = changed;
+  for (const [argument, id] of writes.flatMap((write) => Object.entries(write.arguments))) {
+    if (typeof id !== 'string' || known[argument] !== undefined) continue;
+    const rows = namesInTable(id, argument, [world.agent, world.user]);
+    for (const [field, later] of Object.entries(change.known)) {
+      const former = known[field];
+      const [row, ...others] = rows.filter((each) => each.field === field && each.text === former);
+      const isOwn = rows.some((each) => each.id === id && each.field === field && each.text === later);
+      if (row === undefined || others.length > 0 || !isOwn) continue;
+      const renamed = (facts: Readonly<Record<string, Json>>, value: string, say: Json | undefined) =>
+        Object.fromEntries(
+          Object.entries(facts).map(([name, each]) =>
+            name === field ? [argument, { value, say: String(say) }] : [name, each],
+          ),
+        );
+      return { known: renamed(known, row.id, former), change: { ...change, known: renamed(change.known, id, later) } };
+    }
+  }
+  return { known, change };
+}
 
 function sayOf(fact: Json): string {
   const { say, value } = (typeof fact === 'object' && fact !== null ? fact : { value: fact }) as {
