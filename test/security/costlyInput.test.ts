@@ -4,8 +4,10 @@ import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { slotsIn } from '../../src/engine/core/dialogue/phrase.ts';
 import { parsePolicy } from '../../src/engine/core/domain/policy.ts';
+import { taskSchema } from '../../src/engine/core/domain/task.ts';
 import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
 import { compileOutputSchema, compileSchema } from '../../src/engine/shell/load/schemaCompiler.ts';
+import { parseItems } from '../../src/engine/shell/source/items.ts';
 import { readYaml } from '../../src/engine/shell/source/yaml.ts';
 import { WorkerReader } from '../../src/engine/shell/workers/workerChannel.ts';
 import { smallDomain } from '../support/smallDomain.ts';
@@ -89,11 +91,34 @@ test('a map with 150,000 keys is read in linear time', () => {
   expect([keys(''), keys('k0: 2\n')]).toEqual([150_000, 'domain/duplicate-key']);
 });
 
+/** Returns a word without digits for a number. */
+const letters = (at: number) => [...String(at)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+
+test('thousands of unknown keys are listed in linear time', () => {
+  const count = 20_000;
+  const keys = Array.from({ length: count }, (_, at) => `${letters(at + count)}:\n`).join('');
+  const text = `id: one\npersona: plain\nuser: { goal: Go. }\n${keys}`;
+  const of = { kind: 'task', schema: 'task', item: taskSchema } as const;
+  const { diagnostics } = parseItems({ file: 'a.task.yaml', text }, of);
+  expect(diagnostics).toHaveLength(count);
+  expect(diagnostics.at(-1)).toMatchObject({ code: 'task/unknown-key', line: count + 3 });
+});
+
+test('thousands of gold actions are checked in linear time', async () => {
+  const action = (at: number) => `  - { tool: look, arguments: { name: "${letters(at + 10_000)}" } }\n`;
+  const actions = Array.from({ length: 10_000 }, (_, at) => action(at)).join('');
+  const folder = smallDomain(
+    { look: { effect: 'read', run: 'return {};' } },
+    `id: one\npersona: plain\nuser: { goal: Go. }\nactions:\n${actions}`,
+  );
+  const { out } = await rehearsal('check', folder, '--static');
+  expect(out).toContain('hall: 1 task, ');
+});
+
 test.each([
   [30, 30],
   [3000, 0],
 ])('of a task with %d facts, %d names are compared', async (count, warnings) => {
-  const letters = (at: number) => [...String(at)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
   const known = Object.fromEntries(Array.from({ length: count }, (_, at) => [`fact_${letters(at + 1000)}`, 'x']));
   const folder = smallDomain({}, `id: one\npersona: plain\nuser: ${JSON.stringify({ goal: 'Go.', known })}\n`);
   const { out } = await rehearsal('check', folder, '--static');
