@@ -84,11 +84,8 @@ test('a policy with thousands of marks in many blocks is read', () => {
 
 test('a map with 150,000 keys is read in linear time', () => {
   const text = Array.from({ length: 150_000 }, (_, at) => `k${at}: 1\n`).join('');
-  const keys = (more: string) => {
-    const { value, problem } = readYaml({ file: 'a.yaml', text: `${text}${more}` }, 'domain');
-    return problem?.code ?? Object.keys(value as object).length;
-  };
-  expect([keys(''), keys('k0: 2\n')]).toEqual([150_000, 'domain/duplicate-key']);
+  const { problem } = readYaml({ file: 'a.yaml', text: `${text}k0: 2\n` }, 'domain');
+  expect(problem).toMatchObject({ code: 'domain/duplicate-key', line: 150_001 });
 });
 
 /** Returns a word without digits for a number. */
@@ -105,8 +102,8 @@ test('thousands of unknown keys are listed in linear time', () => {
 });
 
 test('thousands of gold actions are checked in linear time', async () => {
-  const action = (at: number) => `  - { tool: look, arguments: { name: "${letters(at + 10_000)}" } }\n`;
-  const actions = Array.from({ length: 10_000 }, (_, at) => action(at)).join('');
+  const action = (at: number) => `  - { tool: look, arguments: { name: "${letters(at + 10_000).repeat(8)}" } }\n`;
+  const actions = Array.from({ length: 5000 }, (_, at) => action(at)).join('');
   const folder = smallDomain(
     { look: { effect: 'read', run: 'return {};' } },
     `id: one\npersona: plain\nuser: { goal: Go. }\nactions:\n${actions}`,

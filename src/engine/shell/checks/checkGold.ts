@@ -34,7 +34,7 @@ type Context = {
   readonly earlier: EarlierActions;
 };
 
-/** What is known of the gold actions before one. It is collected, because a task can have thousands. */
+/** Collects what is known of the gold actions before one, because a task can have thousands. */
 class EarlierActions {
   readonly calls: MadeCall[] = [];
   hasQuotes = false;
