@@ -3,10 +3,10 @@ import { slotsIn } from '../../engine/core/dialogue/phrase.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Tool } from '../../engine/core/domain/tool.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
-import { sentencesOf, wordsOf } from '../../engine/core/text/text.ts';
+import { sentencesOf } from '../../engine/core/text/text.ts';
 import { toolOf } from './intents.ts';
 import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './values.ts';
-import { agentWritesOf, stemOf, vocabularyOf } from './vocabulary.ts';
+import { agentWritesOf, stemsOf, vocabularyOf } from './vocabulary.ts';
 
 /** A call that the agent mentions, as far as its words show. */
 export type Deed = {
@@ -125,9 +125,9 @@ function readAs(tool: Tool, spoken: readonly Utterance[], at: number, domain: Do
     if (text.toLowerCase().includes(value.toLowerCase())) namedHere += 1;
     found[parameter.name] = value;
   }
-  const said = new Set(wordsOf(text).map(stem));
-  const [verb = ''] = wordsOf(tool.name.replaceAll('_', ' '));
-  const isVerb = said.has(stem(verb));
+  const said = new Set(stemsOf(text));
+  const [verb = ''] = stemsOf(tool.name.replaceAll('_', ' '));
+  const isVerb = said.has(verb);
   const own = spokenWords(domain).get(tool.name) ?? new Map<string, number>();
   const words = [...own].reduce((sum, [word, weight]) => sum + (said.has(word) ? weight : 0), 0);
   const fit = parameters.length === 0 ? 0 : namedHere / parameters.length;
@@ -138,12 +138,8 @@ function readAs(tool: Tool, spoken: readonly Utterance[], at: number, domain: Do
 
 /** The words of the name and the description of each tool that changes something. */
 const spokenWords = vocabularyOf(({ name, description }) =>
-  wordsOf(`${name.replaceAll('_', ' ')} ${description}`)
-    .filter((word) => !common.has(word))
-    .map(stem),
+  stemsOf(`${name.replaceAll('_', ' ')} ${description}`, (word) => !common.has(word)),
 );
-
-const stem = (word: string) => stemOf(word, 6);
 
 function valueIn(
   parameter: Parameter,

@@ -1,21 +1,14 @@
 import type { Recogniser } from '../../engine/core/dialogue/dialogue.ts';
+import { asks, asksMore, leavesThing, takesBack } from '../../engine/core/dialogue/withdrawal.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
-import { wordsOf } from '../../engine/core/text/text.ts';
 import { toolOf } from './intents.ts';
-import { stemOf } from './vocabulary.ts';
-import { clausesOf } from './withdrawal.ts';
+import { stemsOf } from './vocabulary.ts';
+import { partsOf } from './withdrawal.ts';
 
 /** A write, or a hand-over, of a draft, at the step of the conversation where it was proposed or made. */
 export type PlacedDeed = { readonly tool: string; readonly step: number };
-
-const takesBack =
-  /\b(?:forget (?:it|that|about|the)|never ?mind|scrap that|undo|take (?:it|that) back|leave (?:it|that) (?:be|as it is)|(?:cancel|stop) (?:it|that|this|again)|don['’]?t (?:want|need) (?:it|that|the \w+) any ?more|no longer (?:want|need)|changed my mind)\b/i;
-const leavesThing = /\b(?:leave|don['’]?t|do not|rather (?:have )?(?:keep|kept)|should have (?:left|kept))\b/i;
-const asksMore = /\b(?:also|as well|too|another|besides|in addition|one more thing|while (?:you are|we are) at it)\b/i;
-const asks =
-  /\b(?:please|(?:can|could|would|will) (?:you|we|i)|may i|i(?:['’]d| would) like|i (?:want|need)|let['’]?s|how about)\b/i;
 
 /**
  * Returns the requests, and the words that take one back, that no deed of a draft follows, each in a sentence. Such a
@@ -66,17 +59,13 @@ export function lostRequests(
 /** Whether a part of a message says to leave what a deed was about, by a word of its tool's name. */
 function leavesDeed(content: string, deeds: readonly PlacedDeed[]): boolean {
   const things = deeds.flatMap(({ tool }) => stemsOf(tool.replaceAll('_', ' ')).slice(1));
-  return clausesOf(content).some(
-    (clause) => leavesThing.test(clause) && stemsOf(clause).some((word) => things.includes(word)),
-  );
+  return partsOf(content).some((part) => leavesThing.test(part) && stemsOf(part).some((word) => things.includes(word)));
 }
-
-const stemsOf = (text: string): readonly string[] => wordsOf(text).map((word) => stemOf(word, 6));
 
 /** The parts of the first message that ask for a write by the first word of its name, although the draft does not have it. */
 function unansweredIn(opening: string, deeds: readonly PlacedDeed[], domain: Domain): readonly string[] {
   const isRequest = asks.test(opening);
-  return clausesOf(opening).filter((clause) => {
+  return partsOf(opening).filter((clause) => {
     const tool = toolOf(clause, domain);
     if (tool === null || deeds.some((deed) => deed.tool === tool)) return false;
     const [verb = ''] = stemsOf(tool.replaceAll('_', ' '));

@@ -1,11 +1,18 @@
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
+import { wordsOf } from '../../engine/core/text/text.ts';
 
 /** Returns the first letters of a word, which its forms share: cancel, cancelled, cancelling. */
-export function stemOf(word: string, most: number): string {
+export function stemOf(word: string, most = 6): string {
   const bare = word.replace(/(?:ing|ed|ation|ment)$/, '');
   return bare.length >= 4 ? bare.slice(0, most).replace(/(.)\1$/, '$1') : word;
 }
+
+/** Returns the stems of the words of a text that count. */
+export const stemsOf = (text: string, counts: (word: string) => boolean = () => true): readonly string[] =>
+  wordsOf(text)
+    .filter(counts)
+    .map((word) => stemOf(word));
 
 type Vocabularies = ReadonlyMap<string, ReadonlyMap<string, number>>;
 

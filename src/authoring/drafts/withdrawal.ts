@@ -1,12 +1,12 @@
 import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
+import { isTelling, leaves, only, others, pronoun } from '../../engine/core/dialogue/withdrawal.ts';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
-import { wordsOf } from '../../engine/core/text/text.ts';
 import { toolOf } from './intents.ts';
-import { stemOf } from './vocabulary.ts';
+import { stemsOf } from './vocabulary.ts';
 
 /** A part of a message of the user that asks for something. */
-type Asked = { readonly step: number; readonly tool: string | null; readonly text: string };
+type Asked = { readonly tool: string | null; readonly text: string };
 
 /** Describes the requests that a draft serves: the tools of its writes, and the names of their rows. */
 export type ServedRequests = {
@@ -17,14 +17,8 @@ export type ServedRequests = {
   readonly otherRows: readonly string[];
 };
 
-const leaves =
-  /\b(?:leave|skip|drop|scratch|forget|never ?mind|hold off|keep|kept|no need|no longer|without|don['’]?t|do not|not|rather)\b/i;
-const only = /\b(?:only|just)\b/i;
-const other = /\b(?:other|others|second|last|rest)\b/i;
-const pronoun = /\b(?:it|that|this)\b/i;
-
 /** Returns the parts of a message that can be about different requests. */
-export const clausesOf = (text: string): readonly string[] =>
+export const partsOf = (text: string): readonly string[] =>
   text
     .split(/[.!?;,\n]+|\b(?:and|but|then)\b/i)
     .map((clause) => clause.trim())
@@ -40,11 +34,11 @@ export function withdrawalIn(spoken: readonly Utterance[], served: ServedRequest
   for (const [at, said] of spoken.entries()) {
     if (said.role !== 'user') continue;
     const before = spoken[at - 1]?.role === 'agent' ? (spoken[at - 1]?.content ?? '') : '';
-    const clauses = clausesOf(said.content);
+    const clauses = partsOf(said.content);
     if (open.length > 0 && clauses.some((clause) => isLeft(clause, before, open, words, served, domain))) return said;
-    const asked = clauses.map((text): Asked => ({ step: said.step, tool: toolOf(text, domain), text }));
+    const asked = clauses.map((text): Asked => ({ tool: toolOf(text, domain), text }));
     for (const each of asked.filter(({ tool }) => tool !== null && served.tools.includes(tool)))
-      for (const word of stemsOf(each.text)) words.add(word);
+      for (const word of stemsOf(each.text, isTelling)) words.add(word);
     open.push(...asked.filter((each) => isOpen(each, served)));
   }
   return null;
@@ -66,9 +60,10 @@ function isLeft(
   const openRows = otherRows.filter((row) => open.some(({ text }) => namesValue(text, row)));
   const openTools = open.flatMap(({ tool }) => tool ?? []);
   if (leaves.test(clause)) {
-    if (openRows.some((row) => namesValue(clause, row)) || other.test(clause)) return true;
-    const said = stemsOf(clause);
-    if (open.some(({ text }) => stemsOf(text).some((word) => said.includes(word) && !ownWords.has(word)))) return true;
+    if (openRows.some((row) => namesValue(clause, row)) || others.test(clause)) return true;
+    const said = stemsOf(clause, isTelling);
+    if (open.some(({ text }) => stemsOf(text, isTelling).some((word) => said.includes(word) && !ownWords.has(word))))
+      return true;
     const proposed = toolOf(before, domain);
     const isProposed = openRows.some((row) => namesValue(before, row)) || openTools.some((tool) => tool === proposed);
     return pronoun.test(clause) && isProposed;
@@ -78,14 +73,3 @@ function isLeft(
     only.test(clause) && ((meant !== null && tools.includes(meant)) || rows.some((row) => namesValue(clause, row)))
   );
 }
-
-const stemsOf = (text: string): readonly string[] =>
-  wordsOf(text)
-    .filter((word) => word.length > 3 && !common.has(word))
-    .map((word) => stemOf(word, 6));
-
-const common = new Set(
-  'please leave skip drop forget keep kept need longer without rather also well hello card number name this that with have want would like could from your'.split(
-    ' ',
-  ),
-);

@@ -1,8 +1,9 @@
 import { WriteStream } from 'node:tty';
 import { statusLine } from './statusLine.ts';
 
-/** Returns the words that can be in the place of the end of what was typed, and that end. */
-export type Completer = (typed: string) => Promise<readonly [words: readonly string[], end: string]>;
+/** The words that can be in the place of the end of what was typed, and that end. */
+export type Completed = readonly [words: readonly string[], end: string];
+export type Completer = (typed: string) => Promise<Completed>;
 
 /** Everything a command may touch of the terminal; tests give it buffers. */
 export type Io = {

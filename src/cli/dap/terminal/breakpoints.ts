@@ -1,7 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { didYouMean } from '../../../engine/shell/source/nearest.ts';
-import { UsageError } from '../../terminal/io.ts';
-import { type Completed, completedInConsole, completedRow, lastWordOf } from './completion.ts';
+import { type Completed, UsageError } from '../../terminal/io.ts';
+import { completedInConsole, completedRow, lastWordOf } from './completion.ts';
 import { rowExpression } from './edit.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 

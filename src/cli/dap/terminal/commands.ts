@@ -1,8 +1,8 @@
 import { didYouMean } from '../../../engine/shell/source/nearest.ts';
-import { UsageError } from '../../terminal/io.ts';
+import { type Completed, UsageError } from '../../terminal/io.ts';
 import { commands as consoleCommands } from '../console.ts';
 import type { TerminalBreakpoints } from './breakpoints.ts';
-import { type Completed, completedInConsole, lastWordOf } from './completion.ts';
+import { completedInConsole, lastWordOf } from './completion.ts';
 import { completedEdit, parseEdit } from './edit.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 

@@ -1,9 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { Completed } from '../../terminal/io.ts';
 import { expressionOf } from '../variables/databaseRows.ts';
 import type { InProcessClient } from './inProcessClient.ts';
-
-/** The words that can be in the place of the end of what was typed, and that end. */
-export type Completed = readonly [words: readonly string[], end: string];
 
 /** Returns the words that begin with the last word of a text. */
 export function lastWordOf(text: string, words: readonly string[]): Completed {

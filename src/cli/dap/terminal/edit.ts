@@ -1,9 +1,9 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { didYouMean, nearest } from '../../../engine/shell/source/nearest.ts';
-import { UsageError } from '../../terminal/io.ts';
+import { type Completed, UsageError } from '../../terminal/io.ts';
 import { assignmentIn } from '../variables/assignment.ts';
 import { expressionOf } from '../variables/databaseRows.ts';
-import { type Completed, completedInConsole, completedRow, lastWordOf } from './completion.ts';
+import { completedInConsole, completedRow, lastWordOf } from './completion.ts';
 import type { InProcessClient } from './inProcessClient.ts';
 
 /** A typed edit: an expression that names the value, and its new value. */
@@ -19,6 +19,8 @@ export function evaluated(client: InProcessClient, expression: string) {
   const args = { expression, context: 'watch', frameId: 0 };
   return client.request<DebugProtocol.EvaluateResponse['body']>('evaluate', args);
 }
+
+const kinds = ['message', 'argument', 'row'] as const;
 
 /** Reads what follows `edit`. Throws a `UsageError` for what cannot be edited, which says what can. */
 export async function parseEdit(client: InProcessClient, text: string): Promise<TypedEdit> {
@@ -42,7 +44,7 @@ export async function parseEdit(client: InProcessClient, text: string): Promise<
   }
   const assignment = assignmentIn(text);
   if (assignment) return assignment;
-  const meant = nearest(kind, ['message', 'argument', 'row']);
+  const meant = nearest(kind, kinds);
   if (meant !== undefined && meant !== kind)
     throw new UsageError(`there is no edit ${kind}. Did you mean edit ${meant}?`);
   throw new UsageError(
@@ -58,8 +60,7 @@ export async function completedEdit(client: InProcessClient, text: string): Prom
     return lastWordOf(rest, await namesIn(client, `messages[${await lastSpoken(client)}].toolCalls[0].arguments`));
   if (kind === 'message') return [[], text];
   const [words, end] = await completedInConsole(client, text);
-  const kinds = ['message', 'argument', 'row'].filter((each) => text === end && each.startsWith(text));
-  return [[...kinds, ...words], end];
+  return [[...kinds.filter((each) => text === end && each.startsWith(text)), ...words], end];
 }
 
 /** The rows behind a reference. */

@@ -23,6 +23,7 @@ import tone from './patterns/tone.json' with { type: 'json' };
 import userActs from './patterns/userActs.json' with { type: 'json' };
 import userQuestion from './patterns/userQuestion.json' with { type: 'json' };
 import verdict from './patterns/verdict.json' with { type: 'json' };
+import withdrawal from './patterns/withdrawal.json' with { type: 'json' };
 
 /** Alternatives of a regular expression. Each entry of a file has some. */
 export type Part = {
@@ -75,4 +76,5 @@ export const patternFiles = {
   userActs,
   userQuestion,
   verdict,
+  withdrawal,
 } as const satisfies Record<string, PatternFile>;

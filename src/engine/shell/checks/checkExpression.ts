@@ -170,11 +170,13 @@ const shortWord = 5;
 /** Notes a text that is compared with something that never has it, as far as is known. */
 export function noteValue(value: string, { known, from }: Texts, at: Location, context: ExpressionContext): void {
   const { kind, types, note } = context;
+  const isNear = !/\d/.test(value) && nearest(value, known, closeEnough(value)) !== undefined;
+  // Most values of tasks are like no other, and end here.
+  if (from === 'examples' && !isNear) return;
   const fix = fixFor(at, value, known);
   const first = [...known].slice(0, 8).join(', ');
   const all = known.size === 0 ? 'There are none.' : `Known are ${first}${known.size > 8 ? ', ...' : ''}.`;
   const hint = didYouMean(value, known, all);
-  const isNear = nearest(value, known, closeEnough(value)) !== undefined && !/\d/.test(value);
   switch (from) {
     case 'tools':
       note(at, 'error', `${kind}/unknown-tool`, `There is no tool ${value}.`, hint, fix);
@@ -204,13 +206,7 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
     }
     case 'examples':
       // Short words are near each other by chance, and data that no file reports can have any of them. So are paths.
-      if (
-        !isNear ||
-        /[\\/]/.test(value) ||
-        (types.isOpen && value.length < shortWord) ||
-        types.isKnownText(value, true)
-      )
-        return;
+      if (/[\\/]/.test(value) || (types.isOpen && value.length < shortWord) || types.isKnownText(value, true)) return;
       note(at, 'warning', `${kind}/unknown-value`, `No task, row or tool has the value "${value}".`, hint, fix);
       return;
     default:

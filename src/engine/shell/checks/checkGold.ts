@@ -29,34 +29,74 @@ type Context = {
   readonly world: Bases;
   readonly known: KnownTools;
   readonly note: Note;
+  /** The gold actions as expressions see them. */
+  readonly expected: readonly JsonObject[];
+  readonly earlier: EarlierActions;
 };
+
+/** Collects what is known of the gold actions before one, because a task can have thousands. */
+class EarlierActions {
+  readonly calls: MadeCall[] = [];
+  hasQuotes = false;
+  /** Whether the databases may no longer be as they were at the start. */
+  mayHaveWritten = false;
+  /** Whether they read nothing but the engine's databases: what others answer is not known here. */
+  isNear = true;
+  readonly #named = new Set<string>();
+  readonly #known: KnownTools;
+
+  constructor(known: KnownTools) {
+    this.#known = known;
+  }
+
+  add(action: GoldAction): void {
+    const { tool, by, arguments: given } = action;
+    const { tools, declared } = this.#known;
+    const found = tools.get(tool);
+    this.calls.push({ tool, by, args: given as JsonObject, result: null, failed: false, step: this.calls.length });
+    this.hasQuotes ||= quotes(action);
+    this.mayHaveWritten ||= declared.get(tool)?.effect !== 'read';
+    this.isNear &&= declared.has(tool) && (!found || worksOnDatabase(found));
+    for (const { name, leaf } of namedLeavesIn(given)) this.#named.add(`${name}\0${leaf}`);
+  }
+
+  /** Reports whether one of them has a value under the name of an argument. */
+  has(name: string, value: string): boolean {
+    return this.#named.has(`${name}\0${value}`);
+  }
+}
 
 /** Checks a task's gold actions against the policy's checks, the database, and the facts that its user knows. */
 export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   const { actions } = placed.value;
   if (actions.length === 0) return;
-  const context: Context = { placed, parts, world: worldOf(bases, placed.value), known, note };
+  const expected = actions.map(({ tool, arguments: args, by }) => ({ tool, args: args as JsonObject, by }));
+  const earlier = new EarlierActions(known);
+  const context: Context = { placed, parts, world: worldOf(bases, placed.value), known, note, expected, earlier };
   for (const [index, action] of actions.entries()) {
-    if (action.by !== 'agent' || !known.names.has(action.tool)) continue;
-    const earlier = actions.slice(0, index);
-    // What a result holds is known when it is there: the audit plays the actions.
-    if (![...earlier, action].some(quotes)) checkPolicy(context, action, index, earlier);
-    const isLater = mayHaveWritten(earlier, known);
-    checkRows(context, action, index, isLater);
-    const untold = isLater ? [] : checkUntold(context, action, index, earlier);
-    checkFacts(context, action, index, untold);
+    if (action.by === 'agent' && known.names.has(action.tool)) checkAction(context, action, index);
+    earlier.add(action);
   }
 }
 
+function checkAction(context: Context, action: GoldAction, index: number): void {
+  const { earlier } = context;
+  // What a result holds is known when it is there: the audit plays the actions.
+  if (!earlier.hasQuotes && !quotes(action)) checkPolicy(context, action, index);
+  checkRows(context, action, index);
+  const untold = earlier.mayHaveWritten ? [] : checkUntold(context, action, index);
+  checkFacts(context, action, index, untold);
+}
+
 /** Checks that can be decided before anything has run: an order of calls, a condition on the start of the task. */
-function checkPolicy(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
-  const { placed, parts, known, note } = context;
+function checkPolicy(context: Context, action: GoldAction, index: number): void {
+  const { placed, parts, note } = context;
   for (const { value: rule } of parts.rules) {
     const reason =
       rule.check === 'before'
-        ? unprepared(rule, action, earlier, known)
+        ? unprepared(rule, context, action)
         : rule.check === 'onlyIf' || (rule.check === 'never' && rule.tools !== undefined)
-          ? forbidden(rule, context, action, earlier)
+          ? forbidden(rule, context, action)
           : null;
     if (reason === null) continue;
     const line = parts.policy.policy.rules.find(({ id }) => id === rule.rule)?.line;
@@ -70,17 +110,9 @@ function checkPolicy(context: Context, action: GoldAction, index: number, earlie
   }
 }
 
-function unprepared(
-  rule: RuleOf<'before'>,
-  action: GoldAction,
-  earlier: readonly GoldAction[],
-  known: KnownTools,
-): string | null {
+function unprepared(rule: RuleOf<'before'>, { known, earlier }: Context, action: GoldAction): string | null {
   if (rule.when !== undefined) return null;
-  const calls = earlier.map(({ tool, by, arguments: args }, step): MadeCall => {
-    return { tool, by, args: args as JsonObject, result: null, failed: false, step };
-  });
-  const seen = { domain: { tools: toolsOf(known) }, calls: () => calls } as unknown as Seen;
+  const seen = { domain: { tools: toolsOf(known) }, calls: () => earlier.calls } as unknown as Seen;
   const call = { id: '', name: action.tool, arguments: action.arguments as JsonObject };
   const [finding] = before(rule, { type: 'call', call, isFirst: true }, seen);
   return finding?.verdict === 'violated' ? finding.reason : null;
@@ -91,12 +123,11 @@ const readable = ['args', 'tool', 'db', 'user', 'now', 'timeZone', 'facts', 'exp
 
 function forbidden(
   rule: RuleOf<'onlyIf'> | RuleOf<'never'>,
-  { placed, parts, world, known }: Context,
+  { placed, parts, world, known, expected, earlier }: Context,
   action: GoldAction,
-  earlier: readonly GoldAction[],
 ): string | null {
   const task = placed.value;
-  if (!binds(rule.tools ?? [], action.tool, toolsOf(known)) || mayHaveWritten(earlier, known)) return null;
+  if (!binds(rule.tools ?? [], action.tool, toolsOf(known)) || earlier.mayHaveWritten) return null;
   const condition = rule.check === 'onlyIf' ? rule.condition : undefined;
   if (![rule.when, condition].every((text) => text === undefined || isReadable(text, world))) return null;
   const facts = Object.entries(factsOf(task, true)).map(([name, { value }]) => [name, value]);
@@ -108,7 +139,7 @@ function forbidden(
     now: task.now ?? parts.file.value.now,
     timeZone: timeZoneOf(parts.file.value),
     facts: Object.fromEntries(facts) as JsonObject,
-    expected: task.actions.map(({ tool, arguments: args, by }) => ({ tool, args: args as JsonObject, by })),
+    expected,
   });
   if (rule.when !== undefined && conditionHolds(rule.when, scope) !== true) return null;
   if (condition === undefined) return `${action.tool} is never to be called${rule.when ? `, where ${rule.when}` : ''}`;
@@ -135,11 +166,6 @@ function toolsOf(known: KnownTools): readonly Tool[] {
 }
 
 const ruleTools = new WeakMap<KnownTools, readonly Tool[]>();
-
-/** Whether the databases may no longer be as they were at the start. */
-function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools): boolean {
-  return earlier.some(({ tool }) => declared.get(tool)?.effect !== 'read');
-}
 
 /** An argument that has the name of a fact has its value, unless the user names the other value too. */
 function checkFacts(context: Context, action: GoldAction, index: number, untold: readonly string[]): void {
@@ -199,11 +225,12 @@ const isAlike = (one: string, other: string) => withoutSpace(one).toLowerCase() 
  * An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. After a write, a
  * row may be new; an id between those of other rows is not one of a new row.
  */
-function checkRows(context: Context, action: GoldAction, index: number, isLater: boolean): void {
-  const { placed, note } = context;
+function checkRows(context: Context, action: GoldAction, index: number): void {
+  const { placed, note, earlier } = context;
   for (const { name, leaf: value, path } of namedLeavesIn(action.arguments)) {
-    const table = tableWithout(context, action, index, name, value);
-    if (table === null || quotedNameIn(value) !== null || (isLater && !isBetweenIds(table, value))) continue;
+    const table = tableWithout(context, action, name, value);
+    if (table === null || quotedNameIn(value) !== null) continue;
+    if (earlier.mayHaveWritten && !isBetweenIds(table, value)) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', ...path);
     const rows = Object.keys(table.rows);
     const meant = /\d/.test(value) ? undefined : nearest(value, rows);
@@ -222,38 +249,28 @@ function checkRows(context: Context, action: GoldAction, index: number, isLater:
 
 /** The table that should have a row for the value of an argument and has none; null where nothing is missing. */
 function tableWithout(
-  { placed, world, known }: Context,
+  { world, known, earlier }: Context,
   action: GoldAction,
-  index: number,
   name: string,
   value: string,
 ): Table | null {
   const tool = known.tools.get(action.tool);
   if (tool && externalSource(tool) !== null) return null;
   const table = tableOf(name, world);
-  if (!table || isRowOrField(table, value)) return null;
-  const isSaid = placed.value.actions
-    .slice(0, index)
-    .some(({ arguments: args }) => namedLeavesIn(args).some((each) => each.name === name && each.leaf === value));
-  return isSaid ? null : table;
+  return !table || earlier.has(name, value) || isRowOrField(table, value) ? null : table;
 }
 
 /**
  * Notes the arguments whose values an agent cannot learn from the user's words, the policy or an earlier result. Returns
  * their names.
  */
-function checkUntold(
-  context: Context,
-  action: GoldAction,
-  index: number,
-  earlier: readonly GoldAction[],
-): readonly string[] {
-  const { placed, parts, known, note } = context;
+function checkUntold(context: Context, action: GoldAction, index: number): readonly string[] {
+  const { placed, parts, known, note, earlier } = context;
   const declared = known.declared.get(action.tool);
   const task = placed.value;
   // What the user says turn by turn is all that it knows.
   const isTurnByTurn = task.evaluate.includes('turns');
-  if (!declared || declared.generic || declared.handsOff || isTurnByTurn || !isNear(earlier, known)) return [];
+  if (!declared || declared.generic || declared.handsOff || isTurnByTurn || !earlier.isNear) return [];
   const untold: string[] = [];
   const said = [
     task.user.goal,
@@ -271,9 +288,9 @@ function checkUntold(
     // Speech is read whatever its spaces are, but what the user knows is written as tools take it.
     const isRespaced = facts.some((fact) => withoutSpace(String(fact.value)) === withoutSpace(value));
     if (!isRespaced && said.some((text) => text !== undefined && namesValue(text, value))) continue;
-    if (earlier.length > 0 && isFound(context, value)) continue;
+    if (index > 0 && isFound(context, value)) continue;
     // A value that is wrong is not for the user to know.
-    if (tableWithout(context, action, index, name, value) !== null) continue;
+    if (tableWithout(context, action, name, value) !== null) continue;
     untold.push(name);
     const at = placeOf(placed, 'actions', index, 'arguments', name);
     const other = changed[name]?.value;
@@ -298,14 +315,6 @@ function checkUntold(
     );
   }
   return untold;
-}
-
-/** Whether earlier calls read nothing but the engine's databases: what others answer is not known here. */
-function isNear(earlier: readonly GoldAction[], { tools, declared }: KnownTools): boolean {
-  return earlier.every(({ tool }) => {
-    const found = tools.get(tool);
-    return declared.has(tool) && (!found || worksOnDatabase(found));
-  });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { respelt } from '../source/edit.ts';
 import { keyOf, type Placed, placeOf, textIn } from '../source/items.ts';
-import { closeEnough, nearest } from '../source/nearest.ts';
+import { closeEnough, mostCompared, nearest } from '../source/nearest.ts';
 import { argumentsOf, type Bases, type KnownTools, type Note } from '../source/note.ts';
 import { remembered, type Source } from '../source/source.ts';
 import { noteValue } from './checkExpression.ts';
@@ -135,11 +135,8 @@ export function checkSpelling(placed: Placed<Task>, spellings: Spellings, note: 
     checkWords(placed, text, ['communicate', index], spellings, [spellings.ofRows, spellings.ofDomain], note);
 }
 
-/** A domain with more names of facts takes too long, since each is compared with all others. */
-const mostFacts = 1000;
-
 function checkName(name: string, at: ReturnType<typeof placeOf>, { facts, names }: Spellings, note: Note): void {
-  if (/\d/.test(name) || facts.size > mostFacts || names.has(name) || (facts.get(name) ?? 0) > 1) return;
+  if (/\d/.test(name) || facts.size > mostCompared || names.has(name) || (facts.get(name) ?? 0) > 1) return;
   const others = [...names, ...facts.keys()].filter((each) => each !== name && !isForm(name, each));
   const meant = nearest(name, others, closeEnough(name));
   if (meant === undefined) return;
@@ -157,7 +154,7 @@ function checkKnown(placed: Placed<Task>, { types }: Spellings, note: Note): voi
     if (typeof value !== 'string' || value.length < 4 || said.some((text) => text?.includes(value.toLowerCase())))
       continue;
     const values = types.valuesOf(name);
-    if ((types.examples.get(name)?.get(value) ?? 0) > 1) continue;
+    if (values.size > mostCompared || (types.examples.get(name)?.get(value) ?? 0) > 1) continue;
     const others = new Set([...values].filter((each) => each !== value));
     const inside = typeof fact === 'object' ? ['value'] : [];
     const context = { kind: 'task', names: {}, types, note } as const;

@@ -188,8 +188,6 @@ function isWritten(texts: Parts['texts'], id: string): boolean {
   );
 }
 
-const isZeroPadded = (text: string, value: number) => /^0\d+$/.test(text) && Number(text) === value;
-
 function checkFacts(placed: Placed<Task>, note: Note): void {
   const { known, unknown, change } = placed.value.user;
   for (const [index, fact] of unknown.entries()) {
@@ -203,9 +201,10 @@ function checkFacts(placed: Placed<Task>, note: Note): void {
     );
   }
   const texts = placed.value.actions.flatMap(({ arguments: given }) => leavesOf(given));
+  const padded = new Map(texts.flatMap((text) => (/^0\d+$/.test(text) ? [[Number(text), text] as const] : [])));
   for (const [name, fact] of Object.entries(known)) {
     const { value } = factOf(fact);
-    const meant = texts.find((text) => typeof value === 'number' && isZeroPadded(text, value));
+    const meant = typeof value === 'number' ? padded.get(value) : undefined;
     if (meant === undefined) continue;
     const path = typeof fact === 'object' ? ['value'] : [];
     note(
@@ -230,10 +229,13 @@ function checkFacts(placed: Placed<Task>, note: Note): void {
 }
 
 function checkCalls(placed: Placed<Task>, types: DomainTypes, known: KnownTools, note: Note): void {
+  const earlier = new Set<Tool | undefined>();
   for (const [index, action] of placed.value.actions.entries()) {
+    const tool = known.tools.get(action.tool);
     checkCall(placed, ['actions', index], action, known, note);
-    checkQuotes(placed, index, types, known, note);
-    const owner = known.tools.get(action.tool)?.owner;
+    checkQuotes(placed, index, tool, earlier, types, note);
+    earlier.add(tool);
+    const owner = tool?.owner;
     if (owner === undefined || owner === action.by) continue;
     note(
       placeOf(placed, 'actions', index),
@@ -247,19 +249,30 @@ function checkCalls(placed: Placed<Task>, types: DomainTypes, known: KnownTools,
   checkScriptedCalls(placed, ['user', 'script'], placed.value.user.script ?? [], known, note);
 }
 
-/** An argument of a gold action can quote what the actions before it return. */
-function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, known: KnownTools, note: Note): void {
-  const { actions } = placed.value;
-  const own = known.tools.get(actions[index]?.tool ?? '');
-  for (const { leaf, path: within } of namedLeaves(actions[index]?.arguments)) {
+/**
+ * An argument of a gold action can quote what the actions before it return.
+ * @param earlier the tools of those; undefined for one that is not known
+ */
+function checkQuotes(
+  placed: Placed<Task>,
+  index: number,
+  own: Tool | undefined,
+  earlier: ReadonlySet<Tool | undefined>,
+  types: DomainTypes,
+  note: Note,
+): void {
+  const given = placed.value.actions[index]?.arguments;
+  for (const { leaf, path: within } of namedLeaves(given)) {
     const name = quotedNameIn(leaf);
     if (name === null || name === 'result' || nearest(name, ['result'], 2) === undefined) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', ...within);
     const message = `${leaf} is passed on as this text.`;
     note(at, 'warning', 'task/unknown-name', message, `Did you mean ${leaf.replace(name, 'result')}?`);
   }
-  const before = actions.slice(0, index).filter((action) => isQuotable(action, own, placed.value, known));
-  for (const { leaf, path: within } of quotingLeavesIn(actions[index]?.arguments)) {
+  const quoting = quotingLeavesIn(given);
+  if (quoting.length === 0) return;
+  const before = [...earlier].filter((tool) => isQuotable(tool, own, placed.value));
+  for (const { leaf, path: within } of quoting) {
     const path = ['actions', index, 'arguments', ...within];
     if (before.length === 0) {
       const message =
@@ -273,7 +286,7 @@ function checkQuotes(placed: Placed<Task>, index: number, types: DomainTypes, kn
       note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, hint);
       continue;
     }
-    const result = types.resultOf(...before.map(({ tool }) => known.tools.get(tool)));
+    const result = types.resultOf(...before);
     if (result.text && Object.keys(result).length === 1) {
       const message = `${leaf} quotes a field, and what the tools before it return is a text.`;
       note(placeOf(placed, ...path), 'error', 'task/unknown-name', message, quotable);
@@ -289,20 +302,14 @@ export const quotable =
   'Only the fields of a result in JSON can be quoted, not a text or a part of it. Write the value, or let the tool return JSON.';
 
 /** Whether a tool has the result of an earlier gold action also where the gold actions are played for comparison. */
-function isQuotable(
-  earlier: Task['actions'][number],
-  own: Tool | undefined,
-  { evaluate, train, assertions }: Task,
-  known: KnownTools,
-): boolean {
-  const tool = known.tools.get(earlier.tool);
-  if (!own || !tool) return true;
+function isQuotable(earlier: Tool | undefined, own: Tool | undefined, { evaluate, train, assertions }: Task): boolean {
+  if (!own || !earlier) return true;
   const source = externalSource(own);
   const isPlayed =
     source === null
       ? [...evaluate, ...train].some((basis) => basis === 'database' || basis === 'turns')
       : assertions.some((assertion) => assertion.in === source && assertion.sameAs === 'gold');
-  return !isPlayed || (externalSource(tool) === source && sourceOf(tool).isRepeatable);
+  return !isPlayed || (externalSource(earlier) === source && sourceOf(earlier).isRepeatable);
 }
 
 /** A script may call what is not right; a call of the other seat's tool is never what it means. */

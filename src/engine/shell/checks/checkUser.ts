@@ -75,30 +75,25 @@ export function checkChange(placed: Placed<Task>, known: KnownTools, note: Note)
   const changed = Object.keys(change?.known ?? {}).filter((name) => Object.hasOwn(before, name));
   const [fact] = changed;
   if (fact === undefined || !isDone(task, known) || task.actions.length === 0) return;
-  const facts = factsOf(task, true);
-  const same = changed.find((name) => facts[name]?.value === factsOf(task, false)[name]?.value);
+  const [former, facts] = [factsOf(task, false), factsOf(task, true)];
+  const same = changed.find((name) => facts[name]?.value === former[name]?.value);
   if (same !== undefined) {
     const message = `The change has the value that the user has before it: ${same} is ${facts[same]?.value}.`;
     const at = placeOf(placed, 'user', 'change', 'known', same);
-    note(
-      at,
-      'warning',
-      'task/same-change',
-      message,
-      'Write the new value in user.change.known, or the former one in user.known.',
-    );
+    const hint = 'Write the new value in user.change.known, or the former one in user.known.';
+    note(at, 'warning', 'task/same-change', message, hint);
     return;
   }
-  if (task.actions.some((action) => factsBehind(facts, action).some((name) => changed.includes(name)))) return;
-  const former = factsOf(task, false);
-  for (const name of changed)
-    for (const [index, action] of task.actions.entries()) {
-      if (!Object.hasOwn(action.arguments, name) || action.arguments[name] !== former[name]?.value) continue;
-      const at = placeOf(placed, 'actions', index, 'arguments', name);
-      const message = `${action.tool} gets ${name} ${former[name]?.value}, which the user changes to ${facts[name]?.value}.`;
-      note(at, 'warning', 'task/former-value', message, 'Gold actions have the value after the change.');
-      return;
-    }
+  const names = new Set(changed);
+  if (task.actions.some((action) => factsBehind(facts, action).some((name) => names.has(name)))) return;
+  for (const [index, { tool, arguments: given }] of task.actions.entries()) {
+    const name = Object.keys(given).find((each) => names.has(each) && given[each] === former[each]?.value);
+    if (name === undefined) continue;
+    const at = placeOf(placed, 'actions', index, 'arguments', name);
+    const message = `${tool} gets ${name} ${former[name]?.value}, which the user changes to ${facts[name]?.value}.`;
+    note(at, 'warning', 'task/former-value', message, 'Gold actions have the value after the change.');
+    return;
+  }
   note(
     keyOf(placed, 'user', 'change', 'known', fact),
     'warning',

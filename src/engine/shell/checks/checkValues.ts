@@ -5,6 +5,7 @@ import { valueProblem } from '../../core/expression/typeCheck.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import { type Placed, placeOf } from '../source/items.ts';
+import { mostCompared } from '../source/nearest.ts';
 import type { Bases, Note } from '../source/note.ts';
 import { type ExpressionContext, noteField, noteValue } from './checkExpression.ts';
 
@@ -74,7 +75,7 @@ function checkArgument(
   context: ExpressionContext,
 ): void {
   const values = context.types.examples.get(name) ?? new Map<string, number>();
-  if ((values.get(value) ?? 0) > 1) return;
+  if (values.size > mostCompared || (values.get(value) ?? 0) > 1) return;
   const { goal, opening, change, insist } = placed.value.user;
   const said = [goal, opening, change?.say, insist?.say];
   if (said.some((text) => text?.includes(value))) return;

@@ -47,8 +47,11 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
       // Zod reports the keys of the only form that a map can have, and not which one that is.
       const form = formWith(context.schema, path, Object.keys(issue.input ?? {}), issue.keys);
       const choices = [...(context.choices ?? []), ...(form === undefined ? [] : [{ path, form }])];
-      const empty = Object.entries(issue.input ?? {}).flatMap(([key, value]) => (value === null ? [key] : []));
-      return issue.keys.map((key) => unknownKey(key, path, empty, { ...context, choices }));
+      const allowed = keysAt(context.schema, path, choices);
+      const empty = allowed
+        .filter((key) => (issue.input as Readonly<Record<string, unknown>> | undefined)?.[key] === null)
+        .map((key) => ({ key, below: keysAt(context.schema, [...path, key], choices) }));
+      return issue.keys.map((key) => unknownKey(key, path, allowed, empty, context));
     }
     case 'invalid_type':
       return [
@@ -82,12 +85,19 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
   }
 }
 
-/** @param empty keys beside it that have no value: what is not indented below one of them is read as its neighbour */
-function unknownKey(key: string, path: Path, empty: readonly string[], context: IssueContext): Finding {
-  const { places, schema, choices } = context;
-  const allowed = keysAt(schema, path, choices);
+/**
+ * @param empty keys beside it that have no value, with the keys that each can have: what is not indented below one of them
+ *   is read as its neighbour
+ */
+function unknownKey(
+  key: string,
+  path: Path,
+  allowed: readonly string[],
+  empty: readonly { readonly key: string; readonly below: readonly string[] }[],
+  { places }: IssueContext,
+): Finding {
   const meant = nearest(key, allowed);
-  const owner = empty.find((each) => keysAt(schema, [...path, each], choices).includes(key));
+  const owner = empty.find(({ below }) => below.includes(key))?.key;
   const hint =
     meant !== undefined
       ? `Did you mean ${meant}?`

@@ -28,6 +28,12 @@ export function suggestion(word: string, candidates: Iterable<string>): string {
   return found === undefined ? '' : `. Did you mean ${found}?`;
 }
 
+/**
+ * Names or values of one kind that are compared with each other at most. Every one is compared with all others, so those
+ * of a larger number would take too long.
+ */
+export const mostCompared = 1000;
+
 /** Returns how many letters of a value a misspelling changes at most: values of one kind are often alike. */
 export const closeEnough = (value: string) => Math.max(1, Math.min(2, Math.floor(value.length / 5)));
 

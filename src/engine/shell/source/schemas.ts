@@ -70,7 +70,7 @@ export function formWith(
   written: readonly string[],
   unknown: readonly string[],
 ): number | undefined {
-  const known = written.filter((key) => !unknown.includes(key));
+  const known = [...new Set(written).difference(new Set(unknown))];
   const takes = (form: Json) => {
     const { properties, required } = objectOf(form);
     const isTaken = (key: string) => isObject(properties) && Object.hasOwn(properties, key);

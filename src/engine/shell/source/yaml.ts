@@ -295,9 +295,14 @@ function endOf(item: unknown): number | null {
  * its key, the number of the node after it, and the number of the node that has its value (for an alias its anchor,
  * otherwise the node itself).
  */
-type Nodes = { readonly ranges: Int32Array; readonly names: readonly string[] };
+type Nodes = {
+  readonly ranges: Int32Array;
+  readonly names: readonly string[];
+  /** The children of large nodes by their names, once one of them was looked for. */
+  readonly indexes: Map<number, ReadonlyMap<string, number>>;
+};
 
-const noNodes: Nodes = { ranges: Int32Array.of(-1, -1, -1, -1, 1, 0), names: [''] };
+const noNodes: Nodes = { ranges: Int32Array.of(-1, -1, -1, -1, 1, 0), names: [''], indexes: new Map() };
 
 const fields = 6;
 const valueAt = (node: number) => node * fields;
@@ -322,25 +327,46 @@ function nodesOf(document: Document): Nodes {
     ranges[nextAt(own)] = names.length;
   };
   add('', null, document.contents as Node | null);
-  return { ranges: Int32Array.from(ranges), names };
+  return { ranges: Int32Array.from(ranges), names, indexes: new Map() };
 }
 
 const mergeName = '<<';
 
 /** The child of a node with this name, the first of several; else one of a map that the node merges. */
 function childIn(nodes: Nodes, node: number, name: string): number | undefined {
-  const { names } = nodes;
-  let merges = false;
+  const own = ownChildIn(nodes, node, name);
+  if (own !== undefined || ownChildIn(nodes, node, mergeName) === undefined) return own;
   for (const child of childrenOf(nodes, node)) {
-    if (names[child] === name) return child;
-    merges ||= names[child] === mergeName;
-  }
-  if (!merges) return undefined;
-  for (const child of childrenOf(nodes, node)) {
-    const found = names[child] === mergeName ? mergedIn(nodes, child, name) : undefined;
+    const found = nodes.names[child] === mergeName ? mergedIn(nodes, child, name) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Children above which a node has an index. Most nodes have few, for which it would only take memory. */
+const mostScanned = 50;
+
+function ownChildIn(nodes: Nodes, node: number, name: string): number | undefined {
+  const parent = nodes.ranges[targetAt(node)] ?? node;
+  const known = nodes.indexes.get(parent);
+  if (known) return known.get(name);
+  let scanned = 0;
+  for (const child of childrenOf(nodes, node)) {
+    if (nodes.names[child] === name) return child;
+    scanned += 1;
+    if (scanned > mostScanned) return indexed(nodes, parent).get(name);
+  }
+  return undefined;
+}
+
+function indexed(nodes: Nodes, parent: number): ReadonlyMap<string, number> {
+  const index = new Map<string, number>();
+  for (const child of childrenOf(nodes, parent)) {
+    const name = nodes.names[child] ?? '';
+    if (!index.has(name)) index.set(name, child);
+  }
+  nodes.indexes.set(parent, index);
+  return index;
 }
 
 /** The child with this name behind a merge key, whose value is a map or a list of maps. */

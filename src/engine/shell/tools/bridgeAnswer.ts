@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { Json, JsonObject } from '../../core/values/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { timeLimitSchema } from '../../core/values/timeLimit.ts';
 import type { RowChange, SidedChange } from '../workers/rows.ts';
 
 /** Values that were parsed from JSON, whatever they are. */
 export const parsedSchema = z.custom<Json>(() => true);
-const objectSchema = z.custom<JsonObject>(isObject, 'expected an object');
+const objectSchema = z.custom<JsonObject>((value) => isObject(value as Json), 'expected an object');
 
 /** Code of the domain runs in the process that answers and can write to its output, so every answer is checked. */
 export const bridgeAnswerSchema = z.object({
@@ -58,7 +58,7 @@ export const openedSchema = z.object({
 
 const changeSchema = z.custom<RowChange>(isChange, 'expected a changed row');
 const sidedSchema = z.custom<SidedChange>(
-  (value) => isChange(value) && ['agent', 'user'].includes(value['side'] as string),
+  (value) => isChange(value) && ['agent', 'user'].includes((value as SidedChange).side),
   'expected a changed row of a side',
 );
 const staleSchema = z.object({ stale: z.literal(true) });
@@ -85,11 +85,7 @@ export const hostedSchema = z.union([
   }),
 ]);
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isChange(value: unknown): value is Record<string, unknown> {
-  const path = isObject(value) ? value['path'] : undefined;
+function isChange(value: unknown): boolean {
+  const path = isObject(value as Json) ? (value as JsonObject)['path'] : undefined;
   return Array.isArray(path) && path.every((part) => typeof part === 'string');
 }
