@@ -99,7 +99,10 @@ export function defineTools<Sides extends Databases>(): {
 }
 
 const definitionSchema = z.strictObject({
-  description: z.string({ error: 'description is a text' }),
+  description: z.string({
+    error: ({ input }) =>
+      input === undefined ? 'description is missing: write what the tool does' : 'description is not a text',
+  }),
   effect: z.enum(['read', 'write'], {
     error: ({ input }) =>
       input === undefined ? "effect is missing: write 'read' or 'write'" : "effect is 'read' or 'write'",

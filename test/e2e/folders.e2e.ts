@@ -55,6 +55,9 @@ test('F5 writes the run into the folder that has the domain, and its result show
   await workbench.openFile(task);
   await workbench.waitForText('.codelens-decoration', '0/1 passed');
   await workbench.screenshot('folders-result');
+  await workbench.showViews();
+  const view = workbench.page.locator('.pane', { has: workbench.page.locator('.pane-header[aria-label^="Runs"]') });
+  await view.locator('.monaco-list-row', { hasText: 'second/order-desk' }).waitFor();
 });
 
 test('F5 on a file outside of the folders writes the run next to its domain, and its result shows above the task', async () => {

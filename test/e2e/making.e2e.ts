@@ -57,7 +57,7 @@ test('a domain is made from an MCP server, and a draft of it is rehearsed and ac
   await workbench.answer('notes');
   await workbench.confirm(/MCP server "memory" is called up to \d+ times: create_entities /, 'Approve');
   await workbench.notification(
-    /Made notes\. It has 6 draft tasks: .* One of them needs work first\. add_observations: /,
+    /Created notes\. It has 6 draft tasks: .* One of them needs work first\. add_observations: /,
   );
   await workbench.screenshot('making-mcp-made');
   const draft = 'notes/tasks/create_entities.task.yaml';
@@ -123,7 +123,7 @@ test('a domain is made from recorded transcripts, without their personal data', 
   await workbench.answerPath(join(folder, 'log.jsonl'), 'Conversations that the domain');
   await workbench.confirm('Personal data is masked in part', 'Make a Domain');
   await workbench.answer('logged-desk');
-  await workbench.notification(/Made logged-desk of 1 conversation: 1 tool\. Fill in what Problems lists/);
+  await workbench.notification(/Created logged-desk from 1 conversation: 1 tool\. Fill in what Problems lists/);
   await workbench.waitForText('.editor-group-container.active .view-lines', 'You are the agent of a shop.');
   const made = join(folder, 'logged-desk');
   const files = readdirSync(made, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());

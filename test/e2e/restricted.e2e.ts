@@ -151,7 +151,7 @@ const tried: Readonly<Record<string, Tried>> = {
     answer: () => escaped(),
     sees: ({ value }) => expect([value, existsSync(before)]).toEqual([false, true]),
   },
-  'rehearsal.running.show': says('Nothing of Rehearsal is running.'),
+  'rehearsal.running.show': says('Rehearsal is not running anything.'),
   'rehearsal.request.show': refused('Debug sessions'),
   'rehearsal.rollout.fork': refused('Debug sessions'),
   'rehearsal.rollout.swap': refused('Debug sessions'),

@@ -98,7 +98,8 @@ describe('a tool that TypeScript would reject', () => {
     ['another effect', { effect: 'reads' }, /its effect is 'read' or 'write'/],
     ['no input', { input: undefined }, /its input is a z\.object/],
     ['nothing to run', { run: undefined }, /its run is a function/],
-    ['a description that is not a text', { description: 3 }, /its description is a text/],
+    ['a description that is not a text', { description: 3 }, /its description is not a text/],
+    ['no description', { description: undefined }, /its description is missing: write what the tool does/],
     ['a misspelt option', { idempotnt: true }, /a tool has no idempotnt\. It has description, effect/],
     ...[-1, 0, Number.NaN, 3e9].map((timeoutMs): [string, object, RegExp] => [
       `a time-out of ${timeoutMs}`,

@@ -68,12 +68,12 @@ async function pickSource({ extension }: Context): Promise<Choice | undefined> {
       separator('MCP servers'),
       {
         label: 'From an MCP server…',
-        detail: 'A program that you name is started, and asked for its tools',
+        detail: 'Starts a program that you name and lists its tools',
         from: 'command',
       },
       {
         label: 'From an MCP server at an address…',
-        detail: 'One that runs already and speaks Streamable HTTP',
+        detail: 'A server that is already running, over Streamable HTTP',
         from: 'url',
       },
       separator('conversations'),
@@ -83,7 +83,7 @@ async function pickSource({ extension }: Context): Promise<Choice | undefined> {
         from: 'logs',
       },
     ],
-    { placeHolder: 'What is the new domain made of?', matchOnDetail: true },
+    { placeHolder: 'Create the domain from what?', matchOnDetail: true },
   );
 }
 
@@ -99,9 +99,9 @@ async function askServer(context: Context, from: 'command' | 'url'): Promise<rea
   const named = await vscode.window.showInputBox({
     title: from === 'command' ? 'Command that starts the MCP server' : 'Address of the MCP server',
     placeHolder: from === 'command' ? 'npx -y some-server --flag' : 'http://127.0.0.1:8000/mcp',
-    prompt: from === 'command' ? 'It is started on this machine, now and for each rollout.' : '',
+    prompt: from === 'command' ? 'The command runs on this machine, now and for each rollout.' : '',
     ignoreFocusOut: true,
-    validateInput: (text) => (text.trim() === '' ? 'Name it, or press Escape.' : undefined),
+    validateInput: (text) => (text.trim() === '' ? 'Type one, or press Escape.' : undefined),
   });
   if (named === undefined) return undefined;
   const environment = from === 'command' ? await askEnvironment() : [];
@@ -119,7 +119,7 @@ async function askServer(context: Context, from: 'command' | 'url'): Promise<rea
   const writes = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     title: `${counted(tools.length, 'tool')}: which of them change something?`,
-    placeHolder: 'They are confirmed with the user first',
+    placeHolder: 'The agent confirms these with the user first',
     ignoreFocusOut: true,
   });
   const play = writes && (await askToPlay());
@@ -161,7 +161,7 @@ async function askFolder(wanted: string): Promise<string | undefined> {
   if (parent === undefined) return undefined;
   const name = await vscode.window.showInputBox({
     title: 'Name of the new domain',
-    prompt: `Its folder is made in ${parent}`,
+    prompt: `Its folder is created in ${parent}`,
     value: wanted,
     ignoreFocusOut: true,
     validateInput: (text) => problemOf(parent, text.trim()),
@@ -200,14 +200,14 @@ async function shown(context: Context, folder: string, made: Made): Promise<void
   const [first] = drafts;
   await openAt(first ? (drafts.find(({ passes }) => passes) ?? first).file : join(folder, 'policy.md'));
   const obstacle = firstObstacle(drafts);
-  const many = drafts.length > 0 ? ` It has ${counted(drafts.length, 'draft task')}: edit each, and accept it.` : '';
+  const many = drafts.length > 0 ? ` It has ${counted(drafts.length, 'draft task')}: edit and accept each.` : '';
   if (obstacle === undefined) {
-    void showInformationMessage(`Made ${name}.${many || ' F5 in a task rehearses it.'}`);
+    void showInformationMessage(`Created ${name}.${many || ' Press F5 in a task to debug it.'}`);
     return;
   }
   const left = drafts.filter(({ passes }) => !passes).length;
   const need = left === 1 ? 'One of them needs work first.' : `${left} of them need work first.`;
-  await tell(context, 'warning', `Made ${name}.${many} ${need} ${obstacle}`);
+  await tell(context, 'warning', `Created ${name}.${many} ${need} ${obstacle}`);
 }
 
 async function tellOfLogs(
@@ -216,7 +216,7 @@ async function tellOfLogs(
 ): Promise<void> {
   for (const { file, line, message } of problems) context.log.warn(`${file}:${line}: ${message}`);
   const next = 'Import Conversations…';
-  const made = `Made ${name} of ${counted(conversations, 'conversation')}: ${counted(tools, 'tool')}.`;
+  const made = `Created ${name} from ${counted(conversations, 'conversation')}: ${counted(tools, 'tool')}.`;
   const unread =
     problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read. See the log for details.`;
   const left =

@@ -82,7 +82,7 @@ export async function generatePersona(context: Context, target: unknown): Promis
     model.length === 0
       ? ''
       : await vscode.window.showInputBox({
-          title: 'Who is this persona?',
+          title: 'Describe the Persona',
           placeHolder: 'for example: a carer who calls for somebody else and is unsure of the details',
           prompt: 'In your words, or leave empty for a persona that the domain does not have yet',
           ignoreFocusOut: true,

@@ -60,9 +60,9 @@ async function newPlan(context: Context): Promise<Plan | undefined> {
   if (!teacher) return undefined;
   const count = await vscode.window.showInputBox({
     title: 'How many trajectories?',
-    prompt: 'MUA-RL begins with about 2,000. A quarter of them are near-misses, where there are as many.',
+    prompt: 'MUA-RL starts from about 2,000. Up to a quarter of them are near-misses.',
     value: '2000',
-    validateInput: (text) => (/^[1-9][0-9]{0,5}$/.test(text) ? undefined : 'A whole number above 0'),
+    validateInput: (text) => (/^[1-9][0-9]{0,5}$/.test(text) ? undefined : 'Type a whole number from 1 to 999999.'),
   });
   if (!count) return undefined;
   const place = writableWorkOf('synth', first);

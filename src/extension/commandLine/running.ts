@@ -86,7 +86,7 @@ export async function showRunning(): Promise<string | undefined> {
     return entry.activity.isStopping ? [open] : [stop, open];
   });
   if (items.length === 0) {
-    void showInformationMessage('Nothing of Rehearsal is running.');
+    void showInformationMessage('Rehearsal is not running anything.');
     return undefined;
   }
   const picked = await vscode.window.showQuickPick(items, { placeHolder: 'What is running', matchOnDescription: true });

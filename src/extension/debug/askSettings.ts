@@ -11,8 +11,8 @@ const settingsKey = 'rehearsal.pickedSettings';
 export async function askSettings({ extension }: Pick<Context, 'extension'>): Promise<ModelSettings | undefined> {
   const { readPickedSettings } = await import('./pickedSettings.ts');
   const typed = await vscode.window.showInputBox({
-    title: 'How is the model asked?',
-    prompt: 'Settings as in launch.json, over those of domain.yaml. Leave empty to change nothing.',
+    title: 'Model Settings',
+    prompt: 'Settings as in launch.json. They override those of domain.yaml. Leave empty to change nothing.',
     placeHolder: '{"temperature": 0.2, "maxTokens": 512, "reasoningEffort": "low"}',
     value: extension.globalState.get<string>(settingsKey, ''),
     ignoreFocusOut: true,

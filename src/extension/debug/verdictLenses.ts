@@ -13,12 +13,15 @@ const icons = { held: '$(pass)', violated: '$(error)', unknown: '$(circle-outlin
 export function registerVerdictLenses(): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   /** The last lenses of each policy. They stay while the rollout runs, so that lines do not move at each step. */
-  const last = new Map<string, vscode.CodeLens[]>();
+  const last = new Map<string, { readonly version: number; readonly lenses: vscode.CodeLens[] }>();
+  /** The last frame that was chosen: where a text is edited while the rollout runs, its verdicts move with their rules. */
+  let frameId: number | undefined;
   return vscode.Disposable.from(
     changed,
     onDidChooseFrame(() => changed.fire()),
     vscode.debug.onDidChangeActiveDebugSession(() => {
       last.clear();
+      frameId = undefined;
       changed.fire();
     }),
     vscode.languages.registerCodeLensProvider(
@@ -28,14 +31,18 @@ export function registerVerdictLenses(): vscode.Disposable {
         provideCodeLenses: async (document) => {
           if (vscode.debug.activeDebugSession?.type !== debugType) return [];
           const frame = vscode.debug.activeStackItem;
-          const key = document.uri.toString();
-          if (!(frame instanceof vscode.DebugStackFrame)) return last.get(key) ?? [];
+          const { uri, version } = document;
+          const known = last.get(uri.toString());
+          if (frame instanceof vscode.DebugStackFrame) frameId = frame.frameId;
+          else if (known === undefined || known.version === version) return known?.lenses ?? [];
+          if (frameId === undefined) return [];
           try {
-            last.set(key, (await valuesIn(document, frame.frameId)).map(lensOf));
+            const lenses = (await valuesIn(document, frameId)).map(lensOf);
+            last.set(uri.toString(), { version, lenses });
+            return lenses;
           } catch {
-            // A session that has just ended.
+            return []; // a session that has just ended
           }
-          return last.get(key) ?? [];
         },
       },
     ),

@@ -19,8 +19,11 @@ const failed = { icon: 'error', color: 'testing.iconFailed' } as const;
 const broken = { icon: 'warning', color: 'problemsWarningIcon.foreground' } as const;
 const open = { icon: 'circle-outline', color: null } as const;
 
-/** The row of a run: the rewards first, because a narrow view cuts the rest, then time, agent and pass^k. */
-export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
+/**
+ * The row of a run: the rewards first, because a narrow view cuts the rest, then time, agent and pass^k.
+ * @param place the folder of its domain, where another domain has the same name
+ */
+export function runRow(run: RunSummary, timeText: (time: Date) => string, place = ''): Row {
   const { id, folder, file, problem, finished, scored, bestFork, time } = run;
   if (file === null || problem !== null)
     return { label: id, description: 'can’t be read', tooltip: problem ?? folder, ...broken };
@@ -28,6 +31,7 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
   const facts = [
     rewardOf(run),
     forkText(bestFork),
+    place,
     time ? timeText(time) : '',
     agentNames(file),
     passHatOf(run, file.tasks.length),
@@ -91,8 +95,15 @@ export function taskRow({ task, successes, trials, finished, unfinished, forks, 
 /** The row of a rollout: its reward and, where that is not 1, who failed and why. */
 export function rolloutRow({ type, reward, endReason }: RunRollout, name: string, end: RolloutEnd | null): Row {
   const label = type === 'fork' ? name : `trial ${/\.(\d+)$/.exec(name)?.[1] ?? name}`;
-  if (type === 'unfinished' && end === null)
-    return { label, description: 'unfinished', tooltip: `${name} has no receipt: it was not finished`, ...open };
+  const icon = type === 'fork' ? { icon: 'repo-forked' } : {};
+  if (type !== 'finished' && end === null && endReason === null)
+    return {
+      label,
+      description: 'unfinished',
+      tooltip: `${name} has no receipt: it was not finished`,
+      ...open,
+      ...icon,
+    };
   const value = reward ?? end?.reward ?? null;
   const why = endReasonText(end?.reason ?? endReason ?? '');
   const facts = [
@@ -107,7 +118,7 @@ export function rolloutRow({ type, reward, endReason }: RunRollout, name: string
     description: facts.filter(Boolean).join(' · '),
     tooltip: `${name}\n${why}`.trim(),
     ...look,
-    ...(type === 'fork' ? { icon: 'repo-forked' } : {}),
+    ...icon,
   };
 }
 

@@ -18,7 +18,7 @@ export async function askTrials(
       title: 'Trials of each task',
       value: String(last),
       prompt: 'Each trial has its own random streams. Set rehearsal.tests.trials to skip this question.',
-      validateInput: (text) => (isTrials(text) ? undefined : 'A whole number from 1 to 1000, please.'),
+      validateInput: (text) => (isTrials(text) ? undefined : 'Type a whole number from 1 to 1000.'),
     },
     token,
   );

@@ -18,6 +18,22 @@ export async function chosenTests(
   return [...new Set(chosen)].filter((item) => !left.has(item));
 }
 
+/**
+ * Reads the domains of a request again and returns its tasks. VS Code saves the editors before it runs tests, and the
+ * tree follows files only later: it may still have tasks that are gone.
+ */
+export async function currentTests(
+  tree: TaskTree,
+  controller: vscode.TestController,
+  request: Partial<Pick<vscode.TestRunRequest, 'include' | 'exclude'>>,
+): Promise<readonly vscode.TestItem[]> {
+  await tree.findDomains();
+  const items = request.include ?? [...controller.items].map(([, item]) => item);
+  const folders = new Set(items.flatMap((item) => tree.node(item)?.folder ?? []));
+  for (const folder of folders) if (tree.folders.includes(folder)) await tree.read(folder);
+  return chosenTests(tree, controller, request);
+}
+
 /** Returns how often tasks are played whose trials were chosen one by one: as often as they were. */
 export function trialsOf(tree: TaskTree, include: readonly vscode.TestItem[] | undefined): number {
   const counts = (include ?? []).map((item) =>

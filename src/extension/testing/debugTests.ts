@@ -5,7 +5,7 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { debugType } from '../workspace/contributions.ts';
 import { mayRun } from '../workspace/trust.ts';
-import { chosenTests } from './chosenTests.ts';
+import { currentTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
 import { publishRun } from './publishedRuns.ts';
 
@@ -17,7 +17,7 @@ export async function debugTests(
 ): Promise<void> {
   if (!mayRun('Debug sessions')) return;
   const trials = (request.include ?? []).filter((item) => explorer.tree.node(item)?.type === 'trial');
-  const tasks = await chosenTests(explorer.tree, explorer.controller, request);
+  const tasks = await currentTests(explorer.tree, explorer.controller, request);
   const items = trials.length > 0 && trials.length === request.include?.length ? trials : tasks;
   const run = explorer.controller.createTestRun(request);
   try {

@@ -9,7 +9,7 @@ import { requireWritable } from '../runs/runPlaces.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { tick } from '../workspace/walkthrough.ts';
 import { readDomain } from '../workspace/workspaceDomains.ts';
-import { chosenTests } from './chosenTests.ts';
+import { currentTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
 import { addCoverage } from './runCoverage.ts';
 import { forTerminal, RunResults } from './runResults.ts';
@@ -34,7 +34,7 @@ export async function runTests(
 ): Promise<readonly vscode.TestItem[]> {
   if (!mayRun('Rollouts')) return [];
   const { controller, tree } = explorer;
-  const items = await chosenTests(tree, controller, request);
+  const items = await currentTests(tree, controller, request);
   const run = controller.createTestRun(request);
   const stop = new vscode.CancellationTokenSource();
   const listeners = [token, run.token].map((each) => each.onCancellationRequested(() => stop.cancel()));

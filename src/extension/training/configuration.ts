@@ -48,7 +48,7 @@ async function newConfiguration(): Promise<void> {
     { label: 'SFT', description: 'learns from recordings', does: 'sft' },
     { label: 'Evaluation', description: 'measures a model or a checkpoint on the test tasks', does: 'evaluate' },
   ] as const;
-  const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What does a run of it do?' }))?.does;
+  const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What kind of run?' }))?.does;
   if (!kind) return;
   const file = freeName(domain, kind);
   const text = firstConfiguration(

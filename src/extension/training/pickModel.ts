@@ -68,13 +68,19 @@ export function ownModels(
     },
     { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
   ];
-  if (set === undefined || (isAbsolute(set) && !isThere(set))) return trainers;
+  if (set === undefined || isGone(set, isThere)) return trainers;
   const own = { label: set, description: 'from the settings', model: set };
   return [own, ...trainers.filter(({ model }) => model !== set)];
 }
 
-/** Returns the models that runs started from, each once, in the order of the runs. */
-export function modelsOf(runs: readonly string[]): readonly string[] {
+/** Whether a model is a folder that does not exist. */
+const isGone = (model: string, isThere: (folder: string) => boolean) => isAbsolute(model) && !isThere(model);
+
+/** Returns the models that runs started from, each once, in the order of the runs. Folders that are gone are left out. */
+export function modelsOf(
+  runs: readonly string[],
+  isThere: (folder: string) => boolean = existsSync,
+): readonly string[] {
   const models = runs.flatMap((run) => {
     try {
       const { model } = JSON.parse(readBoundedText(join(run, runFiles.launch))) as { readonly model?: unknown };
@@ -83,7 +89,7 @@ export function modelsOf(runs: readonly string[]): readonly string[] {
       return []; // a run that is still being prepared
     }
   });
-  return [...new Set(models)];
+  return [...new Set(models)].filter((model) => !isGone(model, isThere));
 }
 
 const hubItem = (model: string): ModelItem => ({

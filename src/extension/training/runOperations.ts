@@ -42,7 +42,7 @@ export async function fetchCheckpoint(context: Context, given?: string): Promise
     void showErrorMessage(`The checkpoint could not be fetched: ${failureMessage(end, 'the command')}`);
     return undefined;
   }
-  void showInformationMessage(`The checkpoint lies in ${end.answer['checkpoint']}`);
+  void showInformationMessage(`The checkpoint is in ${end.answer['checkpoint']}`);
   return String(end.answer['checkpoint']);
 }
 

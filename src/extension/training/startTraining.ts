@@ -208,7 +208,7 @@ async function askCount(title: string, offered: number, prompt?: string): Promis
     title,
     ...(prompt === undefined ? {} : { prompt }),
     value: String(offered),
-    validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
+    validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'Type a whole number above 0.'),
   });
   return value ? Number(value) : undefined;
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
@@ -10,7 +10,7 @@ import { type TrainingRun, trainingRuns } from '../runs/runsOfWorkspace.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
 import type { RecordedStep } from '../training/stepRollouts.ts';
 import { markEmpty } from '../workspace/emptyViews.ts';
-import { domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
+import { domainFolders, domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };
@@ -74,8 +74,12 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
   /** Domains by their folders, each read once until the view is read again. */
   readonly #domains = new Map<string, Promise<LoadedDomain>>();
 
+  /** The folders of the domains of the workspace, read once until the view is read again. */
+  #folders: Promise<readonly string[]> | undefined;
+
   refresh(): void {
     this.#domains.clear();
+    this.#folders = undefined;
     this.#changed.fire(undefined);
   }
 
@@ -86,6 +90,13 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
 
   #limit(node: ParentNode | undefined): number {
     return this.#shown.get(keyOf(node)) ?? rowsPerPage;
+  }
+
+  /** Returns the path of a domain where another domain of the workspace has the same name, else an empty text. */
+  async #placeOf(domain: string): Promise<string> {
+    this.#folders ??= domainFolders();
+    const isSame = (folder: string) => folder !== domain && basename(folder) === basename(domain);
+    return (await this.#folders).some(isSame) ? vscode.workspace.asRelativePath(domain) : '';
   }
 
   /** The domain that a recording was made in, for the words of its policy. */
@@ -113,7 +124,7 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
   async getTreeItem(node: RunsNode): Promise<vscode.TreeItem> {
     switch (node.type) {
       case 'run':
-        return runItem(node);
+        return runItem(node, (folder) => this.#placeOf(folder));
       case 'runTask': {
         const { taskRow } = await rows();
         return itemOf(node, taskRow(node.task), vscode.TreeItemCollapsibleState.Collapsed);
@@ -225,12 +236,12 @@ async function childrenOf(node: ParentNode | undefined): Promise<readonly RunsNo
   }
 }
 
-async function runItem(node: RunNode): Promise<vscode.TreeItem> {
+async function runItem(node: RunNode, placeOf: (folder: string) => Promise<string>): Promise<vscode.TreeItem> {
   const [{ runRow, shortTime }, { readRunSummary }] = await Promise.all([rows(), reader()]);
   const summary: RunSummary = await readRunSummary(node.folder);
   const item = itemOf(
     node,
-    runRow(summary, shortTime),
+    runRow(summary, shortTime, summary.file ? await placeOf(summary.file.folder) : ''),
     summary.file ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None,
   );
   item.id = node.folder;

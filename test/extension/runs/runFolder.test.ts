@@ -109,6 +109,11 @@ test('a run that was cancelled says how much of it is finished', async () => {
   expect(await description(0)).toBe('not finished · 2026-01-01T00:00:00.000Z · scripted');
 });
 
+test('the row of a run shows the folder of its domain where another domain has the same name', async () => {
+  const { description } = runRow(await readRunSummary(scripted), utc, 'first/order-desk');
+  expect(description).toMatch(/^reward 0\.00 · first\/order-desk · 2026/);
+});
+
 test('a rollout without a reward is counted, and pass^k names the tasks that it is over', async () => {
   const summary = await readRunSummary(scripted);
   const lost = { ...summary, scored: 3, passHat: { k: 2, value: 0, tasks: 1 } };
@@ -183,8 +188,16 @@ test('the end of a recording that is torn, empty or gone is not known', async ()
   writeFileSync(join(folder, 'a.traj.jsonl'), '{"n":0');
   for (const name of ['a.traj.jsonl', 'none.traj.jsonl', 'sub'])
     expect(await readRolloutEnd(join(folder, name), deskOf)).toBeNull();
-  const row = rolloutRow({ recording: '', type: 'unfinished', reward: null, endReason: null }, 'a.0', null);
-  expect(row).toMatchObject({ label: 'trial 0', description: 'unfinished' });
+  const left = { recording: '', reward: null, endReason: null };
+  expect(rolloutRow({ ...left, type: 'unfinished' }, 'a.0', null)).toMatchObject({
+    label: 'trial 0',
+    description: 'unfinished',
+  });
+  expect(rolloutRow({ ...left, type: 'fork' }, 'a.0.fork-1', null)).toMatchObject({
+    label: 'a.0.fork-1',
+    description: 'unfinished',
+    icon: 'repo-forked',
+  });
 });
 
 test('thousands of rows come a page at a time', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { TestItem } from 'vscode';
-import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
+import { chosenTests, currentTests } from '../../../src/extension/testing/chosenTests.ts';
 import { RunResults } from '../../../src/extension/testing/runResults.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
 import { recordingOfTest } from '../../../src/extension/testing/testRecordings.ts';
@@ -60,6 +60,15 @@ test('a task that was renamed or deleted is no longer selected, and is again onc
   domains.set('/work/desk', ['one', 'two']);
   await tree.findDomains();
   expect(ids(await chosenTests(tree, controller, { include }))).toEqual(['one', 'two']);
+});
+
+test('a run has the tasks as they were saved just before it, which the tree does not follow yet', async () => {
+  const domains = new Map([['/work/desk', ['one', 'two'] as readonly string[]]]);
+  const { controller, tree } = treeOf(domains);
+  const include = await chosenTests(tree, controller, {});
+  domains.set('/work/desk', ['one', 'two-renamed']);
+  expect(ids(await currentTests(tree, controller, {}))).toEqual(['one', 'two-renamed']);
+  expect(ids(await currentTests(tree, controller, { include }))).toEqual(['one']);
 });
 
 test('a group that was chosen means its tasks, also where they are grouped by something else since', async () => {

@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ownModels } from '../../../src/extension/training/pickModel.ts';
+import { modelsOf, ownModels } from '../../../src/extension/training/pickModel.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 vi.mock('vscode', () => ({ EventEmitter: class {} }));
 
@@ -16,4 +19,13 @@ test('a model is "from the settings" only where a person set it, and a folder on
   expect(offered('tiny')).toEqual(['tiny: from the settings', trainers[0]]);
   expect(offered('/models/mine')).toEqual(trainers);
   expect(offered('/models/mine', ['/models/mine'])).toEqual(['/models/mine: from the settings', ...trainers]);
+});
+
+test('of the models of earlier runs, a folder is offered only where it is there', () => {
+  const runs = ['tiny', '/models/gone', '/models/mine'].map((model) => {
+    const run = temporaryFolder('training');
+    writeFileSync(join(run, 'launch.json'), JSON.stringify({ model }));
+    return run;
+  });
+  expect(modelsOf(runs, (folder) => folder === '/models/mine')).toEqual(['tiny', '/models/mine']);
 });
