@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { endpointSupport } from '../../src/cli/doctor/endpointSupport.ts';
+import { listenAnew } from '../support/endpoint.ts';
 
 type Request = Readonly<Record<string, unknown>>;
 type Answer = {
@@ -27,7 +28,7 @@ async function supports(answer: (request: Request) => Answer, topK: ReadonlySet<
     const text = JSON.stringify(error ?? { choices: [choice], usage });
     response.end(isStream ? `data: ${text}\n\n` : text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listenAnew(server);
   onTestFinished(() => {
     server.close();
   });

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +12,7 @@ import type { ModelSeat } from '../../src/engine/core/domain/seatSpec.ts';
 import { effectsOfDomain } from '../../src/engine/shell/approvals/effects.ts';
 import { requestTo } from '../../src/engine/shell/models/chatRequest.ts';
 import { withFilledHeaders } from '../../src/engine/shell/models/modelSettings.ts';
+import { listenAnew } from '../support/endpoint.ts';
 import { simulatedDomain } from '../support/simulatedDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -134,7 +134,7 @@ describe('--rate-limit-wait', () => {
     const server = createServer((_, response) => {
       response.writeHead(429, { 'retry-after': '3600' }).end('{}');
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    await listenAnew(server);
     onTestFinished(() => {
       server.closeAllConnections();
       server.close();

@@ -36,8 +36,8 @@ export async function endpoint(
 
 const usedPorts = new Set<number>();
 
-/** Listens at a port that no endpoint of this process had before: the limits of an endpoint are remembered. */
-async function listenAnew(server: Server): Promise<void> {
+/** Listens on loopback at a port that no endpoint of this process had before: the limits of an endpoint are remembered. */
+export async function listenAnew(server: Server): Promise<void> {
   for (;;) {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const { port } = server.address() as AddressInfo;

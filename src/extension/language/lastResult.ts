@@ -35,11 +35,12 @@ export function taskText({ passed, scored, time }: TaskResult): string {
 export function ruleText({ held, violated, unknown, sample }: RuleResult): string {
   const counts = [
     ...(violated > 0 ? [`violated ${times(violated)}`] : []),
-    `held ${times(held)}`,
+    ...(held > 0 || violated + unknown === 0 ? [`held ${times(held)}`] : []),
     ...(unknown > 0 ? [`not decided ${times(unknown)}`] : []),
   ];
   const which = sample === null ? 'Last run' : `${sample} rollouts of the last run`;
-  return `${violated > 0 ? '$(error)' : '$(pass)'} ${which}: ${counts.join(', ')}`;
+  const icon = violated > 0 ? '$(error)' : held > 0 ? '$(pass)' : '$(question)';
+  return `${icon} ${which}: ${counts.join(', ')}`;
 }
 
 function ago(time: number): string {

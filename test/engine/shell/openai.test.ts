@@ -5,6 +5,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { seatName } from '../../../src/engine/core/domain/seatSpec.ts';
 import { askAgentModel } from '../../../src/engine/shell/models/openai.ts';
 import { parseSeat } from '../../../src/engine/shell/models/parseSeat.ts';
+import { listenAnew } from '../../support/endpoint.ts';
 import { modelView } from '../../support/modelView.ts';
 import { until } from '../../support/until.ts';
 
@@ -25,7 +26,7 @@ async function endpoint(handler: Handler): Promise<string> {
     });
     request.on('end', () => handler(request, response, body));
   });
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  await listenAnew(server);
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 

@@ -1,12 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { RuleVerdict } from '../../../src/engine/core/domain/rule.ts';
 import { openLedger } from '../../../src/engine/shell/records/ledger.ts';
 import { openRecording } from '../../../src/engine/shell/records/recording.ts';
+import { ruleText } from '../../../src/extension/language/lastResult.ts';
 import { LastResults } from '../../../src/extension/runs/lastResults.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { finishedRun, key, receipt, type Trial } from './finishedRun.ts';
+
+vi.mock('vscode', () => ({ EventEmitter: class {} }));
 
 const root = () => temporaryFolder('rehearsal-results');
 const domain = '/desk';
@@ -151,4 +154,12 @@ test('conversations that were imported are results of no task', async () => {
   );
   const found = await new LastResults().ofTasks(domain, [runs]);
   expect([...found].map(([task, result]) => [task, result.run])).toEqual([['one', played]]);
+});
+
+test.each([
+  [{ held: 3, violated: 1, unknown: 0 }, '$(error) Last run: violated once, held 3 times'],
+  [{ held: 3, violated: 0, unknown: 1 }, '$(pass) Last run: held 3 times, not decided once'],
+  [{ held: 0, violated: 0, unknown: 2 }, '$(question) Last run: not decided 2 times'],
+])('a rule that was never decided is not shown as held: %j', (counts, text) => {
+  expect(ruleText({ ...counts, sample: null, run: 'a', time: 0, recording: 'r' })).toBe(text);
 });
