@@ -35,7 +35,7 @@ export function noteUnfilledSentences(
         'domain/unknown-field',
         `No result of ${tool} in the gold rollouts has ${missing.replace('result.', '')}, so the gold seat never says this sentence.`,
         fields.length === 0
-          ? 'Its results are texts: write {result}, or take the slot out.'
+          ? 'Its results are texts: write {result}, or remove the slot.'
           : `Its results have ${fields.map((slot) => `{${slot}}`).join(', ')}.`,
       );
     }
@@ -60,8 +60,8 @@ export function noteUnfilledSentences(
         at,
         'warning',
         'domain/unknown-field',
-        `No result in the gold rollouts has ${field} beside ${argument}, so the gold seat never says this sentence.`,
-        `Beside it are ${[...known].map((each) => `{${argument}.${each}}`).join(', ')}.`,
+        `No result in the gold rollouts has ${field} next to ${argument}, so the gold seat never says this sentence.`,
+        `Next to it are ${[...known].map((each) => `{${argument}.${each}}`).join(', ')}.`,
       );
     }
   }
