@@ -129,9 +129,11 @@ KINDS: Mapping[str, AlarmKind] = {
     "not-a-number": AlarmKind(
         _not_a_number,
         "The loss or the norm of its gradient became NaN or infinite.",
-        "The weights are lost from this optimizer step on. Delete the later checkpoints, and resume from the one before with a lower {learning_rate}, or with {dtype} float32.",
+        "The weights are lost from this optimizer step on. Delete the later checkpoints, and resume from the one "
+        "before with a lower {learning_rate}, or with {dtype} float32.",
         runs=("sft", "grpo"),
-        advice_with_verl="The weights are lost from this optimizer step on. Delete the later checkpoints, and resume from the one before with a lower {learning_rate}.",
+        advice_with_verl="The weights are lost from this optimizer step on. Delete the later checkpoints, and resume "
+        "from the one before with a lower {learning_rate}.",
     ),
     **SFT_KINDS,
 }

@@ -110,7 +110,8 @@ GRPO_KINDS: Mapping[str, AlarmKind] = {
     ),
     "entropy-collapse": AlarmKind(
         _entropy_collapse,
-        "`entropy` is below {entropy:g}, or below {entropy_share:.0%} of its first values, {patience:g} optimizer steps in a row.",
+        "`entropy` is below {entropy:g}, or below {entropy_share:.0%} of its first values, {patience:g} optimizer "
+        "steps in a row.",
         "The model became deterministic too early. Sample at a higher {temperature}, raise {beta} or lower "
         "{learning_rate}.",
     ),
@@ -134,9 +135,9 @@ GRPO_KINDS: Mapping[str, AlarmKind] = {
             lasting=True,
         ),
         "`dead_groups` reaches {dead_groups:.0%}, {patience:g} optimizer steps in a row.",
-        "Nothing can be learned from a group whose rollouts all have the same reward. If all are wrong, start with SFT or "
-        "with easier tasks. If all are right, train on harder ones. Otherwise, a larger {group_size} and a higher "
-        "{temperature} give more diverse rollouts.",
+        "Nothing can be learned from a group whose rollouts all have the same reward. If all are wrong, start with "
+        "SFT or with easier tasks. If all are right, train on harder ones. Otherwise, a larger {group_size} and a "
+        "higher {temperature} give more diverse rollouts.",
     ),
     "truncation": AlarmKind(
         at_least(
@@ -152,10 +153,10 @@ GRPO_KINDS: Mapping[str, AlarmKind] = {
     "token-drift": AlarmKind(
         at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
         "`drift` reaches {drift:g}.",
-        "The trainer scores different tokens or weights from those that were sampled. Check that the gateway has the newest "
-        "weights, the chat template and {dtype}.",
-        advice_with_verl="The trainer scores different tokens or weights from those that were sampled. Check that the model "
-        "servers have the newest weights, and the chat template.",
+        "The trainer scores different tokens or weights from those that were sampled. Check that the gateway has the "
+        "newest weights, the chat template and {dtype}.",
+        advice_with_verl="The trainer scores different tokens or weights from those that were sampled. Check that the "
+        "model servers have the newest weights, and the chat template.",
     ),
     "stalled-rollouts": AlarmKind(
         _stalled_rollouts,

@@ -89,7 +89,8 @@ def _overfitting(rows: Sequence[Row], limits: Limits) -> Finding | None:
 SFT_KINDS: Mapping[str, AlarmKind] = {
     "loss-divergence": AlarmKind(
         _loss_divergence,
-        "`loss` is above {loss_growth:g} times its first values {patience:g} optimizer steps in a row, or has risen by {loss_share:.0%} of its fall, if that was {loss_least:g} or more.",
+        "`loss` is above {loss_growth:g} times its first values {patience:g} optimizer steps in a row, or has risen "
+        "by {loss_share:.0%} of its fall, if that was {loss_least:g} or more.",
         "The model loses what it had learned. Lower {learning_rate}, raise {warmup_steps}, or enlarge {batch}.",
         runs=("sft",),
     ),
@@ -97,14 +98,15 @@ SFT_KINDS: Mapping[str, AlarmKind] = {
         _gradient_explosion,
         "`grad_norm` reaches {grad_norm:g}, or jumps above both {grad_least:g} and {grad_growth:g} times the median of "
         "the last {window:g} optimizer steps.",
-        "One batch moves the weights too far. Lower {learning_rate}, raise {warmup_steps}, or look for unusual recordings.",
+        "One batch moves the weights too far. Lower {learning_rate}, raise {warmup_steps}, or look for unusual "
+        "recordings.",
         runs=("sft",),
     ),
     "rows-too-long": AlarmKind(
         at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
         "{too_long:.0%} of the recordings are longer than `context` and left out.",
-        "The model does not learn from long conversations, so it will not know how they end. Raise {context}, or record "
-        "shorter ones.",
+        "The model does not learn from long conversations, so it will not know how they end. Raise {context}, or "
+        "record shorter ones.",
         runs=("sft",),
     ),
     "overfitting": AlarmKind(

@@ -217,8 +217,8 @@ async def running(
             ) from error
         if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL:
             raise EngineError(
-                f"the engine does not speak version {PROTOCOL} of the protocol: {hello!r}; use the engine and the trainer of the same "
-                "version of Rehearsal",
+                f"the engine does not speak version {PROTOCOL} of the protocol: {hello!r}; use the engine and the "
+                "trainer of the same version of Rehearsal",
                 "unsupported-protocol",
             )
         yield engine

@@ -13,8 +13,8 @@ from rehearsal_trainer.settings.setting import Setting
 Profile = Annotated[
     Literal["cpu", "gpu", "paper", "trial"],
     Setting(
-        "The set of defaults for all other keys: `cpu` for a laptop, `gpu` for one GPU, `paper` for MUA-RL's recipe on a "
-        "cluster, `trial` for steps that take seconds and only show that everything works."
+        "The set of defaults for all other keys: `cpu` for a laptop, `gpu` for one GPU, `paper` for MUA-RL's recipe "
+        "on a cluster, `trial` for steps that take seconds and only show that everything works."
     ),
 ]
 Run = Annotated[str, Setting("The run's folder.", is_given=True)]
@@ -29,8 +29,9 @@ Python = Annotated[
 Model = Annotated[
     str,
     Setting(
-        "The model to start from: smollm2, tiny (random weights, for a trial), a folder with a model, a checkpoint or an "
-        "adapter, or an id of the Hugging Face hub. Its weights at the start are the frozen reference of the KL term.",
+        "The model to start from: smollm2, tiny (random weights, for a trial), a folder with a model, a checkpoint or "
+        "an adapter, or an id of the Hugging Face hub. Its weights at the start are the frozen reference of the KL "
+        "term.",
         paper="Qwen3 8B, 14B and 32B without thinking",
         trl="model",
         verl="actor_rollout_ref.model.path",
@@ -53,8 +54,8 @@ Dialect = Annotated[
 Thinking = Annotated[
     bool,
     Setting(
-        "Whether the model thinks before it answers, if its chat template offers the choice. Users and tools do not see its "
-        "thoughts.",
+        "Whether the model thinks before it answers, if its chat template offers the choice. Users and tools do not "
+        "see its thoughts.",
         paper="false",
     ),
 ]
@@ -77,9 +78,9 @@ VerlOptions = Annotated[
 LoraRank = Annotated[
     int,
     Setting(
-        "LoRA or all weights: 0 trains all weights; a larger number trains an adapter of this rank on all linear layers "
-        "(alpha is twice the rank, without dropout). With an adapter the reference is the model without it; with all "
-        "weights it is a second copy of the model in memory.",
+        "LoRA or all weights: 0 trains all weights; a larger number trains an adapter of this rank on all linear "
+        "layers (alpha is twice the rank, without dropout). With an adapter the reference is the model without it; "
+        "with all weights it is a second copy of the model in memory.",
         paper="0",
         trl="LoraConfig.r",
         verl="actor_rollout_ref.model.lora_rank",
@@ -90,8 +91,8 @@ LoraRank = Annotated[
 Dtype = Annotated[
     Literal["auto", "float32", "bfloat16"],
     Setting(
-        "Number format of the weights. `auto` is bfloat16 if the hardware supports it, else float32. If all weights are "
-        "trained, they are float32, and only the arithmetic is bfloat16.",
+        "Number format of the weights. `auto` is bfloat16 if the hardware supports it, else float32. If all weights "
+        "are trained, they are float32, and only the arithmetic is bfloat16.",
         trl="bf16, and the model's own dtype",
         verl_sft="engine.model_dtype",
     ),
@@ -112,8 +113,8 @@ Quantization = Annotated[
 GradientCheckpointing = Annotated[
     bool,
     Setting(
-        "Recomputes activations instead of keeping them. This takes less memory and about a third more time. The policy and "
-        "the tools are then computed for every row.",
+        "Recomputes activations instead of keeping them. This takes less memory and about a third more time. The "
+        "policy and the tools are then computed for every row.",
         paper="true",
         trl="gradient_checkpointing",
         verl="actor_rollout_ref.model.enable_gradient_checkpointing",
@@ -123,8 +124,8 @@ GradientCheckpointing = Annotated[
 Context = Annotated[
     int,
     Setting(
-        "Maximum length of a conversation, with the policy and the tools. A rollout that needs more ends with reward 0. SFT "
-        "leaves longer recordings out and counts them.",
+        "Maximum length of a conversation, with the policy and the tools. A rollout that needs more ends with reward "
+        "0. SFT leaves longer recordings out and counts them.",
         unit="tokens",
         paper="32768",
         trl="max_length (SFT); kept by the gateway (GRPO)",
@@ -206,7 +207,8 @@ Recordings = Annotated[
 SftDomain = Annotated[
     str | None,
     Setting(
-        "The folder with domain.yaml. Without recordings, its gold seat plays the training tasks first. Evaluations of the run play its test tasks.",
+        "The folder with domain.yaml. Without recordings, its gold seat plays the training tasks first. Evaluations "
+        "of the run play its test tasks.",
         is_path=True,
     ),
 ]
@@ -221,8 +223,8 @@ LeastReward = Annotated[
 ValidationShare = Annotated[
     float,
     Setting(
-        "Share of the tasks whose recordings are held out, to measure `validation_loss` before the run and up to 20 times "
-        "during it; the alarm `overfitting` needs it. 0 holds none out.",
+        "Share of the tasks whose recordings are held out, to measure `validation_loss` before the run and up to 20 "
+        "times during it; the alarm `overfitting` needs it. 0 holds none out.",
         trl="eval_dataset",
         verl_sft="data.val_files",
         ge=0,
@@ -281,9 +283,9 @@ Algorithm = Annotated[
     Literal["grpo", "dapo", "dr_grpo", "gspo"],
     Setting(
         "The loss and its defaults. `grpo`: MUA-RL's, a mean over all tokens of the step, advantages divided by the "
-        "group's deviation. `dapo`: a wider clip range above 1, no KL term, truncated rollouts left out, groups without variance replaced. "
-        "`dr_grpo`: divided by a constant instead of lengths or deviations, no KL term. `gspo`: one importance ratio for "
-        "a whole rollout, with a narrow clip range, no KL term.",
+        "group's deviation. `dapo`: a wider clip range above 1, no KL term, truncated rollouts left out, groups "
+        "without variance replaced. `dr_grpo`: divided by a constant instead of lengths or deviations, no KL term. "
+        "`gspo`: one importance ratio for a whole rollout, with a narrow clip range, no KL term.",
         paper="grpo",
         trl="loss_type, scale_rewards, importance_sampling_level, mask_truncated_completions",
         verl="algorithm.adv_estimator, norm_adv_by_std_in_grpo, loss_agg_mode, policy_loss.loss_mode",
@@ -333,7 +335,8 @@ GroupSize = Annotated[
 GrpoLearningRate = Annotated[
     float,
     Setting(
-        "Learning rate of AdamW. Lower it if the KL explodes. An adapter needs 10 to 50 times the rate for all weights.",
+        "Learning rate of AdamW. Lower it if the KL explodes. An adapter needs 10 to 50 times the rate for all "
+        "weights.",
         paper="1e-6",
         trl="learning_rate",
         verl="actor_rollout_ref.actor.optim.lr",
@@ -343,7 +346,8 @@ GrpoLearningRate = Annotated[
 Beta = Annotated[
     float,
     Setting(
-        "Weight of the KL divergence from the frozen reference (the low-variance estimator k3). Raise it if the KL explodes; 0 leaves the reference out.",
+        "Weight of the KL divergence from the frozen reference (the low-variance estimator k3). Raise it if the KL "
+        "explodes; 0 leaves the reference out.",
         paper="0.001",
         trl="beta",
         verl="actor_rollout_ref.actor.kl_loss_coef",
@@ -353,8 +357,8 @@ Beta = Annotated[
 Epsilon = Annotated[
     float,
     Setting(
-        "Clip range of the importance ratio below 1, and also above 1 if `epsilon_high` is null. Each batch of rollouts "
-        "is one update, in which the ratio is 1, so nothing is clipped.",
+        "Clip range of the importance ratio below 1, and also above 1 if `epsilon_high` is null. Each batch of "
+        "rollouts is one update, in which the ratio is 1, so nothing is clipped.",
         paper="0.2",
         trl="epsilon",
         verl="actor_rollout_ref.actor.clip_ratio",
@@ -373,9 +377,9 @@ EpsilonHigh = Annotated[
 ImportanceSamplingCap = Annotated[
     float | None,
     Setting(
-        "Truncated importance sampling: the gradient of a sampled token is multiplied by the ratio of its probability in the trainer to its probability in "
-        "the sampler, but by at most this number. This corrects for a sampler that rounds differently, such as vLLM. If "
-        "both agree, the ratio is 1. null turns it off.",
+        "Truncated importance sampling: the gradient of a sampled token is multiplied by the ratio of its probability "
+        "in the trainer to its probability in the sampler, but by at most this number. This corrects for a sampler "
+        "that rounds differently, such as vLLM. If both agree, the ratio is 1. null turns it off.",
         paper="none",
         trl="vllm_importance_sampling_clip_max",
         verl="algorithm.rollout_correction.rollout_is_threshold",
@@ -385,7 +389,8 @@ ImportanceSamplingCap = Annotated[
 Refills = Annotated[
     int,
     Setting(
-        "Rounds in which groups that are all right or all wrong are replaced by groups of other tasks (dynamic sampling). A step then has more signal and needs more rollouts. Metrics count all rollouts. On a cluster, "
+        "Rounds in which groups that are all right or all wrong are replaced by groups of other tasks (dynamic "
+        "sampling). A step then has more signal and needs more rollouts. Metrics count all rollouts. On a cluster, "
         "the run ends if a step plays more groups than these rounds and one batch.",
         unit="rounds",
         paper="0",
@@ -396,8 +401,8 @@ Refills = Annotated[
 FormatReward = Annotated[
     float,
     Setting(
-        "An intermediate reward for a rollout in which every tool call was well formed. It is for experiments: metrics and "
-        "evaluations use the reward without it.",
+        "An intermediate reward for a rollout in which every tool call was well formed. It is for experiments: "
+        "metrics and evaluations use the reward without it.",
         paper="none: there are many ways to a good result, and models exploit a reward for the way",
         ge=0,
     ),
@@ -405,8 +410,8 @@ FormatReward = Annotated[
 ToolReward = Annotated[
     float,
     Setting(
-        "An intermediate reward in proportion to the gold actions whose tool was called. It is for experiments: metrics and "
-        "evaluations use the reward without it.",
+        "An intermediate reward in proportion to the gold actions whose tool was called. It is for experiments: "
+        "metrics and evaluations use the reward without it.",
         paper="none: there are many ways to a good result, and models exploit a reward for the way",
         ge=0,
     ),
@@ -414,8 +419,8 @@ ToolReward = Annotated[
 SkipDeadGroups = Annotated[
     bool,
     Setting(
-        "Leaves groups that are all right or all wrong out of the gradient, because they contribute only the KL term. They "
-        "are counted either way.",
+        "Leaves groups that are all right or all wrong out of the gradient, because they contribute only the KL term. "
+        "They are counted either way.",
         paper="false",
     ),
 ]

@@ -35,7 +35,8 @@ Domain = Annotated[str, Setting("The folder with domain.yaml.", is_path=True)]
 Domains = Annotated[
     str | list[DomainShare],
     Setting(
-        "The folder with domain.yaml, or a list of domains with their weights. Groups are drawn by weight, and all domains share the frozen reference.",
+        "The folder with domain.yaml, or a list of domains with their weights. Groups are drawn by weight, and all "
+        "domains share the frozen reference.",
         paper="TAU1-bench retail and airline",
         trl="train_dataset",
         verl="data.train_files",
@@ -45,8 +46,8 @@ Domains = Annotated[
 HeldOut = Annotated[
     list[DomainShare],
     Setting(
-        "Domains that are also evaluated, but never trained on. The run warns if one falls below the 95 % interval of its "
-        "evaluation before training.",
+        "Domains that are also evaluated, but never trained on. The run warns if one falls below the 95 % interval of "
+        "its evaluation before training.",
         verl="data.val_files",
         is_path=True,
     ),
@@ -92,8 +93,8 @@ TurnCap = Annotated[
 Temperature = Annotated[
     float,
     Setting(
-        "Sampling temperature. In training, any value other than 1 samples from a different distribution than the trained "
-        "one.",
+        "Sampling temperature. In training, any value other than 1 samples from a different distribution than the "
+        "trained one.",
         paper="1.0",
         trl="temperature",
         verl="actor_rollout_ref.rollout.temperature",
@@ -132,8 +133,8 @@ Concurrency = Annotated[
 VllmPython = Annotated[
     str | None,
     Setting(
-        "The absolute path of a Python that has vLLM. vLLM then samples in a separate process, which gets the weights before "
-        "the rollouts of every optimizer step. null samples in the trainer's process.",
+        "The absolute path of a Python that has vLLM. vLLM then samples in a separate process, which gets the weights "
+        "before the rollouts of every optimizer step. null samples in the trainer's process.",
         trl="use_vllm",
         verl="actor_rollout_ref.rollout.name",
     ),

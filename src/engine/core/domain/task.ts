@@ -221,13 +221,11 @@ export const taskSchema = z.strictObject({
     .describe('Calls that must have succeeded, or must not have been made: for tools whose state cannot be read.'),
   endState: endStateSchema
     .optional()
-    .describe('For the verifier `endState`: the contents of the environment's objects at the end.'),
+    .describe("For the verifier `endState`: the contents of the environment's objects at the end."),
   milestones: z
     .array(scriptSchema)
     .optional()
-    .describe(
-      'For the verifier `milestones`: lists of agent responses, each in order. The best match counts.',
-    ),
+    .describe('For the verifier `milestones`: lists of agent responses, each in order. The best match counts.'),
   prompt: z.string().optional().describe("Which of the environment's texts the seats get."),
   verifiers: z.array(z.string()).optional().describe('Names of verifiers that verifiers.ts exports (`custom`).'),
   judge: z

@@ -70,7 +70,8 @@ class ClusterConfig(Config):
     offload: Annotated[
         bool,
         Setting(
-            "Keeps the weights of the reference and the activations of the update in the machines' memory while the GPUs do not need them. This takes less GPU memory and more time. Only FSDP offloads the reference.",
+            "Keeps the weights of the reference and the activations of the update in the machines' memory while the "
+            "GPUs do not need them. This takes less GPU memory and more time. Only FSDP offloads the reference.",
             paper="true",
             verl="actor_rollout_ref.ref.fsdp_config.param_offload, actor_rollout_ref.model.enable_activation_offload",
         ),
