@@ -176,7 +176,7 @@ describe('variants with a model', () => {
     [
       'no JSON',
       () => 'I am sorry.',
-      /m gave no draft that can be used, after 3 tries: it holds no JSON object: "I am sorry\."/,
+      /m gave no draft that can be used, after 3 tries: it contains no JSON object: "I am sorry\."/,
     ],
     ['other keys', () => '{"tasks": []}', /after 3 tries: variants: /],
     ['tasks that do not fit', () => answer({ persona: 'brief' }), /after 3 tries: 2 more are needed.*user/],

@@ -322,7 +322,7 @@ test.each([
     ['chats', 'docs/contributing', '--domain', desk],
     /docs\/contributing: the folder has no file that ends/,
   ],
-  ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
+  ['no domain', ['spans', 'package.json'], /name the domain of the conversations: --domain FOLDER/],
   ['a folder that is not a domain', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
   ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl:1: is not a text in UTF-8/],
   ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is neither JSON nor a table/],

@@ -293,7 +293,7 @@ test('Ctrl+C ends a server that does not answer', async () => {
   await expect.poll(() => existsSync(begun) && readFileSync(begun, 'utf8')).toMatch(/\d/);
   const pid = Number(readFileSync(begun, 'utf8'));
   person.abort();
-  expect(await printed).toMatchObject({ code: 2, err: expect.stringContaining('cancelled: nothing was made') });
+  expect(await printed).toMatchObject({ code: 2, err: expect.stringContaining('cancelled: nothing was created') });
   expect([existsSync(folder), isAlive(pid)]).toEqual([false, false]);
 });
 

@@ -20,8 +20,8 @@ test.each<[string, string]>([
   ['draft from-chats run --words x', '--words does not go with draft from-chats'],
   ['import chats log.jsonl --domain desk --split train', '--split does not go with import chats; it takes'],
   ['import chats log.jsonl --domain desk --from copy', '--from does not go with import chats'],
-  ['import chats log.jsonl --domain desk --python python3', '--python does not go without --recogniser'],
-  ['new desk --chats log.jsonl --python python3', '--python does not go without --recogniser'],
+  ['import chats log.jsonl --domain desk --python python3', '--python needs --recogniser'],
+  ['new desk --chats log.jsonl --python python3', '--python needs --recogniser'],
   [
     'import chats log.jsonl --domain desk --recogniser presidio --keep-personal-data',
     '--keep-personal-data masks nothing: choose one',

@@ -26,7 +26,7 @@ test.each([
     options: [],
     asked: 3,
     code: 0,
-    err: '3 answers reported no tokens, so the number of tokens and the cost are too low',
+    err: '3 answers did not report tokens, so the number of tokens and the cost are too low',
   },
   {
     name: 'no usage, and a gate on it',

@@ -90,7 +90,7 @@ export const commonOptions: readonly Option[] = optionsIn({
   ),
   approve: repeated(
     'HASH',
-    'approve the actions of a domain or an agent that a command listed under this hash; can be given several times',
+    'approve the actions of a domain or an agent that a command listed under this hash; repeatable',
   ),
 });
 
@@ -116,5 +116,5 @@ export function refuseStray<Options extends object>(
   if (stray === undefined) return;
   const names = allowed.map((key) => `--${optionName(key)}`).join(', ');
   const known = names === '' ? 'it takes no options' : `it takes ${names}`;
-  throw new UsageError(`--${optionName(stray)} does not go with ${what}; ${known}`);
+  throw new UsageError(`--${optionName(stray)} cannot be used with ${what}; ${known}`);
 }

@@ -97,7 +97,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     {
       what: 'an unknown host key',
       who: 'unknownHost',
-      says: /the host key of .* is not known here, so nothing was sent\. Connect by hand once \(ssh -p \d+ .*\), compare/,
+      says: /the host key of .* is not known here, so nothing was sent\. Connect manually once \(ssh -p \d+ .*\), compare/,
     },
     { what: 'no ssh', who: 'noSsh', says: /ssh can't be started \(.*ENOENT\): install an OpenSSH client/ },
     {

@@ -185,7 +185,7 @@ describe('readMetrics', () => {
     expect(await metrics.refresh()).toMatchObject({ statusChanged: true });
     expect(metrics.status()).toEqual({
       type: 'failed',
-      message: expect.stringContaining(`(${deadPid}) ended without a last word`),
+      message: expect.stringContaining(`(${deadPid}) exited without output`),
     });
   });
 

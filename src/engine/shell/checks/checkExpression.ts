@@ -182,14 +182,7 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
       note(at, 'error', `${kind}/unknown-tool`, `There is no tool ${value}.`, hint, fix);
       return;
     case 'schema':
-      note(
-        at,
-        'warning',
-        `${kind}/unknown-value`,
-        `"${value}" is not one of the values that are possible here.`,
-        hint,
-        fix,
-      );
+      note(at, 'warning', `${kind}/unknown-value`, `"${value}" is not one of the possible values here.`, hint, fix);
       return;
     case 'rows': {
       const table = types.tableOf(known);

@@ -43,7 +43,7 @@ const cases: readonly (readonly [string, Files, readonly Tool[], readonly string
     { 'tools.ts': press, 'tasks/first.task.yaml': task('') },
     withPress(),
     ['tools.ts:6:14 error tool/no-user-database'],
-    'press writes to the database of the user, and the domain has none.',
+    "press writes to the user's database, but the domain has none.",
   ],
   [
     'a tool of the user that hands off',
