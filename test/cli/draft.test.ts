@@ -284,7 +284,7 @@ describe('wrong input has one clear message', () => {
     [
       'an id that is taken',
       ['persona', folder, '--id', 'brief'],
-      /--id: the domain has a persona brief already \(.*brief\.persona\.yaml:1\)\. Choose another id, or leave --id out/,
+      /--id: the domain already has a persona brief \(.*brief\.persona\.yaml:1\)\. Choose another id, or leave --id out/,
     ],
     ['an id that can be none', ['persona', folder, '--id', 'A b'], /--id is at most 50 lower case letters/],
   ];

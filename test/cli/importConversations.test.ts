@@ -359,7 +359,7 @@ inFullSuite('a folder that holds a run is left as it is', async () => {
   const file = join(fresh(), 'log.jsonl');
   writeFileSync(file, jsonl(chat));
   const again = await rehearsal('import', 'chats', file, '--domain', desk, '--out', folder, '--yes');
-  expect(again).toMatchObject({ code: 2, err: expect.stringMatching(/holds a run already\. Choose another --out/) });
+  expect(again).toMatchObject({ code: 2, err: expect.stringMatching(/already contains a run\. Choose another --out/) });
   expect(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(before);
 });
 

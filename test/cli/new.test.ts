@@ -108,7 +108,7 @@ describe('from an MCP server', () => {
     const run = await rehearsal('run', folder, 'create_entities', '--out', join(scratch, 'memory-run'));
     expect(run).toMatchObject({ code: 0, out: expect.stringMatching(/create_entities[\s\S]*reward 1/) });
     const all = await rehearsal('eval', folder, '--json');
-    expect(all).toMatchObject({ code: 2, out: expect.stringContaining('is chosen by these options') });
+    expect(all).toMatchObject({ code: 2, out: expect.stringContaining('matches these options') });
 
     const accepted = await rehearsal('draft', 'accept', folder, 'create_entities', 'add_observations');
     expect(accepted).toMatchObject({

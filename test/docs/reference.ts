@@ -76,7 +76,7 @@ ${rows.join('\n')}
 
 ${tools.join('\n')}
 
-The tools of every domain are offered to it as an MCP server, too, on a scratch database (\`rehearsal mcp\`).
+The tools of every domain are offered to it as an MCP server, too, on a temporary database (\`rehearsal mcp\`).
 `;
 }
 

@@ -80,7 +80,7 @@ def test_tools_that_came_midway_are_refused_with_the_line(tmp_path: Path) -> Non
     path = gold(tmp_path)
     brought = {"type": "userReplied", "content": "Now?", "stop": None, "tools": [{"name": "late"}]}
     path.write_text(path.read_text() + json.dumps({"event": brought}) + "\n")
-    with pytest.raises(TrainingError, match=r":\d+: tools came in the middle of it"):
+    with pytest.raises(TrainingError, match=r":\d+: tools were added during the rollout"):
         read_recording(path)
 
 

@@ -105,7 +105,7 @@ export function refuseMore(positionals: readonly string[], takes: number, { usag
 
 /**
  * Throws a `UsageError` for an option that means nothing in what is to be done: it would be swallowed.
- * @param what as in "does not go with WHAT"
+ * @param what as in "cannot be used with WHAT"
  */
 export function refuseStray<Options extends object>(
   options: Options,

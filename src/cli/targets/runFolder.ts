@@ -78,7 +78,7 @@ export function throwIfFailed(run: string, { code, signal }: Ending = { code: 0,
 }
 
 function endedBy(signal: NodeJS.Signals | null): string {
-  if (signal === null) return 'exited without output';
+  if (signal === null) return 'ended unexpectedly';
   const why = signal === 'SIGKILL' ? ', as happens when the system runs out of memory' : '';
   return `was killed by ${signal}${why}`;
 }

@@ -67,7 +67,7 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
         `${word} is read from ${problem.of}, which has no fields, so it is always null.`,
         problem.of === 'a list'
           ? 'Take an element with [0], find or any, or count the list with count.'
-          : 'Take it out.',
+          : 'Remove it.',
       );
       return;
     case 'row':

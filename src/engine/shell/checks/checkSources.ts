@@ -155,7 +155,7 @@ function checkLimits(parts: Parts, known: KnownTools, note: Note): void {
     }
     if (tool.cache && tool.effect === 'write') {
       const message = `${tool.name} has a cache, but it writes.`;
-      note(placeOfTool(parts, tool), 'error', 'tool/cached-write', message, 'Take `cache` out.');
+      note(placeOfTool(parts, tool), 'error', 'tool/cached-write', message, 'Remove `cache`.');
     }
   }
 }
@@ -227,7 +227,7 @@ function checkServerSetUp(at: Location, name: string, data: unknown, folder: str
   }
   const [issue] = read.error.issues;
   const where = [name, ...(issue?.path ?? [])].join('.');
-  const message = `setUp of an MCP server is not valid:  ${where}: ${issue?.message}.`;
+  const message = `setUp of an MCP server is not valid: ${where}: ${issue?.message}.`;
   note(
     at,
     'error',

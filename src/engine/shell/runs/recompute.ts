@@ -112,7 +112,7 @@ function playProblem(setting: Setting, task: Task, effect: Effect | undefined, e
             { ...event, holds: null, reason: '' },
             { type: 'judged', subject, question, holds: null, reason: '' },
           )
-        : `${event.type} is recorded where a question to the judge is expected:  ${question}`;
+        : `${event.type} is recorded where a question to the judge is expected: ${question}`;
     }
     default:
       return event.type === 'rulesChecked' || event.type === 'judged'

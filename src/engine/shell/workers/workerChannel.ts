@@ -235,6 +235,6 @@ function readable<T>(line: string, read: (line: string) => T): T {
     return read(line);
   } catch (error) {
     const part = redactedPart(line, 0, 200);
-    throw new UnreadableMessage(`it sent an unknown message:  ${part}`, { cause: error });
+    throw new UnreadableMessage(`it sent an unknown message: ${part}`, { cause: error });
   }
 }

@@ -198,7 +198,7 @@ test.each<[string, (rollout: RolloutTools, domain: Domain) => Promise<unknown>, 
     'an assertion of a server',
     (rollout) => rollout.read('raw:is_open'),
     /a\.task\.yaml$/,
-    /"raw" is not an environment, so it has no assertion is_open\. Look into its state/,
+    /"raw" is not an environment, so it has no assertion is_open\. Check its state/,
   ],
   [
     'a write that cannot be made again',

@@ -487,7 +487,7 @@ describe('code that cannot be loaded', () => {
     [
       'the inspector',
       { 'tools.ts': "import { open } from 'node:inspector';\n" },
-      'tools.ts:1: can\'t import "node:inspector". It would reach what its permissions keep from it.',
+      'tools.ts:1: can\'t import "node:inspector". The inspector would bypass the permissions of the code.',
       1,
     ],
     [
