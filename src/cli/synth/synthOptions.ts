@@ -23,7 +23,10 @@ export const synthOptions = {
     'a share from 0 to 1',
     (given) => given >= 0 && given <= 1,
   ),
-  under: text('A,B*', 'also run each task under these personas, applied on top of the persona of the task; * matches any characters'),
+  under: text(
+    'A,B*',
+    'also run each task under these personas, applied on top of the persona of the task; * matches any characters',
+  ),
   basis: basis('train'),
   seed: text('TEXT', 'source of every random stream, and of the choice among equal rollouts (default: 1)'),
   turnCap,

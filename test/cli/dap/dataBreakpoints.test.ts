@@ -111,7 +111,9 @@ describe('a data breakpoint', () => {
     const blind = await watch(run, 'db.orders.W1138', 'read');
     expect(blind).toMatchObject({
       verified: false,
-      message: expect.stringMatching(/^the reads of 6 of the 6 calls recorded so far are unknown, so this breakpoint skips them/),
+      message: expect.stringMatching(
+        /^the reads of 6 of the 6 calls recorded so far are unknown, so this breakpoint skips them/,
+      ),
     });
     expect(await watch(run, 'db.orders.W1138', 'readWrite')).toMatchObject({
       verified: true,

@@ -65,9 +65,7 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
         'warning',
         `${kind}/type-mismatch`,
         `${word} is read from ${problem.of}, which has no fields, so it is always null.`,
-        problem.of === 'a list'
-          ? 'Take an element with [0], find or any, or count the list with count.'
-          : 'Remove it.',
+        problem.of === 'a list' ? 'Take an element with [0], find or any, or count the list with count.' : 'Remove it.',
       );
       return;
     case 'row':
