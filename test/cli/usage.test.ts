@@ -193,7 +193,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['shadow', parcels, parcels, '--gate', 'high'],
     message: /--gate is a share of the turns from 0 to 1, not "high"/,
   },
-  { argv: ['serve'], message: /say --stdio/ },
+  { argv: ['serve'], message: /add --stdio/ },
   {
     argv: ['train', 'dream', parcels],
     message: /say what to do: sft\|grpo\|evaluate DOMAIN, or stop\|resume\|follow\|fetch RUN/,

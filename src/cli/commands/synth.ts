@@ -25,7 +25,7 @@ failed, or one rule broken), balanced by domain, difficulty, persona and task, a
 names and numbers. With --out of an interrupted synthesis, it resumes without repeating rollouts. The folder gets the
 recordings, selection.jsonl with each rollout and why it was chosen or left out, and balance.txt.
 
-  grade              a model grades each chosen rollout by the rules of its policy; rollouts that it rejects are left out
+  grade              a model grades each chosen rollout by the rules of its policy; those that it rejects are left out
   export             the accepted rollouts as chat JSONL, with tools and a weight for each message of the agent
   preview            the exact training text, as the trainer renders it, and the tokens that the loss counts
 `,

@@ -117,7 +117,7 @@ describe('a data breakpoint', () => {
     });
     expect(await watch(run, 'db.orders.W1138', 'readWrite')).toMatchObject({
       verified: true,
-      message: expect.stringMatching(/^6 of the 6/),
+      message: expect.stringMatching(/^the reads of 6 of the 6/),
     });
     expect(await walk(run)).toEqual(['orders.W1138 is written']);
     // A fork runs the tools again and records what they read.

@@ -62,7 +62,7 @@ const cases: readonly (readonly [string, Files, readonly Tool[], readonly string
     },
     withPress(),
     ['rules.yaml:1:43 warning rule/user-tool'],
-    'a rule binds what the agent does',
+    'rules apply only to the agent',
   ],
   [
     "a script of the agent's that calls a tool of the user",
