@@ -90,7 +90,7 @@ def test_tools_that_came_midway_are_refused_with_the_line(tmp_path: Path) -> Non
         ([], ":1: expected the event rolloutStarted"),
         (["not json"], ":1: expected a recorded event"),
         (["{}"], ":1: expected a recorded event"),
-        ([json.dumps({"event": {"type": "rolloutStarted"}})], ":1: rolloutStarted lacks"),
+        ([json.dumps({"event": {"type": "rolloutStarted"}})], ":1: rolloutStarted has a missing or invalid field"),
         ([json.dumps({"event": {"type": "rolloutStarted", "format": 9}})], "recording format 9"),
     ],
 )

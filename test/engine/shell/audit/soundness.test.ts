@@ -152,7 +152,7 @@ const cases: readonly Case[] = [
     'a day that no calendar has',
     changed('domain.yaml', '2026-03-02', '2026-02-30'),
     'domain.yaml:2 domain/wrong-date',
-    'not a date and time',
+    'that date or time does not exist',
   ],
   [
     'E7',
