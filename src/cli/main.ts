@@ -201,7 +201,7 @@ export function unexpected(error: unknown, environment: NodeJS.ProcessEnv): stri
   if (syscall !== undefined && path !== undefined)
     return `${path}: can't be used (${refused}). Check that it is there and that you may use it${trace}`;
   if (syscall === 'write') return `the output can't be written (${refused})${trace}`;
-  const advice = isAsked ? trace : '; run again with REHEARSAL_TRACE=1 for where';
+  const advice = isAsked ? trace : '; run again with REHEARSAL_TRACE=1 for the stack trace';
   return `this is an internal error of Rehearsal: ${said}${advice}`;
 }
 
@@ -215,7 +215,7 @@ function overview(commands: readonly Command[]): string {
     '',
     '`npx rehearsal help COMMAND` describes a command. Every command takes --json and:',
     optionLines(commonOptions).trimEnd(),
-    'Exit codes: 0 done, 1 findings, 2 could not be done. A terminal shows colors unless NO_COLOR is set.',
+    'Exit codes: 0 done, 1 findings, 2 the command could not run. A terminal shows colors unless NO_COLOR is set.',
     '',
   ].join('\n');
 }

@@ -58,7 +58,7 @@ export type ToolDefinition<Input extends z.ZodObject = z.ZodObject, Sides extend
   generic?: boolean;
   /** A successful call hands the conversation to a person and ends the rollout. */
   handsOff?: boolean;
-  /** Milliseconds until a call counts as hung. */
+  /** Milliseconds after which a call times out. */
   timeoutMs?: number;
   /** Whether a call that started and has no result may be repeated; true by default for read tools. */
   idempotent?: boolean;

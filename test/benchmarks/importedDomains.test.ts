@@ -99,7 +99,7 @@ test('a file in place of the folder is reported, and parts without a domain', as
 
 test.runIf(process.platform === 'linux')('a place where no folder can be created is reported', async () => {
   const nowhere = importEach(source, names, { out: '/proc/domains' }, async (name, list) => made(name, list));
-  await expect(nowhere).rejects.toThrow(/\/proc takes no new folders/);
+  await expect(nowhere).rejects.toThrow(/\/proc accepts no new folders/);
 });
 
 test('a folder that appears meanwhile is kept, and what was written before it is named', async () => {

@@ -336,7 +336,7 @@ describe('a list of trajectories', () => {
     const tasks = goals();
     const one = fileOf(conversations.slice(0, 1).map((each) => trajectory(each, tasks)));
     const several = await rehearsal('regrade', '--official', one, '--domain', out);
-    expect(several.err).toMatch(/does not say which domain it is of: name a folder with a domain\.yaml/);
+    expect(several.err).toMatch(/does not name its domain: name a folder with a domain\.yaml/);
     const empty = await rehearsal('regrade', '--official', fileOf([]), '--domain', bakery);
     expect(empty).toMatchObject({
       code: 2,

@@ -90,7 +90,9 @@ test('a file of another domain or another benchmark is refused before anything i
   const refused = async (domain: string, at: string) =>
     (await rehearsal('regrade', '--official', resultsFile(domain, told), '--domain', at)).err;
   expect(await refused('telecom', shed)).toMatch(/is of the domain telecom, and .*mock was imported from mock$/m);
-  expect(await refused('retail', out)).toMatch(/is of the domain retail, and .*domains holds none that was imported/);
+  expect(await refused('retail', out)).toMatch(
+    /belongs to the domain retail, and .*domains contains no domain that was imported/,
+  );
   expect(await refused('../mock', join(out, 'telecom'))).toMatch(
     /is of the domain \.\.\/mock, and .*imported from telecom/,
   );

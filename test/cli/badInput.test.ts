@@ -232,7 +232,7 @@ test('an endless loop in a tool', async () => {
   const printed = await rehearsal('run', folder, 'looks', '--agent', 'scripted', '--out', run);
   expect(printed.code).toBe(2);
   expect(printed.out).toMatch(
-    /ended: the environment failed: the tool loop did not come back within 300 ms and was stopped; .*; see .*\/tools\.ts:6/,
+    /ended: the environment failed: the tool loop did not return within 300 ms and was stopped; .*; see .*\/tools\.ts:6/,
   );
   expect(resultsOf(run)).toHaveLength(1);
   await expectKept(run);

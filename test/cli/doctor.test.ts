@@ -87,7 +87,7 @@ inFullSuite('a signing key in a repository, or that others can read, is a warnin
   };
   expect(await condition()).toMatchObject({ status: 'warning', advice: `chmod 600 ${path}` });
   mkdirSync(join(home, '.git'));
-  expect((await condition())?.found).toContain('lies in a git repository');
+  expect((await condition())?.found).toContain('is in a git repository');
 });
 
 inFullSuite('a run folder that cannot be written is a failure, and the exit code says so', async () => {

@@ -176,7 +176,7 @@ describe('variants with a model', () => {
     [
       'no JSON',
       () => 'I am sorry.',
-      /m gave no draft that can be used, after 3 tries: it holds no JSON object: "I am sorry\."/,
+      /m gave no draft that can be used, after 3 tries: it contains no JSON object: "I am sorry\."/,
     ],
     ['other keys', () => '{"tasks": []}', /after 3 tries: variants: /],
     ['tasks that do not fit', () => answer({ persona: 'brief' }), /after 3 tries: 2 more are needed.*user/],
@@ -284,7 +284,7 @@ describe('wrong input has one clear message', () => {
     [
       'an id that is taken',
       ['persona', folder, '--id', 'brief'],
-      /--id: the domain has a persona brief already \(.*brief\.persona\.yaml:1\)\. Choose another id, or leave --id out/,
+      /--id: the domain already has a persona brief \(.*brief\.persona\.yaml:1\)\. Choose another id, or leave --id out/,
     ],
     ['an id that can be none', ['persona', folder, '--id', 'A b'], /--id is at most 50 lower case letters/],
   ];

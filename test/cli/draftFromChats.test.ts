@@ -827,7 +827,7 @@ inFullSuite('a log with calls: what the customer insists on after a refusal stay
     known: { name: 'Map Room', hours: 20 },
     insist: { say: 'Please, make an exception.' },
   });
-  expect(sources[0]?.todos).toEqual([expect.stringContaining('says what a right agent does')]);
+  expect(sources[0]?.todos).toEqual([expect.stringContaining('shows what a correct agent does')]);
 });
 
 inFullSuite('a draft whose tool returns an error in plain text is not sound', async () => {

@@ -104,5 +104,5 @@ test('a step without a request, and a recording without any, are refused in word
   expect(await said('0')).toMatch(/no model was asked for step 0; it was for 2, 3, /);
   expect(await said('many')).toMatch(/no model was asked for step many/);
   rmSync(sidecarPath(recording));
-  expect(await said('2')).toMatch(/no model was asked in this rollout, or its sidecar is not beside it/);
+  expect(await said('2')).toMatch(/no model was asked in this rollout, or its sidecar is missing/);
 });

@@ -94,7 +94,7 @@ test('as data, each line has its place', async () => {
   const answer = JSON.parse((await rehearsal('explain', recording, '--json')).out);
   expect(answer).toMatchObject({ recording, reward: 0 });
   expect(answer.chain).toContainEqual({
-    text: expect.stringContaining('demanded by the task'),
+    text: expect.stringContaining('required by the task'),
     at: expect.objectContaining({ file: expect.stringContaining('lamp-variant.task.yaml'), line: expect.any(Number) }),
   });
 });

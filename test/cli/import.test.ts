@@ -38,7 +38,7 @@ test.each([
   ['an unknown benchmark', ['tau9'], /name a benchmark: tau2, tau1, bfcl, acebench, not "tau9"/],
   ['no copy', ['tau2', '--out', 'x'], /--from FOLDER, or --from PACKAGE/],
   ['no place', ['tau2', '--from', 'x/y'], /--out FOLDER/],
-  ['domains without a name', ['tau2', '--from', 'x/y', '--out', 'x', '--domains', ' ,'], /--domains names none/],
+  ['domains without a name', ['tau2', '--from', 'x/y', '--out', 'x', '--domains', ' ,'], /--domains is empty/],
 ])('import of %s', async (_, args, message) => {
   expect(await rehearsal('import', ...args)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
 });

@@ -322,7 +322,7 @@ test.each([
     ['chats', 'docs/contributing', '--domain', desk],
     /docs\/contributing: the folder has no file that ends/,
   ],
-  ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
+  ['no domain', ['spans', 'package.json'], /name the domain of the conversations: --domain FOLDER/],
   ['a folder that is not a domain', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
   ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl:1: is not a text in UTF-8/],
   ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is neither JSON nor a table/],
@@ -359,7 +359,7 @@ inFullSuite('a folder that holds a run is left as it is', async () => {
   const file = join(fresh(), 'log.jsonl');
   writeFileSync(file, jsonl(chat));
   const again = await rehearsal('import', 'chats', file, '--domain', desk, '--out', folder, '--yes');
-  expect(again).toMatchObject({ code: 2, err: expect.stringMatching(/holds a run already\. Choose another --out/) });
+  expect(again).toMatchObject({ code: 2, err: expect.stringMatching(/already contains a run\. Choose another --out/) });
   expect(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(before);
 });
 

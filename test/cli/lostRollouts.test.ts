@@ -32,11 +32,11 @@ test('a rollout that infrastructure ended is rerun by the same command, without 
   expect(first.out).toContain('1 scored of 2');
   expect(asked()).toBe(5);
   const again = await evaluate();
-  expect(again).toMatchObject({ code: 0, err: expect.stringContaining('1 of 2 rollouts finished already') });
+  expect(again).toMatchObject({ code: 0, err: expect.stringContaining('1 of 2 rollouts already finished') });
   expect(again.out).toContain('2 scored of 2');
   expect(asked()).toBe(7);
   expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '2 recordings verified\n' });
-  expect((await evaluate()).err).toContain('2 of 2 rollouts finished already');
+  expect((await evaluate()).err).toContain('2 of 2 rollouts already finished');
   expect(asked()).toBe(7);
 });
 

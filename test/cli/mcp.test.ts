@@ -29,7 +29,7 @@ async function connected(...args: readonly string[]) {
   return { client, call };
 }
 
-test('the tools of a domain are served on a scratch database that keeps what is written to it', async () => {
+test('the tools of a domain are served on a temporary database that keeps what is written to it', async () => {
   const { client, call } = await connected(desk);
   const { tools } = await client.listTools();
   const effects = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint]));
@@ -41,7 +41,7 @@ test('the tools of a domain are served on a scratch database that keeps what is 
   expect((await call('get_order', { order_id: 'W1014' })).text).toContain('"status":"cancelled"');
 });
 
-inFullSuite('another process serves its own scratch database', async () => {
+inFullSuite('another process serves its own temporary database', async () => {
   const order = { order_id: 'W1014' };
   const first = await connected(desk);
   await first.call('cancel_order', { ...order, reason: 'ordered by mistake' });

@@ -108,7 +108,7 @@ describe('from an MCP server', () => {
     const run = await rehearsal('run', folder, 'create_entities', '--out', join(scratch, 'memory-run'));
     expect(run).toMatchObject({ code: 0, out: expect.stringMatching(/create_entities[\s\S]*reward 1/) });
     const all = await rehearsal('eval', folder, '--json');
-    expect(all).toMatchObject({ code: 2, out: expect.stringContaining('is chosen by these options') });
+    expect(all).toMatchObject({ code: 2, out: expect.stringContaining('matches these options') });
 
     const accepted = await rehearsal('draft', 'accept', folder, 'create_entities', 'add_observations');
     expect(accepted).toMatchObject({
@@ -293,7 +293,7 @@ test('Ctrl+C ends a server that does not answer', async () => {
   await expect.poll(() => existsSync(begun) && readFileSync(begun, 'utf8')).toMatch(/\d/);
   const pid = Number(readFileSync(begun, 'utf8'));
   person.abort();
-  expect(await printed).toMatchObject({ code: 2, err: expect.stringContaining('cancelled: nothing was made') });
+  expect(await printed).toMatchObject({ code: 2, err: expect.stringContaining('cancelled: nothing was created') });
   expect([existsSync(folder), isAlive(pid)]).toEqual([false, false]);
 });
 

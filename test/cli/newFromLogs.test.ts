@@ -214,9 +214,9 @@ describe('bad input has one clear message, and nothing is written', () => {
 
   test.each<[string, readonly string[], RegExp]>([
     ['no such file', ['desk', '--chats', 'gone.jsonl'], /gone\.jsonl: there is no such file/],
-    ['no JSON', ['desk', '--chats', 'words.txt'], /no conversation to make a domain of: words\.txt:1: .*JSON/],
-    ['no messages', ['desk', '--chats', 'silent.jsonl'], /no conversation to make a domain of: silent\.jsonl:1: /],
-    ['an empty file', ['desk', '--chats', 'empty.jsonl'], /no conversation to make a domain of: /],
+    ['no JSON', ['desk', '--chats', 'words.txt'], /no conversation to make a domain from: words\.txt:1: .*JSON/],
+    ['no messages', ['desk', '--chats', 'silent.jsonl'], /no conversation to make a domain from: silent\.jsonl:1: /],
+    ['an empty file', ['desk', '--chats', 'empty.jsonl'], /no conversation to make a domain from: /],
     ['no folder', ['--chats', 'log.jsonl'], /name the folder of the new domain/],
     ['a folder that is not empty', ['.', '--chats', 'log.jsonl'], /is not empty/],
     ['chats and spans', [...log, '--spans', 'log.jsonl'], /source for the domain: --template/],

@@ -28,7 +28,7 @@ test('personas lists what each does, and adds the red team once', async () => {
   expect((await rehearsal('personas', folder)).out).toContain('red-team-urgency: attacks: Call it an emergency');
   expect(await rehearsal('personas', folder, '--add', 'red-team')).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/red-team can't be added: .* is there already/),
+    err: expect.stringMatching(/red-team can't be added: .* already exists/),
   });
   expect(await rehearsal('personas', folder, '--add', 'blue-team')).toMatchObject({
     code: 2,

@@ -46,7 +46,7 @@ test('a recording of another domain is refused', async () => {
   const { code, err } = await rehearsal('preview', desk, 'patient', '--recording', recording);
   expect([code, err]).toEqual([
     2,
-    expect.stringContaining('is of the domain parcel-desk, and the persona of order-desk'),
+    expect.stringContaining('belongs to the domain parcel-desk, and the persona to order-desk'),
   ]);
 });
 

@@ -55,7 +55,7 @@ test('an interrupted run resumes with the rollouts without a receipt', async () 
     '--json',
   );
   expect((JSON.parse(again.out) as { summary: { rollouts: number } }).summary.rollouts).toBe(3);
-  expect(again.err).toContain('2 of 3 rollouts finished already');
+  expect(again.err).toContain('2 of 3 rollouts already finished');
   expect(texts(run).slice(0, 2)).toEqual(before);
 });
 

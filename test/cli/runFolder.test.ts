@@ -304,7 +304,7 @@ describe('replay', () => {
     const path = join(folder, recording);
     expect(await rehearsal('replay', path)).toMatchObject({
       code: 2,
-      err: `rehearsal replay: ${path}: ${asks} ${folder}/run.json names the folder /gone/desk, which is not there. ${advice}\n`,
+      err: `rehearsal replay: ${path}: ${asks} ${folder}/run.json names the folder /gone/desk, which does not exist. ${advice}\n`,
     });
   });
 

@@ -26,7 +26,7 @@ test.each([
     options: [],
     asked: 3,
     code: 0,
-    err: '3 answers reported no tokens, so the number of tokens and the cost are too low',
+    err: '3 answers did not report tokens, so the number of tokens and the cost are too low',
   },
   {
     name: 'no usage, and a gate on it',
@@ -34,7 +34,7 @@ test.each([
     options: ['--gate', 'tokens<=10'],
     asked: 3,
     code: 1,
-    err: '3 answers reported no tokens',
+    err: '3 answers did not report tokens',
   },
 ])('an endpoint that sends $name is asked $asked times', async ({ usage, options, asked, code, err }) => {
   let requests = 0;

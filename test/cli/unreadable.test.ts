@@ -79,7 +79,7 @@ describe('a key', () => {
     home(join(file, 'home'));
     expectRefused(
       await rehearsal('run', parcels, 'reschedule-P46', '--out', fresh()),
-      /signing-key\.pem: the key that signs receipts can't be made here \(ENOTDIR: not a directory\)\. .*REHEARSAL_HOME/,
+      /signing-key\.pem: the key that signs receipts cannot be created here \(ENOTDIR: not a directory\)\. .*REHEARSAL_HOME/,
     );
   });
 
@@ -217,7 +217,10 @@ describe('an unexpected error', () => {
 
   test('is one line and exit code 2, with its place when asked for', async () => {
     const line = 'rehearsal replay: this is an internal error of Rehearsal: the pixels fell off';
-    expect(await broken({})).toEqual({ code: 2, err: `${line}; run again with REHEARSAL_TRACE=1 for where\n` });
+    expect(await broken({})).toEqual({
+      code: 2,
+      err: `${line}; run again with REHEARSAL_TRACE=1 for the stack trace\n`,
+    });
     const { code, err } = await broken({ REHEARSAL_TRACE: '1' });
     expect(code).toBe(2);
     expect(err).toMatch(new RegExp(`^${line}\nError: the pixels fell off\n\\s+at .*unreadable\\.test\\.ts`));

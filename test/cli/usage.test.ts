@@ -67,7 +67,7 @@ test('a task is named by the path of its file, seen from where a person is', asy
   const byPath = await rehearsalIn('domains', 'call', folder, 'get_order', '--task', file);
   expect(byPath).toEqual(byId);
   const { err } = await rehearsalIn('domains', 'eval', folder, '--tasks', file, '--split', 'test');
-  expect(err).toMatch(/no task of .* is chosen by these options/);
+  expect(err).toMatch(/no task of .* matches these options/);
 });
 
 const mentioned = new RegExp(`(?<!npx )(?<![\\w./@-])rehearsal (?:${commandNames.join('|')})\\b`);
@@ -104,7 +104,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['eval', parcels, '--persona', 'breif'], message: /has the persona breif\. Did you mean brief\?/ },
   { argv: ['preview', parcels, 'breif'], message: /there is no persona breif; .*\. Did you mean brief\?/ },
   { argv: ['draft', 'lst', parcels], message: /not "lst"\. Did you mean list\?/ },
-  { argv: ['train', 'resme', 'run-1'], message: /"resme" is not something that train can do\. Did you mean resume\?/ },
+  { argv: ['train', 'resme', 'run-1'], message: /"resme" is not an operation of train\. Did you mean resume\?/ },
   {
     argv: ['run', parcels, join(parcels, 'tasks/test.task.yaml')],
     message: /test\.task\.yaml has 32 tasks; name one: .*reschedule-P46/,
@@ -193,7 +193,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['shadow', parcels, parcels, '--gate', 'high'],
     message: /--gate is a share of the turns from 0 to 1, not "high"/,
   },
-  { argv: ['serve'], message: /say --stdio/ },
+  { argv: ['serve'], message: /add --stdio/ },
   {
     argv: ['train', 'dream', parcels],
     message: /say what to do: sft\|grpo\|evaluate DOMAIN, or stop\|resume\|follow\|fetch RUN/,

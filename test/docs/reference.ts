@@ -76,7 +76,7 @@ ${rows.join('\n')}
 
 ${tools.join('\n')}
 
-The tools of every domain are offered to it as an MCP server, too, on a scratch database (\`rehearsal mcp\`).
+The tools of every domain are offered to it as an MCP server, too, on a temporary database (\`rehearsal mcp\`).
 `;
 }
 
@@ -96,7 +96,7 @@ export function settingReference(): string {
 export async function commandLineReference(): Promise<string> {
   const sections = (await loadCommands()).map(({ name, help }) => `## ${name}\n\n\`\`\`\n${help.trim()}\n\`\`\``);
   const codes =
-    'In a clone, `npx rehearsal COMMAND` runs a command. `rehearsal help COMMAND` prints what is below. Every command has `--json` and `--help`. Exit codes: 0 done, 1 findings, 2 could not be done. A terminal shows colors unless `NO_COLOR` is set.';
+    'In a clone, `npx rehearsal COMMAND` runs a command. `rehearsal help COMMAND` prints what is below. Every command has `--json` and `--help`. Exit codes: 0 done, 1 findings, 2 the command could not run. A terminal shows colors unless `NO_COLOR` is set.';
   return `# Command line\n\n${codes}\n\n${sections.join('\n\n')}\n`;
 }
 

@@ -66,7 +66,7 @@ test('a model that writes no task is reported in one clear message, and creates 
   says('I am sorry.');
   await askVariants(2);
   await workbench.notification(
-    /m gave no draft that can be used, after 3 tries: it holds no JSON object: "I am sorry\."/,
+    /m gave no draft that can be used, after 3 tries: it contains no JSON object: "I am sorry\."/,
   );
   expect(model.requests.length).toBe(3);
   expect(existsSync(join(domain.folder, 'tasks', 'missing-P60-variants.task.yaml'))).toBe(false);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Tries a tool of code on a scratch database, and changes a tool that is a file in its editor. */
+/** Tries a tool of code on a temporary database, and changes a tool that is a file in its editor. */
 const domain = copyDomain('order-desk');
 const file = 'tools/weather.tool.yaml';
 const original = `# What the sky says.

@@ -424,7 +424,7 @@ const errors: readonly ChatFault[] = [
   ...unreadable('no choices', noChoices, /the answer has no choices/),
   ...unreadable('an error with status 200', within200, /upstream is away/),
   ...unreadable('an error of another form with status 200', () => ({ detail: 'upstream is away' }), /upstream is away/),
-  lasting('a wrong key', status(401, 'Incorrect API key provided'), /wants a key \(401\)/),
+  lasting('a wrong key', status(401, 'Incorrect API key provided'), /requires a key \(401\)/),
   lasting('no quota', status(429, 'no credit', { code: 'insufficient_quota' }), /has no quota left/),
   lasting('an unknown model', status(404, 'The model m does not exist'), /The model m does not exist/),
   lasting('a redirect to another host', status(307, 'moved', {}, { location: 'http://elsewhere.invalid/' }), /307/),

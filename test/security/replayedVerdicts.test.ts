@@ -186,6 +186,8 @@ test('a run whose recording was changed is reported as one that does not verify,
   writeFileSync(join(run, 'run.json'), `${changedRun}\n`);
   expect(await rehearsal('regrade', run)).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/does not verify, so it is not graded again\. [\s\S]*run\.json:1: was changed after/),
+    err: expect.stringMatching(
+      /failed verification, so it is not scored again\. [\s\S]*run\.json:1: was changed after/,
+    ),
   });
 });

@@ -194,7 +194,7 @@ test('a trainer that is killed there resumes from its last checkpoint, and repea
   const { code, err } = await first.ended;
   expect(code).toBe(2);
   expect(err).toContain(
-    `training ended without a last word; resume from its last checkpoint with: npx rehearsal train resume`,
+    `training ended unexpectedly; resume from its last checkpoint with: npx rehearsal train resume`,
   );
   await untilTrained('the end of the engine of the trainer that was killed', () => engines().length === 0);
   // Steps after the last checkpoint are measured again.

@@ -13,7 +13,7 @@ COMMANDS = {
     "evaluate": "measures success on a split",
     "gateway": "serves a model or checkpoint on loopback",
     "preview": "shows the text and the loss mask of a recording",
-    "export": "writes a checkpoint as a whole model",
+    "export": "writes a checkpoint as a complete model",
     "explain": "prints every key of the configurations, as JSON",
 }
 """The commands and their descriptions. A command is the `main` of its module in commands/."""

@@ -50,7 +50,7 @@ def test_tasks_and_a_rollout(tmp_path: Path) -> None:
         ([sys.executable, "-c", "raise SystemExit('no licence')"], "no licence"),
         (
             [sys.executable, "-c", HELLO % '{"protocol":2}'],
-            "speaks another protocol than version 1.*one version of Rehearsal",
+            "does not speak version 1 of the protocol.*the same version of Rehearsal",
         ),
         ([sys.executable, "-c", "print('hello world')"], "the engine ended with code 0"),
     ],
@@ -95,7 +95,7 @@ def test_an_engine_that_does_not_answer_gives_one_message_with_its_last_words(
     monkeypatch.setattr(engine_module, "_started", started_and_heard)
     code = "import sys; print('not licensed', file=sys.stderr, flush=True); open('said', 'w').close(); sys.stdin.read()"
     with pytest.raises(
-        EngineError, match=r"did not say hello within 0.5 s; engine_command must start(.|\n)*not licensed"
+        EngineError, match=r"did not answer hello within 0.5 s; engine_command must start(.|\n)*not licensed"
     ):
         engine([sys.executable, "-c", code], cwd=str(tmp_path))
 

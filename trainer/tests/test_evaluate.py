@@ -57,7 +57,7 @@ def test_an_evaluation_does_not_play_over_another(tmp_path: Path) -> None:
     run = tmp_path / "run"
     whole_evaluation(evaluation_config(run, greedy_trials=0))
     kept = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
-    with pytest.raises(ConfigurationError, match="already holds a run"):
+    with pytest.raises(ConfigurationError, match="already contains a run"):
         run_evaluation(evaluation_config(run, greedy_trials=0))
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == kept
 

@@ -44,7 +44,7 @@ def test_tokens_counts_all_tokens_of_the_rows_and_no_filler(tmp_path: Path, monk
 def test_two_steps_fill_the_run_folder_and_the_second_resumes_where_the_first_stopped(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run_grpo(grpo_config(run, steps=1))
-    with pytest.raises(ConfigurationError, match="already holds a run"):
+    with pytest.raises(ConfigurationError, match="already contains a run"):
         run_grpo(grpo_config(run))
     final = run_grpo(grpo_config(run, steps=2), resume=True)
     metrics = lines(run / "metrics.jsonl")

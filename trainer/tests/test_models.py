@@ -33,7 +33,7 @@ def test_an_adapter_without_its_base_says_which_is_missing_and_what_to_do(runs: 
     final = alone / "checkpoints" / "final"
     message = (
         f"{final} is an adapter for the model in {runs}/sft/checkpoints/final, which no longer exists. "
-        f"Put that folder back, or write where it lies now into base_model_name_or_path of {final}/adapter_config.json."
+        f"Put that folder back, or write its current path into base_model_name_or_path of {final}/adapter_config.json."
     )
     for load in (lambda: load_model(str(final), torch.float32), lambda: load_tokenizer(str(final))):
         with pytest.raises(ModelError, match=f"^{re.escape(message)}$"):

@@ -93,7 +93,7 @@ Asked = tuple[dict[str, Check], int]
 REFUSED = {
     "nobody/none": "'nobody/none' is neither smollm2, tiny, a folder with a model or adapter, nor a model that",
     "/no/where": "'/no/where' is neither smollm2, tiny, a folder with a model or adapter, nor a model that",
-    "ada/gated": "the Hugging Face hub does not give out 'ada/gated': ask for access on its page there, and set",
+    "ada/gated": "the Hugging Face hub denies access to 'ada/gated': request access on its page, and set",
 }
 
 
@@ -128,7 +128,7 @@ def test_a_model_that_can_t_be_had_is_one_message(asked: Asked, model: str) -> N
 def test_a_hub_that_can_t_be_reached_is_no_wrong_name(asked: Asked) -> None:
     done = asked[0]["ada/unreachable"]
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: model: the Hugging Face hub can't be asked from here (")
+    assert done.err.startswith("error: model: the Hugging Face hub is unreachable from here (")
     assert done.err.endswith("is not in its cache: check the network, or name a folder with the model\n")
 
 
@@ -137,7 +137,7 @@ def test_a_folder_without_a_model_is_told_by_what_it_lacks(tmp_path: Path) -> No
     folder.mkdir()
     config = from_values(evaluate.Config, evaluate.PROFILES, {"domain": "d", "run": "r", "model": str(folder)})
     for file, lacks in (("config.json", "config.json"), ("model.safetensors", "model.safetensors")):
-        with pytest.raises(ConfigurationError, match=f"^model: {folder} holds no model: it has no {lacks}$"):
+        with pytest.raises(ConfigurationError, match=f"^model: {folder} does not contain a model: it has no {lacks}$"):
             evaluate.needs(config)
         (folder / file).write_text("{}")
     with pytest.raises(ConfigurationError, match=r"^model: .* is not a model that can be trained: "):

@@ -25,7 +25,7 @@ exec(compile(PROGRAM, "remote_agent.py", "exec"), remote_agent.__dict__)
 
 Have = dict[str, tuple[int, str]]
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="a target over SSH is a machine with Linux or macOS")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="a target over SSH needs Linux or macOS")
 
 
 def of(path: Path) -> tuple[int, str]:

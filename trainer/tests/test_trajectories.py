@@ -80,7 +80,7 @@ def test_tools_that_came_midway_are_refused_with_the_line(tmp_path: Path) -> Non
     path = gold(tmp_path)
     brought = {"type": "userReplied", "content": "Now?", "stop": None, "tools": [{"name": "late"}]}
     path.write_text(path.read_text() + json.dumps({"event": brought}) + "\n")
-    with pytest.raises(TrainingError, match=r":\d+: tools came in the middle of it"):
+    with pytest.raises(TrainingError, match=r":\d+: tools were added during the rollout"):
         read_recording(path)
 
 
@@ -90,7 +90,7 @@ def test_tools_that_came_midway_are_refused_with_the_line(tmp_path: Path) -> Non
         ([], ":1: expected the event rolloutStarted"),
         (["not json"], ":1: expected a recorded event"),
         (["{}"], ":1: expected a recorded event"),
-        ([json.dumps({"event": {"type": "rolloutStarted"}})], ":1: rolloutStarted lacks"),
+        ([json.dumps({"event": {"type": "rolloutStarted"}})], ":1: rolloutStarted has a missing or invalid field"),
         ([json.dumps({"event": {"type": "rolloutStarted", "format": 9}})], "recording format 9"),
     ],
 )

@@ -101,7 +101,7 @@ export async function importConversations(
   const { domain, loaded } = supervisor;
   const { folder, signal, onProgress } = options;
   if (existsSync(join(folder, 'run.json')))
-    throw refusal('there', `${folder} holds a run already. Choose another --out`);
+    throw refusal('there', `${folder} already contains a run. Choose another --out`);
   const before = existsSync(folder) ? readdirSync(folder) : null;
   const masker = maskerFor(supervisor, options);
   const pause = breaks(turnMs);

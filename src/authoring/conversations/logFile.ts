@@ -43,7 +43,7 @@ export async function readLogFile(path: string, pause: () => Promise<void>): Pro
   }
 }
 
-const plain = 'is neither JSON nor a table: one JSON value a line, a list of them, or CSV with a heading is expected';
+const plain = 'is neither JSON nor a table: expected one JSON value per line, a list of them, or CSV with a heading';
 
 const firstSign = (texts: readonly string[]): string | undefined => texts.at(-1)?.trimStart()[0];
 

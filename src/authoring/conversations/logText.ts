@@ -79,7 +79,7 @@ async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
       yield piece;
     }
   } catch (error) {
-    throw new UnreadText(1, `cannot be unpacked with gzip (${messageOf(error)}). Check that the file is whole`);
+    throw new UnreadText(1, `cannot be unpacked with gzip (${messageOf(error)}). Check that the file is complete`);
   }
 }
 

@@ -83,7 +83,8 @@ export function readRows(files: readonly RowsOfFile[]): Read {
   return { conversations, problems, notes: [...notes, ...joinedFiles([...groups.values()])] };
 }
 
-const withoutId = 'a message needs the id of its conversation (conversation_id), or give {"messages": [...]} a line';
+const withoutId =
+  'a message needs the id of its conversation (conversation_id), or write one {"messages": [...]} per line';
 
 /** Leaves out rows with a time that an earlier file has as well: exports of a day often begin with the end of the last one. */
 function withoutCopies(rows: readonly FileRow[]): readonly FileRow[] {

@@ -153,7 +153,7 @@ function policyStub(name: string, tools: readonly string[]): string {
   ].join('\n');
 }
 
-const rulesText = `# What a machine can check of policy.md. Mark a rule there with {#id} behind its words, and name it here:
+const rulesText = `# What a machine can check of policy.md. Mark a rule there with {#id} after its text, and name it here:
 # rules:
 #   - rule: confirm-before-write
 #     check: confirmed

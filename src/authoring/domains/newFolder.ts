@@ -63,7 +63,7 @@ export async function writeWhole<T>(
     const folders = new Set(written.map((name) => dirname(join(folder, name))).filter((each) => each !== folder));
     for (const each of [...folders, ...(wasThere ? [] : [folder])]) removeEmpty(each);
     if (!(error instanceof Fault)) throw error;
-    throw new Fault({ ...error.failure, message: `${error.message}\nNothing was made in ${folder}` });
+    throw new Fault({ ...error.failure, message: `${error.message}\nNothing was created in ${folder}` });
   }
 }
 

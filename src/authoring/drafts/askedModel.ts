@@ -79,6 +79,6 @@ function valueIn<T>(text: string, schema: z.ZodType<T>): Read<T> {
   const fitting = parsed.findLast(({ success }) => success);
   if (fitting?.success) return { value: fitting.data };
   const last = parsed.at(-1);
-  if (!last) return { problem: `it holds no JSON object: "${redactedPart(text.replace(/\s+/g, ' '), 0, 120)}"` };
+  if (!last) return { problem: `it contains no JSON object: "${redactedPart(text.replace(/\s+/g, ' '), 0, 120)}"` };
   return { problem: last.error ? issueText(last.error, 'the object') : 'the object does not fit' };
 }

@@ -324,12 +324,10 @@ function notesOn(
   const edited = events.findIndex(({ type }) => type === 'worldEdited');
   const written = events.findIndex(({ type }) => type === 'databaseWritten');
   return [
-    ...(problem ? [`Review: the recording is not whole (line ${problem.line} ${problem.message}).`] : []),
+    ...(problem ? [`Review: the recording is incomplete (line ${problem.line} ${problem.message}).`] : []),
     ...(original
       ? []
-      : [
-          `Review: the domain has no task ${started.task.id}, so goal, persona and facts are made of the user's words.`,
-        ]),
+      : [`Review: the domain has no task ${started.task.id}, so goal, persona and facts come from the user's words.`]),
     ...(original && taskHash(original) !== started.task.hash
       ? [`Review: the task ${original.id} was changed since; its user follows the current version.`]
       : []),

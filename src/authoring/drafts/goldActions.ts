@@ -91,7 +91,7 @@ const isHandOff = ({ tool }: MadeCall, tools: readonly Tool[]) =>
   tools.some(({ name, handsOff }) => handsOff && name === tool);
 
 const nothingRight =
-  'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate';
+  'nothing in the conversation shows what a correct agent does: write the actions, or what it has to communicate';
 
 /**
  * Returns a change of mind about what only a look-up takes, such as a day: the user named another value after the first

@@ -47,7 +47,7 @@ export type Serving = {
 export function modelNamed(model: string, said: string, { cwd }: Pick<Io, 'cwd'>): string {
   const folder = resolve(cwd, model);
   if (statSync(folder, { throwIfNoEntry: false })?.isFile())
-    throw new UsageError(`${said} is a file: name the folder that it lies in`);
+    throw new UsageError(`${said} is a file: name the folder that contains it`);
   if (existsSync(folder)) return folder;
   if (!/^[\w-][\w.-]*(\/[\w.-]+)?$/.test(model))
     throw new UsageError(

@@ -13,19 +13,19 @@ import { lineText, transcriptOf } from '../terminal/transcript.ts';
 export const call: Command = defineCommand({
   name: 'call',
   takes: 2,
-  summary: 'call one tool on a scratch database and show what it changes',
+  summary: 'call one tool on a temporary database and show what it changes',
   usage: 'DOMAIN TOOL [options]',
   about: `
-Calls a tool once, on a temporary database, and prints its result and what it changed, also in the state of
-an MCP server that declares a reader. Arguments that do not fit the JSON Schema of the tool are refused, and the tool is
-not called. \`npx rehearsal tools\` lists what there is.
+Calls a tool once, on a temporary database, and prints its result and its changes, also those to the state of an MCP
+server that declares a reader. If the arguments do not match the JSON Schema of the tool, it is not called. \`npx rehearsal
+tools\` lists the tools.
 `,
   options: {
     arguments: text('JSON', 'arguments of the call (default: {})'),
-    task: text('TASK', 'begin with the state of this task, also of a draft (default: the database of the domain)'),
+    task: text('TASK', 'start with the state of this task or draft (default: the database of the domain)'),
     json,
   },
-  after: 'Exit code 0 when it returned a result, 1 when it returned an error, 2 when it could not be called.',
+  after: 'Exit code 0: the tool returned a result. 1: it returned an error. 2: it could not be called.',
   run: async (options, [folder, tool], io) => {
     const domain = withDrafts(openDomain(io, folder));
     if (tool === undefined) throw new UsageError('name a tool; "npx rehearsal tools" lists those of a domain');

@@ -14,9 +14,11 @@ import { domainFolder } from '../options/rolloutOptions.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 
 const options = {
-  static: flag('run nothing of the domain: no tools, no MCP servers'),
-  audit: flag('also play it, in workers: an agent that does nothing, the gold seat twice, every tool twice'),
-  fix: flag('make the changes that need no thought, then report what is left'),
+  static: flag('do not run code of the domain: no tools, no MCP servers'),
+  audit: flag(
+    'also run the tasks in workers, with an agent that does nothing and twice with the gold seat, and call every tool twice',
+  ),
+  fix: flag('apply the safe fixes, then report the remaining findings'),
   json,
 };
 type Options = OptionValues<typeof options>;
@@ -24,20 +26,20 @@ type Options = OptionValues<typeof options>;
 export const check: Command = defineCommand({
   name: 'check',
   takes: 1,
-  summary: 'find what is wrong with a domain before a rollout does',
+  summary: 'find the errors of a domain before you run it',
   usage: 'DOMAIN [options]',
   about: `
 Reads every file of a domain and reports findings as file:line:column. The diagnostics page
 of the documentation explains each code.
 
-Starts nothing unapproved outside of the sandbox, and reports what it skipped.
+It starts nothing outside the sandbox that you have not approved, and reports what it skipped.
 `,
   options,
-  after: 'Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, or it could not be done.',
+  after: 'Exit code 0: no errors. 1: errors; with --audit, also warnings. 2: cancelled, or the check could not run.',
   run: async (options, [domain], io) => {
     const folder = domainFolder(io, domain);
     if (options.static && options.audit)
-      throw new UsageError('--static runs nothing of the domain, and --audit runs all of it: choose one');
+      throw new UsageError('--static runs no code of the domain, and --audit runs all of it: choose one');
     const found = await look(folder, options, io);
     if (options.json) printJson(io, found);
     else printText(io, found);
@@ -133,7 +135,7 @@ function printText(io: Io, result: Found): void {
   const fixable = diagnostics.filter(({ fix }) => fix).length;
   const drafts = draftsOf(loaded.parts).length;
   const notes = [
-    ...(drafts > 0 ? [`${counted(drafts, 'draft')} that nothing counts`] : []),
+    ...(drafts > 0 ? [`${counted(drafts, 'draft')} ignored`] : []),
     ...(fixed.length > 0 ? [`${fixed.length} fixed`] : []),
     ...(fixable > 0
       ? [

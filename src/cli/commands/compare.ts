@@ -14,7 +14,7 @@ import { statusLine } from '../terminal/statusLine.ts';
 const pairsAtOnce = 10;
 
 const options = {
-  domain: text('FOLDER', 'the domain of the recordings (default: the one that their run names)'),
+  domain: text('FOLDER', 'the domain of the recordings (default: that of their run)'),
   json,
 };
 
@@ -23,14 +23,14 @@ export const compare: Command = defineCommand({
   summary: 'compare runs task by task, and test whether they differ; or two recordings step by step',
   usage: 'RUN_A RUN_B [RUN_C ...] [--json]\nA.traj.jsonl B.traj.jsonl [--domain FOLDER] [--json]',
   about: `
-Aligns runs by task, shows where rollouts of the same task and trial part, and tests whether their rewards
-differ: an exact paired permutation test over tasks, two-sided (with one trial a task it is the exact McNemar test). Where
-it shows no difference, the output says what it cannot show and how many trials or tasks would decide. Tasks that changed between the runs are left out. Every further run is compared with the first.
-A run is a folder of eval, or one of train evaluate: of that its rollouts at a temperature count, or
-the greedy ones where one of the runs has no others.
+Aligns runs by task, shows where rollouts of the same task and trial diverge, and tests whether their rewards differ: an
+exact paired permutation test over tasks, two-sided (with one trial per task, the exact McNemar test). If the test shows
+no difference, the output says which difference it cannot detect and how many trials or tasks would be enough. Tasks that
+changed between the runs are left out. Every further run is compared with the first. A run is a folder of eval or of
+train evaluate. From train evaluate, the rollouts at a temperature count, or the greedy ones if a run has no others.
 
-Of two recordings it shows where they part (of forks: the last event they share), what each did then, how the
-databases at the end differ, and the verdicts.
+For two recordings, it shows where they diverge (for forks: the last event they share), what each did next, and how the
+final databases and the verdicts differ.
 `,
   options,
   run: async (options, positionals, io) => {

@@ -16,8 +16,8 @@ export const completionCommand = (loadCommands: () => Promise<readonly Command[]
     usage: `${shells.join('|')}\ntasks DOMAIN`,
     actions: [...shells, 'tasks'],
     about: `
-Prints a script for a shell. With it, Tab completes the names of commands and options, the values of options that have
-only a few, and files. In bash it also completes the task of run and debug: \`tasks\` prints the ids of a domain's tasks.
+Prints a script for a shell. With it, Tab completes the names of commands and options, the values of options with a
+fixed list, and files. In bash it also completes the task of run and debug: \`tasks\` prints the ids of a domain's tasks.
 It completes the command rehearsal, not npx rehearsal.
 
 For bash, add this line to ~/.bashrc:

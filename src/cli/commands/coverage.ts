@@ -17,19 +17,19 @@ export const coverage: Command = defineCommand({
   usage: 'chats RECORDINGS [options]',
   actions: ['chats'],
   about: `
-Groups real conversations by what the user asked for first, and names the tasks that try the same. RECORDINGS are
-imported conversations, or the folder of the run that they are in. Nothing but words is compared: the words of the
-domain's tools, and where a request uses none of them, how alike the requests are (TF-IDF). No model is asked.
+Groups real conversations by the user's first request, and lists the tasks that test the same request. RECORDINGS are
+imported conversations, or the folder of their run. Only words are compared: those of the domain's tools or, if a request
+uses none of them, those of the other requests (TF-IDF). No model is asked.
 `,
   options: {
-    domain: text('FOLDER', 'the domain whose tasks are looked at (default: from the run beside the recordings)'),
+    domain: text('FOLDER', 'the domain whose tasks are compared (default: that of the recordings)'),
     json,
   },
-  after: 'Exit code 0: every intent is covered by a task. 1: one is not.',
+  after: 'Exit code 0: a task covers every intent. 1: an intent has no task.',
   run: async (options, [what, ...named], io) => {
     if (what !== 'chats')
       throw new UsageError(
-        `name what to cover: npx rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
+        `name the recordings: npx rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
       );
     const recordings = conversationsNamed(named, io);
     const [first = ''] = recordings;

@@ -11,9 +11,9 @@ export const dap: Command = defineCommand({
   options: {
     port: port('listen on this loopback port instead (0: a free one)'),
     standby: flag(
-      'with --port: make the domains ready whose folders are named on standard input, one a line, and end when it ends',
+      'with --port: prepare the domains whose folders arrive on standard input, one per line, and exit when the input ends',
     ),
-    domain: text('FOLDER', 'the domain that will be launched: its process starts while the rest is loaded'),
+    domain: text('FOLDER', 'the domain to launch: its process starts while the adapter loads'),
     json: flag('with --port: address and token as one line of JSON on standard output'),
   },
   run: async ({ port, standby, domain, json }, _positionals, io) => {

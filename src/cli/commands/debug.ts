@@ -28,13 +28,13 @@ import { type Completer, type Io, UsageError } from '../terminal/io.ts';
 const options = {
   script: text(
     'FILE',
-    'run the commands of a file, one a line, and end with exit code 2 when one fails; - reads them from standard input. A line that begins with # is a comment',
+    'run the commands of a file, one per line, and exit with 2 when one fails; - reads them from standard input. A line that begins with # is a comment',
   ),
   agent: text('SEAT', "as in run (default: the task's, else the domain's)", agentSeats),
-  user: text('SEAT', "as in run (default: the domain's for the basis; of a recording: the one that it had)", userSeats),
+  user: text('SEAT', "as in run (default: the domain's for the basis, or that of the recording)", userSeats),
   forkAgent: text(
     'SEAT',
-    "who takes the agent's seat in a fork (default: the same, or gold where a script or a recording ends)",
+    "who takes the agent's seat in a fork (default: the same seat, or gold after a script or a recording)",
     agentSeats,
   ),
   judge: text('SEAT', 'as in run (default: none)'),
@@ -46,9 +46,9 @@ const options = {
   timeout,
   rateLimitWait,
   out: runFolder,
-  domain: text('FOLDER', 'of a recording: the domain it was made in (default: from run.json beside it)'),
-  step: fromZero('N', 'of a recording: the step to begin at (default: 0)'),
-  json: flag('one JSON object a line: command, output, answer, stop or end'),
+  domain: text('FOLDER', 'the domain of a recording (default: from the run.json next to it)'),
+  step: fromZero('N', 'the step of a recording to start at (default: 0)'),
+  json: flag('one JSON object per line: command, output, answer, stop or end'),
 };
 type Options = OptionValues<typeof options>;
 
@@ -66,7 +66,8 @@ commands: break rule ID, step, next, back, continue, reverse, edit message TEXT,
 all of them. As in the editor it stops where a rule of the policy is violated, and at the reward.
 `,
   options,
-  after: 'Exit codes: 0 the session ended, 2 it could not begin, a command of the script failed, or Ctrl+C.',
+  after:
+    'Exit code 0: the session ended. 2: it could not start, a command of the script failed, or you pressed Ctrl+C.',
   run: async (options, positionals, io) => {
     const isOfRecording = isRecording(positionals[0] ?? '');
     refuseRunFolder(positionals[0], io);

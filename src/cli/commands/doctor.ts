@@ -27,14 +27,14 @@ const options = {
     z.string().transform(endpointIn),
   ),
   model: text('M', 'the model to ask for (default: the first that the endpoint lists)'),
-  only: oneOf('PATH', 'one path alone: agent, user, judge, grader or "tool simulator"', pathNames),
-  maxTokens: wholeNumber('N', 'tokens of one answer (default: 256)'),
-  temperature: temperature('of each answer (default: 0)'),
+  only: oneOf('PATH', 'try only this path: agent, user, judge, grader or "tool simulator"', pathNames),
+  maxTokens: wholeNumber('N', 'maximum tokens of one answer (default: 256)'),
+  temperature: temperature('sampling temperature of each answer (default: 0)'),
   set: repeated(
     'agent.NAME=VALUE',
-    'how the model is asked, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the other settings of a rollout; repeatable',
+    'a request setting for the model, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the other settings of a rollout; repeatable',
   ),
-  timeout: seconds('until a path counts as failed (default: 300)'),
+  timeout: seconds('time limit for each path (default: 300)'),
   rateLimitWait,
   json,
 };
@@ -46,12 +46,12 @@ export const doctor: Command = defineCommand({
   usage: '[--live ENDPOINT [--model M] [--only PATH]]',
   about: `
 Checks Node, workers, the sandbox, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
-With --live it also uses every path that needs a model once, on a copy of a sample domain: the agent's seat, the
-user's seat, the judge of a rule, the grader of a task and the simulator of a tool. Then it reports what the endpoint
+With --live, it also tries every path that needs a model once, on a copy of a sample domain: the agent's seat, the user's
+seat, the judge of a rule, the grader of a task and the simulator of a tool. Then it reports what the endpoint
 supports: calls, parallel calls, structured output, streaming, reasoning, token counts, parameters and rate limits.
 `,
   options,
-  after: 'Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be done.',
+  after: 'Exit code 0: no check failed. 1: a check failed. 2: cancelled, or the checks could not run.',
   run: async (options, [extra], io) => {
     if (extra !== undefined) throw new UsageError(`it checks this machine and takes no folder: leave out "${extra}"`);
     const { live: endpoint, model } = options;

@@ -35,21 +35,21 @@ export const draft: Command = defineCommand({
     'task RECORDING | from-chats RECORDINGS | variants DOMAIN TASK | persona DOMAIN | list DOMAIN | accept DOMAIN ID... [options]',
   actions: Object.keys(actions),
   about: `
-A draft is a task or a persona with \`draft: true\`. It is read and checked like every other, and can be run and debugged by
-its name, but no evaluation, split, training or coverage counts it until it is accepted.
+A draft is a task or a persona with \`draft: true\`. It is checked like any other, and you can run and debug
+it by its name, but evaluations, splits, training and coverage ignore it until you accept it.
 
-  task               a task of what happened in a recording: gold actions from the calls that counted and those that
-                     they needed, the user of the recorded task or of the user's own words
-  from-chats         a task of each real conversation: of imported recordings, or of the run's folder they are in;
-                     what the words do not tell is left to do, or to a model
-  variants           tasks like this one: the same request about other rows of the database, drawn by seed, or written
-                     by a model; what the audit finds something in is left out
-  persona            a persona that the domain does not have: drawn by seed, or written by a model
-  list               the drafts of a domain, and what the audit finds in each
-  accept             take the mark out of the drafts that the audit finds nothing in; the others stay drafts
+  task               drafts a task from a recording, with the calls that mattered and those that they needed as gold
+                     actions, and the recorded task's user, or one from the user's own words
+  from-chats         drafts a task from each imported conversation; RECORDINGS are recordings or the folder of their
+                     run. What the text does not say becomes a TODO, or a model fills it in
+  variants           drafts tasks like this one: the same request about other rows of the database, drawn by seed or
+                     written by a model. Variants with audit findings are left out
+  persona            drafts a persona that the domain does not have, drawn by seed or written by a model
+  list               lists the drafts of a domain, with the audit's findings for each
+  accept             removes the mark from drafts without audit findings; the others stay drafts
 `,
   options: draftOptions,
-  after: 'Exit code 0: done. 1: a draft needs work, and stays one. 2: could not be done.',
+  after: 'Exit code 0: done. 1: a draft needs work and stays a draft. 2: the command could not run.',
   run: (given, [name = '', ...positionals], io) => {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action) {

@@ -61,27 +61,27 @@ const options = {
   split: oneOf('NAME', 'train or test (default: both)', ['train', 'test']),
   tasks: text(
     'A,B*',
-    'only these tasks, by id or by the path of a file of tasks, from the working folder or the domain; * matches any letters',
+    'only these tasks, by id or by the path of a task file in the current folder or the domain; * matches any characters',
   ),
   persona: text('A,B', 'only tasks of these personas'),
   under: text(
     'A,B*',
-    "run them under these personas: their behaviours and attacks are laid over those of each task's own. Tasks are then named TASK@PERSONA",
+    "run them under these personas, whose behaviours and attacks are applied on top of those of the task's persona. Tasks are then named TASK@PERSONA",
   ),
   uses: text('TOOL', 'only tasks whose gold actions call this tool'),
   trials: wholeNumber('K', 'trials of each task (default: 1)'),
-  concurrency: wholeNumber('N', 'rollouts at once (default: 16)'),
-  retryUnscored: wholeNumber('N', 'run rollouts that ended without a reward again, up to N times (default: 0)'),
+  concurrency: wholeNumber('N', 'rollouts to run at the same time (default: 16)'),
+  retryUnscored: wholeNumber('N', 'rerun rollouts that ended without a reward, up to N times (default: 0)'),
   ...budgetOptions,
   gate: text(
     'LIST',
-    `exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about ${gateMetrics.join(', ')}`,
+    `exit with 1 if the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about ${gateMetrics.join(', ')}`,
   ),
   ...rolloutOptions('`agent:` of domain.yaml; --task-agents uses those of tasks'),
-  taskAgents: flag('a task that names an `agent:` is played by that seat, as run does'),
+  taskAgents: flag('use the `agent:` that a task names, as run does'),
   json,
   stream: flag(
-    'with --json: before the result, a JSON line as each rollout begins, continues and ends, and with the tokens and the cost of each answer of a model',
+    'with --json: before the result, print a JSON line when a rollout starts, continues and ends, and the tokens and cost of each model answer',
   ),
 };
 type Options = OptionValues<typeof options>;
@@ -92,14 +92,14 @@ export const evaluate: Command = defineCommand({
   summary: 'run many tasks, several trials each, and report success',
   usage: 'DOMAIN [options]',
   about: `
-Runs k trials of every task and reports the metrics of the run. With --out of an interrupted run it runs what is
-left, and what infrastructure ended: no scored rollout is repeated.
+Runs k trials of every task and reports the metrics of the run. With --out of an interrupted run, it runs the rollouts that
+are left and those that an infrastructure failure ended. It does not repeat scored rollouts.
 `,
   options,
   after: `
-Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or could not be done: also where
-infrastructure failed, such as a model that cannot be reached, so that some rollout has no reward, and where a task or its
-persona has errors. The other tasks are run.
+Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or incomplete:
+infrastructure failed, for example because a model is unreachable, and a rollout has no reward, or a task or its persona
+has errors. The other tasks still run.
 `,
   run: async (options, [folder], io) => {
     const domain = openDomain(io, folder);
@@ -189,7 +189,7 @@ async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain)
   const finished = finalRollouts(plan.folder);
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
-  if (left < all.length) io.err(`${all.length - left} of ${counted(all.length, 'rollout')} finished already\n`);
+  if (left < all.length) io.err(`${all.length - left} of ${counted(all.length, 'rollout')} already finished\n`);
   const { train, evaluate: evaluated } = simulatorsOf(domain.file, plan);
   if (plan.user.type === 'openai' && train === evaluated)
     io.err(
@@ -269,7 +269,9 @@ function conclude(
     io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));
   }
   if (uncounted() > 0 && !isUncountable())
-    io.err(`${counted(uncounted(), 'answer')} reported no tokens, so the number of tokens and the cost are too low\n`);
+    io.err(
+      `${counted(uncounted(), 'answer')} did not report tokens, so the number of tokens and the cost are too low\n`,
+    );
   // Where it stopped the run, the last line says so.
   if (stopped === null && isUncountable()) io.err(`${spentText(plan.meter)}\n`);
   const lost = [...record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'), ...crashed];
@@ -328,7 +330,7 @@ function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): LoadedD
       (personas === undefined || personas.includes(task.persona)) &&
       (tool === undefined || task.actions.some((action) => action.tool === tool)),
   );
-  if (tasks.length === 0) throw new UsageError(`no task of ${domain.folder} is chosen by these options`);
+  if (tasks.length === 0) throw new UsageError(`no task of ${domain.folder} matches these options`);
   const under = given.under?.split(',');
   return under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under));
 }

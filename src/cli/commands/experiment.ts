@@ -18,27 +18,27 @@ export const experiment: Command = defineCommand({
   usage: 'FILE [options]',
   about: `
 Runs every arm of an experiment (*.experiment.yaml) once for each of its seeds: SFT, GRPO, both or neither, and then an
-evaluation on the test tasks. A stage that arms have in common is run once. Prints rewards with intervals, and for
-each pair under compare: how far the second is above the first, paired by task.
+evaluation on the test tasks. A stage that several arms share runs once. It prints rewards with intervals and, for each
+pair under compare, how far the second is above the first, paired by task.
 
-Run the same command again to resume: what is finished stays, what is not continues from its last checkpoint.
-The folder gets result.json and result.txt, and the configuration of each stage. A stage is a run of train:
-without --out it lies in .rehearsal/training, beside the others of the dashboard.
+Run the same command again to resume: finished stages are kept, and an unfinished one continues from its last checkpoint.
+The folder gets result.json and result.txt, and the configuration of each stage. A stage is a run of train. Without
+--out, it is in .rehearsal/training, with the other runs of the dashboard.
 `,
   options: {
     out: text(
       'FOLDER',
-      'where all of it lies (default: .rehearsal/experiments/<name of the file>, with its runs in .rehearsal/training)',
+      'the folder for everything (default: .rehearsal/experiments/<name of the file>, with its runs in .rehearsal/training)',
     ),
-    plan: flag('say which stages there are and how far each has come; nothing starts'),
+    plan: flag('show the stages and the progress of each; nothing starts'),
     target: text('TARGET', 'where to train, as in train; a resumed experiment keeps it'),
     python: text(
       'PATH',
-      'an existing Python to use as it is (see `npx rehearsal help train`): of the target that is named with it, or else of this machine',
+      'an existing Python to use as it is (see `npx rehearsal help train`): on the target that --target names, or else on this machine',
     ),
     json,
   },
-  after: 'Exit code 0: done. 2: ended before the last stage, or could not be done.',
+  after: 'Exit code 0: done. 2: ended before the last stage, or could not start.',
   run: async (options, [file], io) => {
     if (file === undefined) throw new UsageError('say which experiment: npx rehearsal experiment FILE');
     const { experiment: asked, placed } = readExperiment(file, io.cwd);

@@ -17,20 +17,20 @@ import { failedTasksOf } from '../report/failures.ts';
 import { goldLines } from '../report/goldLines.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
-const options = { domain: text('FOLDER', 'the domain it was recorded in (default: from run.json)'), json };
+const options = { domain: text('FOLDER', 'the domain that it was recorded in (default: from run.json)'), json };
 type Options = OptionValues<typeof options>;
 
 export const explain: Command = defineCommand({
   name: 'explain',
   takes: 1,
   summary:
-    'explain the reward of a rollout, or of each failed task of a run: verdicts, evidence, the words of the policy',
+    'explain the reward of a rollout, or of each failed task of a run: verdicts, evidence, the text of the policy',
   usage: 'RUN_FOLDER|RECORDING [--domain FOLDER]',
   about: `
-The chain of evidence behind a reward, as /why shows it in the debugger: the verdict of every verifier, the rules that
-were violated in the words of the policy, the steps that show it, what the database lacks against the gold actions, and
-the lines of the domain's files that demand it. For a run, it explains the first failed trial of each failed task. It
-asks no model. It executes the gold actions in a worker.
+Prints the evidence behind a reward, as /why does in the debugger: the verdict of every verifier, the text of each
+violated rule, the relevant steps, how the database differs from the result of the gold actions, and the lines of the
+domain's files that require it. For a run, it explains the first failed trial of each failed task. It asks no model. It
+executes the gold actions in a worker.
 `,
   options,
   run: (options, [named = ''], io) => {

@@ -10,11 +10,11 @@ import { UsageError } from '../terminal/io.ts';
 export const exportModel: Command = defineCommand({
   name: 'export-model',
   takes: 1,
-  summary: 'write a checkpoint as a whole model, any adapter merged in',
+  summary: 'write a checkpoint as a complete model, with its adapter merged in',
   usage: 'CHECKPOINT --out FOLDER [options]',
   about: `
-Writes weights in safetensors and the tokenizer, as other tools load them. A checkpoint of LoRA is an adapter that names
-its base; what is written here needs no base.
+Writes the weights as safetensors, and the tokenizer, in the layout that other tools load. A LoRA checkpoint is an adapter
+that needs its base model; the exported model does not.
 `,
   options: {
     out: text('FOLDER', 'a new or an empty folder'),

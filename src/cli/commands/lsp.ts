@@ -13,7 +13,7 @@ and more for the files of a domain. It runs nothing of a domain.
 `,
   options: {
     stdio: flag('accepted, because many clients pass it'),
-    json: flag('errors at the start as JSON'),
+    json: flag('print startup errors as JSON'),
   },
   run: async () => {
     const { serveLsp } = await import('../lsp/server.ts');

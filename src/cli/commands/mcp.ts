@@ -6,17 +6,17 @@ import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
 export const mcp: Command = defineCommand({
   name: 'mcp',
   takes: 1,
-  summary: "serve a domain's tools over MCP, on a scratch database",
+  summary: "serve a domain's tools over MCP, on a temporary database",
   usage: 'DOMAIN [--task TASK]',
   about: `
 Serves the agent's tools of a domain to any MCP client, over standard input and output, until the input ends. They work
-on their own database, which is discarded afterwards: nothing is recorded, and the domain stays as it is. Tools that end
+on their own database, which is discarded afterwards: nothing is recorded, and the domain does not change. Tools that end
 a rollout (to hand over to a person) are left out. A cancelled call of an MCP server, a Python environment or a simulated
 tool ends at once. A TypeScript tool runs to its end, or to its time limit.
 `,
   options: {
-    task: text('TASK', 'the task whose start the database has, and whose faults the tools have'),
-    json: flag('what could not be done as JSON too'),
+    task: text('TASK', 'start from the state of this task, with its faults'),
+    json: flag('print errors as JSON'),
   },
   run: async ({ task: named }, [folder], io) => {
     const domain = openDomain(io, folder);

@@ -28,8 +28,8 @@ Creates a domain in an empty folder, or in one that does not exist. It never ove
 and rules to fill in, and a draft task for each tool that changes something. Then they run the drafts and report what is
 left to do. They ask before they start the server, and again before they run drafts whose calls may change something.
 --chats and --spans read recorded conversations. The policy is the system message that most conversations have. The
-tools are simulated: those that the log defines, otherwise those that were called. As in import, personal data is masked
-in part, after a question. They report what to fill in and the next steps.
+tools are simulated: those that the log defines, otherwise those that were called. As in import, the command asks first,
+and then masks part of the personal data. It reports what to fill in and the next steps.
 
 Templates: ${templateNames().join(', ')}. Samples: ${sampleNames().join(', ')}.
 `;

@@ -12,8 +12,8 @@ export const personas: Command = defineCommand({
   summary: 'list the simulated users of a domain, or add a pack of them',
   usage: 'DOMAIN [options]',
   about: `
-Lists the personas of a domain with what they do. With --add it copies a pack of personas that ships with Rehearsal
-into the domain, as a file to be edited. The pack "red-team" holds people who try to get what they must not have; run
+Lists the personas of a domain and their behaviour. With --add, it copies a pack of personas that comes with Rehearsal
+into the domain, as a file that you can edit. The personas of the pack "red-team" try to get what the policy forbids. Run
 tasks under them with: npx rehearsal eval DOMAIN --under 'red-team-*'
 `,
   options: { add: text('NAME', 'the pack to copy: red-team'), json },

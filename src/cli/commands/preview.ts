@@ -22,16 +22,16 @@ export const preview: Command = defineCommand({
     task: text('TASK', 'the task (default: the first one with this persona, else the first one)'),
     recording: text(
       'FILE',
-      'the agent says what it said in this recording (default, and where it says nothing: the gold seat plays it)',
+      "takes the agent's messages from this recording (default, and where it has none: from the gold seat)",
     ),
     user: text('SEAT', 'agenda or openai:MODEL[@BASE_URL] (default: agenda)'),
-    ownUser: flag("the user's seat that domain.yaml names"),
-    messages: wholeNumber('N', 'how many messages of the user (default: 3)'),
+    ownUser: flag("use the user's seat from domain.yaml"),
+    messages: wholeNumber('N', 'number of user messages (default: 3)'),
     seed,
     rateLimitWait,
     json,
   },
-  after: 'Exit code 0 when it was played, 2 when it could not be.',
+  after: 'Exit code 0: played. 2: could not be played.',
   run: async (options, [folder, wanted], io) => {
     const domain = openDomain(io, folder);
     const { personas } = domain.domain;
@@ -87,7 +87,7 @@ function repliesIn(file: string, name: string) {
   const [first] = events;
   if (first?.type === 'rolloutStarted' && first.domain.name !== name)
     throw new UsageError(
-      `${file} is of the domain ${first.domain.name}, and the persona of ${name}: name a recording of it`,
+      `${file} belongs to the domain ${first.domain.name}, and the persona to ${name}: name a recording of ${name}`,
     );
   const replies = agentRepliesIn(events);
   return replies.length === 0 ? null : replies;

@@ -25,25 +25,25 @@ const options = {
   ),
   domain: text('FOLDER', 'the domain (default: the one that run.json names)'),
   key: trustedKey,
-  out: text('FOLDER', 'where the new run goes (default: RUN_FOLDER-regraded-1, -2, ...)'),
+  out: text('FOLDER', 'the folder of the new run (default: RUN_FOLDER-regraded-1, -2, ...)'),
   json,
 };
 
 export const regrade: Command = defineCommand({
   name: 'regrade',
   takes: 1,
-  summary: 'verify an old run with the present rules, verifiers and tasks',
+  summary: 'score an old run again with the current rules, verifiers and tasks',
   usage: 'RUN_FOLDER [options]\n--official RESULTS --domain FOLDER [options]',
   about: `
-Computes the verdicts of a run again with the current rules, verifiers and tasks of its domain. Nothing is said or
-called again. The results are a new run, which report, compare and verify accept; the old run stays unchanged.
-A rollout that does not verify is refused, and so is a run whose run.json or ledger does not.
+Computes the verdicts of a run again with the current rules, verifiers and tasks of its domain. It repeats no message and
+no call. The results are a new run, which report, compare and verify accept; the old run stays unchanged. A rollout that
+fails verification is refused, and so is a run whose run.json or ledger fails it.
 
-With --official the results file of another tool (tau2's results.json, or its folder; the list that tau-bench's run.py
-writes) is scored with this engine: every call is made again, and the reward is compared with the one in the file.
+With --official, this engine scores the results file of another tool (tau2's results.json or its folder, or the list that
+tau-bench's run.py writes). It makes every call again and compares the reward with the one in the file.
 `,
   options,
-  after: 'Exit code 0: done. 1: a rollout could not be graded again, or is rewarded otherwise than its file says.',
+  after: "Exit code 0: done. 1: a rollout could not be scored again, or its reward differs from its file's.",
   run: async (options, [run], io) => {
     if (options.official !== undefined) {
       refuseStray(options, ['official', 'domain', 'out'], 'the results of another tool');
@@ -98,11 +98,13 @@ async function regradeResults(
 function domainOf(path: string, { benchmark, domain: named }: OfficialResults, whole: string): LoadedDomain {
   const isOne = existsSync(join(whole, 'domain.yaml'));
   if (!isOne && named === null)
-    throw new UsageError(`${path} does not say which domain it is of: name a folder with a domain.yaml, not ${whole}`);
+    throw new UsageError(`${path} does not name its domain: name a folder with a domain.yaml, not ${whole}`);
   const folder = isOne ? whole : join(whole, basename(named ?? ''));
-  if (named === knowledge) throw new UsageError(`${path} is of the domain ${knowledge}, which ${notKnowledge}`);
+  if (named === knowledge) throw new UsageError(`${path} belongs to the domain ${knowledge}, which ${notKnowledge}`);
   if (!existsSync(join(folder, 'domain.yaml')))
-    throw new UsageError(`${path} is of the domain ${named}, and ${whole} holds none that was imported from it`);
+    throw new UsageError(
+      `${path} belongs to the domain ${named}, and ${whole} contains no domain that was imported from it`,
+    );
   const domain = openDomainAt(folder);
   const source = Object.values(domain.file.environments).find(({ adapter }) => adapter !== undefined);
   if (source?.adapter !== benchmark)
@@ -111,7 +113,7 @@ function domainOf(path: string, { benchmark, domain: named }: OfficialResults, w
     );
   const own = source.settings['domain'];
   if (named !== null && own !== named)
-    throw new UsageError(`${path} is of the domain ${named}, and ${folder} was imported from ${own}`);
+    throw new UsageError(`${path} belongs to the domain ${named}, but ${folder} was imported from ${own}`);
   return domain;
 }
 

@@ -27,18 +27,18 @@ import { spoken } from '../terminal/transcript.ts';
 export const replayCommand: Command = defineCommand({
   name: 'replay',
   takes: 1,
-  summary: 'fold a recording again and compare every state, verdict and reward',
+  summary: 'replay a recording and compare every state, verdict and reward',
   usage: 'RECORDING [--domain FOLDER] [--static] [--quiet | --request STEP]',
   about: `
 Shows the conversation from the recorded answers, and compares the state after every step, every verdict and the reward
 with recomputed ones. No model is asked. The domain's code runs for its gold actions and its own verifiers. A domain
-that starts MCP servers or environments must be named with --domain. Exit code 1 when something differs.
+that starts MCP servers or environments must be named with --domain. Exit code 1 if something differs.
 `,
   options: {
-    domain: text('FOLDER', 'the domain it was recorded in (default: from run.json beside the recording)'),
-    static: flag('run nothing of the domain: compare the states only'),
-    quiet: flag('only the result'),
-    request: text('STEP', 'only the exact request that a model was sent for a step (7, or 7.2 where it took several)'),
+    domain: text('FOLDER', 'the domain that it was recorded in (default: from the run.json next to it)'),
+    static: flag('do not run code of the domain: compare only the states'),
+    quiet: flag('print only the result'),
+    request: text('STEP', 'print only the exact request to a model for a step (7, or 7.2 if the step made several)'),
     json,
   },
   run: async (options, [named], io) => {
@@ -88,7 +88,7 @@ function showRequest(io: Io, recording: string, name: string): ExitCode {
 function throwIfProgramsRun(recording: string, { file, folder }: LoadedDomain): void {
   if (!hasSources(file)) return;
   throw new UsageError(
-    `${recording} is of the domain in ${folder}, which starts MCP servers or environments to describe its tools. Add --domain ${shellWord(folder)} to start them, or --static to compare the states only`,
+    `${recording} belongs to the domain in ${folder}, which starts MCP servers or environments to describe its tools. Add --domain ${shellWord(folder)} to start them, or --static to compare the states only`,
   );
 }
 

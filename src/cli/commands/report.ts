@@ -21,13 +21,13 @@ import { shellWord } from '../terminal/shellWord.ts';
 const options = {
   html: text(
     'FILE',
-    'one page without anything outside of it: each failed task with its reason in words, its conversation and the failing step, then plots and the tables behind them',
+    'a self-contained page: each failed task with its reason, its conversation and the failing step, then plots and the tables behind them',
   ),
   junit: text('FILE', 'JUnit XML: a test case for each rollout; imported conversations are skipped'),
   paper: flag("the table of MUA-RL, with a column for a model's runs of imported benchmarks"),
   json: flag('the metrics and the measures of every rollout; with --paper the table'),
   stream: flag(
-    'with --json: before them, a JSON line with what was said in each rollout, and one with how it came out',
+    'with --json: before the metrics, print a JSON line with the conversation of each rollout, and one with its result',
   ),
 };
 
@@ -35,7 +35,7 @@ export const report: Command = defineCommand({
   name: 'report',
   summary: 'show the metrics of a run, also as a page or for a CI system',
   usage: 'RUN_FOLDER [options]\n--paper RUN_FOLDER [RUN_FOLDER ...]',
-  about: 'Measures the finished rollouts of a run again from their recordings and prints what it found.',
+  about: 'Computes the metrics of a run again from the recordings of its finished rollouts, and prints them.',
   options,
   run: async (options, positionals, io) => {
     const { html, junit } = options;

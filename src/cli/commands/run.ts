@@ -49,8 +49,7 @@ Runs one rollout of a task, from a fresh database to a reward. TASK is the id of
 one task.
 `,
   options,
-  after:
-    'Exit code 0 when the rollout was scored, 1 when its reward is not 1 and --gate is given, 2 when it could not be run.',
+  after: 'Exit code 0: the rollout was scored. 1: its reward is not 1, with --gate. 2: it could not run.',
   run: async (options, [folder, task], io) => {
     const domain = withDrafts(openDomain(io, folder));
     return withCheckpoint(options.agent, domain.file.dialect, io, (own) => rehearse(domain, task, options, own));

@@ -11,11 +11,11 @@ export const serve: Command = defineCommand({
   about:
     'Speaks the training protocol, version 1, in JSON lines until its input ends. The documentation describes the protocol.',
   options: {
-    stdio: flag('over standard input and output: the only way there is'),
-    json: flag('what could not be done as JSON too; what it speaks is JSON in any case'),
+    stdio: flag('use standard input and output, the only transport'),
+    json: flag('print startup errors as JSON; the protocol itself is always JSON'),
   },
   run: async ({ stdio }, _positionals, io) => {
-    if (!stdio) throw new UsageError('say --stdio: it is the only way to be reached');
+    if (!stdio) throw new UsageError('add --stdio, the only transport');
     const channel = openTrainingChannel(io.cwd, (message) => io.out(`${JSON.stringify(message)}\n`));
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     io.signal.addEventListener('abort', () => lines.close(), { once: true });

@@ -11,9 +11,9 @@ export const serveModelCommand: Command = defineCommand({
   summary: 'serve a model or a checkpoint as an OpenAI-compatible endpoint on this machine',
   usage: 'MODEL [options]',
   about: `
-Serves a model on loopback until Ctrl+C: an OpenAI-compatible endpoint with its own token, which any client can
-use that sends tools. MODEL is smollm2, tiny, a checkpoint's folder (<run>/checkpoints/<name>), or a hub id. To play or
-debug with a checkpoint no server is needed: give "--agent checkpoint:FOLDER" to run and eval, or write it as "agent" of
+Serves a model on loopback until Ctrl+C: an OpenAI-compatible endpoint with its own token, for any client
+that sends tools. MODEL is smollm2, tiny, a checkpoint's folder (<run>/checkpoints/<name>), or a hub id. To run or debug
+with a checkpoint, you do not need this server: pass "--agent checkpoint:FOLDER" to run or eval, or set it as "agent" in
 a debug configuration.
 `,
   options: {

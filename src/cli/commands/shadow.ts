@@ -49,15 +49,15 @@ const kindNames: Readonly<Record<ShadowKind, string>> = {
 
 const options = {
   agent: text('SEAT', "gold, openai:MODEL[@BASE_URL], or agent:FILE, a custom agent (default: the domain's)"),
-  reads: flag('in recordings, execute reads that the agent calls first, on the recorded state'),
+  reads: flag('in recordings, execute the reads that the agent calls first, on the recorded state'),
   gate: number(
     'SHARE',
-    'exit with 1 when the agent agrees in a smaller share of the turns, from 0 to 1',
+    'exit with 1 if the agent agrees in less than this share of the turns, from 0 to 1',
     'a share of the turns from 0 to 1',
     (given) => given >= 0 && given <= 1,
   ),
-  format: text('NAME', 'the format of the chats (default: by their shape)'),
-  concurrency: wholeNumber('N', 'turns at once (default: 8)'),
+  format: text('NAME', 'the format of the chats (default: detected from their content)'),
+  concurrency: wholeNumber('N', 'turns to run at the same time (default: 8)'),
   ...settingOptions,
   timeout,
   rateLimitWait,
@@ -67,11 +67,11 @@ type Options = OptionValues<typeof options>;
 
 export const shadowCommand: Command = defineCommand({
   name: 'shadow',
-  summary: 'put an agent against recorded traffic, and compare what it would do with what was done',
+  summary: 'compare what an agent would do with what happened in recorded conversations',
   usage: 'DOMAIN TRAFFIC... --agent SEAT [options]',
   about: `
-At each turn of the agent in recorded conversations, the seat is given the conversation up to there and proposes what it
-would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file or folder of
+At each agent turn of recorded conversations, the seat gets the conversation so far and proposes what it would do. Its
+proposals are not executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file or folder of
 chats (in any format that \`npx rehearsal import chats\` reads).
 `,
   options,
@@ -140,7 +140,7 @@ async function readTraffic(
 ): Promise<readonly (Traffic | string)[]> {
   const logs = files.filter((file) => !isRecording(file));
   if (logs.length === 0 && given.format !== undefined)
-    throw new UsageError('--format is that of files of chats, and only recordings are named');
+    throw new UsageError('--format applies to files of chats, but only recordings are named');
   const recordings = files.filter(isRecording).map((file) => trafficOfRecording(file, stage));
   if (logs.length === 0) return recordings;
   const read = await readLogs('chats', { files: logs, folders: [] }, given, io);
@@ -214,7 +214,7 @@ function shadowText(domain: LoadedDomain, agent: SeatSpec, { agreement, rollouts
         ]
       : []),
     `${diverging.length} of ${rollouts.length} conversations diverge`,
-    `writes: ${writes.alike} of ${writes.made} that were made are proposed alike, ${writes.others} proposed ones were not made`,
+    `writes: ${writes.alike} of ${writes.made} recorded ones are proposed with the same arguments, ${writes.others} proposed ones were not made`,
     `texts: ${sameWords} of ${kinds.bothSpeak} have the same words`,
     `agreement: ${share === null ? 'none' : `${percent(share)} (${agreeing} of ${turns - kinds.unanswered} answered turns: same tool and arguments, or both speak)`}`,
   ];

@@ -21,13 +21,13 @@ export const synth: Command = defineCommand({
   actions: Object.keys(actions),
   about: `
 Makes cold-start data: rollouts of the training tasks of the domains, successes and near-misses (one declared check
-failed, or one rule broken), balanced by domain, difficulty, persona and task, none the same as another up to names and
-numbers. With --out of an interrupted synthesis it resumes: no finished rollout is repeated. The folder gets the
+failed, or one rule broken), balanced by domain, difficulty, persona and task, and without duplicates that differ only in
+names and numbers. With --out of an interrupted synthesis, it resumes without repeating rollouts. The folder gets the
 recordings, selection.jsonl with each rollout and why it was chosen or left out, and balance.txt.
 
-  grade              a model grades each chosen rollout by the rules of its policy; what it would not keep is left out
+  grade              a model grades each chosen rollout by the rules of its policy; those that it rejects are left out
   export             the accepted rollouts as chat JSONL, with tools and a weight for each message of the agent
-  preview            the exact text that a model is trained on, as the trainer renders it, and which tokens train
+  preview            the exact training text, as the trainer renders it, and the tokens that the loss counts
 `,
   options: synthOptions,
   after: `

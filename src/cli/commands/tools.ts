@@ -16,11 +16,11 @@ export const tools: Command = defineCommand({
   summary: 'list the tools of a domain, with their effects and arguments',
   usage: 'DOMAIN [options]',
   about: `
-Runs the domain's code in a worker, starts its servers and environments, and lists the tools that they describe, and
-those that a model simulates. A domain with errors in other files is good enough for it.
+Runs the domain's code in a worker, starts its servers and environments, and lists their tools and the simulated tools.
+Errors in other files of the domain do not matter.
 `,
   options: {
-    local: flag('start no server and no environment: only tools whose code is in the domain'),
+    local: flag('do not start servers and environments: list only tools whose code is in the domain'),
     json: flag('machine-readable output, with the JSON Schema of the arguments'),
   },
   run: async ({ local, json }, [named], io) => {

@@ -18,17 +18,17 @@ export const train: Command = defineCommand({
 Trains on this machine, or on a target. The page "Training targets" of the documentation lists the requirements of each
 target. SFT learns from successful recordings; without --recordings the gold seat plays the training tasks first. GRPO
 plays groups of rollouts with the model and learns from their rewards. Evaluate measures a checkpoint on the test tasks,
-at temperature 1 and greedy, and writes result.json.
-GRPO can learn from several domains at once, and is evaluated on their test tasks while it trains.
+at temperature 1 and greedy, and writes result.json. GRPO can learn from several domains at once, and is evaluated on
+their test tasks while it trains.
 
 RUN is a run's folder, or its name in .rehearsal/training. Stop ends it after its current optimizer step, with a
-checkpoint. Resume continues from the last checkpoint, where the run was started, with the
-hyper-parameters that --set changes. Follow brings what it wrote elsewhere
-into its folder here until it is over. Fetch brings a checkpoint here.
+checkpoint. Resume continues from the last checkpoint, on the target where the run started; --set changes
+hyper-parameters. Follow copies the output of a remote run into its folder here until the run ends. Fetch copies a
+checkpoint here.
 `,
   options: trainingOptions,
   after: `
-Exit code 0: done, or stopped with a checkpoint. 2: could not be done, or the run failed.
+Exit code 0: done, or stopped with a checkpoint. 2: the run could not start, or it failed.
 `,
   run: async (options, positionals, io) => {
     const [first = '', run] = positionals;
@@ -36,7 +36,7 @@ Exit code 0: done, or stopped with a checkpoint. 2: could not be done, or the ru
     if (operation) return runOperation(operation, options, run, io);
     const meant = nearest(first, [...trainingKinds, ...operations]);
     if (meant !== undefined && meant !== first && !existsSync(resolve(io.cwd, first)))
-      throw new UsageError(`"${first}" is not something that train can do. Did you mean ${meant}?`);
+      throw new UsageError(`"${first}" is not an operation of train. Did you mean ${meant}?`);
     if (options.explain) return explainKeys(options, positionals, io);
     return runTraining(options, positionals, io);
   },

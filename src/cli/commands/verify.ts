@@ -17,17 +17,17 @@ import { UsageError } from '../terminal/io.ts';
 export const verify: Command = defineCommand({
   name: 'verify',
   takes: 1,
-  summary: 'check that a run or a recording is as it was written',
+  summary: 'check that a run or a recording is unchanged',
   usage: 'RUN_FOLDER|RECORDING [--key PUBLIC_KEY]',
   about: `
-Checks run.json, every chain, every sidecar, every receipt and its signature. Also checks that every
-rollout that run.json promises is there, and lists links and files that are not of the run. A single recording
+Checks run.json, every chain, every sidecar, every receipt and its signature. It also checks that every
+rollout listed in run.json exists, and lists links and files that do not belong to the run. A single recording
 is checked against its receipt in the ledger.jsonl next to it; without one, only its own chains are checked.
-Exit code 1 when anything was changed or is missing.
+Exit code 1 if anything was changed or is missing.
 `,
   options: {
     key: trustedKey,
-    run: text('ID', 'the run that it should be: the "id" in run.json, noted when the run was made'),
+    run: text('ID', 'the expected "id" in run.json, as you noted it when the run was made'),
     json,
   },
   run: async (options, [named], io) => {

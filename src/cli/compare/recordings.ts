@@ -129,7 +129,7 @@ function opened(path: string): Opened {
   const started = read.lines[0]?.event;
   const [{ line, message } = noStart] = read.problems;
   if (started?.type !== 'rolloutStarted')
-    throw new UsageError(`${path}:${line}: ${message}. Nothing of it can be compared`);
+    throw new UsageError(`${path}:${line}: ${message}. The recording cannot be compared`);
   return { ...read, started };
 }
 

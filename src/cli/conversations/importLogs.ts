@@ -34,24 +34,24 @@ function formatsHelp(source: Source): string {
 }
 
 /** Describes what `rehearsal import` does with conversations, for its help. */
-export const conversationsHelp = `Makes a recording of each real conversation, in its own run: read it in the editor, step through it, put an agent
-against it (shadow), draft a task from it. The shape of a file decides its format, and the output names it; --format
-overrides it. JSON, JSON lines and CSV are read, also packed with gzip; of a folder, the files with such an ending in it and
-in its folders. A log says nothing of the database: it stays that of the domain, and nothing is verified. What can't be
-read is named with its line.
+export const conversationsHelp = `Makes a recording from each real conversation, in a new run. You can read it in the editor, step through it, compare an
+agent with it (shadow), and draft a task from it. The content of a file determines its format, and the output names it;
+--format overrides it. JSON, JSON lines and CSV can be read, also compressed with gzip. In a folder and its subfolders, all
+files with such an ending are read. A log does not contain the database: the recording shows the domain's, and nothing is
+verified. What cannot be read is reported with its line.
 
 ${formatsHelp('chats')}
 ${formatsHelp('spans')}
 
 Personal data is masked in part: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates
-of birth, and ids of the real system. Many names in free text stay without --recogniser, so it asks before it writes.
-Values of the domain's own database stay.
+of birth, and ids of the real system. Without --recogniser, many names in free text are not found, so the command
+asks before it writes. Values of the domain's own database are not masked.
 `;
 
 /** The options of `rehearsal import` that are for conversations. */
 export const conversationsOptions = {
-  domain: text('FOLDER', 'the domain that the conversations are of'),
-  format: text('NAME', 'the format of the files (default: by their shape)'),
+  domain: text('FOLDER', 'the domain of the conversations'),
+  format: text('NAME', 'the format of the files (default: detected from their content)'),
   ...maskingOptions,
   maskDatabase: flag('the database is a copy of the real one: mask its values, too'),
 };
@@ -65,7 +65,7 @@ export async function importLogs(from: Source, options: Options, named: readonly
   if (named.length === 0) throw new UsageError(`name the files: npx rehearsal import ${from} FILE... --domain FOLDER`);
   const recogniser = recogniserOf(options, io);
   const logs = namedLogs(named, io);
-  if (options.domain === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
+  if (options.domain === undefined) throw new UsageError('name the domain of the conversations: --domain FOLDER');
   const domain = openDomain(io, options.domain);
   const masksDatabase = options.maskDatabase === true;
   if (options.keepPersonalData && masksDatabase)
@@ -101,7 +101,7 @@ export async function importLogs(from: Source, options: Options, named: readonly
 }
 
 const unmasked =
-  'WARNING: personal data was NOT masked. The recordings hold it as it was said: do not commit, share or train on them unless you may';
+  'WARNING: personal data was NOT masked. The recordings contain it unchanged: do not commit, share or train on them unless you are allowed to';
 
 function reportText(
   { folder, domain, recordings, problems, notes, system, masked }: ConversationsReport,

@@ -171,7 +171,7 @@ export class RehearsalSession extends AnsweringSession {
         const after = await this.#moved((playback) => control(playback, args, this.#inspection.destinations), movement);
         return { body: { allThreadsContinued: true }, after };
       });
-    else this.refuse(response, `Rehearsal has no request "${command}"`, false);
+    else this.refuse(response, `Rehearsal does not support the request "${command}"`, false);
   }
 
   /** A move that comes while the rollout runs is refused. */
@@ -253,7 +253,7 @@ export class RehearsalSession extends AnsweringSession {
 
   /** Reads the configuration and opens what it names. Throws what a person can read. */
   async #opened(args: object, request: 'launch' | 'attach'): Promise<Playback> {
-    if (this.#isOpening || this.#playback) throw new UsageError('this session debugs a rollout already');
+    if (this.#isOpening || this.#playback) throw new UsageError('this session already debugs a rollout');
     const configuration = readConfiguration(args);
     if (this.#token !== null && !isSameToken(configuration.token ?? '', this.#token))
       throw new UsageError('name the token that the adapter printed as "token" in the configuration');

@@ -78,7 +78,7 @@ export class InsideTools {
   /** Waits until the client's debugger is attached; returns an error message if it does not attach. */
   async #attach({ url, attached }: Inspector, folder: string): Promise<string | null> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<string>();
-    const timer = setTimeout(() => giveUp('no JavaScript debugger came in time'), this.#patienceMs);
+    const timer = setTimeout(() => giveUp('no JavaScript debugger attached in time'), this.#patienceMs);
     const refused = this.#client
       .startDebugging(childConfiguration(url, folder))
       .then((answer) => (answer === true ? late : answer));

@@ -157,7 +157,7 @@ export class Inspection {
 
   /** Returns the edit for a new value of a variable; null if the value is unchanged. Throws a `UsageError`. */
   variableEdit({ variablesReference, name, value }: DebugProtocol.SetVariableArguments): Edit | null {
-    const moved = `the rollout has moved since ${name} was shown: edit its current value`;
+    const moved = `the rollout has continued since ${name} was shown: edit its current value`;
     if (this.references.isGone(variablesReference)) throw new UsageError(moved);
     const variable = this.variable(variablesReference, name);
     if (variable && variable.value === value) return null;

@@ -129,7 +129,7 @@ function diskCondition(cwd: string): Condition {
   const { bavail, bsize } = statfsSync(cwd);
   const free = (bavail * bsize) / gigabyte;
   const found = `${free.toFixed(1)} GB free`;
-  if (free < 0.2) return broken('disk', found, 'Make room: a run of a thousand rollouts takes about 100 MB.');
+  if (free < 0.2) return broken('disk', found, 'Free disk space: a run of a thousand rollouts takes about 100 MB.');
   if (free < 4) return lacking('disk', found, "Enough to evaluate. The trainer's environment takes about 3 GB.");
   return fine('disk', found);
 }
@@ -137,10 +137,10 @@ function diskCondition(cwd: string): Condition {
 function signingKeyCondition({ environment }: Io): Condition {
   const path = signingKeyPath(environment);
   const advice = 'Set REHEARSAL_HOME to a folder outside of any repository.';
-  if (isInRepository(dirname(path))) return lacking('signing key', `${path} lies in a git repository`, advice);
+  if (isInRepository(dirname(path))) return lacking('signing key', `${path} is in a git repository`, advice);
   if (!existsSync(path)) return fine('signing key', `is made on first use (${path})`);
   if (!isSigningKey(path)) {
-    const mend = 'Restore it, or move it away: the next run makes a new one.';
+    const mend = 'Restore it, or move it away: the next run creates a new one.';
     return broken('signing key', `${path} is not a readable Ed25519 private key`, mend);
   }
   const isPrivate = process.platform === 'win32' || (statSync(path).mode & 0o077) === 0;

@@ -21,6 +21,6 @@ export function requireFree(
   if (!taken) return;
   const { file, line } = placeOf(taken, 'id');
   throw new UsageError(
-    `--id: the domain has a ${kind} ${taken.value.id} already (${relative(cwd, file)}:${line}). Choose another id, or leave --id out for one that is free`,
+    `--id: the domain already has a ${kind} ${taken.value.id} (${relative(cwd, file)}:${line}). Choose another id, or leave --id out to get an unused one`,
   );
 }

@@ -22,10 +22,10 @@ const price = (description: string) =>
 export const budgetOptions = {
   budgetTokens: wholeNumber(
     'N',
-    'tokens that the models may use now; what is under way then waits for the next budget',
+    'tokens that the models may use in this call; rollouts in progress then wait until you resume with another budget',
   ),
-  budgetMoney: number('X', 'the same in money, by --price', 'a number above 0', (given) => given > 0),
-  price: price("what a million tokens of the agent's model cost"),
+  budgetMoney: number('X', 'the same in money, computed from --price', 'a number above 0', (given) => given > 0),
+  price: price("price of a million tokens of the agent's model, as input and output"),
   userPrice: price("the same for the user's model"),
   judgePrice: price('the same for the judge'),
   toolsPrice: price('the same for the model that simulates tools'),

@@ -90,7 +90,7 @@ export const commonOptions: readonly Option[] = optionsIn({
   ),
   approve: repeated(
     'HASH',
-    'approve the actions of a domain or an agent that a command listed under this hash; can be given several times',
+    'approve the actions of a domain or an agent that a command listed under this hash; repeatable',
   ),
 });
 
@@ -105,7 +105,7 @@ export function refuseMore(positionals: readonly string[], takes: number, { usag
 
 /**
  * Throws a `UsageError` for an option that means nothing in what is to be done: it would be swallowed.
- * @param what as in "does not go with WHAT"
+ * @param what as in "cannot be used with WHAT"
  */
 export function refuseStray<Options extends object>(
   options: Options,
@@ -116,5 +116,5 @@ export function refuseStray<Options extends object>(
   if (stray === undefined) return;
   const names = allowed.map((key) => `--${optionName(key)}`).join(', ');
   const known = names === '' ? 'it takes no options' : `it takes ${names}`;
-  throw new UsageError(`--${optionName(stray)} does not go with ${what}; ${known}`);
+  throw new UsageError(`--${optionName(stray)} cannot be used with ${what}; ${known}`);
 }

@@ -11,11 +11,11 @@ export const temperature = (description: string) =>
 
 /** Options for requests to models. */
 export const settingOptions = {
-  temperature: temperature("of the agent's model (default: the endpoint's)"),
-  maxTokens: wholeNumber('N', "tokens of one response of the agent's model"),
+  temperature: temperature("sampling temperature of the agent's model (default: the endpoint's)"),
+  maxTokens: wholeNumber('N', "maximum tokens of one response of the agent's model"),
   set: repeated(
     'SEAT.NAME=VALUE',
-    `how the model of a seat (${modelRoles.join(', ')}) is asked: temperature, maxTokens, reasoningEffort, onTruncation (say, retry, fail), modalities (such as ["image"]), extraBody.FIELD, headers.NAME; repeatable`,
+    `a request setting for the model of a seat (${modelRoles.join(', ')}): temperature, maxTokens, reasoningEffort, onTruncation (say, retry, fail), modalities (such as ["image"]), extraBody.FIELD, headers.NAME; repeatable`,
   ),
 };
 

@@ -34,7 +34,7 @@ export const basis = (usual: string) =>
     'train',
   ]);
 
-export const turnCap = wholeNumber('N', "agent responses at most (default: the domain's)");
+export const turnCap = wholeNumber('N', "maximum number of agent responses (default: the domain's)");
 
 export const timeout = seconds('how long a model may take for one response (default: 120)');
 
@@ -45,7 +45,7 @@ export const rateLimitWait = seconds(
 /** The folder of the recordings, for commands that make a new one for each run. */
 export const runFolder = text(
   'FOLDER',
-  'where recordings go: a new or an empty folder, or that of a run to continue (default: a new folder in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
+  'the folder for recordings: new, empty, or that of a run to resume (default: a new folder in .rehearsal/runs of this folder, or of the domain if this folder does not contain it)',
 );
 
 /** The seats that completion offers: those without a name of a model or a file. */
@@ -59,7 +59,7 @@ export const userSeats = ['agenda', 'scripted', 'human'];
 export const rolloutOptions = (agent: string) => ({
   agent: text(
     'SEAT',
-    `gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training run, served meanwhile), or agent:FILE, a custom agent (default: ${agent}). With human you type each turn as a line; /help lists the commands`,
+    `gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training run, which this command serves), or agent:FILE, a custom agent (default: ${agent}). With human you type each turn as a line; /help lists the commands`,
     agentSeats,
   ),
   user: text(
@@ -67,7 +67,7 @@ export const rolloutOptions = (agent: string) => ({
     "agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's for the basis)",
     userSeats,
   ),
-  judge: text('SEAT', 'openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: none)'),
+  judge: text('SEAT', 'openai:MODEL[@BASE_URL]: the judge that rules and tasks ask (default: none)'),
   seed,
   basis: basis('evaluate'),
   turnCap,
@@ -348,6 +348,6 @@ export function unknownDomain(recording: string, advice: string): UsageError {
   const folder = dirname(recording);
   const run = readRunFile(folder);
   const why =
-    typeof run === 'string' ? run : `${join(folder, 'run.json')} names the folder ${run.folder}, which is not there`;
+    typeof run === 'string' ? run : `${join(folder, 'run.json')} names the folder ${run.folder}, which does not exist`;
   return new UsageError(`${recording}: which domain was it recorded in? ${why}. ${advice}`);
 }

@@ -12,6 +12,6 @@ const publicKey = z
 /** The key that has to have signed a run. */
 export const trustedKey = option(
   'PUBLIC_KEY',
-  'the key you trust, base64 (default: the one of this machine; never the one in the record)',
+  'the public key that you trust, in base64 (default: that of this machine; never the one in the record)',
   publicKey,
 );

@@ -112,7 +112,7 @@ function notTheAgent(who: Exclude<Failure['who'], 'agent'>, failure: Failure | n
 function endText(reason: string, turns: number, failure: Failure | null): readonly string[] {
   switch (reason) {
     case 'turnCap':
-      return [`The conversation was stopped after ${turns} responses of the agent, the most that it has.`];
+      return [`The conversation was stopped after ${turns} responses of the agent, which is the maximum.`];
     case 'toolErrorCap':
       return ['The conversation was stopped because too many calls failed.'];
     case 'agentFailed':
@@ -151,11 +151,11 @@ function verdictText({ verifier, detail, unknown, deviations }: Verdict): string
         ? sentence(`The data at the end is not what it should be: ${detail}`)
         : 'The data at the end is not what it should be. The differences are below.';
     case 'communicate':
-      return sentence(`The user was not told everything: ${detail}`);
+      return sentence(`The agent did not tell the user everything: ${detail}`);
     case 'assertions':
       return sentence(`A condition for the end is not met: ${detail}`);
     case 'actions':
-      return sentence(`A call that the task demands was not made: ${detail}`);
+      return sentence(`A call that the task requires was not made: ${detail}`);
     default:
       return sentence(`The check ${verifier} failed: ${detail}`);
   }

@@ -74,7 +74,7 @@ function emptiness({ problems }: ReadConversations, seed: string | null, { cwd }
   const masked = seed === null ? undefined : maskerOf({ seed }).conversation([]);
   const [first] = maskedProblems(problems, masked);
   const where = first ? `${relative(cwd, first.file)}:${first.line}: ${first.message}` : 'the files are empty';
-  return `there is no conversation to make a domain of: ${where}`;
+  return `there is no conversation to make a domain from: ${where}`;
 }
 
 type Told = Pick<Wanted, 'folder' | 'name' | 'from'> & {

@@ -65,7 +65,7 @@ async function usableTools({ key, server, files, now }: ToMake, where: string, f
   const first = withFiles(server, files, folder);
   const start = { environment: io.environment, now, signal: io.signal };
   const listed = await listMcpTools(key, first.server, first.folder, start).catch((error: unknown) => {
-    throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
+    throw io.signal.aborted ? new UsageError('cancelled: nothing was created') : error;
   });
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so no domain can be made from it`);
@@ -126,7 +126,7 @@ async function readerOf({ key, server, files, now }: ToMake, plan: CallPlan, io:
       onProgress(done, plan.writes.length, 'looking for the tool that shows the state'),
     );
   } catch (error) {
-    if (io.signal.aborted) throw new UsageError('cancelled: nothing was made');
+    if (io.signal.aborted) throw new UsageError('cancelled: nothing was created');
     io.err(`found no tool that shows the state of the server: ${messageOf(error)}\n`);
     return noReader;
   }

@@ -45,7 +45,7 @@ export function filesOf({ files: named }: NewOptions, server: GivenServer, { cwd
 export function copyStart(from: string, folder: string, io: Io): void {
   const to = join(folder, filesFolder);
   const files = unlessRefused(from, () => copyFiles(from, to));
-  io.err(`copied ${counted(files, 'file')} to ${relative(io.cwd, to)}; each rollout has a copy\n`);
+  io.err(`copied ${counted(files, 'file')} to ${relative(io.cwd, to)}; each rollout gets its own copy\n`);
 }
 
 /** Returns what work on the start state returns. Throws a `UsageError` for what cannot be copied, such as a link. */

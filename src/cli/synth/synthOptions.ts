@@ -12,29 +12,32 @@ const { judgePrice: _, ...budget } = budgetOptions;
 export const synthOptions = {
   teacher: option(
     'SEAT',
-    'openai:MODEL[@BASE_URL] or agent:FILE: who plays the agent (default: the gold seat for successes, and the gold seat with one slip for near-misses)',
+    'openai:MODEL[@BASE_URL] or agent:FILE: who plays the agent (default: the gold seat for successes, and the gold seat with one mistake for near-misses)',
     z.string().regex(/^(?:gold$|openai:|agent:|editor:)/, 'gold, openai:MODEL[@BASE_URL] or agent:FILE'),
   ),
   user: text('SEAT', "agenda or openai:MODEL[@BASE_URL] (default: the domain's for training)"),
   count: wholeNumber('N', 'rollouts to choose (default: 2000)'),
   nearMisses: number(
     'X',
-    'share of the near-misses, from 0 to 1 (default: 0.25)',
+    'share of near-misses, from 0 to 1 (default: 0.25)',
     'a share from 0 to 1',
     (given) => given >= 0 && given <= 1,
   ),
-  under: text('A,B*', 'play each task also under these personas, laid over its own; * matches any letters'),
+  under: text(
+    'A,B*',
+    'also run each task under these personas, applied on top of the persona of the task; * matches any characters',
+  ),
   basis: basis('train'),
-  seed: text('TEXT', 'source of every random stream, and of what is chosen among equals (default: 1)'),
+  seed: text('TEXT', 'source of every random stream, and of the choice among equal rollouts (default: 1)'),
   turnCap,
-  concurrency: wholeNumber('N', 'rollouts or grades at once (default: 16)'),
+  concurrency: wholeNumber('N', 'rollouts or grades to run at the same time (default: 16)'),
   ...settingOptions,
   timeout,
   rateLimitWait,
   ...budget,
   out: text(
     'PATH',
-    'synthesis: its folder, which is new, empty, or that of a synthesis to continue (default: .rehearsal/synth/<id> here); export: the file to write',
+    'synthesis: a folder that is new, empty, or that of a synthesis to resume (default: .rehearsal/synth/<id> here); export: the file to write',
   ),
   format: oneOf(
     'NAME',
@@ -42,7 +45,7 @@ export const synthOptions = {
     Object.keys(exportForms) as ExportFormat[],
   ),
   grader: text('SEAT', 'grade: openai:MODEL[@BASE_URL]'),
-  model: text('NAME', 'preview: the model whose tokenizer is meant (default: smollm2)'),
+  model: text('NAME', 'preview: the model whose tokenizer is used (default: smollm2)'),
   dialect: oneOf(
     'NAME',
     "preview: auto, template or compact (default: a checkpoint's own, else the domain's)",

@@ -78,9 +78,9 @@ export function throwIfFailed(run: string, { code, signal }: Ending = { code: 0,
 }
 
 function endedBy(signal: NodeJS.Signals | null): string {
-  if (signal === null) return 'ended without a last word';
+  if (signal === null) return 'ended unexpectedly';
   const why = signal === 'SIGKILL' ? ', as happens when the system runs out of memory' : '';
-  return `was ended from outside by ${signal}${why}`;
+  return `was killed by ${signal}${why}`;
 }
 
 /**

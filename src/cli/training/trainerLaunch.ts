@@ -65,5 +65,5 @@ export function outcome(run: string, json: boolean, environment: NodeJS.ProcessE
   const newest = checkpointsOf(run).at(-1);
   if (newest !== undefined) return `${word}: ${join(run, runFiles.checkpoints, newest)}\n`;
   if (targetSpecOf(run, environment).target === 'local') return `${word}\n`;
-  return `${word}; bring a checkpoint here with: npx rehearsal train fetch ${shellWord(run)}\n`;
+  return `${word}; fetch a checkpoint with: npx rehearsal train fetch ${shellWord(run)}\n`;
 }

@@ -152,7 +152,7 @@ async function rollout(
   const agent = agentOf(params.agent, [cwd, supervisor.loaded.folder], params.timeout_s);
   const user = userOf(params.user, supervisor.domain.file, params.basis);
   const readKey = (name: string) => (name === 'agent' || name === 'user' ? keyOf(params[name]) : process.env[name]);
-  const askPerson = () => Promise.reject(new Error('no person sits at a training rollout'));
+  const askPerson = () => Promise.reject(new Error('a training rollout has no person to ask'));
   const recording = params.recording ? resolve(cwd, params.recording) : null;
   const started = startOf(supervisor.domain, database, task, {
     seed: params.seed,

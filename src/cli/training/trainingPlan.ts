@@ -122,7 +122,7 @@ function timeText({ steps, secondsPerStep, earlierRuns }: TrainingPlan): string 
     const what = steps === undefined ? 'not known' : `not known for ${counted(steps, 'optimizer step')}`;
     return `${what}, because no earlier run has this kind, model and profile`;
   }
-  const step = `${secondsPerStep.toFixed(1)} s an optimizer step, the median of ${counted(earlierRuns, 'earlier run')}`;
+  const step = `${secondsPerStep.toFixed(1)} s per optimizer step, the median of ${counted(earlierRuns, 'earlier run')}`;
   return steps === undefined
     ? step
     : `about ${duration(steps * secondsPerStep)} for ${counted(steps, 'step')} (${step})`;

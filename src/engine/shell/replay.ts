@@ -74,7 +74,7 @@ export function* replayed(
       return yield { step: null, problem: { line: n + 1, message } };
     }
     const hash = stateHash(after);
-    const message = `after event ${n} (${event.type}) the state is ${hash.slice(0, 12)}, recorded was ${state.slice(0, 12)}`;
+    const message = `after event ${n} (${event.type}) the state is ${hash.slice(0, 12)}, but ${state.slice(0, 12)} was recorded`;
     yield { step: { ...line, after }, problem: hash === state ? null : { line: n + 1, message } };
   }
 }

@@ -27,7 +27,7 @@ import { openSupervisor, type Supervisor } from './supervisor.ts';
 import type { ShownTools } from './tools/mcpServer.ts';
 import type { RemoteView } from './workers/workerMessage.ts';
 
-/** The result of a call on the scratch database. */
+/** The result of a call on the temporary database. */
 export type ScratchResult = Attachments & {
   readonly isError: boolean;
   /** The text that the caller reads. */
@@ -71,7 +71,7 @@ const withoutCaps = { turnCap: Number.MAX_SAFE_INTEGER, toolErrorCap: Number.MAX
 const person = { agent: { type: 'human' }, user: { type: 'human' } } as const;
 
 /**
- * Makes calls of a person on a scratch database of a domain. It is a rollout like any other, in
+ * Makes calls of a person on a temporary database of a domain. It is a rollout like any other, in
  * whose seats the caller sits: faults, rules, caches and time-outs are those that an agent meets. Nothing is recorded,
  * and the database is gone with it.
  */
@@ -154,7 +154,7 @@ export class ScratchTools {
     return {
       tools: offeredNow(atStart, this.#view?.messages ?? []),
       reads,
-      instructions: `The tools of ${domain.name}, on a scratch database that is gone with this connection.`,
+      instructions: `The tools of ${domain.name}, on a temporary database that is discarded when the connection closes.`,
       call: (name, args, signal) =>
         this.#enqueue('agent', name, args, signal).catch((error: unknown) => ({
           content: `Error: ${messageOf(error)}. ${this.#nextStart()}`,
@@ -198,7 +198,7 @@ export class ScratchTools {
   }
 
   async #enqueue(by: Side, name: string, args: JsonObject, signal?: AbortSignal): Promise<ScratchResult> {
-    if (this.#isClosed) throw infrastructure('the scratch database is closed. Open it again');
+    if (this.#isClosed) throw infrastructure('the temporary database is closed. Open it again');
     if (!this.#live) this.#start();
     const { promise, resolve, reject } = Promise.withResolvers<ScratchResult>();
     const wanted = { by, turn: `/call ${name} ${JSON.stringify(args)}`, resolve, reject };

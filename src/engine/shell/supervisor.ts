@@ -360,6 +360,6 @@ function crashFailure(message: string): Failure {
   return {
     who: 'environment',
     code: 'worker/crashed',
-    message: `the process that runs the domain's code cannot play the rollout further: ${redactedPart(message, 0, 2000)}`,
+    message: `the process that runs the domain's code cannot continue the rollout: ${redactedPart(message, 0, 2000)}`,
   };
 }

@@ -15,7 +15,7 @@ const longestSilenceMs = 60_000;
 const lookMs = 250;
 
 function silentFailure(ms: number): Failure {
-  const message = `the domain's code blocked its process for ${ms / 1000} s and was stopped; look for code that replaces timers, or for a loop that does not end`;
+  const message = `the domain's code blocked its process for ${ms / 1000} s and was stopped; look for code that replaces timers, or for an endless loop`;
   return { who: 'environment', code: 'worker/silent', message };
 }
 

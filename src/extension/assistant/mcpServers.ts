@@ -25,7 +25,7 @@ export function registerMcpServers(context: Context): vscode.Disposable {
 }
 
 /**
- * The tools of every domain of the workspace for the editor's own agent, each as an MCP server on a scratch database. A
+ * The tools of every domain of the workspace for the editor's own agent, each as an MCP server on a temporary database. A
  * server starts when that agent starts it; nothing is offered in a workspace that no one trusts.
  */
 export function mcpServers(context: Context): vscode.McpServerDefinitionProvider<vscode.McpStdioServerDefinition> {
@@ -42,7 +42,7 @@ export function mcpServers(context: Context): vscode.McpServerDefinitionProvider
 
 function serverOf(context: Context, folder: string): vscode.McpStdioServerDefinition {
   const { version } = context.extension.extension.packageJSON as { readonly version: string };
-  const label = `${basename(folder)} (scratch database)`;
+  const label = `${basename(folder)} (temporary database)`;
   const args = [...commandLineOf(context), 'mcp', folder];
   return new vscode.McpStdioServerDefinition(label, process.execPath, args, {}, version);
 }

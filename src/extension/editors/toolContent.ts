@@ -107,7 +107,7 @@ export function indexed(value: unknown, path: readonly string[]): (string | numb
   });
 }
 
-/** Calls a tool on a scratch database. What does not fit is not called: the page knows already, and this is the gate. */
+/** Calls a tool on a temporary database. What does not fit is not called: the page knows already, and this is the gate. */
 export function callOf(
   tool: KnownTool,
   { arguments: args, task }: Extract<FromEditor, { type: 'call' }>,

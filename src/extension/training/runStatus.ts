@@ -33,7 +33,7 @@ export async function statusAfter(event: RunEvent | null, hasPoints: boolean, fo
       };
     return {
       type: 'failed',
-      message: `The training process (${trainer.pid}) ended without a last word. Its log says more; the run can be resumed.`,
+      message: `The training process (${trainer.pid}) ended unexpectedly. Its log says more; the run can be resumed.`,
     };
   }
   if (await exists(join(folder, runFiles.stop))) return { type: 'stopping' };

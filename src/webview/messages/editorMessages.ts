@@ -267,7 +267,7 @@ export const fromEditorSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('preview'), withModel: z.boolean() }),
   /** Requests the errors in arguments of the shown tool. */
   z.object({ type: z.literal('checkCall'), question: z.int(), arguments: schemaSchema }),
-  /** Calls the shown tool on a scratch database, with the state of a task where one is named. */
+  /** Calls the shown tool on a temporary database, with the state of a task where one is named. */
   z.object({ type: z.literal('call'), arguments: schemaSchema, task: z.nullable(z.string()) }),
   z.object({ type: z.literal('playGold') }),
   /** Shows the recording of the last rollout. */

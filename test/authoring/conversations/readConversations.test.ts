@@ -1131,8 +1131,7 @@ test('rows are sorted by time, and those without the id of a conversation are on
   expect((await read(JSON.stringify(tied))).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
 });
 
-const plain =
-  '1: is neither JSON nor a table: one JSON value a line, a list of them, or CSV with a heading is expected';
+const plain = '1: is neither JSON nor a table: expected one JSON value per line, a list of them, or CSV with a heading';
 
 test.each<readonly [string, Content, string, number]>([
   [
@@ -1156,7 +1155,7 @@ test.each<readonly [string, Content, string, number]>([
   [
     'a gzip file that was cut off',
     gzipSync(jsonl({ messages: chat })).subarray(0, 60),
-    '1: cannot be unpacked with gzip (unexpected end of file). Check that the file is whole',
+    '1: cannot be unpacked with gzip (unexpected end of file). Check that the file is complete',
     0,
   ],
   [

@@ -155,7 +155,7 @@ describe('a recording of support-desk', () => {
     [
       'an id that is taken',
       () => [recording, '--id', 'Close-answered'],
-      /--id: the domain has a task close-answered already \(.*\.task\.yaml:\d+\)\. Choose another id, or leave --id out/,
+      /--id: the domain already has a task close-answered \(.*\.task\.yaml:\d+\)\. Choose another id, or leave --id out/,
     ],
     ['an id that can be none', () => [recording, '--id', 'a b'], /--id is at most 160 letters.*, not "a b"/],
     ['an id that begins with a dash', () => [recording, '--id=-x'], /the first a letter or digit, not "-x"/],

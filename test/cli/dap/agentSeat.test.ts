@@ -48,9 +48,7 @@ inFullSuite('the exact request is shown for the step that is looked at, and for 
   const run = session();
   const agent = `agent:${agentAt(url)}`;
   await run.begin({ task: 'lamp-variant', agent, forkAgent: 'gold', stopOnEntry: true });
-  expect(await run.type('/request')).toBe(
-    'refused: no model was asked in this rollout, or its sidecar is not beside it',
-  );
+  expect(await run.type('/request')).toBe('refused: no model was asked in this rollout, or its sidecar is missing');
   await run.step('next');
   expect(await run.type('/request')).toBe(bodies[0]);
   await run.step('next');

@@ -71,7 +71,7 @@ test('what can not be edited says so, and makes no fork', async () => {
     name: 'status',
     value: 'shipped',
   });
-  expect(late.body.error.format).toBe('the rollout has moved since status was shown: edit its current value');
+  expect(late.body.error.format).toBe('the rollout has continued since status was shown: edit its current value');
   expect(run.recordings()).toHaveLength(1);
   await run.finish();
   expect(await run.set([...row, 'status'], 'shipped')).toBe(
@@ -89,7 +89,7 @@ test('a value that a client still shows from the previous stop can be edited if 
   await run.client.stop(() => edit('Shall I do that?'));
   expect(run.recordings()).toHaveLength(2);
   const second = await edit('Shall I really do that?');
-  expect(second.body.error.format).toBe('the rollout has moved since 8 agent was shown: edit its current value');
+  expect(second.body.error.format).toBe('the rollout has continued since 8 agent was shown: edit its current value');
   expect(run.recordings()).toHaveLength(2);
 });
 

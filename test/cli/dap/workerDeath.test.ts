@@ -59,7 +59,7 @@ async function expectKept(run: Session): Promise<readonly RolloutEvent[]> {
 }
 
 const deaths = [
-  ['an endless loop', tool('() => { for (;;) {} }'), /did not come back within 500 ms/],
+  ['an endless loop', tool('() => { for (;;) {} }'), /did not return within 500 ms/],
   ['process.exit', tool('() => process.exit(3)', 60_000), /called process\.exit\(3\)/],
   ['process.abort', tool('() => process.abort()', 60_000), /ended with (?:signal|exit code)/],
   ['a promise that never settles', tool('() => new Promise(() => undefined)'), /gave no result within 500 ms/],

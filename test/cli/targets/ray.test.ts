@@ -271,7 +271,7 @@ test('a large one is copied from a storage that is mounted here, otherwise its l
   expect(statSync(join(place, 'w')).size).toBe(mostInLog + 1);
   server?.close();
   await expect(fetchFromRay(run, 'checkpoint-4', await saying(told({}, { files })), quiet)).rejects.toThrow(
-    /checkpoint-4 has 100 MB, and through the log of a Ray job come 100 MB: copy \/none\/model from the cluster to .*checkpoint-4, or make it visible here/,
+    /checkpoint-4 has 100 MB, but the log of a Ray job can carry only 100 MB: copy \/none\/model from the cluster to .*checkpoint-4, or make it visible here/,
   );
 });
 
@@ -300,7 +300,7 @@ test('a model that is too large for a package', async () => {
     files: new Map([['model/a', { from: '', content: '', size: 3e8, canRun: false }]]),
   };
   await expect(packageOf({ model: tree }, {})).rejects.toThrow(
-    /brings 300 MB, and a Ray job takes 200 MB: put the model/,
+    /the files of the run total 300 MB, and a Ray job accepts 200 MB: put the model/,
   );
 });
 

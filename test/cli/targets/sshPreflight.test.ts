@@ -87,7 +87,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     {
       what: 'a host that is off',
       target: (target) => target.replace(/:\d+/, ':1'),
-      says: /127\.0\.0\.1 can't be reached: check that it is on and that ssh -p 1 .* gets through/,
+      says: /127\.0\.0\.1 can't be reached: check that it is on and that ssh -p 1 .* succeeds/,
     },
     {
       what: 'an unknown host',
@@ -97,7 +97,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     {
       what: 'an unknown host key',
       who: 'unknownHost',
-      says: /the host key of .* is not known here, so nothing was sent\. Connect by hand once \(ssh -p \d+ .*\), compare/,
+      says: /the host key of .* is not known here, so nothing was sent\. Connect manually once \(ssh -p \d+ .*\), compare/,
     },
     { what: 'no ssh', who: 'noSsh', says: /ssh can't be started \(.*ENOENT\): install an OpenSSH client/ },
     {

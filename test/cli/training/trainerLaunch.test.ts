@@ -126,7 +126,7 @@ test.skipIf(process.platform === 'win32')(
     const followed = vi.waitUntil(() => printedErrors().includes('training in '), patience);
     void followed.then(() => writeFileSync(join(run, 'go'), ''));
     await expect(launched).rejects.toThrow(
-      `training was ended from outside by SIGKILL, as happens when the system runs out of memory; resume from checkpoint-2 with: npx rehearsal train resume ${run}`,
+      `training was killed by SIGKILL, as happens when the system runs out of memory; resume from checkpoint-2 with: npx rehearsal train resume ${run}`,
     );
   },
 );

@@ -277,7 +277,7 @@ esac
   test('a user whose model refuses the key is found before anything is begun', async () => {
     const { url, close } = await serveModel(() => 'Go on.', { key: 'another' });
     onTestFinished(close);
-    const message = `${url} wants a key (401), and OPENAI_API_KEY is not set. Set it`;
+    const message = `${url} requires a key (401), and OPENAI_API_KEY is not set. Set it`;
     expect(await asked('grpo', desk, '--user', `openai:m@${url}`)).toContain(message);
   });
 

@@ -71,7 +71,7 @@ model      org/model, 596 million parameters
 memory     9.0 GiB of 80.0 GiB for weights, gradients and optimizer, without activations
 disk       3.0 GiB to write, 100.0 GiB free
 downloads  the weights of org/model: about 1192 MB
-time       about 8 min for 40 steps (12.0 s an optimizer step, the median of 2 earlier runs)
+time       about 8 min for 40 steps (12.0 s per optimizer step, the median of 2 earlier runs)
 `,
   );
   const environment = [{ what: "the trainer's Python environment", bytes: 617e6 }];

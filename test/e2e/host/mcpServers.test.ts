@@ -15,7 +15,7 @@ const { token } = new vscode.CancellationTokenSource();
 const database = () => readFileSync(join(orderDesk(), 'database.json'), 'utf8');
 
 /** The domain's server, named as in VS Code by the extension and its label. */
-const server = 'rehearsal.rehearsal/order-desk (scratch database)';
+const server = 'rehearsal.rehearsal/order-desk (temporary database)';
 
 describe('the tools of a domain as an MCP server', () => {
   inFullSuite('are served by the command that is offered, on a database that is gone afterwards', async () => {
@@ -28,7 +28,7 @@ describe('the tools of a domain as an MCP server', () => {
     const provider = mcpServers(context);
     const [offered, ...others] = (await provider.provideMcpServerDefinitions(token)) ?? [];
     assert.ok(offered && others.length === 0);
-    assert.deepEqual([offered.label, offered.env], ['order-desk (scratch database)', {}]);
+    assert.deepEqual([offered.label, offered.env], ['order-desk (temporary database)', {}]);
     const resolved = await provider.resolveMcpServerDefinition?.(offered, token);
     assert.equal(resolved?.env['OPENAI_API_KEY'], 'sk-resolved');
     const before = database();

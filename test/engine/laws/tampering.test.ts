@@ -450,7 +450,7 @@ inFullSuite('a recording under the name of another rollout is a copy', () => {
     `lamp-variant.2.traj.jsonl:1: has the contents of ${trial}.traj.jsonl: one of them is a copy`,
   );
   expect(problems).toContain(`lamp-variant.2.traj.jsonl:1: is the recording of ${trial}, under another name`);
-  expect(problems).toContain('lamp-variant.2.traj.jsonl:1: is not one of the rollouts that run.json promises');
+  expect(problems).toContain('lamp-variant.2.traj.jsonl:1: is not one of the rollouts that run.json lists');
 });
 
 const stranger = () => signingKey(join(root, 'stranger.pem'));

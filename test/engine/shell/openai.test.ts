@@ -113,7 +113,7 @@ const failures: readonly {
     name: 'a key that is not set',
     key: '',
     handler: json(401, { error: { message: 'no' } }),
-    message: /wants a key \(401\), and TEST_KEY is not set\. Set it$/,
+    message: /requires a key \(401\), and TEST_KEY is not set\. Set it$/,
   },
   { name: 'an unreachable endpoint', message: /can't be reached. Is the server running/ },
   {

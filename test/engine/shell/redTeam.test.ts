@@ -55,7 +55,7 @@ describe.each(
 
   test('adds no findings, and is not added twice', () => {
     expect(loadDomain(folder).diagnostics).toEqual(loadDomain(inRoot('domains', name)).diagnostics);
-    if (pack) expect(addPack(loadDomain(folder), pack)).toMatch(/is there already$/);
+    if (pack) expect(addPack(loadDomain(folder), pack)).toMatch(/already exists$/);
   });
 
   test('is not written through a link of the domain', () => {

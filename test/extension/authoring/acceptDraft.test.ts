@@ -86,6 +86,6 @@ test.each([false, true])('the light bulb accepts the draft that a finding is abo
 });
 
 test('it reads no id out of the words, and offers nothing at other findings', async () => {
-  const message = 'The task drill is a draft: no run, split or coverage counts it.';
+  const message = 'The task drill is a draft: runs, splits and coverage ignore it.';
   expect(await offered([mark({ message }), mark({ code: 'task/todo', line: 5, about: 'drill' })])).toEqual([]);
 });

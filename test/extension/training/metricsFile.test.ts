@@ -177,7 +177,7 @@ describe('readMetrics', () => {
     expect(metrics.status()).toEqual(status);
   });
 
-  it('says that a process died without a last word', async () => {
+  it('says that a process ended unexpectedly', async () => {
     const folder = runFolder();
     folder.append('events.jsonl', line({ type: 'started' }));
     folder.write('pid', String(deadPid));
@@ -185,7 +185,7 @@ describe('readMetrics', () => {
     expect(await metrics.refresh()).toMatchObject({ statusChanged: true });
     expect(metrics.status()).toEqual({
       type: 'failed',
-      message: expect.stringContaining(`(${deadPid}) ended without a last word`),
+      message: expect.stringContaining(`(${deadPid}) ended unexpectedly`),
     });
   });
 

@@ -32,7 +32,7 @@ def export(model: str, out: Path, dtype: str) -> None:
 def main(argv: Sequence[str]) -> int:
     """Writes a model, and prints {"model", "bytes"}."""
     parser = argparse.ArgumentParser(
-        prog="rehearsal_trainer export", description="Writes a checkpoint as a whole model."
+        prog="rehearsal_trainer export", description="Writes a checkpoint as a complete model."
     )
     parser.add_argument("--model", required=True, help="a checkpoint's folder, smollm2, tiny or a hub id")
     parser.add_argument("--out", required=True, type=Path, help="a new or empty folder")

@@ -26,10 +26,12 @@ MOST_RECORDINGS = 5
 
 LIMITS: Mapping[str, Limit] = {
     "window": Limit(
-        10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones", ge=1
+        10,
+        "number of optimizer steps that a value is compared with: the last ones, or for entropy the first ones",
+        ge=1,
     ),
     "patience": Limit(
-        3, "optimizer steps in a row that entropy, truncation, dead groups and loss must be bad for", ge=1
+        3, "number of optimizer steps in a row for which entropy, truncation, dead groups or loss must be bad", ge=1
     ),
     **GRPO_LIMITS,
     **SFT_LIMITS,
@@ -127,10 +129,10 @@ KINDS: Mapping[str, AlarmKind] = {
     "not-a-number": AlarmKind(
         _not_a_number,
         "The loss or the norm of its gradient became NaN or infinite.",
-        "The weights are lost from this optimizer step on. Delete the checkpoints since, and resume from the one "
+        "The weights are lost from this optimizer step on. Delete the later checkpoints, and resume from the one "
         "before with a lower {learning_rate}, or with {dtype} float32.",
         runs=("sft", "grpo"),
-        advice_with_verl="The weights are lost from this optimizer step on. Delete the checkpoints since, and resume "
+        advice_with_verl="The weights are lost from this optimizer step on. Delete the later checkpoints, and resume "
         "from the one before with a lower {learning_rate}.",
     ),
     **SFT_KINDS,

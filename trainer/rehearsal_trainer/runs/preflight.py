@@ -292,7 +292,7 @@ def size_of(name: str) -> Size:
     if folder.is_dir():
         for what in (("config.json",), WEIGHTS):
             if not any((folder / file).exists() for file in what):
-                raise ModelError(f"{name} holds no model: it has no {what[0]}")
+                raise ModelError(f"{name} does not contain a model: it has no {what[0]}")
         return _measured(name, is_here=True)
     return _measured(name, is_here=not _hub_has(name))
 
@@ -316,10 +316,10 @@ def _hub_has(name: str) -> bool:
     except errors.HFValidationError:
         raise unknown from None
     except errors.EntryNotFoundError:
-        raise ModelError(f"{name} holds no model: it has no config.json") from None
+        raise ModelError(f"{name} does not contain a model: it has no config.json") from None
     except (errors.GatedRepoError, errors.DisabledRepoError):
         raise ModelError(
-            f"the Hugging Face hub does not give out {name!r}: ask for access on its page there, and set HF_TOKEN"
+            f"the Hugging Face hub denies access to {name!r}: request access on its page, and set HF_TOKEN"
         ) from None
     except errors.RepositoryNotFoundError:
         raise unknown from None
@@ -327,7 +327,7 @@ def _hub_has(name: str) -> bool:
         if any(isinstance(try_to_load_from_cache(name, file), str) for file in WEIGHTS):
             return False
         raise ModelError(
-            f"the Hugging Face hub can't be asked from here ({_first_line(error)}), and {name!r} is not in its cache: "
+            f"the Hugging Face hub is unreachable from here ({_first_line(error)}), and {name!r} is not in its cache: "
             "check the network, or name a folder with the model"
         ) from error
     return True

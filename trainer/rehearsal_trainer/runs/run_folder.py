@@ -67,7 +67,7 @@ class RunFolder:
         known = self._lines(run_files.METRICS)
         if (known or (kind == "evaluate" and self._has_rollouts())) and not resume:
             raise ConfigurationError(
-                f"{self.path} already holds a run; resume it with --resume, or name another folder"
+                f"{self.path} already contains a run; resume it with --resume, or name another folder"
             )
         trainer = running_process(self.path / run_files.PID)
         if trainer not in (None, os.getpid()):

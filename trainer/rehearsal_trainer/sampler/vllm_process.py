@@ -89,7 +89,7 @@ class VllmProcess:
 
     def _end(self) -> str:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join([f"vLLM has ended; all of its words are in {self._log}", *lines[-LAST_WORDS:]])
+        return "\n".join([f"vLLM has ended; its output is in {self._log}", *lines[-LAST_WORDS:]])
 
     def _read(self) -> None:
         assert self._process.stdout is not None

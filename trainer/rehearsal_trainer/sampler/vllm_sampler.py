@@ -134,7 +134,7 @@ class VllmSampler:
         answer.set_result(Generated(said["ids"], said["logprobs"], reason, said["cached"]))
 
     def _start(self, model: str, module: Any, options: dict[str, Json]) -> None:
-        print("vLLM is started; that takes minutes with a large model", file=sys.stderr, flush=True)
+        print("vLLM is starting; this takes minutes with a large model", file=sys.stderr, flush=True)
         self._folder.mkdir(parents=True, exist_ok=True)
         dtype = str(module.get_input_embeddings().weight.dtype).removeprefix("torch.")
         common = {"max_model_len": self.context, "dtype": dtype, "seed": 0, "gpu_memory_utilization": self._memory}

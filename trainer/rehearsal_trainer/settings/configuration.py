@@ -43,7 +43,9 @@ def read_config(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one field; VALUE is JSON or text"
     )
     parser.add_argument("--resume", action="store_true", help="resume from the run's last checkpoint")
-    parser.add_argument("--check", action="store_true", help="say what is wrong with the configuration, start nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="report errors in the configuration without starting anything"
+    )
     options = parser.parse_args(argv)
     values = _file(options.config) if options.config else {}
     for setting in options.set:

@@ -13,15 +13,15 @@ from rehearsal_trainer.settings.setting import Setting
 Profile = Annotated[
     Literal["cpu", "gpu", "paper", "trial"],
     Setting(
-        "The set of defaults that every other key is read over: `cpu` for a laptop, `gpu` for one GPU, `paper` for "
-        "MUA-RL's recipe on a cluster, `trial` for steps of seconds that only show that everything works."
+        "The set of defaults for all other keys: `cpu` for a laptop, `gpu` for one GPU, `paper` for MUA-RL's recipe "
+        "on a cluster, `trial` for steps that take seconds and only show that everything works."
     ),
 ]
 Run = Annotated[str, Setting("The run's folder.", is_given=True)]
 Python = Annotated[
     str | list[str] | None,
     Setting(
-        "An existing Python that trains as it is, without downloads: its absolute path, or the argument list that "
+        "An existing Python that trains, without downloads: its absolute path, or the argument list that "
         "starts it in a container, such as `[apptainer, exec, trainer.sif, python]`. null makes the trainer's own "
         "environment on first use. --python sets it.",
     ),
@@ -29,8 +29,9 @@ Python = Annotated[
 Model = Annotated[
     str,
     Setting(
-        "The model to start from: smollm2, tiny (random, for trying out), a folder with a model, a checkpoint or an "
-        "adapter, or an id of the Hugging Face hub. Its weights at the start are the frozen reference of the KL term.",
+        "The model to start from: smollm2, tiny (random weights, for a trial), a folder with a model, a checkpoint or "
+        "an adapter, or an id of the Hugging Face hub. Its weights at the start are the frozen reference of the KL "
+        "term.",
         paper="Qwen3 8B, 14B and 32B without thinking",
         trl="model",
         verl="actor_rollout_ref.model.path",
@@ -53,8 +54,8 @@ Dialect = Annotated[
 Thinking = Annotated[
     bool,
     Setting(
-        "Whether the model thinks before it answers, where its chat template lets one choose. Neither users nor tools "
-        "see what it thinks.",
+        "Whether the model thinks before it answers, if its chat template offers the choice. Users and tools do not "
+        "see its thoughts.",
         paper="false",
     ),
 ]
@@ -77,9 +78,9 @@ VerlOptions = Annotated[
 LoraRank = Annotated[
     int,
     Setting(
-        "LoRA or all weights: 0 trains all weights, more trains an adapter of this rank on all linear layers (its "
-        "alpha is twice the rank, without dropout). With an adapter the reference is the model without it; with all "
-        "weights it is a second copy of the model in memory.",
+        "LoRA or all weights: 0 trains all weights; a larger number trains an adapter of this rank on all linear "
+        "layers (alpha is twice the rank, without dropout). With an adapter the reference is the model without it; "
+        "with all weights it is a second copy of the model in memory.",
         paper="0",
         trl="LoraConfig.r",
         verl="actor_rollout_ref.model.lora_rank",
@@ -90,8 +91,8 @@ LoraRank = Annotated[
 Dtype = Annotated[
     Literal["auto", "float32", "bfloat16"],
     Setting(
-        "In which numbers the weights lie. `auto` is bfloat16 where the hardware computes in it, else float32; where "
-        "all weights train it is float32, and only the arithmetic is bfloat16.",
+        "Number format of the weights. `auto` is bfloat16 if the hardware supports it, else float32. If all weights "
+        "are trained, they are float32, and only the arithmetic is bfloat16.",
         trl="bf16, and the model's own dtype",
         verl_sft="engine.model_dtype",
     ),
@@ -112,8 +113,8 @@ Quantization = Annotated[
 GradientCheckpointing = Annotated[
     bool,
     Setting(
-        "Computes activations again in place of keeping them: less memory, about a third more time. The policy and "
-        "the tools are then computed for every row.",
+        "Recomputes activations instead of keeping them. This takes less memory and about a third more time. The "
+        "policy and the tools are then computed for every row.",
         paper="true",
         trl="gradient_checkpointing",
         verl="actor_rollout_ref.model.enable_gradient_checkpointing",
@@ -123,8 +124,8 @@ GradientCheckpointing = Annotated[
 Context = Annotated[
     int,
     Setting(
-        "The longest conversation, with the policy and the tools. A rollout that needs more ends with reward 0; a "
-        "recording that is longer is left out of SFT and counted.",
+        "Maximum length of a conversation, with the policy and the tools. A rollout that needs more ends with reward "
+        "0. SFT leaves longer recordings out and counts them.",
         unit="tokens",
         paper="32768",
         trl="max_length (SFT); kept by the gateway (GRPO)",
@@ -136,7 +137,7 @@ Context = Annotated[
 MicroBatch = Annotated[
     int,
     Setting(
-        "Rows that are computed at once. It changes memory and time, not the result.",
+        "Rows that are computed at the same time. This changes memory and time, not the result.",
         unit="rows",
         trl="per_device_train_batch_size",
         verl_sft="data.micro_batch_size_per_gpu",
@@ -147,7 +148,7 @@ Processes = Annotated[
     int,
     Setting(
         "Processes that train together, one on each GPU of the machine; without a GPU they share the CPU. Together "
-        "they compute the same gradient as one process. SFT alone trains in several.",
+        "they compute the same gradient as one process. Only SFT trains in several.",
         unit="processes",
         trl="accelerate launch --num_processes",
         ge=1,
@@ -178,7 +179,7 @@ SaveEvery = Annotated[
 KeepCheckpoints = Annotated[
     int,
     Setting(
-        "Checkpoints that are kept; older ones are deleted.",
+        "Number of checkpoints to keep; older ones are deleted.",
         trl="save_total_limit",
         verl="trainer.max_actor_ckpt_to_keep",
         verl_sft="trainer.max_ckpt_to_keep",
@@ -188,7 +189,7 @@ KeepCheckpoints = Annotated[
 Seed = Annotated[
     int,
     Setting(
-        "The source of the order of tasks and of every rollout's randomness.",
+        "Seed of the order of tasks and of the random streams of every rollout.",
         trl="seed",
         verl="data.seed",
         verl_sft="trainer.seed",
@@ -196,9 +197,7 @@ Seed = Annotated[
         le=2**32 - 1,
     ),
 ]
-Threads = Annotated[
-    int | None, Setting("Threads of the CPU; null leaves it to the environment's OMP_NUM_THREADS.", ge=1)
-]
+Threads = Annotated[int | None, Setting("Number of CPU threads; null uses OMP_NUM_THREADS of the environment.", ge=1)]
 
 # What SFT learns from.
 Recordings = Annotated[
@@ -208,8 +207,8 @@ Recordings = Annotated[
 SftDomain = Annotated[
     str | None,
     Setting(
-        "The folder with domain.yaml. Its gold seat plays the training tasks where there are no recordings, and a run "
-        "that is evaluated plays its test tasks.",
+        "The folder with domain.yaml. Without recordings, its gold seat plays the training tasks first. Evaluations "
+        "of the run play its test tasks.",
         is_path=True,
     ),
 ]
@@ -224,8 +223,8 @@ LeastReward = Annotated[
 ValidationShare = Annotated[
     float,
     Setting(
-        "Share of the tasks whose recordings are not learned from, to measure `validation_loss` before the run and up "
-        "to 20 times in it; the alarm `overfitting` needs it. 0 learns from all.",
+        "Share of the tasks whose recordings are held out, to measure `validation_loss` before the run and up to 20 "
+        "times during it; the alarm `overfitting` needs it. 0 holds none out.",
         trl="eval_dataset",
         verl_sft="data.val_files",
         ge=0,
@@ -242,7 +241,7 @@ SftEpochs = Annotated[
 SftSteps = Annotated[
     int | None,
     Setting(
-        "Optimizer steps, in place of `epochs`; null counts epochs.",
+        "Optimizer steps, instead of `epochs`; null uses `epochs`.",
         unit="optimizer steps",
         trl="max_steps",
         verl="trainer.total_training_steps",
@@ -252,7 +251,7 @@ SftSteps = Annotated[
 SftBatch = Annotated[
     int,
     Setting(
-        "Conversations of one optimizer step.",
+        "Conversations in one optimizer step.",
         unit="rows",
         paper="128",
         trl="per_device_train_batch_size x gradient_accumulation_steps",
@@ -263,7 +262,7 @@ SftBatch = Annotated[
 SftLearningRate = Annotated[
     float,
     Setting(
-        "Size of AdamW's steps. An adapter wants 10 to 200 times as much as all weights.",
+        "Learning rate of AdamW. An adapter needs 10 to 200 times the rate for all weights.",
         paper="5e-6",
         trl="learning_rate",
         verl="optim.lr",
@@ -284,9 +283,9 @@ Algorithm = Annotated[
     Literal["grpo", "dapo", "dr_grpo", "gspo"],
     Setting(
         "The loss and its defaults. `grpo`: MUA-RL's, a mean over all tokens of the step, advantages divided by the "
-        "group's deviation. `dapo`: clipping is wider upwards, no KL term, truncated rollouts left out, groups "
-        "without variance replaced. `dr_grpo`: divided by a constant and not by lengths or deviations, no KL term. "
-        "`gspo`: one importance ratio for a whole rollout, clipped narrowly, no KL term.",
+        "group's deviation. `dapo`: a wider clip range above 1, no KL term, truncated rollouts left out, groups "
+        "without variance replaced. `dr_grpo`: divided by a constant instead of lengths or deviations, no KL term. "
+        "`gspo`: one importance ratio for a whole rollout, with a narrow clip range, no KL term.",
         paper="grpo",
         trl="loss_type, scale_rewards, importance_sampling_level, mask_truncated_completions",
         verl="algorithm.adv_estimator, norm_adv_by_std_in_grpo, loss_agg_mode, policy_loss.loss_mode",
@@ -302,7 +301,7 @@ GrpoEpochs = Annotated[
 GrpoSteps = Annotated[
     int | None,
     Setting(
-        "Optimizer steps, in place of `epochs`; null counts epochs.",
+        "Optimizer steps, instead of `epochs`; null uses `epochs`.",
         unit="optimizer steps",
         trl="max_steps",
         verl="trainer.total_training_steps",
@@ -312,7 +311,7 @@ GrpoSteps = Annotated[
 TasksPerStep = Annotated[
     int,
     Setting(
-        "Tasks, and so groups, of one optimizer step.",
+        "Tasks in one optimizer step, each with one group.",
         unit="tasks",
         paper="32",
         trl="per_device_train_batch_size x gradient_accumulation_steps / num_generations",
@@ -336,7 +335,8 @@ GroupSize = Annotated[
 GrpoLearningRate = Annotated[
     float,
     Setting(
-        "Size of AdamW's steps. Lower it where the KL explodes. An adapter wants 10 to 50 times as much.",
+        "Learning rate of AdamW. Lower it if the KL explodes. An adapter needs 10 to 50 times the rate for all "
+        "weights.",
         paper="1e-6",
         trl="learning_rate",
         verl="actor_rollout_ref.actor.optim.lr",
@@ -346,7 +346,7 @@ GrpoLearningRate = Annotated[
 Beta = Annotated[
     float,
     Setting(
-        "Weight of the KL divergence from the frozen reference (the low-variance estimator k3). Raise it where the KL "
+        "Weight of the KL divergence from the frozen reference (the low-variance estimator k3). Raise it if the KL "
         "explodes; 0 leaves the reference out.",
         paper="0.001",
         trl="beta",
@@ -357,8 +357,8 @@ Beta = Annotated[
 Epsilon = Annotated[
     float,
     Setting(
-        "Clip range of the importance ratio below 1, and above it where `epsilon_high` is null. Each batch of rollouts "
-        "is one update, in which the ratio is 1, so nothing is clipped.",
+        "Clip range of the importance ratio below 1, and also above 1 if `epsilon_high` is null. Each batch of "
+        "rollouts is one update, in which the ratio is 1, so nothing is clipped.",
         paper="0.2",
         trl="epsilon",
         verl="actor_rollout_ref.actor.clip_ratio",
@@ -377,9 +377,9 @@ EpsilonHigh = Annotated[
 ImportanceSamplingCap = Annotated[
     float | None,
     Setting(
-        "Truncated importance sampling: the gradient of a sampled token is multiplied by the ratio of the probability "
-        "that the trainer gives it to the one it was sampled with, and by this number at most. It corrects for a "
-        "sampler that rounds differently, such as vLLM; where both agree the ratio is 1. null leaves it out.",
+        "Truncated importance sampling: the gradient of a sampled token is multiplied by the ratio of its probability "
+        "in the trainer to its probability in the sampler, but by at most this number. This corrects for a sampler "
+        "that rounds differently, such as vLLM. If both agree, the ratio is 1. null turns it off.",
         paper="none",
         trl="vllm_importance_sampling_clip_max",
         verl="algorithm.rollout_correction.rollout_is_threshold",
@@ -390,8 +390,8 @@ Refills = Annotated[
     int,
     Setting(
         "Rounds in which groups that are all right or all wrong are replaced by groups of other tasks (dynamic "
-        "sampling): more signal in a step, for more rollouts. Metrics count all that were played. On a cluster a step "
-        "that plays more groups than these rounds and one batch more ends the run.",
+        "sampling). A step then has more signal and needs more rollouts. Metrics count all rollouts. On a cluster, "
+        "the run ends if a step plays more groups than these rounds and one batch.",
         unit="rounds",
         paper="0",
         verl="algorithm.filter_groups.enable",
@@ -401,33 +401,33 @@ Refills = Annotated[
 FormatReward = Annotated[
     float,
     Setting(
-        "An intermediate reward, added to that of a rollout in which every call of a tool was well formed. For "
-        "experiments: what is measured and evaluated stays the reward of the work alone.",
-        paper="none: many ways lead to a good end, and a reward for the way is gamed",
+        "An intermediate reward for a rollout in which every tool call was well formed. It is for experiments: "
+        "metrics and evaluations use the reward without it.",
+        paper="none: there are many ways to a good result, and models exploit a reward for the way",
         ge=0,
     ),
 ]
 ToolReward = Annotated[
     float,
     Setting(
-        "An intermediate reward, added in proportion to the gold actions whose tool was called. For experiments: what "
-        "is measured and evaluated stays the reward of the work alone.",
-        paper="none: many ways lead to a good end, and a reward for the way is gamed",
+        "An intermediate reward in proportion to the gold actions whose tool was called. It is for experiments: "
+        "metrics and evaluations use the reward without it.",
+        paper="none: there are many ways to a good result, and models exploit a reward for the way",
         ge=0,
     ),
 ]
 SkipDeadGroups = Annotated[
     bool,
     Setting(
-        "Leaves groups that are all right or all wrong out of the gradient: they hold nothing but the KL term. They "
-        "are counted either way.",
+        "Leaves groups that are all right or all wrong out of the gradient, because they contribute only the KL term. "
+        "They are counted either way.",
         paper="false",
     ),
 ]
 
 AlarmLimits = Annotated[
     dict[str, float],
-    Setting("Limits of the alarms that are not the default ones, by name, such as {kl: 0.2}.", names="limits"),
+    Setting("Changes to the default limits of the alarms, by name, such as {kl: 0.2}.", names="limits"),
 ]
 PauseOn = Annotated[
     list[str],
@@ -436,7 +436,7 @@ PauseOn = Annotated[
 UserPrices = Annotated[
     dict[str, float],
     Setting(
-        "What the user's model costs, as input and output; the metric `cost` adds it up.", unit="for a million tokens"
+        "Prices of the user's model, as input and output; the metric `cost` uses them.", unit="for a million tokens"
     ),
 ]
 ReportTo = Annotated[

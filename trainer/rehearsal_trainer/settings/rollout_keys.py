@@ -19,9 +19,9 @@ class DomainShare:
     folder: Annotated[str, Setting("The folder with domain.yaml.", is_path=True)]
     weight: Annotated[float, Setting("Its share of the groups, in proportion to the other weights.", gt=0)] = 1.0
     name: Annotated[str | None, Setting("The name in metrics. The default is the name of the folder.")] = None
-    user: Annotated[Endpoint | None, Setting("Who plays its user in training, in place of `user`.")] = None
+    user: Annotated[Endpoint | None, Setting("Who plays its user in training, instead of `user`.")] = None
     evaluate_user: Annotated[
-        Endpoint | None, Setting("Who plays its user in evaluation, in place of `evaluate_user`.")
+        Endpoint | None, Setting("Who plays its user in evaluation, instead of `evaluate_user`.")
     ] = None
 
 
@@ -36,7 +36,7 @@ Domains = Annotated[
     str | list[DomainShare],
     Setting(
         "The folder with domain.yaml, or a list of domains with their weights. Groups are drawn by weight, and all "
-        "learn under the one frozen reference.",
+        "domains share the frozen reference.",
         paper="TAU1-bench retail and airline",
         trl="train_dataset",
         verl="data.train_files",
@@ -46,8 +46,8 @@ Domains = Annotated[
 HeldOut = Annotated[
     list[DomainShare],
     Setting(
-        "Domains that are evaluated beside the trained ones and never trained on. The run warns where one falls below "
-        "the 95 % interval of its evaluation before training.",
+        "Domains that are also evaluated, but never trained on. The run warns if one falls below the 95 % interval of "
+        "its evaluation before training.",
         verl="data.val_files",
         is_path=True,
     ),
@@ -56,31 +56,33 @@ EngineCommand = Annotated[list[str], Setting("How the engine is started.", is_gi
 EngineCwd = Annotated[str, Setting("The folder in which the engine is started.", is_given=True)]
 Split = Annotated[
     Literal["train", "test"] | None,
-    Setting("The tasks that are played: those of this split; null for all.", paper="TAU1-bench's test tasks"),
+    Setting("The split whose tasks are played; null plays all tasks.", paper="TAU1-bench's test tasks"),
 ]
 User = Annotated[
     Endpoint,
     Setting(
         "Who plays the user in training: `agenda` (a simulated user without a model), or an endpoint of a model with "
-        "base_url, model and api_key_env (the variable of the environment that holds the key). --user sets it.",
+        "base_url, model and api_key_env (the environment variable with the key). --user sets it.",
         paper="GPT-4o-2024-11-20",
     ),
 ]
 Agent = Annotated[
     str | None,
-    Setting("The file (*.agent.yaml) of a custom agent in the seat; the model is lent to it.", is_path=True),
+    Setting(
+        "The file (*.agent.yaml) of a custom agent in the agent's seat, which uses the trained model.", is_path=True
+    ),
 ]
 TrainBasis = Annotated[
     Literal["train", "evaluate"],
     Setting(
-        "Which of a task's two bases decides the reward; `train` leaves out what the agent has to say.",
+        "Which of a task's two bases decides the reward; `train` does not require what the agent says.",
         paper="train: the requirement on dialogue content is removed",
     ),
 ]
 TurnCap = Annotated[
     int | None,
     Setting(
-        "The agent's responses at most; null takes the domain's own.",
+        "Maximum number of agent responses; null uses the domain's.",
         unit="turns",
         paper="30",
         trl="kept by the engine",
@@ -91,7 +93,8 @@ TurnCap = Annotated[
 Temperature = Annotated[
     float,
     Setting(
-        "How freely the model is sampled. In training anything but 1 samples from another model than the one trained.",
+        "Sampling temperature. In training, any value other than 1 samples from a different distribution than the "
+        "trained one.",
         paper="1.0",
         trl="temperature",
         verl="actor_rollout_ref.rollout.temperature",
@@ -101,7 +104,7 @@ Temperature = Annotated[
 TopP = Annotated[
     float,
     Setting(
-        "Only the most likely tokens that make up this share are sampled; 1 leaves none out.",
+        "Samples only the most likely tokens that make up this probability; 1 samples from all.",
         trl="top_p",
         verl="actor_rollout_ref.rollout.top_p",
         gt=0,
@@ -111,7 +114,7 @@ TopP = Annotated[
 MaxTokens = Annotated[
     int,
     Setting(
-        "The longest response of one turn.",
+        "Maximum length of the response in one turn.",
         unit="tokens",
         paper="1024",
         trl="kept by the gateway",
@@ -122,15 +125,16 @@ MaxTokens = Annotated[
 Concurrency = Annotated[
     int,
     Setting(
-        "Rollouts that are played at once, and so calls to the user's model. On a cluster the workers share them.",
+        "Rollouts that are played at the same time, which also limits the calls to the user's model. On a cluster, the "
+        "workers share them.",
         ge=1,
     ),
 ]
 VllmPython = Annotated[
     str | None,
     Setting(
-        "A Python that has vLLM, by its absolute path: vLLM then samples, in a separate process that gets the "
-        "weights before the rollouts of every optimizer step. null samples in the trainer's process.",
+        "The absolute path of a Python that has vLLM. vLLM then samples in a separate process, which gets the weights "
+        "before the rollouts of every optimizer step. null samples in the trainer's process.",
         trl="use_vllm",
         verl="actor_rollout_ref.rollout.name",
     ),
@@ -138,7 +142,7 @@ VllmPython = Annotated[
 VllmMemory = Annotated[
     float,
     Setting(
-        "The part of the memory that vLLM may take, a GPU's or without one the machine's; training has what is left.",
+        "Share of memory that vLLM may use, of the GPU or, without one, of the machine. Training uses the rest.",
         trl="vllm_gpu_memory_utilization",
         verl="actor_rollout_ref.rollout.gpu_memory_utilization",
         gt=0,
@@ -148,7 +152,7 @@ VllmMemory = Annotated[
 RolloutTimeout = Annotated[
     float,
     Setting(
-        "Time after which a rollout ends as a failure of the infrastructure, which is never a reward.",
+        "Time after which a rollout ends with an infrastructure failure, which never has a reward.",
         unit="seconds",
         gt=0,
     ),
@@ -180,7 +184,7 @@ EvaluateEverySft = Annotated[
 ]
 EvaluateSplit = Annotated[
     Literal["train", "test"],
-    Setting("The tasks of the evaluation. None of them may be trained on.", verl="data.val_files"),
+    Setting("The split for evaluation. Training must not use its tasks.", verl="data.val_files"),
 ]
 EvaluateUser = Annotated[
     Endpoint, Setting("Who plays the user in evaluation, as in `user`. --evaluate-user sets it.", paper="GPT-4.1")
@@ -202,7 +206,7 @@ Trials = Annotated[int, Setting("Rollouts of each task at `temperature`; 0 leave
 GreedyTrials = Annotated[
     int,
     Setting(
-        "Rollouts of each task at temperature 0; they differ in what the simulated user says. 0 leaves them out.",
+        "Rollouts of each task at temperature 0; only the simulated user's words differ. 0 leaves them out.",
         unit="rollouts",
         ge=0,
     ),

@@ -55,7 +55,9 @@ def read_recording(path: Path) -> Conversation:
             if event["type"] == "rolloutStarted":
                 conversation = _started(event, path)
             elif event["type"] == "userReplied" and event.get("tools"):
-                told = "tools came in the middle of it, which one prompt can't hold; leave this recording out"
+                told = (
+                    "tools were added during the rollout, and one prompt cannot express that; leave this recording out"
+                )
                 raise TrainingError(f"{path}:{number}: {told}")
             elif event["type"] == "rewarded":
                 reward = event["reward"]
@@ -63,9 +65,11 @@ def read_recording(path: Path) -> Conversation:
                 # Steps count from 0 and lines from 1.
                 messages.append(replace(message, trained=number - 1 not in (withheld or ())))
         except (KeyError, TypeError) as error:
-            raise TrainingError(f"{path}:{number}: {event.get('type')} lacks or garbles {error}") from error
+            raise TrainingError(
+                f"{path}:{number}: {event.get('type')} has a missing or invalid field: {error}"
+            ) from error
     if conversation is None:
-        raise TrainingError(f"{path}:1: expected the event rolloutStarted; the file is empty or no recording")
+        raise TrainingError(f"{path}:1: expected the event rolloutStarted; the file is empty or is not a recording")
     spoken = (*conversation.messages, *messages)
     return replace(conversation, messages=spoken, reward=reward, is_selected=withheld is not None)
 

@@ -39,7 +39,7 @@ def append_line(file: Path, value: Mapping[str, Json]) -> None:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise TrainingError(
             f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
-            "Make room and continue with --resume"
+            "Free disk space and continue with --resume"
         ) from error
 
 

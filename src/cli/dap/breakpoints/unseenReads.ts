@@ -10,9 +10,9 @@ export function unseenReads(debuggee: Pick<Debuggee, 'steps' | 'readsAt' | 'doma
   const unsaid = results.filter(({ n }) => debuggee.readsAt(n) === undefined).length;
   if (unsaid > 0)
     return {
-      message: `${unsaid} of the ${results.length} calls recorded so far do not say what they read, so they are passed: reads are kept while debugging, of tools in TypeScript and of simulated ones. What is forked from here keeps them`,
+      message: `the reads of ${unsaid} of the ${results.length} calls recorded so far are unknown, so this breakpoint skips them: reads are recorded while you debug, for tools in TypeScript and simulated tools. A fork from here records them`,
       isAll: unsaid === results.length,
     };
   if (domain.pythonFile === null) return null;
-  return { message: 'tools in Python do not say what they read, so their calls are passed', isAll: false };
+  return { message: 'the reads of tools in Python are unknown, so this breakpoint skips their calls', isAll: false };
 }

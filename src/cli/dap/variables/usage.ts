@@ -20,7 +20,7 @@ export function usageAt({ steps, recording, setting }: Debuggee, { n }: Step): r
     const { input, output } = tokens[role];
     return input + output === 0 ? [] : [row(role, tokenText(tokens[role]))];
   });
-  if (asked.length === 0) return [row('models', 'none was asked up to here')];
+  if (asked.length === 0) return [row('models', 'no model was asked up to here')];
   const sum = (of: 'input' | 'output') => modelRoles.reduce((total, role) => total + tokens[role][of], 0);
   const uncounted = asked.filter(({ usage }) => !usage).length;
   return [
@@ -29,7 +29,7 @@ export function usageAt({ steps, recording, setting }: Debuggee, { n }: Step): r
     row('requests', String(asked.reduce((total, { earlier = [] }) => total + 1 + earlier.length, 0))),
     row('waited for', `${(asked.reduce((total, { ms = 0 }) => total + ms, 0) / 1000).toFixed(1)} s`),
     row('cost', money === null ? 'unknown: the run has no prices' : String(Number(money.toFixed(6)))),
-    ...(uncounted > 0 ? [row('not counted', `${uncounted} answers did not say what they took`)] : []),
+    ...(uncounted > 0 ? [row('not counted', `${uncounted} answers did not report their tokens`)] : []),
   ];
 }
 

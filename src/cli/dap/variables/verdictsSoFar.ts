@@ -58,7 +58,7 @@ function openReason(name: VerifierName, task: Task, gold: World | string): reado
       return typeof gold === 'string' ? [`decided at the end: ${gold}`] : [];
     case 'assertions':
       return task.assertions.some((assertion) => isExternalState(assertion.in))
-        ? ['decided at the end: it looks into a source outside']
+        ? ['decided at the end: it reads a source outside the database']
         : [];
     case 'turns':
       return ['decided at the end: it plays the gold actions turn by turn'];

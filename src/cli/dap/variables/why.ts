@@ -69,7 +69,7 @@ function verifierLines(
       : [];
   return [
     { text: line },
-    ...(at ? [{ text: `${indent}demanded by the task`, at }] : []),
+    ...(at ? [{ text: `${indent}required by the task`, at }] : []),
     ...differences.slice(0, shownDifferences).flatMap((difference) => {
       const { place, is, expected } = difference;
       const written = steps.findLast((step) => writesTo(step, difference));

@@ -74,7 +74,7 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
     }
   else
     throw new UsageError(
-      `${found.name} has ${(bytes / 1e6).toFixed(0)} MB, and through the log of a Ray job come ${mostInLog / 1e6} MB: copy ${found.folder} from the cluster to ${place}, or make it visible here at the same path and fetch again`,
+      `${found.name} has ${(bytes / 1e6).toFixed(0)} MB, but the log of a Ray job can carry only ${mostInLog / 1e6} MB: copy ${found.folder} from the cluster to ${place}, or make it visible here at the same path and fetch again`,
     );
   for (const [path, [, digest]] of sizes) {
     const file = join(coming, path);

@@ -185,7 +185,7 @@ export class RayJobs {
     return new Fault({
       who: 'infrastructure',
       code: 'ray/no-agent',
-      message: `nothing on ${this.name} takes jobs: its agent did not come up in three minutes. Why is in dashboard_agent.log of the head's session (/tmp/ray/session_latest/logs), such as a port that another Ray has there; ray start --dashboard-agent-listen-port PORT gives it another`,
+      message: `${this.name} accepts no jobs: its agent did not start within three minutes. The reason is in dashboard_agent.log of the head's session (/tmp/ray/session_latest/logs), for example that another Ray uses the port; ray start --dashboard-agent-listen-port PORT sets a different one`,
     });
   }
 
@@ -193,7 +193,7 @@ export class RayJobs {
     return new Fault({
       who: 'infrastructure',
       code: 'ray/unreachable',
-      message: `${this.name} can't be reached (${reason}): is it the address of the cluster's dashboard (ray start --head prints it), and is the port open from here? ssh -L 8265:localhost:8265 HEAD brings it here`,
+      message: `${this.name} can't be reached (${reason}): is it the address of the cluster's dashboard (ray start --head prints it), and is the port open from here? ssh -L 8265:localhost:8265 HEAD forwards it to this machine`,
     });
   }
 }

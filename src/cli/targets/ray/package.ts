@@ -19,7 +19,7 @@ export async function packageOf(
   if (size > largest)
     throw environmentFault(
       'ray/size',
-      `the run brings ${(size / 1e6).toFixed(0)} MB, and a Ray job takes ${largest / 1e6} MB: put the model into a folder that the cluster's machines see, or on a hub, and name that with --model`,
+      `the files of the run total ${(size / 1e6).toFixed(0)} MB, and a Ray job accepts ${largest / 1e6} MB: put the model into a folder that the cluster's machines see, or on a hub, and name that with --model`,
     );
   const zip = new JSZip();
   const digest = createHash('sha256');

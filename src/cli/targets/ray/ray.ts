@@ -132,7 +132,7 @@ async function packageFor(launch: Launch): Promise<RayPackage> {
     engine_cwd: '.',
   };
   if (domainsOf(launch.config).length === 0)
-    throw new UsageError(`${String(launch.config['domain'])}: there is no domain of this machine to bring`);
+    throw new UsageError(`${String(launch.config['domain'])}: this is not a domain on this machine`);
   return packageOf({ ...folders, engine, '': trainer }, { 'launch.json': `${JSON.stringify(settings, null, 2)}\n` });
 }
 

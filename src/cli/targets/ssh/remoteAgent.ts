@@ -125,10 +125,7 @@ function cantStart(error: Error): Fault {
 function remoteFault({ host }: SshAddress, words: string): Fault {
   // What cmd.exe and PowerShell say about `sh` and `/dev/null`.
   if (/ is not recognized as |cannot find the path specified/.test(words))
-    return environmentFault(
-      'target/system',
-      `${host} runs Windows: a target over SSH is a machine with Linux or macOS`,
-    );
+    return environmentFault('target/system', `${host} runs Windows: a target over SSH needs Linux or macOS`);
   const last = lastLineOf(words) || 'it exited without output';
   return environmentFault('target/failed', `on ${host}: ${last}`);
 }

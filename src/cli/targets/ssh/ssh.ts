@@ -131,7 +131,7 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
     readonly python: readonly string[];
     readonly node: string;
   };
-  io.err(`trying out what the run needs on ${address.host}\n`);
+  io.err(`checking on ${address.host} what the run needs\n`);
   const tried = await askRemoteAgent<{ readonly failed?: string; readonly words: string }>(
     address,
     python,

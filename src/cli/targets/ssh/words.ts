@@ -14,13 +14,13 @@ const readings: readonly Reading[] = [
     words: /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     code: 'ssh/host-key-changed',
     message: ({ host }) =>
-      `the host key of ${host} has changed: someone may be intercepting the connection. Ask its administrator; if the machine was set up again, remove the old key with ssh-keygen -R and connect by hand once`,
+      `the host key of ${host} has changed: someone may be intercepting the connection. Ask its administrator; if the machine was set up again, remove the old key with ssh-keygen -R and connect manually once`,
   },
   {
     words: /Host key verification failed|host key is known for/i,
     code: 'ssh/host-key-unknown',
     message: (address) =>
-      `the host key of ${address.host} is not known here, so nothing was sent. Connect by hand once (${sshCommand(address)}), compare the fingerprint it shows with the machine's, and run this again`,
+      `the host key of ${address.host} is not known here, so nothing was sent. Connect manually once (${sshCommand(address)}), compare the fingerprint it shows with the machine's, and run this again`,
   },
   {
     words: /Permission denied|Too many authentication failures|No supported authentication methods/i,
@@ -38,7 +38,7 @@ const readings: readonly Reading[] = [
       /Connection refused|timed out|No route to host|unreachable|Connection closed|Connection reset|not responding|Broken pipe|closed by remote/i,
     code: 'ssh/unreachable',
     message: (address) =>
-      `${address.host} can't be reached: check that it is on and that ${sshCommand(address)} gets through`,
+      `${address.host} can't be reached: check that it is on and that ${sshCommand(address)} succeeds`,
   },
 ];
 

@@ -56,7 +56,7 @@ def tool(
         owner: The seat that may call it.
         generic: Whether the tool does not use the world: think, calculate, transfer to a human.
         hands_off: Whether a successful call hands the conversation to a person and ends the rollout.
-        timeout_ms: Milliseconds until a call counts as hung.
+        timeout_ms: Milliseconds after which a call times out.
         idempotent: Whether a call that started and has no result may be repeated; by default true for reads.
         cache: Whether equal reads of one rollout are made only once until the next write.
         retries: How often a failed call is repeated; idempotent tools only.

@@ -11,11 +11,11 @@ export const lexiconSchema = z.strictObject({
       z.strictObject({
         label: z.string().optional().describe('What it is called, for example "order number".'),
         synonyms: z.array(z.string()).default([]).describe('Other words that ask for it.'),
-        ask: z.array(z.string()).default([]).describe('Questions by which the gold seat asks for it.'),
+        ask: z.array(z.string()).default([]).describe('Questions with which the gold seat asks for it.'),
       }),
     )
     .default({})
-    .describe('How people call the facts that users know, by the name of the fact.'),
+    .describe('What people call the facts that users know, by the name of the fact.'),
   tools: z
     .record(
       z.string(),
@@ -33,28 +33,28 @@ export const lexiconSchema = z.strictObject({
         instruct: z
           .array(z.string())
           .default([])
-          .describe("Of a tool of the user's: how the gold seat asks the user to call it; {argument} as above."),
+          .describe('For a tool of the user: how the gold seat asks the user to call it; {argument} as above.'),
         synonyms: z
           .array(z.string())
           .default([])
-          .describe("Of a tool of the user's: other words that ask for it, in their order: restart router."),
+          .describe('For a tool of the user: other words that ask for it, in their order: restart router.'),
         tell: z
           .array(z.string())
           .default([])
           .describe(
-            "Of a tool of the user's: how the user tells what came of it; {argument}, a {field} of the result, or {result}, as above.",
+            'For a tool of the user: how the user reports the result; {argument}, a {field} of the result, or {result}, as above.',
           ),
       }),
     )
     .default({})
-    .describe('How people speak of the calls of tools, by the name of the tool.'),
+    .describe('How people talk about the calls of tools, by the name of the tool.'),
   refusals: z
     .array(z.string().min(1))
     .default([])
-    .describe('Sentences by which an agent of this domain refuses; {anything} matches a few words.'),
+    .describe('Sentences with which the agent of this domain refuses; {anything} matches a few words.'),
   handOffs: z
     .array(z.string().min(1))
     .default([])
-    .describe('Sentences by which an agent of this domain says that a person takes over; {anything} as above.'),
+    .describe('Sentences with which the agent of this domain hands over to a person; {anything} as above.'),
 });
 export type Lexicon = z.infer<typeof lexiconSchema>;

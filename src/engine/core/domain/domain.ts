@@ -20,9 +20,7 @@ const externalStates = ['snapshot', 'replay', 'none'] as const;
 const externalStateSchema = z
   .enum(externalStates)
   .default('none')
-  .describe(
-    'How a fork gets back to an earlier state: a snapshot is restored, the recorded calls are made again, or not at all.',
-  );
+  .describe('How a fork restores an earlier state: from a snapshot, by repeating the recorded calls, or not at all.');
 
 function hasGroups(source: string): boolean {
   try {
@@ -37,7 +35,7 @@ const serverKeys = {
   snapshot: z
     .strictObject({
       tool: z.string().describe('Name of the tool.'),
-      arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+      arguments: z.record(z.string(), z.json()).default({}).describe('Arguments of the call.'),
       rows: z
         .boolean()
         .optional()
@@ -55,11 +53,11 @@ const serverKeys = {
       argument: z.string().describe('The argument that takes the state.'),
     })
     .optional()
-    .describe('With `state: snapshot`: a tool that takes such a result back, in this argument.'),
+    .describe('With `state: snapshot`: a tool that restores such a result, passed in this argument.'),
   reader: z
     .strictObject({
       tool: z.string().describe('Name of the tool.'),
-      arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+      arguments: z.record(z.string(), z.json()).default({}).describe('Arguments of the call.'),
       lines: z
         .string()
         .refine(hasGroups, 'expected a regular expression with named groups, such as "^(?<kind>\\w+) (?<name>.+)$"')
@@ -71,13 +69,13 @@ const serverKeys = {
         .boolean()
         .optional()
         .describe(
-          'For a tool without an output schema: whether each text of its result is a row of the state, which is then a list. FastMCP gives a list that way: without `rows`, one row would be an object, and zero rows an empty text.',
+          'For a tool without an output schema: whether each text of its result is a row of the state, which is then a list. FastMCP returns lists in this way: without `rows`, one row would be an object, and zero rows an empty text.',
         ),
     })
     .refine(({ lines, rows }) => lines === undefined || rows === undefined, 'expected lines or rows, and not both')
     .optional()
     .describe(
-      'A read tool whose result is the state of this server; assertions look into it. A result in JSON, or as Python prints lists and dictionaries, is read as data.',
+      'A read tool whose result is the state of this server, for assertions. JSON, and lists and dictionaries as Python prints them, are read as data.',
     ),
   rename: z
     .record(z.string(), z.string().refine(isToolName, 'expected at most 64 letters, digits, dashes and underscores'))
@@ -89,22 +87,22 @@ const serverKeys = {
     .string()
     .regex(/^[A-Za-z0-9_-]{1,32}$/, 'expected at most 32 letters, digits, dashes and underscores')
     .optional()
-    .describe('Put before the name of each tool of this server that is not under `rename`, such as shop_.'),
+    .describe('Prefix for the names of all tools of this server that are not under `rename`, such as shop_.'),
   writes: z.array(z.string()).default([]).describe('Tools of this server that change something.'),
   volatile: z
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Fields of its results and its state that differ from rollout to rollout, such as ids, clocks and hashes: names, or paths such as notes.*.etag. The audit compares them up to a renaming, and the rows of a list that is named here in any order. The name of a tool means that its result differs each time, such as that of a random number; the audit does not compare two calls of it.',
+      'Fields of its results and its state that differ from rollout to rollout, such as ids, clocks and hashes: names, or paths such as notes.*.etag. The audit compares them up to a renaming, and compares the rows of a list that is named here in any order. If you name a tool whose result differs each time, such as a random number, the audit does not compare two calls of it.',
     ),
   sharedState: z
     .boolean()
     .optional()
     .describe(
-      'Whether all instances or sessions of the server work on one state. Rollouts then use the server one at a time, and `setUp.NAME.calls` of each task brings it to its start. The audit finds such servers.',
+      'Whether all instances or sessions of the server share one state. Rollouts then use the server one at a time, and `setUp.NAME.calls` of each task resets it. The audit finds such servers.',
     ),
-  idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
-  timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
+  idempotent: z.array(z.string()).default([]).describe('Tools that can be called again after an interrupted call.'),
+  timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds after which a call times out.'),
   resetTimeoutOnProgress: z
     .boolean()
     .optional()
@@ -130,7 +128,7 @@ const serverKeys = {
     .describe(
       'Bytes of the longest answer over HTTP, or characters of the longest line over stdio: by default 64 MB (64000000). A longer result is an error that the agent sees.',
     ),
-  tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
+  tools: z.record(z.string(), callLimitsSchema).default({}).describe('Limits of single tools, by name.'),
 };
 
 const stdioServerSchema = z.strictObject({
@@ -145,7 +143,7 @@ const stdioServerSchema = z.strictObject({
     ),
   args: z.array(z.string()).default([]).describe('Arguments of the command.'),
   env: z.record(z.string(), z.string()).default({}).describe('Environment variables of the server.'),
-  cwd: z.string().optional().describe('Where the command is started; by default in the folder of the domain.'),
+  cwd: z.string().optional().describe('Folder in which the command starts; by default that of the domain.'),
   files: z
     .string()
     .min(1)
@@ -159,7 +157,7 @@ const httpServerSchema = z.strictObject({
     .enum(['http', 'streamable-http'])
     .default('http')
     .transform(() => 'http' as const)
-    .describe('A server that runs already and speaks Streamable HTTP. Not needed beside `url`.'),
+    .describe('A running server that speaks Streamable HTTP. Optional if there is a `url`.'),
   url: z
     .url({ protocol: /^https?$/ })
     .describe(
@@ -201,7 +199,7 @@ export const serverSetUpSchema = z.strictObject({
     .array(
       z.strictObject({
         tool: z.string().describe('Name of the tool.'),
-        arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+        arguments: z.record(z.string(), z.json()).default({}).describe('Arguments of the call.'),
       }),
     )
     .default([])
@@ -220,23 +218,23 @@ const environmentSchema = z.strictObject({
   adapter: z
     .enum(benchmarks)
     .optional()
-    .describe("In place of a file: an adapter that ships with Rehearsal, for a benchmark's own environment."),
+    .describe("Instead of a file: an adapter of Rehearsal for a benchmark's own environment."),
   settings: z.record(z.string(), z.string()).default({}).describe('What the adapter needs; an import writes it.'),
-  python: z.string().optional().describe('The interpreter that has what the environment imports.'),
+  python: z.string().optional().describe('The interpreter that has the packages of the environment.'),
   state: z
     .enum([...externalStates, 'database'])
     .default('none')
     .describe(
-      'How a fork gets back to an earlier state. `database`: the state is the database of this domain, so it costs nothing; adapters only.',
+      'How a fork gets back to an earlier state. `database`: the state is the database of this domain, so it needs no restoring; adapters only.',
     ),
-  timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
-  tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
+  timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds after which a call times out.'),
+  tools: z.record(z.string(), callLimitsSchema).default({}).describe('Limits of single tools, by name.'),
 });
 export type PythonEnvironment = z.infer<typeof environmentSchema>;
 
 /** `domain.yaml`. */
 export const domainFileSchema = z.strictObject({
-  name: z.string().describe('Name of the domain; recordings carry it.'),
+  name: z.string().describe('Name of the domain. Recordings contain it.'),
   description: z.string().default('').describe('For people: what this domain is about.'),
   now: z.string().default('2026-01-05T09:00:00Z').describe('Date and time at which tasks happen, ISO 8601.'),
   timeZone: z
@@ -244,17 +242,17 @@ export const domainFileSchema = z.strictObject({
     .refine(isTimeZone, { error: 'the name of a time zone', params: { values: timeZones } })
     .optional()
     .describe('The time zone in which rules and assertions count days, such as Europe/Berlin; UTC by default.'),
-  turnCap: z.int().min(1).max(1000).default(30).describe('Turns of the agent after which a rollout ends.'),
+  turnCap: z.int().min(1).max(1000).default(30).describe('Number of agent turns after which a rollout ends.'),
   callCap: z
     .int()
     .min(1)
     .optional()
-    .describe('Responses with calls that the agent may give to one message of the user; none by default.'),
+    .describe('Maximum number of agent responses with calls to one message of the user; unlimited by default.'),
   callsPerResponse: z
     .int()
     .min(1)
     .optional()
-    .describe('Calls of one response that are made; those behind them are dropped. All by default.'),
+    .describe('Number of calls of one response that are made; the rest is dropped. All by default.'),
   unreadableCalls: z
     .enum(['fail', 'failAll', 'endTurn', 'endRollout'])
     .optional()
@@ -270,13 +268,17 @@ export const domainFileSchema = z.strictObject({
   userEnds: z
     .boolean()
     .optional()
-    .describe('Whether the user still answers the response that reaches the cap on turns, and may end properly by it.'),
-  toolErrorCap: z.int().min(1).default(10).describe('Tool errors that end a rollout.'),
+    .describe(
+      'Whether the user still answers the response that reaches the turn cap, and can end the rollout properly with that answer.',
+    ),
+  toolErrorCap: z.int().min(1).default(10).describe('Number of tool errors after which a rollout ends.'),
   messageCap: z
     .int()
     .min(1)
     .optional()
-    .describe('Messages after the first at which a rollout ends and is scored; results count as one.'),
+    .describe(
+      'Number of messages after the first at which a rollout ends and is scored. The results of one response count as one message.',
+    ),
   closing: z
     .string()
     .optional()
@@ -285,35 +287,29 @@ export const domainFileSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether answers of a model that plays the user are checked before they become a turn. True by default; imports have `false`, as their benchmarks check nothing.',
+      'Whether answers of a model that plays the user are checked before they become a turn. True by default. Imports set `false`, because their benchmarks check nothing.',
     ),
   stopWords: z
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Words by which a model that plays the user ends the conversation, exactly as written and wherever they are, in place of the usual ones. The engine then takes no stop back.',
+      'Words with which a model that plays the user ends the conversation, exactly as written and anywhere in a message. They replace the default words, and the engine then takes no stop back.',
     ),
   policy: z.string().default('policy.md').describe('What the agent must follow, in Markdown.'),
-  rules: z
-    .string()
-    .default('rules.yaml')
-    .describe('Machine checks of the rules of the policy, when the file is there.'),
-  phrases: z
-    .string()
-    .default('phrases.yaml')
-    .describe('Ways to say things that the rules listen for, when the file is there.'),
+  rules: z.string().default('rules.yaml').describe("Machine checks of the policy's rules. The file is optional."),
+  phrases: z.string().default('phrases.yaml').describe('Phrases that the rules look for. The file is optional.'),
   tools: z
     .string()
     .default('tools.ts')
     .refine((file) => !file.endsWith('.py'), 'This is a file in Python. Write `pythonTools` in place of `tools`')
-    .describe('Code tools, when the file is there.'),
-  pythonTools: z.string().default('tools.py').describe('Tools in Python, when the file is there.'),
+    .describe('Tools in TypeScript. The file is optional.'),
+  pythonTools: z.string().default('tools.py').describe('Tools in Python. The file is optional.'),
   python: z.string().optional().describe('The interpreter of the tools in Python, 3.10 or newer; by default python3.'),
   network: z
     .boolean()
     .optional()
     .describe(
-      'Whether code of the domain (TypeScript, Python, environments) needs the network. Its sandbox then has the network of the machine, which a person approves before the first start. Not by default.',
+      'Whether code of the domain (TypeScript, Python, environments) needs the network. Its sandbox then has network access, which a person must approve before the first start. False by default.',
     ),
   simulatedTools: z.string().default('tools').describe('Folder of tools that a model simulates, *.tool.yaml.'),
   simulator: z
@@ -323,7 +319,10 @@ export const domainFileSchema = z.strictObject({
   personas: z.string().default('personas').describe('Folder of the simulated users, *.persona.yaml.'),
   tasks: z.string().default('tasks').describe('Folder of the tasks, *.task.yaml.'),
   database: z.string().default('database.json').describe('The rows that every rollout starts from.'),
-  userDatabase: z.string().optional().describe("The user's side of the world, where the user has its own tools."),
+  userDatabase: z
+    .string()
+    .optional()
+    .describe("The user's side of the database, for domains in which the user has tools."),
   mcpServers: z
     .record(z.string(), mcpServerSchema)
     .default({})
@@ -351,16 +350,20 @@ export const domainFileSchema = z.strictObject({
     .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
   models: seatSettingsSchema
     .optional()
-    .describe('How models are asked, for each seat; the command line and a debug configuration can say it, too.'),
+    .describe(
+      'Request settings of the models, for each seat. The command line and a debug configuration can also set them.',
+    ),
   dialect: z
     .enum(dialects)
     .default(usualDialect)
     .describe(
-      'How tools and calls are written for a trained model: its own chat template, a short form for small models (compact), or the template where it shows tools (auto).',
+      'How tools and calls are written for a trained model: its own chat template, a short form for small models (compact), or the template if it shows tools (auto).',
     ),
-  toolTimeoutMs: timeLimitSchema.default(10_000).describe('Milliseconds until a call of a tool counts as hung.'),
+  toolTimeoutMs: timeLimitSchema.default(10_000).describe('Milliseconds after which a call of a tool times out.'),
   greeting: z.string().optional().describe("The agent's first words, said before the user's; none by default."),
-  lexicon: lexiconSchema.prefault({}).describe('How facts, proposals and refusals are worded in this domain.'),
+  lexicon: lexiconSchema
+    .prefault({})
+    .describe('What people call the facts and tools of this domain, and how the seats phrase proposals and refusals.'),
 });
 export type DomainFile = z.infer<typeof domainFileSchema>;
 

@@ -15,7 +15,7 @@ export const fieldComparisonSchema = z.strictObject({
   tolerance: z
     .record(z.string().min(1), z.number().positive())
     .default({})
-    .describe('By the name or path of a field: how far its numbers may be apart and still count as equal.'),
+    .describe('By the name or path of a field: the largest difference at which its numbers still count as equal.'),
 });
 export type FieldComparison = z.infer<typeof fieldComparisonSchema>;
 

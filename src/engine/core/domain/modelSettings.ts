@@ -13,36 +13,40 @@ const isHeader = ([name, value]: readonly [string, string]) => headerName.test(n
 
 /** Settings for requests to the model in one seat. */
 export const modelSettingsSchema = z.strictObject({
-  temperature: z.number().min(0).max(2).optional().describe("How freely it is sampled; by default the endpoint's own."),
-  maxTokens: z.int().min(1).optional().describe("Tokens of one answer at most; by default the endpoint's limit."),
+  temperature: z.number().min(0).max(2).optional().describe('Sampling temperature; by default that of the endpoint.'),
+  maxTokens: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Maximum number of tokens in one answer; by default the endpoint's limit."),
   reasoningEffort: z
     .string()
     .regex(/^[a-z]{1,20}$/)
     .optional()
-    .describe('How much it thinks before it answers, in the words of its provider, such as low, medium or high.'),
+    .describe("How much the model reasons before it answers, in its provider's terms, such as low, medium or high."),
   onTruncation: z
     .enum(truncations)
     .optional()
     .describe(
-      'What happens to an answer that is cut off at the limit of tokens. `say`, the default: it is taken as it is, and the recording, the reason of the reward and the report name it. `retry`: it is asked for once more. `fail`: the seat has failed.',
+      'What happens to an answer that is cut off at the token limit. `say`, the default: it is used unchanged, and the recording, the reason for the reward and the report mention it. `retry`: the model is asked once more. `fail`: the seat fails.',
     ),
   modalities: z
     .array(z.enum(modalities))
     .optional()
     .describe(
-      'Media in results of tools that the model is sent: image, audio, pdf, file (any other type). By default none: a line replaces each.',
+      'Media in tool results that the model receives: image, audio, pdf, file (any other type). By default none: a line of text replaces each.',
     ),
   extraBody: z
     .record(z.string(), z.json())
     .refine((body) => !ownFields.some((name) => name in body), `expected no field of these: ${ownFields.join(', ')}`)
     .optional()
-    .describe('Further fields of each request, such as `top_k`.'),
+    .describe('Additional fields of each request, such as `top_k`.'),
   headers: z
     .record(z.string(), z.string())
     .refine((headers) => Object.entries(headers).every(isHeader), 'expected names and values of HTTP headers')
     .optional()
     .describe(
-      'Headers of each request. `${env:NAME}` is the value of an environment variable and is never recorded. They are sent only where the same file names the address of the model.',
+      'Headers of each request. `${env:NAME}` is the value of an environment variable and is never recorded. They are sent only if the same file names the address of the model.',
     ),
 });
 export type ModelSettings = z.infer<typeof modelSettingsSchema>;

@@ -7,12 +7,12 @@ const replies = {
     .max(100)
     .default(1)
     .describe('The first reply at which it may happen. The opening is not a reply.'),
-  to: z.int().min(1).max(100).default(3).describe('The last reply that may be drawn for it.'),
+  to: z.int().min(1).max(100).default(3).describe('The last reply at which it may happen.'),
 };
 
 const occasionSchema = z.strictObject({
   ...replies,
-  chance: z.number().min(0).max(1).default(1).describe('How likely it is to happen in a rollout at all, from 0 to 1.'),
+  chance: z.number().min(0).max(1).default(1).describe('The probability that it happens in a rollout, from 0 to 1.'),
 });
 
 const occasional = (what: string) =>
@@ -34,7 +34,7 @@ const attackSchema = z.strictObject({
   say: z
     .array(z.string().min(1))
     .min(1)
-    .describe('The words of the agenda user, one message after the other; more than one makes a request in parts.'),
+    .describe('The messages of the agenda user, in order. More than one makes the request in parts.'),
   wants: z
     .enum(['deed', 'words'])
     .describe('`deed`: the agent would have to do something forbidden; `words`: it would have to say it.'),
@@ -54,14 +54,19 @@ export const personaSchema = z.strictObject({
   id: z
     .string()
     .regex(personaIds.pattern, `a persona id is ${personaIds.words}`)
-    .describe('Name of the persona, by which tasks take it.'),
+    .describe('Name of the persona, which tasks refer to.'),
   draft: draftMark,
   description: z.string().describe('Who this person is, in a sentence or two. Shown to a model that plays the user.'),
   style: z
     .enum(['plain', 'brief', 'chatty', 'formal'])
     .default('plain')
     .describe('How long and how formally this person writes.'),
-  patience: z.int().min(1).max(20).default(4).describe('Replies that lead nowhere before this person gives up.'),
+  patience: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(4)
+    .describe('Number of replies without progress before this person gives up.'),
   behaviours: z
     .strictObject({
       omits: z
@@ -76,14 +81,14 @@ export const personaSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe("Insists once more on what the policy forbids: the task's `user.insist` says on what."),
-      interrupts: occasional('Interrupts with something else in place of an answer.'),
-      misunderstands: occasional('Takes what the agent proposes or asks for something else.'),
-      contradicts: occasional('Takes back what it said before, and comes back to it.'),
-      getsUpset: occasional('Complains with feeling, beside its answer.'),
+      interrupts: occasional('Interrupts with something else instead of answering.'),
+      misunderstands: occasional('Misunderstands what the agent proposes or asks.'),
+      contradicts: occasional('Takes back an earlier statement, and later returns to it.'),
+      getsUpset: occasional('Complains emotionally, in addition to its answer.'),
       evades: occasional('Does not answer a question the first time.'),
     })
     .prefault({})
-    .describe('What this person does that makes the work harder; each is off by default.'),
+    .describe('Behaviours that make the work harder; each is off by default.'),
   attacks: z
     .array(attackSchema)
     .default([])

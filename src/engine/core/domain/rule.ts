@@ -12,7 +12,7 @@ const phrases = z
 const common = {
   rule: z.string().describe('Id of a rule in policy.md, or a quote of its text.'),
   gate: z.boolean().default(false).describe('A violation makes the reward 0.'),
-  when: condition.optional().describe('An expression; where it does not hold, the check does not apply.'),
+  when: condition.optional().describe('An expression. If it does not hold, the check does not apply.'),
   layer: z
     .enum(['policy', 'communication', 'safety'])
     .optional()
@@ -44,10 +44,10 @@ export const ruleSchema = z.discriminatedUnion('check', [
     asks: phrases
       .optional()
       .describe(
-        'Phrases by which the agent asks for a yes, for example in another language; those of English count as well.',
+        'Phrases with which the agent asks for a yes, for example in another language. English phrases also count.',
       ),
-    yes: phrases.optional().describe('Phrases that are a yes of the user; those of English count as well.'),
-    no: phrases.optional().describe('Phrases with which an answer is not a yes, whatever else it says.'),
+    yes: phrases.optional().describe('Phrases with which the user says yes. English phrases also count.'),
+    no: phrases.optional().describe('Phrases that make an answer not a yes, whatever else it contains.'),
   }),
   z.strictObject({
     ...common,
@@ -77,12 +77,17 @@ export const ruleSchema = z.discriminatedUnion('check', [
     ...common,
     check: z.literal('handOff').describe('When a conversation is handed over, and when not.'),
     onlyWhen: condition.optional().describe('An expression that must hold when the conversation is handed over.'),
-    always: condition.optional().describe('An expression; where it holds at the end, it must have been handed over.'),
+    always: condition
+      .optional()
+      .describe('An expression. If it holds at the end, the conversation must have been handed over.'),
   }),
   z.strictObject({
     ...common,
     check: z.literal('judge').describe('A model answers a question about the conversation.'),
-    question: z.string().min(1).describe('A question about the conversation that yes answers when the rule was kept.'),
+    question: z
+      .string()
+      .min(1)
+      .describe('A question about the conversation whose answer is yes if the rule was followed.'),
   }),
 ]);
 export type Rule = z.infer<typeof ruleSchema>;

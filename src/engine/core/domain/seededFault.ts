@@ -3,7 +3,7 @@ import type { Json } from '../values/json.ts';
 
 const when = {
   tool: z.string().describe('The tool that fails.'),
-  calls: z.array(z.int().positive()).min(1).optional().describe('Which calls of the tool, from 1; all where absent.'),
+  calls: z.array(z.int().positive()).min(1).optional().describe('Which calls of the tool, from 1; all by default.'),
   chance: z
     .number()
     .min(0)
@@ -18,17 +18,17 @@ export const seededFaultSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('latency').describe('The answer comes late.'),
     ...when,
-    ms: z.int().positive().describe('The answer comes this much later; beyond the timeout of the tool, not at all.'),
+    ms: z.int().positive().describe('Delay of the answer. If it exceeds the timeout of the tool, the call fails.'),
   }),
   z.strictObject({
     type: z.literal('outage').describe('The tool is out of order.'),
     ...when,
-    message: z.string().optional().describe('What the call says in place of a result.'),
+    message: z.string().optional().describe('What the call returns instead of a result.'),
   }),
   z.strictObject({
     type: z.literal('permissionDenied').describe('The tool refuses the call.'),
     ...when,
-    message: z.string().optional().describe('What the call says in place of a result.'),
+    message: z.string().optional().describe('What the call returns instead of a result.'),
   }),
   z
     .strictObject({
@@ -38,7 +38,7 @@ export const seededFaultSchema = z.discriminatedUnion('type', [
       result: z
         .record(z.string(), z.string().nullable())
         .default({})
-        .describe('New names of keys of the result, by their old ones; null takes one out.'),
+        .describe('New names of keys of the result, by their old ones; null removes one.'),
     })
     .refine((fault) => Object.keys({ ...fault.arguments, ...fault.result }).length > 0, {
       error: 'a changed schema has arguments: or result: with a name that changes',

@@ -26,12 +26,14 @@ export const simulatedToolSchema = z.strictObject({
     .record(z.string(), z.json())
     .default({ type: 'object', properties: {}, additionalProperties: false })
     .describe('JSON Schema of the arguments.'),
-  result: z.record(z.string(), z.json()).default({}).describe('JSON Schema of the result; an answer must fit it.'),
+  result: z.record(z.string(), z.json()).default({}).describe('JSON Schema of the result, which an answer must match.'),
   behaviour: z.string().describe('Instructions for the model that simulates the tool.'),
   reads: paths
     .default([])
-    .describe('What the simulator sees of the database, as orders.{order_id} or customers.*; {name} is an argument.'),
-  writes: paths.default([]).describe('What it may change, written the same way.'),
+    .describe(
+      'The parts of the database that the simulator sees, such as orders.{order_id} or customers.*; {name} is an argument.',
+    ),
+  writes: paths.default([]).describe('The parts that it may change, in the same syntax.'),
   ...callLimitsSchema.omit({ idempotencyKey: true }).shape,
 });
 export type SimulatedTool = z.infer<typeof simulatedToolSchema>;

@@ -9,15 +9,15 @@ const factSchema = z.union([
   z.number(),
   z.boolean(),
   z.strictObject({
-    value: z.union([z.string(), z.number(), z.boolean()]).describe('The value as a tool takes it.'),
-    say: z.string().optional().describe('How this user says it, when that differs from the value.'),
+    value: z.union([z.string(), z.number(), z.boolean()]).describe('The value as a tool expects it.'),
+    say: z.string().optional().describe('How this user says it, if that differs from the value.'),
   }),
 ]);
 
 const callSchema = z.strictObject({
   tool: z.string().describe('Name of the tool.'),
   by: z.enum(['agent', 'user']).default('agent').describe('The seat that calls it.'),
-  arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+  arguments: z.record(z.string(), z.json()).default({}).describe('Arguments of the call.'),
   floats: z
     .array(z.string())
     .optional()
@@ -35,7 +35,7 @@ const agentCallSchema = ownCallSchema.extend({
   arguments: z
     .union([z.record(z.string(), z.json()), z.string()])
     .default({})
-    .describe('What it is called with; a text is passed on as it is, as when a model writes no JSON object.'),
+    .describe('What it is called with; a text is passed on unchanged, as when a model does not write a JSON object.'),
 });
 const agentScriptSchema = z.array(z.union([z.string(), z.array(agentCallSchema).min(1)]));
 
@@ -57,7 +57,7 @@ export const assertionSchema = z.strictObject({
     .describe('`agent` or `user` for that side of the database, or the name of a tool source with a state reader.'),
   call: callSchema
     .optional()
-    .describe('A function of the environment that `in` names: what it returns is looked into, in place of its state.'),
+    .describe('A function of the environment that `in` names. The assertion checks its result instead of the state.'),
   path: z
     .string()
     .optional()
@@ -66,7 +66,7 @@ export const assertionSchema = z.strictObject({
     .string()
     .max(2000)
     .optional()
-    .describe('In place of a path: an expression that must hold, for example count(state.orders, it.paid) == 2.'),
+    .describe('Instead of a path: an expression that must hold, for example count(state.orders, it.paid) == 2.'),
   equals: z.json().optional().describe('The value there.'),
   contains: z.json().optional().describe('A substring of a text, an element of a list, or a part of an object.'),
   exists: z.boolean().optional().describe('Whether there is a value.'),
@@ -74,7 +74,7 @@ export const assertionSchema = z.strictObject({
     .literal('gold')
     .optional()
     .describe(
-      '`gold`: the state of a tool source, or what is at the path, is as after the gold actions on a fresh instance, up to ids that tools created and fields that are declared as volatile.',
+      '`gold`: the state of a tool source, or what is at the path, is the same as after the gold actions on a fresh instance, up to ids that tools created and fields that are declared as volatile.',
     ),
 });
 export type Assertion = z.infer<typeof assertionSchema>;
@@ -85,8 +85,8 @@ const receiptSchema = z.strictObject({
     .record(z.string(), z.json())
     .optional()
     .describe('Arguments that the call must have had; arguments that are not named here are free.'),
-  when: z.string().max(2000).optional().describe('An expression on `args` and `result` that must hold of the call.'),
-  times: z.int().min(0).optional().describe('How often exactly; 0 for never. At least once where it is left out.'),
+  when: z.string().max(2000).optional().describe('An expression on `args` and `result` that must hold for the call.'),
+  times: z.int().min(0).optional().describe('The exact number of calls; 0 for never. Default: at least one.'),
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
@@ -94,7 +94,7 @@ const endStateSchema = z.strictObject({
   gold: z.array(z.record(z.string(), z.record(z.string(), z.json()))).describe('Attributes by the name of an object.'),
   compared: z
     .record(z.string(), z.array(z.string()))
-    .describe('The objects of the rollout, and which of their attributes are looked at.'),
+    .describe('The objects of the rollout, and which of their attributes are compared.'),
   since: z
     .enum(['call', 'success'])
     .describe('The objects count once the agent called something, or once all calls of one response succeeded.'),
@@ -126,15 +126,15 @@ export const taskSchema = z.strictObject({
   id: z
     .string()
     .regex(taskIds.pattern, `a task id is ${taskIds.words}`)
-    .describe('Name of the task, which no other of the domain has.'),
-  description: z.string().optional().describe('For people: what this task is about and what it tries.'),
+    .describe('Name of the task, unique in the domain.'),
+  description: z.string().optional().describe('For people: what this task is about and what it tests.'),
   draft: draftMark,
   split: z.enum(['train', 'test']).default('train').describe('Whether it is trained on or held out.'),
   persona: z.string().describe('Id of a persona of this domain.'),
   under: z
     .string()
     .optional()
-    .describe('Id of another persona, whose behaviours and attacks are laid over those of the first.'),
+    .describe('Id of another persona, whose behaviours and attacks are applied on top of those of the first.'),
   now: z
     .string()
     .optional()
@@ -142,12 +142,12 @@ export const taskSchema = z.strictObject({
   user: z
     .strictObject({
       goal: z.string().describe('What the user wants, written in the second person: "You want to return your lamp."'),
-      opening: z.string().optional().describe('First words of the user. Written from the goal where absent.'),
+      opening: z.string().optional().describe('First message of the user. Default: written from the goal.'),
       known: z
         .record(z.string(), factSchema)
         .default({})
         .describe('Facts the user knows and tells when asked, by name.'),
-      unknown: z.array(z.string()).default([]).describe('Facts the user is sure not to know.'),
+      unknown: z.array(z.string()).default([]).describe('Facts that the user does not know.'),
       change: z
         .strictObject({
           when: z
@@ -157,7 +157,7 @@ export const taskSchema = z.strictObject({
           known: z
             .record(z.string(), factSchema)
             .default({})
-            .describe('Facts that replace the former ones. Leave it out where the user only asks for something more.'),
+            .describe('Facts that replace the former ones. Leave it out if the user only asks for something more.'),
         })
         .optional()
         .describe('The request changes midway (persona behaviour `changes`).'),
@@ -167,7 +167,7 @@ export const taskSchema = z.strictObject({
       otherwise: z
         .string()
         .optional()
-        .describe('What the scripted seat answers when its script is used up; without it the user then leaves.'),
+        .describe('What the scripted seat answers after the end of its script. Without it, the user leaves.'),
       insist: z
         .strictObject({ say: z.string().describe('What the user insists on although the policy forbids it.') })
         .optional()
@@ -183,21 +183,21 @@ export const taskSchema = z.strictObject({
         path: z
           .array(z.union([z.string(), z.number()]))
           .min(1)
-          .describe('Keys down to the place: [orders, W1, status].'),
-        value: z.json().describe('null removes the entry'),
+          .describe('Keys of the path to the value: [orders, W1, status].'),
+        value: z.json().describe('The value; null removes the entry.'),
       }),
     )
     .default([])
-    .describe('What differs from the database at the start of this task.'),
+    .describe('Differences from the database at the start of this task.'),
   setUp: z
     .record(z.string(), z.json())
     .optional()
     .describe(
-      'What differs at the start in an environment of domain.yaml, by its name: rows by table and key. In an MCP server: files, args and calls.',
+      'Differences at the start in an environment of domain.yaml, by its name: rows by table and key. In an MCP server: files, args and calls.',
     ),
   faults: z.array(seededFaultSchema).optional().describe('Faults that are injected into tool calls, drawn by seed.'),
-  actions: z.array(goldActionSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
-  assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
+  actions: z.array(goldActionSchema).default([]).describe('Gold actions: the calls that a correct rollout makes.'),
+  assertions: z.array(assertionSchema).default([]).describe('Conditions on the final state.'),
   communicate: z
     .array(z.string().regex(/\S/, 'a required text has words'))
     .default([])
@@ -206,7 +206,7 @@ export const taskSchema = z.strictObject({
     .enum(['tau2', 'tau1'])
     .optional()
     .describe(
-      '`tau2`: as the evaluator of tau2-bench reads it: text that is sent with a call also counts, and a text with a comma is never found. `tau1`: as that of tau-bench reads it: only what the user heard counts, the greeting aside.',
+      '`tau2`: as the evaluator of tau2-bench reads it: text that is sent with a call also counts, and a text with a comma is never found. `tau1`: as that of tau-bench reads it: only what the user heard counts, except the greeting.',
     ),
   origin: z
     .strictObject({
@@ -218,17 +218,15 @@ export const taskSchema = z.strictObject({
   receipts: z
     .array(receiptSchema)
     .optional()
-    .describe('Calls that must have succeeded, or must not have: for tools whose state is not readable.'),
+    .describe('Calls that must have succeeded, or must not have been made: for tools whose state cannot be read.'),
   endState: endStateSchema
     .optional()
-    .describe('For the verifier `endState`: what objects of the environment hold at the end.'),
+    .describe("For the verifier `endState`: the contents of the environment's objects at the end."),
   milestones: z
     .array(scriptSchema)
     .optional()
-    .describe(
-      'For the verifier `milestones`: lists of responses of the agent, of which the best is taken, each in order.',
-    ),
-  prompt: z.string().optional().describe('Which of the texts that the environment has for the seats they get.'),
+    .describe('For the verifier `milestones`: lists of agent responses, each in order. The best match counts.'),
+  prompt: z.string().optional().describe("Which of the environment's texts the seats get."),
   verifiers: z.array(z.string()).optional().describe('Names of verifiers that verifiers.ts exports (`custom`).'),
   judge: z
     .array(z.string().min(1))
@@ -238,7 +236,7 @@ export const taskSchema = z.strictObject({
     .enum(['product', 'partial'])
     .optional()
     .describe(
-      '`product`: 1 if every verifier of the basis holds, else 0. `partial`: the mean share of their checks that were met; gated rules and an improper end still make it 0.',
+      '`product`: 1 if every verifier of the basis holds, else 0. `partial`: the mean share of their checks that were met. A violated gated rule or an improper end still makes it 0.',
     ),
   script: agentScriptSchema
     .optional()
@@ -246,7 +244,7 @@ export const taskSchema = z.strictObject({
   tools: z
     .array(z.string())
     .optional()
-    .describe('Names of the tools that the agent is offered at the start; all of its tools by default.'),
+    .describe('Names of the tools that the agent sees at the start; all of its tools by default.'),
   laterTools: z
     .array(
       z.strictObject({
@@ -255,8 +253,8 @@ export const taskSchema = z.strictObject({
       }),
     )
     .optional()
-    .describe('Tools that the agent is offered only from a message of the user on, counted from 0.'),
-  agent: z.enum(['gold', 'scripted']).optional().describe('The agent seat that this task is shown with by default.'),
+    .describe('Tools that the agent sees only from a certain message of the user, counted from 0.'),
+  agent: z.enum(['gold', 'scripted']).optional().describe('The default seat of the agent for this task.'),
   evaluate: z
     .array(z.enum(verifierNames))
     .min(1)

@@ -7,26 +7,21 @@ export type Side = 'agent' | 'user';
 
 /** The settings for calls of a tool; part of its declaration. */
 export const callLimitsSchema = z.strictObject({
-  timeoutMs: timeLimitSchema.optional().describe('Milliseconds until a call counts as hung.'),
+  timeoutMs: timeLimitSchema.optional().describe('Milliseconds after which a call times out.'),
   rateLimit: z
     .strictObject({
-      calls: z.int().positive().describe('How many calls.'),
-      perMs: timeLimitSchema.default(1000).describe('In how many milliseconds.'),
+      calls: z.int().positive().describe('Number of calls.'),
+      perMs: timeLimitSchema.default(1000).describe('Period in milliseconds.'),
     })
     .optional()
-    .describe('Calls at most in a span of time, over all rollouts that run at once.'),
-  idempotent: z.boolean().optional().describe('A call that was begun and has no result may be made again.'),
+    .describe('Maximum number of calls in a period of time, over all concurrent rollouts.'),
+  idempotent: z.boolean().optional().describe('Whether a call that started and has no result can be made again.'),
   idempotencyKey: z
     .string()
     .optional()
-    .describe('The argument that carries a key for each call; the engine fills it, and models never see it.'),
-  cache: z.boolean().optional().describe('Equal reads of one rollout are made once, until something is written.'),
-  retries: z
-    .int()
-    .min(0)
-    .max(10)
-    .optional()
-    .describe('How often a call that failed is made again; idempotent tools only.'),
+    .describe('The argument that carries a key for each call. The engine fills it, and models do not see it.'),
+  cache: z.boolean().optional().describe('Whether equal reads of one rollout are made once, until the next write.'),
+  retries: z.int().min(0).max(10).optional().describe('How often a failed call is repeated; idempotent tools only.'),
 });
 export type CallLimits = z.infer<typeof callLimitsSchema>;
 
@@ -55,9 +50,9 @@ export type Tool = {
   readonly generic?: boolean;
   /** A call to it hands the conversation to a person and ends the rollout. */
   readonly handsOff?: boolean;
-  /** Milliseconds until a call counts as hung. */
+  /** Milliseconds after which a call times out. */
   readonly timeoutMs: number;
-  /** A call that was begun and has no result may be made again. */
+  /** Whether a call that started and has no result can be made again. */
   readonly idempotent: boolean;
   readonly rateLimit?: { readonly calls: number; readonly perMs: number };
   readonly idempotencyKey?: string;

@@ -12,7 +12,7 @@ const stageKeys = {
   sft: keys
     .optional()
     .describe(
-      'Keys of SFT, as `npx rehearsal train sft --explain` has them; trials: rollouts of the gold seat a task.',
+      'Keys of SFT, as `npx rehearsal train sft --explain` has them; trials: rollouts of the gold seat for each task.',
     ),
   grpo: keys.optional().describe('Keys of GRPO, as `npx rehearsal train grpo --explain` has them.'),
   evaluate: keys.optional().describe('Keys of the evaluation, as `npx rehearsal train evaluate --explain` has them.'),
@@ -20,11 +20,11 @@ const stageKeys = {
 
 /** `*.experiment.yaml`: what is the same in all arms, the arms, and what is compared. */
 export const experimentFileSchema = z.strictObject({
-  domain: z.string().default('.').describe('The domain of every stage that names no other, relative to this file.'),
+  domain: z.string().default('.').describe('The default domain of every stage, relative to this file.'),
   model: z
     .string()
     .default('smollm2')
-    .describe('The model that every arm begins with, as in `npx rehearsal train --model`.'),
+    .describe('The model that every arm starts from, as in `npx rehearsal train --model`.'),
   seeds: z
     .array(z.int())
     .min(1)
@@ -38,12 +38,12 @@ export const experimentFileSchema = z.strictObject({
       z.strictObject({
         ...stageKeys,
         sft: stageKeys.sft.describe(
-          'Keys of SFT in this arm, above those of all arms; {} adds none. Without it: no SFT.',
+          'Keys of SFT in this arm, on top of those of all arms; {} adds none. Without it, there is no SFT.',
         ),
         grpo: stageKeys.grpo.describe(
-          'Keys of GRPO in this arm, above those of all arms; {} adds none. It follows SFT.',
+          'Keys of GRPO in this arm, on top of those of all arms; {} adds none. It runs after SFT.',
         ),
-        evaluate: stageKeys.evaluate.describe('Keys of the evaluation in this arm, above those of all arms.'),
+        evaluate: stageKeys.evaluate.describe('Keys of the evaluation in this arm, on top of those of all arms.'),
       }),
     )
     .refine((arms) => Object.keys(arms).length > 0, 'an experiment has one arm at least')
@@ -51,7 +51,7 @@ export const experimentFileSchema = z.strictObject({
     .refine((arms) => Object.keys(arms).every((name) => /^[\w+.-]+$/.test(name)), {
       error: 'the name of an arm has letters, digits and + . _ - only',
     })
-    .describe('What is compared, by name: each is trained by SFT, by GRPO, by both or by neither, and evaluated.'),
+    .describe('The arms to compare, by name. Each is trained with SFT, GRPO, both or neither, and then evaluated.'),
   compare: z
     .array(
       z

@@ -328,7 +328,7 @@ function noteIdle(placed: Placed<Task>, idle: Played['idle'], isKnown: (at: Loca
     `An agent that does nothing got reward 1 on this task (basis ${passed.join(' and ')}).`,
     isUnused
       ? `The training reward does not use \`communicate\`. Add train: [${[...train, 'communicate'].join(', ')}].`
-      : 'Add actions: that change something, or demands that only an agent at work meets.',
+      : 'Add actions: that change something, or requirements that only a working agent meets.',
   );
 }
 
@@ -346,7 +346,7 @@ function noteUnmatchedLines({ file, parts }: LoadedDomain, closed: readonly Roll
       'warning',
       'domain/unmatched-lines',
       `The pattern reader.lines of the server ${name} matched no line of its state in any rollout.`,
-      `Look at what ${reader.tool} says with "npx rehearsal call", and correct the pattern.`,
+      `Check the result of ${reader.tool} with "npx rehearsal call", and correct the pattern.`,
     );
   }
 }

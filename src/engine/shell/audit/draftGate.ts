@@ -158,8 +158,8 @@ async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal:
         placeOf(placed, 'id'),
         'warning',
         'persona/gold-fails',
-        `The gold seat, which does what the policy wants, gets reward ${closed.reward ?? 'none'} on the task ${id} under this persona (${closed.endReason}).`,
-        'Give it more patience, or fewer hard behaviours at once.',
+        `The gold seat, which follows the policy, gets reward ${closed.reward ?? 'none'} on the task ${id} under this persona (${closed.endReason}).`,
+        'Increase its patience, or give it fewer hard behaviours.',
       );
     }
   } finally {
@@ -173,8 +173,8 @@ async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal:
 function untriedBecause({ behaviours: { changes, insists } }: Persona): string {
   const needs = [...(changes ? ['`change:`'] : []), ...(insists ? ['`insist:`'] : [])].join(' and ');
   return needs === ''
-    ? 'the domain has no task that it could be played on'
-    : `no task of the domain has ${needs}, the words for what it does: write one, or accept the persona with a task that has them`;
+    ? 'the domain has no task to run it with'
+    : `no task of the domain has ${needs}, which this persona needs: write such a task, or accept the persona together with one`;
 }
 
 /**

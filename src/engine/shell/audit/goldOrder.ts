@@ -88,7 +88,7 @@ export function noteOrder({ placed, actions, swapped }: Reordered, closed: Rollo
     'info',
     'task/gold-order',
     `The order of the gold actions alone decides the end state. They make ${first} before ${second}; in the other order all calls succeed as well, and ${verdict.detail}.`,
-    'Say in user.goal or in the policy which comes first. Where the order of a list has no meaning, name its field under compare.unordered in domain.yaml.',
+    'Say in user.goal or in the policy which comes first. If the order of a list has no meaning, list its field under compare.unordered in domain.yaml.',
   );
 }
 

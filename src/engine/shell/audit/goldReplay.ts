@@ -140,7 +140,7 @@ export function noteViolations(
         'error',
         'task/gold-violates',
         `${index < 0 ? 'The gold rollout' : 'This gold action'} violates the rule ${verdict.rule}: ${verdict.reason}.`,
-        'Correct the actions, or the check: an agent that does this would be wrong, and so would one that does not.',
+        'Correct the actions or the check. Until then, an agent is wrong whether or not it does this.',
       );
     }
   }
@@ -173,8 +173,8 @@ export function noteFailures(
   if (first.reward !== 1) {
     if (isExplained) return true;
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
-    const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.${busyNote(first.failure)}`;
-    const hint = 'Step through it with the seat gold to see why.';
+    const message = `The gold seat, which performs the gold actions according to the policy, gets reward ${first.reward ?? 'none'}: ${reason}.${busyNote(first.failure)}`;
+    const hint = 'Debug the task with the seat gold to see why.';
     note(placeOf(placed, 'id'), 'error', 'task/gold-fails', message, hint);
   } else if (difference !== null) {
     const { n, ids, what } = difference;
@@ -183,8 +183,8 @@ export function noteFailures(
     const shared = Object.keys(domain.mcpServers).find((name) => domain.mcpServers[name]?.sharedState);
     const hint =
       shared === undefined
-        ? 'Look for a clock or random numbers in the code of your tools and verifiers. For an MCP server, name under volatile: the field, the list where only the order of its rows differs, or the tool where its whole result does.'
-        : `An earlier rollout can have changed the state of ${shared}, which rollouts share: bring it to its start by setUp.${shared}.calls of the task. Name what differs all the same under volatile: of the server.`;
+        ? 'Look for a clock or random numbers in the code of your tools and verifiers. For an MCP server, list under volatile: the field that differs, the list if only the order of its rows differs, or the tool if its whole result differs.'
+        : `An earlier rollout may have changed the state of ${shared}, which rollouts share: reset it with setUp.${shared}.calls of the task. List what still differs under volatile: of the server.`;
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
   return first.reward !== 1 || difference !== null;

@@ -27,7 +27,7 @@ export function noteLoosePhrases(replayed: readonly Replayed[], policy: string, 
         'warning',
         'task/loose-phrase',
         `An agent can say "${text}" by accident: ${where}.`,
-        'Write a longer text that only the right answer has, such as a number with its unit.',
+        'Write a longer text that only the right answer contains, such as a number with its unit.',
       );
     }
   }

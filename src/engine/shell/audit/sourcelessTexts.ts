@@ -37,8 +37,8 @@ export function noteSourcelessTexts(
         placeOf(placed, 'communicate', index),
         'warning',
         'task/sourceless-text',
-        `An agent cannot know ${missing}${missing === text ? '' : ` of "${text}"`}: no tool returned it in the gold rollout, and neither the policy nor the task has it.`,
-        'Correct it, or add the action whose result has it.',
+        `An agent cannot know ${missing}${missing === text ? '' : ` of "${text}"`}: no tool returned it in the gold rollout, and neither the policy nor the task contains it.`,
+        'Correct it, or add the action whose result contains it.',
       );
     }
   }

@@ -242,18 +242,18 @@ export function noteTools(
       const hint =
         externalSource(tool) === null
           ? 'Declare its effect as write.'
-          : `Name it under writes: of its server${serverOf(tool) !== null ? ', or name what differs under volatile: where each start of the server shows another state' : ''}.`;
+          : `List it under writes: of its server${serverOf(tool) !== null ? ', or list what differs under volatile: if the state differs at each start of the server' : ''}.`;
       note(at, 'error', 'tool/undeclared-write', message, (changes && spelling) || hint, writeFix(loaded, tool));
     } else if (difference !== null) {
       bad.add(tool.name);
-      const message = `${call} came out differently when it was made again on the same database: ${difference}.`;
+      const message = `${call} returned a different result when it was repeated on the same database: ${difference}.`;
       const hint = spelling ?? repeatHint(tool, one.content);
       // The place where the clock or the random number is read was found without running anything.
       if (!isAmbient) note(at, 'error', 'tool/not-repeatable', message, hint);
     } else if (tool.idempotent && tool.effect === 'write' && one.states && one.states[0] !== one.states[1]) {
       bad.add(tool.name);
       const message = `${tool.name} is declared idempotent, but ${call} made twice changes the database twice.`;
-      const hint = 'Take `idempotent` out: a call that was cut short would be made again.';
+      const hint = 'Remove `idempotent`: an interrupted call would be repeated.';
       note(at, 'error', 'tool/not-repeatable', message, hint);
     }
   }
@@ -264,13 +264,13 @@ export function noteTools(
 function repeatHint(tool: Tool, content: string): string {
   const { name, effect } = tool;
   if (serverOf(tool) === null)
-    return 'Use now, random and id of its context, and keep nothing between calls but the database.';
-  const write = effect === 'read' ? ' Name it under writes: where it changes something.' : '';
+    return 'Use now, random and id of its context, and keep state between calls only in the database.';
+  const write = effect === 'read' ? ' List it under writes: if it changes something.' : '';
   // Fields are only looked for in data.
   const isData = /^\s*[[{]/.test(content);
   return isData
-    ? `Name the field that differs under volatile: of its server, or ${name} where its whole result differs.${write}`
-    : `Name ${name} under volatile: of its server. Its result is a text, in which no fields are found.${write}`;
+    ? `List the field that differs under volatile: of its server, or ${name} if its whole result differs.${write}`
+    : `List ${name} under volatile: of its server. Its result is a text without fields.${write}`;
 }
 
 function noteMismatch(at: Location, call: string, mismatch: string, note: Note): void {

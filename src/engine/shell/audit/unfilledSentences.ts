@@ -12,7 +12,7 @@ type Rollouts = readonly (readonly Made[])[];
 
 /**
  * Notes sentences of the lexicon that the gold seat never says, because no gold rollout has what they quote: a field of the
- * result of their tool, or a field that a result before the call has beside an argument.
+ * result of their tool, or a field that a result before the call has next to an argument.
  */
 export function noteUnfilledSentences(loaded: LoadedDomain, replayed: readonly Replayed[], note: Note): void {
   const decided = replayed.filter(({ first }) => undecided(first) === null);
@@ -46,8 +46,8 @@ function noteProposals(
       at,
       'warning',
       'domain/unknown-field',
-      `No result in the gold rollouts has ${field} beside ${argument}, so the gold seat never says this sentence.`,
-      `Beside it are ${[...known].map((each) => `{${argument}.${each}}`).join(', ')}.`,
+      `No result in the gold rollouts has ${field} next to ${argument}, so the gold seat never says this sentence.`,
+      `Next to it are ${[...known].map((each) => `{${argument}.${each}}`).join(', ')}.`,
     );
   }
 }
@@ -75,7 +75,7 @@ function noteReports(
       'domain/unknown-field',
       `No result of ${tool} in the gold rollouts has ${missing.replace('result.', '')}, so the gold seat never says this sentence.`,
       fields.length === 0
-        ? 'Its results are texts: write {result}, or take the slot out.'
+        ? 'Its results are texts: write {result}, or remove the slot.'
         : `Its results have ${fields.map((slot) => `{${slot}}`).join(', ')}.`,
     );
   }
@@ -84,7 +84,7 @@ function noteReports(
 const hasFinding = (diagnostics: LoadedDomain['diagnostics'], at: Location) =>
   diagnostics.some(({ file, line }) => file === at.file && line === at.line);
 
-/** Returns the fields that earlier results have beside the arguments of each call of a tool, where some result has these. */
+/** Returns the fields that earlier results have next to the arguments of each call of a tool, where some result has these. */
 function besideArguments(made: readonly Made[], tool: string): readonly ReadonlyMap<string, ReadonlySet<string>>[] {
   const seen: JsonObject[] = [];
   return made.flatMap(({ call, content, isError }) => {

@@ -101,7 +101,7 @@ export class CallUnderWay {
     const tool = calledTool(this.#rollout.setting.domain, call.name, by);
     const { faults, left } = this.#faultsOf(call.name);
     if ('callId' in event && event.callId !== call.id)
-      throw new ForgedMessage(`${event.type} speaks of another call than ${call.id}`);
+      throw new ForgedMessage(`${event.type} refers to a call other than ${call.id}`);
     switch (event.type) {
       case 'faultInjected': {
         const due = left.shift();

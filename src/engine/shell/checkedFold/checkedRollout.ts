@@ -76,12 +76,12 @@ export class CheckedRollout {
   /** Takes an event over, with the state after it. Throws `ForgedMessage` where it cannot have happened. */
   accept(claimed: ClaimedEvent): WorkerEvent {
     const { n, type } = claimed;
-    if (n !== this.next) throw new ForgedMessage(`event ${n} came where event ${this.next} is due`);
+    if (n !== this.next) throw new ForgedMessage(`event ${n} arrived instead of event ${this.next}`);
     try {
       const due = this.#prefix[n] ?? this.#events.due(claimed);
       const text = claimText(n, due);
       if (text !== claimed.text)
-        throw new ForgedMessage(`event ${n} is ${shortened(claimed.text)} where ${shortened(text)} is due`);
+        throw new ForgedMessage(`event ${n} is ${shortened(claimed.text)} instead of ${shortened(text)}`);
       // Only an event that its worker decides was parsed.
       if (claimed.isParsed && due === claimed.event) throwIfInvalid(n, due);
       this.#advance(due);

@@ -46,7 +46,7 @@ export class FoldedRollout {
 
   /** Throws `ForgedMessage` before the first event. */
   get state(): RolloutState {
-    if (!this.#state) throw new ForgedMessage('it speaks of a rollout before its start');
+    if (!this.#state) throw new ForgedMessage('it refers to a rollout before its start');
     return this.#state;
   }
 

@@ -10,7 +10,7 @@ export class ForgedMessage extends Error {
 
 /** Returns an event of a type. Throws `ForgedMessage` for one of another type. */
 export function only<Type extends EventType>(arrived: ClaimedEvent, type: Type): EventOf<Type> {
-  if (arrived.type !== type) throw new ForgedMessage(`${arrived.type} came where ${type} is due`);
+  if (arrived.type !== type) throw new ForgedMessage(`${arrived.type} arrived instead of ${type}`);
   return arrived.event as EventOf<Type>;
 }
 

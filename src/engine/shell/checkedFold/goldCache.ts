@@ -16,7 +16,7 @@ const goldsKept = 512;
 export function playedGold({ id, actions }: WorkerGold, state: RolloutState, golds: GoldCache): Gold {
   const known = golds.get(id);
   if (known) return known;
-  if (!actions) throw new ForgedMessage('it speaks of gold actions that it did not tell');
+  if (!actions) throw new ForgedMessage('it refers to gold actions that it did not send');
   let { start: world } = state;
   try {
     const steps = actions.map(({ turn, content, writes }) => {

@@ -36,7 +36,7 @@ export function noteUncovered(parts: Parts, rule: string, why: string, note: Not
     placeOfRule(parts, rule),
     'info',
     'policy/uncovered-rule',
-    `No task tries the rule ${rule}: ${why}.`,
+    `No task tests the rule ${rule}: ${why}.`,
     'Write a task in which an agent could break it.',
   );
 }

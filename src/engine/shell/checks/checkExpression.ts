@@ -65,9 +65,7 @@ function noteProblem(problem: TypeProblem, at: Location, context: ExpressionCont
         'warning',
         `${kind}/type-mismatch`,
         `${word} is read from ${problem.of}, which has no fields, so it is always null.`,
-        problem.of === 'a list'
-          ? 'Take an element with [0], find or any, or count the list with count.'
-          : 'Take it out.',
+        problem.of === 'a list' ? 'Take an element with [0], find or any, or count the list with count.' : 'Remove it.',
       );
       return;
     case 'row':
@@ -182,14 +180,7 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
       note(at, 'error', `${kind}/unknown-tool`, `There is no tool ${value}.`, hint, fix);
       return;
     case 'schema':
-      note(
-        at,
-        'warning',
-        `${kind}/unknown-value`,
-        `"${value}" is not one of the values that are possible here.`,
-        hint,
-        fix,
-      );
+      note(at, 'warning', `${kind}/unknown-value`, `"${value}" is not one of the possible values here.`, hint, fix);
       return;
     case 'rows': {
       const table = types.tableOf(known);

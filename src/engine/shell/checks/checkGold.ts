@@ -105,7 +105,7 @@ function checkPolicy(context: Context, action: GoldAction, index: number): void 
       'error',
       'task/gold-violates',
       `This gold action violates the rule ${rule.rule}${line === undefined ? '' : ` (line ${line} of the policy)`}: ${reason}.`,
-      'Correct the actions, or the check: an agent that does this would be wrong, and so would one that does not.',
+      'Correct the actions or the check. Until then, an agent is wrong whether or not it does this.',
     );
   }
 }
@@ -142,7 +142,7 @@ function forbidden(
     expected,
   });
   if (rule.when !== undefined && conditionHolds(rule.when, scope) !== true) return null;
-  if (condition === undefined) return `${action.tool} is never to be called${rule.when ? `, where ${rule.when}` : ''}`;
+  if (condition === undefined) return `${action.tool} must never be called${rule.when ? `, where ${rule.when}` : ''}`;
   return conditionHolds(condition, scope) === false ? `this does not hold: ${condition}` : null;
 }
 

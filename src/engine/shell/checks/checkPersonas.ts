@@ -53,7 +53,7 @@ function checkRange(
       'warning',
       'persona/never-happens',
       'Its chance is 0, so it never happens.',
-      'Write false in place of it.',
+      'Write false instead.',
     );
 }
 
@@ -70,11 +70,11 @@ function checkTexts(placed: Placed<Persona>, note: Note): void {
   ];
   for (const [path, text] of texts) {
     if (!/#{2,}/.test(text)) continue;
-    const message = 'This text has ## in it, which marks a stop word of the simulated user.';
+    const message = 'This text contains ##, which marks a stop word of the simulated user.';
     const whole = placeOf(placed, ...path);
     const [marks = ''] = /#{2,}\s*/.exec(text) ?? [];
     const at = within(whole, text, text.indexOf(marks), marks.length);
-    const fix = at === whole ? undefined : fixOf('Take the ## out', { ...placeAt(at), text: '' });
-    note(whole, 'error', 'persona/stop-word', message, 'Take the ## out.', fix);
+    const fix = at === whole ? undefined : fixOf('Remove the ##', { ...placeAt(at), text: '' });
+    note(whole, 'error', 'persona/stop-word', message, 'Remove the ##.', fix);
   }
 }

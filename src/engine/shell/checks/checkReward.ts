@@ -33,8 +33,8 @@ function checkGates(placed: Placed<Task>, note: Note): void {
         placeOf(placed, name, index),
         'error',
         'task/empty-basis',
-        `${name} rests on ${verifier}, but the task has none, so it always holds.`,
-        `Write ${keysOf[verifier] ?? verifier}:, or take it out of ${name}:.`,
+        `${name} uses ${verifier}, but the task does not have it, so it always holds.`,
+        `Write ${keysOf[verifier] ?? verifier}:, or remove it from ${name}:.`,
         without(placed, name),
       );
     }

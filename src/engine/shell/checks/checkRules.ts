@@ -65,7 +65,7 @@ function checkTools(placed: Placed<Rule>, known: KnownTools, note: Note): void {
       if (!checkToolName(name, at, 'rule', known, note) || key === 'require') continue;
       if (known.tools.get(name)?.owner !== 'user') continue;
       const hint = 'Name tools of the agent here; what the user did is in `calls`, and in require: of `before`.';
-      const message = `${name} belongs to the user, and a rule binds what the agent does.`;
+      const message = `${name} belongs to the user, and rules apply only to the agent.`;
       note(at, 'warning', 'rule/user-tool', message, hint);
     }
   }
@@ -94,7 +94,7 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
     const meant = others.length > 0 ? undefined : (nearest(name, named) ?? named.find((each) => each === `${name}_id`));
     const hint =
       others.length > 0
-        ? `${others.join(', ')} ${others.length > 1 ? 'have' : 'has'} it: name a tool in tools:, declare effect: write for a tool that changes something, or take ${name} out.`
+        ? `${others.join(', ')} ${others.length > 1 ? 'have' : 'has'} it: name a tool in tools:, declare effect: write for a tool that changes something, or remove ${name}.`
         : meant === undefined
           ? `Their arguments are ${named.join(', ')}.`
           : `Did you mean ${meant}?`;
@@ -177,7 +177,7 @@ function namesFor(rule: Rule, key: 'when' | 'condition' | 'onlyWhen' | 'always')
 function checkDemand(placed: Placed<Rule>, note: Note): void {
   const { value } = placed;
   const empty = (hint: string) =>
-    note(placeOf(placed, 'check'), 'error', 'rule/empty-check', `This ${value.check} demands nothing.`, hint);
+    note(placeOf(placed, 'check'), 'error', 'rule/empty-check', `This ${value.check} requires nothing.`, hint);
   if (value.check === 'never' && value.tools === undefined && value.says === undefined && value.when === undefined)
     empty('Add tools:, says: or when:.');
   if (value.check === 'handOff' && value.onlyWhen === undefined && value.always === undefined)

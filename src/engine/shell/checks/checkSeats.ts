@@ -98,7 +98,7 @@ function checkModalities({ file }: Parts, note: Note): void {
       placeOf(file, 'models', role, 'modalities'),
       'warning',
       'domain/unused-modalities',
-      `These modalities have no effect: only the model of the agent is sent media, and the one of the seat ${role} reads a line in place of each.`,
+      `These modalities have no effect: only the agent's model receives media. The model of the seat ${role} reads a line of text instead.`,
       'Delete the key, or write it under models.agent.',
     );
   }

@@ -7,7 +7,7 @@ export function checkSides(parts: Parts, { tools }: KnownTools, note: Note): voi
   const hasUserSide = parts.file.value.userDatabase !== undefined;
   const hint = 'Name one in domain.yaml: userDatabase: user.json.';
   if (parts.sync && !hasUserSide) {
-    const message = 'sync has nothing to keep in step: the domain has no database of the user.';
+    const message = 'sync has nothing to synchronize: the domain has no user database.';
     note(parts.sync, 'warning', 'tool/sync-one-sided', message, hint);
   }
   for (const tool of tools.values()) {
@@ -15,10 +15,10 @@ export function checkSides(parts: Parts, { tools }: KnownTools, note: Note): voi
     const at = placeOfTool(parts, tool);
     if (tool.handsOff) {
       const message = `${tool.name} belongs to the user and hands off, but only the agent can hand the conversation over.`;
-      note(at, 'error', 'tool/user-hands-off', message, 'Take `handsOff` out, or let the agent own it.');
+      note(at, 'error', 'tool/user-hands-off', message, 'Remove `handsOff`, or let the agent own it.');
     }
     if (tool.effect === 'write' && !hasUserSide) {
-      const message = `${tool.name} writes to the database of the user, and the domain has none.`;
+      const message = `${tool.name} writes to the user's database, but the domain has none.`;
       note(at, 'error', 'tool/no-user-database', message, hint);
     }
   }

@@ -76,11 +76,12 @@ function kindProblem({
   if ((file === undefined) === (adapter === undefined))
     return {
       message: 'An environment is the file of one, or an adapter that ships with Rehearsal.',
-      hint: 'Write file: or adapter:, and not both.',
+      hint: 'Write either file: or adapter:.',
     };
   if ((adapter !== undefined) !== (state === 'database'))
     return {
-      message: "state: database is for adapters, and they have no other: their state is the domain's database.",
+      message:
+        "state: database is only for adapters, and it is their only value: their state is the domain's database.",
       hint: adapter === undefined ? 'Write snapshot, replay or none.' : 'Write state: database.',
     };
   return null;
@@ -90,7 +91,7 @@ function kindProblem({
 function checkPath(at: Location, path: string, what: 'file' | 'folder', folder: string, note: Note): void {
   const target = inside(folder, path);
   if (target === null)
-    note(at, 'error', 'domain/path-outside', `${path} lies outside the domain's folder.`, `Name a ${what} inside it.`);
+    note(at, 'error', 'domain/path-outside', `${path} is outside the domain's folder.`, `Name a ${what} inside it.`);
   else if (!existsSync(target))
     note(
       at,
@@ -110,7 +111,7 @@ function checkServers({ file }: Parts, folder: string, note: Note): void {
     for (const key of ['snapshot', 'restore'] as const) {
       if (server[key]) continue;
       const message = `The server ${name} declares state: snapshot, but no ${key}:.`;
-      const hint = 'Name the tools that give the whole state and take it back, or write state: replay.';
+      const hint = 'Name the tools that return and restore the whole state, or write state: replay.';
       note(placeOf(file, 'mcpServers', name, 'state'), 'error', 'domain/no-snapshot', message, hint);
     }
   }
@@ -143,18 +144,18 @@ function checkPlaceholders(file: Parts['file'], name: string, server: McpServer,
 function checkLimits(parts: Parts, known: KnownTools, note: Note): void {
   for (const tool of known.tools.values()) {
     if (tool.retries && !tool.idempotent) {
-      const message = `${tool.name} is to be retried, but it is not idempotent: it could be done twice.`;
+      const message = `${tool.name} has retries, but it is not idempotent: its effect could happen twice.`;
       note(
         placeOfTool(parts, tool),
         'error',
         'tool/unsafe-retry',
         message,
-        'Declare it idempotent if that does no harm.',
+        'Declare it idempotent if repeating it is harmless.',
       );
     }
     if (tool.cache && tool.effect === 'write') {
-      const message = `${tool.name} is to be cached, but it writes.`;
-      note(placeOfTool(parts, tool), 'error', 'tool/cached-write', message, 'Take `cache` out.');
+      const message = `${tool.name} has a cache, but it writes.`;
+      note(placeOfTool(parts, tool), 'error', 'tool/cached-write', message, 'Remove `cache`.');
     }
   }
 }
@@ -171,8 +172,8 @@ function checkSimulated({ file, simulated, tasks }: Parts, note: Note): void {
     );
   const writer = simulated.find(({ value }) => value.effect === 'write');
   if (!writer) return;
-  const message = `The reward compares the database, which ${writer.value.name} changes as a model likes.`;
-  const hint = 'Rest the reward on assertions: a simulated write is never the same twice.';
+  const message = `The reward compares the database, which ${writer.value.name} can change in any way, because a model simulates it.`;
+  const hint = 'Base the reward on assertions, because a simulated write differs each time.';
   for (const placed of tasks) {
     const basis = (['evaluate', 'train'] as const).find((each) => placed.value[each].includes('database'));
     if (!basis) continue;
@@ -211,9 +212,9 @@ function checkSharedStart(placed: Placed<Task>, { file }: Parts, note: Note): vo
       sameAs === undefined ? 'warning' : 'error',
       'task/shared-start',
       sameAs === undefined
-        ? `Rollouts share the state of ${name}, so each begins with what the last one left.`
-        : `Rollouts share the state of ${name}, so the gold actions would be made on what the agent left.`,
-      `Add setUp.${name}.calls that bring it to its start.`,
+        ? `Rollouts share the state of ${name}, so each starts from the state that the previous one left.`
+        : `Rollouts share the state of ${name}, so the gold actions would start from the state that the agent left.`,
+      `Add setUp.${name}.calls that reset it.`,
     );
   }
 }
@@ -226,7 +227,7 @@ function checkServerSetUp(at: Location, name: string, data: unknown, folder: str
   }
   const [issue] = read.error.issues;
   const where = [name, ...(issue?.path ?? [])].join('.');
-  const message = `setUp of an MCP server does not fit: ${where}: ${issue?.message}.`;
+  const message = `setUp of an MCP server is not valid: ${where}: ${issue?.message}.`;
   note(
     at,
     'error',

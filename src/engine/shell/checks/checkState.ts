@@ -17,8 +17,8 @@ export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: bool
   const created: string[] = [];
   for (const [index, { side, path, value }] of state.entries()) {
     if (side === 'user' && !hasUserSide) {
-      const message = 'This is put on the side of the user, and the domain has no database of the user.';
-      const hint = 'Name one in domain.yaml: userDatabase: user.json. Or take `side: user` out.';
+      const message = "This value is for the user's side, but the domain has no user database.";
+      const hint = 'Name one in domain.yaml: userDatabase: user.json. Or remove `side: user`.';
       note(placeOf(placed, 'state', index), 'error', 'task/no-user-database', message, hint);
       continue;
     }
@@ -81,7 +81,7 @@ export function nowProblem(text: string): { readonly message: string; readonly h
   const isIso = /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/.test(text);
   if (isIso && 'day' in day) return null;
   if (isIso && 'problem' in day && day.problem === 'does not exist')
-    return { message: `now is "${text}", and there is no such day or time.`, hint: 'Correct it.' };
+    return { message: `now is "${text}", but that date or time does not exist.`, hint: 'Correct it.' };
   return {
     message: `now is "${text}", which is not a date and time in ISO 8601.`,
     hint: 'Write it as 2026-01-05T09:00:00Z.',
@@ -99,7 +99,7 @@ function checkDates(placed: Placed<Task>, note: Note): void {
   const check = (value: unknown, ...path: readonly PropertyKey[]) => {
     for (const leaf of leavesOf(value)) {
       if (!/^\d{4}-\d{2}-\d{2}(?:T|$)/.test(leaf) || isDate(leaf)) continue;
-      const message = `${leaf} is written as a date, but there is no such day.`;
+      const message = `${leaf} looks like a date, but that day does not exist.`;
       note(placeOf(placed, ...path), 'warning', 'task/wrong-date', message, 'Correct the date.');
     }
   };

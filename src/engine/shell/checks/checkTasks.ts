@@ -80,7 +80,7 @@ function checkTodo(placed: Placed<Task>, note: Note): void {
     'warning',
     'task/todo',
     message,
-    'Do it, then take the TODO out of the description.',
+    'Do it, then remove the TODO from the description.',
   );
 }
 
@@ -127,7 +127,8 @@ function checkPersona(placed: Placed<Task>, parts: Parts, note: Note): void {
   const { persona: id, under, user } = placed.value;
   const persona = personaNamed(placed, 'persona', id, parts, 'this task has no persona to play its user', note);
   if (!persona) return;
-  if (under !== undefined) personaNamed(placed, 'under', under, parts, 'it can be laid over no other', note);
+  if (under !== undefined)
+    personaNamed(placed, 'under', under, parts, 'it cannot be applied on top of another persona', note);
   for (const [behaviour, key] of [
     ['changes', 'change'],
     ['insists', 'insist'],
@@ -137,7 +138,7 @@ function checkPersona(placed: Placed<Task>, parts: Parts, note: Note): void {
         placeOf(placed, 'persona'),
         'warning',
         `task/${key}-missing`,
-        `The persona ${id} ${behaviour}, but user.${key} is missing, so nothing of it shows.`,
+        `The persona ${id} ${behaviour}, but user.${key} is missing, so this has no effect.`,
         `Write user.${key}, or choose another persona.`,
       );
     }
@@ -147,7 +148,7 @@ function checkPersona(placed: Placed<Task>, parts: Parts, note: Note): void {
         'warning',
         `task/${key}-unused`,
         `user.${key} is not used: the persona ${id} does not have \`${behaviour}: true\`.`,
-        'Choose a persona that does, or take it out.',
+        'Choose a persona that does, or remove it.',
       );
     }
   }
@@ -453,14 +454,14 @@ function checkDemand(placed: Placed<Task>, index: number, domain: DomainFile, ty
     const message = 'This assertion has an expression and a path.';
     note(at, 'error', 'task/assertion-twice', message, 'Write two assertions.');
   } else if (sameAs !== undefined && (call !== undefined || expectations.length > 1)) {
-    const message = 'This assertion has sameAs and another demand.';
+    const message = 'This assertion has sameAs and another requirement.';
     note(at, 'error', 'task/assertion-twice', message, 'Write two assertions.');
   } else if ((path === undefined && call === undefined && sameAs === undefined) || expectations.length === 0) {
     const hint =
       path === undefined && call === undefined
         ? 'Add that:, or path: and equals:.'
         : 'Add equals:, contains: or exists:.';
-    note(at, 'error', 'task/assertion-empty', 'This assertion demands nothing.', hint);
+    note(at, 'error', 'task/assertion-empty', 'This assertion requires nothing.', hint);
   } else if (path !== undefined) checkAssertedPath(placed, index, path, namesOf(assertion, domain, types), types, note);
 }
 

@@ -35,7 +35,7 @@ export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: 
         at,
         'error',
         'tool/bad-name',
-        `No model can be offered a tool named ${tool.name}.`,
+        `${tool.name} is not a tool name that models accept.`,
         'Use at most 64 letters, digits, dashes and underscores.',
       );
     }
@@ -130,7 +130,7 @@ function checkStrict(parts: Parts, tool: Tool, note: Note): void {
     `Strict providers refuse the JSON Schema of ${tool.name}: ${missing.join('; ')}.`,
     isForeign
       ? 'The schema is that of its server. Leave the tool out of `tools:` of the tasks if your provider refuses it.'
-      : 'Say the type of every argument, and in `required` which of them must be there.',
+      : 'Declare the type of every argument, and list the required ones in `required`.',
     isPlain ? fixOf('Require every argument', edit) : undefined,
   );
 }

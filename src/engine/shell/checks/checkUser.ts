@@ -111,7 +111,7 @@ function checkEnding(text: string, at: Location, kind: 'task' | 'persona', note:
       at,
       'warning',
       `${kind}/stops-early`,
-      `The instructions tell the user to stop on confirming ("${sentence.slice(0, 80)}"), before the agent has done what was agreed.`,
+      `The instructions tell the user to stop when confirming ("${sentence.slice(0, 80)}"), before the agent has done what was agreed.`,
       'Let it stop when the agent says that it is done.',
       fixOf('Let the user stop when it is done', replaced(at, text, sentence)),
     );

@@ -269,7 +269,7 @@ function checkFields(
         didYouMean(
           field,
           names,
-          all.length === 0 || all.length > mostNamed ? 'Correct it, or take it out.' : `Known are ${all.join(', ')}.`,
+          all.length === 0 || all.length > mostNamed ? 'Correct it, or remove it.' : `Known are ${all.join(', ')}.`,
         ),
         fix,
       );

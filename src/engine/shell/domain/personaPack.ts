@@ -32,9 +32,9 @@ export function addPack({ folder, domain }: LoadedDomain, pack: PersonaPack): { 
   const personas = inside(folder, domain.file.personas);
   if (personas === null) return `the folder of personas, ${domain.file.personas}, is outside of the domain`;
   const file = join(personas, `${pack.name}${suffix}`);
-  if (existsSync(file)) return `${file} is there already`;
+  if (existsSync(file)) return `${file} already exists`;
   const taken = pack.personas.find(({ id }) => domain.personas.some((own) => own.id === id));
-  if (taken) return `this domain has a persona ${taken.id} already`;
+  if (taken) return `this domain already has a persona ${taken.id}`;
   makeFolder(personas, { within: folder });
   onDisk(file, () => copyFileSync(pack.file, file, constants.COPYFILE_EXCL));
   return { file };

@@ -170,7 +170,7 @@ export function makeFolder(
         const { code } = error as NodeJS.ErrnoException;
         if (code === 'EEXIST') return;
         if (code !== 'ENOENT' || !existsSync(dirname(folder))) throw error;
-        const message = `${folder}: can't be made, ${dirname(folder)} takes no new folders. Choose another place`;
+        const message = `${folder}: cannot be created, because ${dirname(folder)} accepts no new folders. Choose another place`;
         throw new Fault({ who: 'infrastructure', code: 'disk/write', message, file: folder });
       }
     });

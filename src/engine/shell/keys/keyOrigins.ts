@@ -40,7 +40,7 @@ export function keyDecision({ name, url }: KeyUse, environment: NodeJS.ProcessEn
   if (!environment[name]) return { type: 'send' };
   const origin = originOf(url);
   if (origin === null) return { type: 'refuse', why: `"${url}" is not an address with http or https` };
-  if (internal.test(name)) return { type: 'refuse', why: `${name} is for the processes of Rehearsal alone` };
+  if (internal.test(name)) return { type: 'refuse', why: `${name} is only for Rehearsal's own processes` };
   if (originsOf(name, environment).includes(origin)) return { type: 'send' };
   return { type: 'ask', name, origin, home: homeOf(name, environment) };
 }

@@ -102,6 +102,6 @@ function unknown(key: string, names: readonly string[]): UnknownPlaceholder {
   const known = [...names.map((name) => `\${${name}}`), '${env:NAME}'].join(', ');
   const advice = key.startsWith('input:')
     ? 'Rehearsal asks for no inputs: write ${env:NAME} and set that environment variable'
-    : `Write $\${${key}} where the text itself is meant`;
+    : `Write $\${${key}} for the literal text`;
   return { what: `\${${key}} is not a placeholder. The placeholders are ${known}`, advice };
 }

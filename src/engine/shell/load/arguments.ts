@@ -122,7 +122,7 @@ function problemOf(tool: Pick<Tool, 'name' | 'parameters'>, error: ErrorObject, 
     case 'additionalProperties': {
       const extra = String(params.additionalProperty);
       const names = path.length === 0 ? argumentsOf(tool) : [];
-      const all = path.length === 0 ? `Its arguments are ${names.join(', ') || 'none'}.` : 'Take it out.';
+      const all = path.length === 0 ? `Its arguments are ${names.join(', ') || 'none'}.` : 'Remove it.';
       return {
         path: [...path, extra],
         isKey: true,

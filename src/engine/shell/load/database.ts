@@ -160,8 +160,8 @@ function firstFault(text: string): ParseError | undefined {
 }
 
 function hintFor(words: string): string {
-  if (words.includes('comment')) return 'JSON has no comments: take it out.';
-  if (words.includes('property name expected')) return 'Take the last comma out, or put the name in double quotes.';
-  if (words.includes('value expected')) return 'Take the comma before it out, or write a value.';
+  if (words.includes('comment')) return 'JSON has no comments: remove it.';
+  if (words.includes('property name expected')) return 'Remove the last comma, or put the name in double quotes.';
+  if (words.includes('value expected')) return 'Remove the comma before it, or write a value.';
   return 'Check commas, quotes and brackets up to this place.';
 }

@@ -67,7 +67,7 @@ export function readDomainFile(folder: string, overlay: Overlay | undefined, dia
       code: 'domain/wrong-type',
       severity: 'error',
       message,
-      hint: 'Take the "- " out.',
+      hint: 'Remove the "- ".',
     });
   }
   if (first) {
@@ -132,7 +132,7 @@ function noteOutside(
   at: Location,
   hint: string,
 ): void {
-  const message = `${key} is ${file.value[key]}, which lies outside the domain's folder.`;
+  const message = `${key} is ${file.value[key]}, which is outside the domain's folder.`;
   diagnostics.push({ ...at, code: 'domain/path-outside', severity: 'error', message, hint });
 }
 

@@ -60,7 +60,7 @@ function named({ kind, placed }: Draft): Diagnostic {
     ...{ file, line, column, endLine, endColumn },
     code: `${kind}/draft`,
     severity: 'info',
-    message: `The ${kind} ${id} is a draft: no run, split or coverage counts it.`,
+    message: `The ${kind} ${id} is a draft: runs, splits and coverage ignore it.`,
     about: id,
     hint: "Edit it, then accept it: Rehearsal shows the audit's findings first.",
   };

@@ -11,7 +11,7 @@ export function markFix({ code, line, column, endColumn }: PolicyProblem, { file
   const at = { file, line, column, endLine: line, endColumn };
   if (code === 'policy/second-mark') {
     const space = /\s*$/.exec(row.slice(0, column - 1))?.[0].length ?? 0;
-    return fixOf('Take the second mark out', { ...at, column: column - space, text: '' });
+    return fixOf('Remove the second mark', { ...at, column: column - space, text: '' });
   }
   if (code !== 'policy/bad-mark') return undefined;
   const id = (row.slice(column - 1, endColumn - 1).match(/[A-Za-z0-9]+/g) ?? []).join('-').toLowerCase();

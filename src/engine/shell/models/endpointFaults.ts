@@ -71,10 +71,10 @@ function refusalFault(
     return infrastructure(
       'model/key',
       seat.keyName === null
-        ? `${seat.baseUrl} wants a key (${answered}). Rehearsal sends no key to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
+        ? `${seat.baseUrl} requires a key (${answered}). Rehearsal sends no key to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
         : missingKey === null
           ? `${seat.baseUrl} refused the key in ${seat.keyName} (${answered}). Set another one`
-          : `${seat.baseUrl} wants a key (${answered}), and ${missingKey} is not set. Set it`,
+          : `${seat.baseUrl} requires a key (${answered}), and ${missingKey} is not set. Set it`,
     );
   if (isQuota(status, `${code} ${message}`))
     return infrastructure(

@@ -96,7 +96,7 @@ function makeSigningKey(path: string): void {
     const [reason] = /E[A-Z]+: [^,)]+/.exec(messageOf(error)) ?? messageOf(error).split('. ');
     throw keyFault(
       path,
-      `the key that signs receipts can't be made here (${reason}). Make its folder writable, or set REHEARSAL_HOME to one that is`,
+      `the key that signs receipts cannot be created here (${reason}). Make its folder writable, or set REHEARSAL_HOME to one that is`,
     );
   }
 }

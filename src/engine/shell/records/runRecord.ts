@@ -124,7 +124,7 @@ export function runToGoOn(
   if (differences.length > 0)
     throw refusal(
       'run/another',
-      `${folder} holds another run: ${differences.join('; ')}. Choose another --out, or the options it was begun with`,
+      `${folder} holds another run: ${differences.join('; ')}. Choose another --out, or use the options that it was started with`,
     );
   return before;
 }

@@ -30,7 +30,7 @@ export function sentRequests(recording: string): readonly SentRequest[] {
 export function requestNamed(requests: readonly SentRequest[], name: string): SentRequest | string {
   const found = requests.find((each) => each.name === name);
   if (found) return found;
-  if (requests.length === 0) return 'no model was asked in this rollout, or its sidecar is not beside it';
+  if (requests.length === 0) return 'no model was asked in this rollout, or its sidecar is missing';
   const several = requests.filter(({ step }) => String(step) === name).map((each) => each.name);
   if (several.length > 0) return `step ${name} took several requests: ${several.join(', ')}`;
   return `no model was asked for step ${name}; it was for ${requests.map((each) => each.name).join(', ')}`;

@@ -158,7 +158,7 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
         .map((name) => ({
           file: join(folder, name),
           line: 1,
-          message: 'has no recording: it was dropped, or this added',
+          message: 'has no recording: the recording was removed, or this line was added',
         })),
       ...names
         .filter((name) => !isRecording(name) && !name.endsWith(sidecarEnd) && !isRecord(name) && !isOtherFile(name))
@@ -240,7 +240,7 @@ function strangeness(
   const of = rolloutName(first.event.task, first.event.trial);
   if (!fork && of !== rollout) said.push(`is the recording of ${of}, under another name`);
   if (run?.planned && !fork && !run.planned.includes(rollout))
-    said.push('is not one of the rollouts that run.json promises');
+    said.push('is not one of the rollouts that run.json lists');
   if (run?.id !== undefined && sidecar.count > 0 && sidecar.run !== run.id)
     said.push(`belongs to another run: its sidecar names ${sidecar.run ?? 'none'}, run.json says ${run.id}`);
   return said.map((message) => ({ file: path, line: 1, message }));

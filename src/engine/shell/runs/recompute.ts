@@ -112,11 +112,11 @@ function playProblem(setting: Setting, task: Task, effect: Effect | undefined, e
             { ...event, holds: null, reason: '' },
             { type: 'judged', subject, question, holds: null, reason: '' },
           )
-        : `${event.type} is recorded where the judge is to be asked: ${question}`;
+        : `${event.type} is recorded where a question to the judge is expected: ${question}`;
     }
     default:
       return event.type === 'rulesChecked' || event.type === 'judged'
-        ? `${event.type} is recorded where no rule is to be checked`
+        ? `${event.type} is recorded where no rule check is expected`
         : null;
   }
 }

@@ -108,7 +108,7 @@ function unverifiedRun(folder: string, problems: readonly RunProblem[]): Fault {
   return new Fault({
     who: 'infrastructure',
     code: 'run/unverified',
-    message: `${folder} does not verify, so it is not graded again. Restore it, or name the key that signed it with --key:${shown.join('')}${more}`,
+    message: `${folder} failed verification, so it is not scored again. Restore it, or name the key that signed it with --key:${shown.join('')}${more}`,
   });
 }
 
@@ -127,7 +127,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
   const [first] = events;
   if (first?.type !== 'rolloutStarted') return 'its recording does not begin with rolloutStarted';
   if (first.database !== baseHashOf(supervisor.loaded))
-    return 'it was recorded on another database than the domain has now';
+    return "it was recorded on a different database from the domain's current one";
   const prepared = events.find((event) => event.type === 'worldPrepared');
   if (prepared && !isSameStart(setting, task, prepared.writes)) return 'the task starts from another state now';
   const end = events.findIndex(({ type }) => type === 'rolloutEnded');
@@ -140,7 +140,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
       recording: basename(rollout.recording),
       event: end,
       chain: lines[end]?.chain ?? '',
-      edit: 'regraded with the present rules and verifiers',
+      edit: 'regraded with the current rules and verifiers',
     },
   };
   const sources = events.flatMap((event) =>

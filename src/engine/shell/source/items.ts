@@ -170,8 +170,8 @@ function brokenItem<T>({ value, lost }: Salvaged<T>, at: Omit<Placed<T>, 'value'
 
 /** The expected content of a file that is not a list, and a hint about how it begins. */
 const expectations: Readonly<Partial<Record<FileKind, readonly [expected: string, hint: string]>>> = {
-  domain: ['one domain', 'Write its keys, first of all name:.'],
-  phrase: ['a map of lists', 'Write a name, and below it its phrases, each behind "- ".'],
+  domain: ['one domain', 'Write its keys, starting with name:.'],
+  phrase: ['a map of lists', 'Write a name, and below it its phrases, each after "- ".'],
 };
 
 /** Whether a task or persona says about itself that it is a draft. */

@@ -30,7 +30,7 @@ function hintFor({ code, message }: YAMLError): string {
   if (message.startsWith('Plain value cannot start')) return 'Put the text in quotes.';
   switch (code) {
     case 'MULTIPLE_DOCS':
-      return 'A file is one document: take the `---` out, or write a list.';
+      return 'A file is one document: remove the `---`, or write a list.';
     case 'MISSING_CHAR':
     case 'BAD_DQ_ESCAPE':
       return 'Check the quotes and brackets up to this place.';
@@ -96,7 +96,7 @@ function deeperLine(text: string, { code, pos: [at] }: YAMLError): Fault | null 
     from: line.from,
     to: line.from + indent,
     message: `This is not YAML: the line is indented by ${spaces(indent)}, so it continues the text in line ${lineNumber(text, at)}.`,
-    hint: `${column === 0 ? 'Take the indentation out' : `Indent it by ${spaces(column)}`} if it is a key beside that one. A text with ": " in it needs quotes.`,
+    hint: `${column === 0 ? 'Remove the indentation' : `Indent it by ${spaces(column)}`} if it is a key next to that one. A text with ": " in it needs quotes.`,
   };
 }
 
@@ -153,11 +153,11 @@ function missingColon(text: string, { code, message, pos: [at] }: YAMLError): Fa
     return { ...place, message: reason, hint: 'Indent it below the key of its list.' };
   }
   const [, word = '', value = ''] = /^([^\s:]+):?\s*(.*)$/.exec(line) ?? [];
-  const lacks = line.includes(':') ? 'space behind its colon' : 'colon';
+  const lacks = line.includes(':') ? 'space after its colon' : 'colon';
   return {
     ...place,
     message: `This is not YAML: the line has no ${lacks}, so it is not a key with a value.`,
-    hint: value === '' ? `Write a value behind ${word}:` : `Write ${word}: ${value}`,
+    hint: value === '' ? `Write a value after ${word}:` : `Write ${word}: ${value}`,
   };
 }
 

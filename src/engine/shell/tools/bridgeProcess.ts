@@ -225,7 +225,7 @@ export class BridgeProcess {
       this.#kill();
       const [issue] = read.error.issues;
       const where = issue?.path.join('.') ?? '';
-      const problem = `gave an answer that does not fit: ${where === '' ? '' : `${where}: `}${issue?.message}`;
+      const problem = `gave an invalid answer: ${where === '' ? '' : `${where}: `}${issue?.message}`;
       reject(this.#fault('python/rubbish', redactedPart(problem, 0, 200), this.#place));
     };
     this.#child?.stdin?.write(`${JSON.stringify({ id, method, params })}\n`);

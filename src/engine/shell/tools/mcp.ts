@@ -271,7 +271,7 @@ class McpInstance implements ToolSource {
     if (!reader)
       throw this.#fault(
         'mcp/no-reader',
-        `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
+        `an assertion reads its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
       );
     const result = await this.#ask('reader', reader.tool, reader.arguments);
     const reason = takesRows ? 'of which assertions take rows' : null;
@@ -294,8 +294,7 @@ class McpInstance implements ToolSource {
     const { files, args, calls } = read.data;
     if (files !== undefined || args !== undefined) {
       const server = this.#server;
-      if (server.type === 'http')
-        throw this.#setUpFault('a server that runs already gets calls, but no files and args');
+      if (server.type === 'http') throw this.#setUpFault('a running server accepts calls, but not files and args');
       const given = { ...server, ...(files === undefined ? {} : { files }), ...(args === undefined ? {} : { args }) };
       // A server that is started again in a rollout has them already.
       const isStarted = this.#connection && !this.#hasChanged && sameStart(given, server);
@@ -447,7 +446,7 @@ class McpInstance implements ToolSource {
     if (lost !== null)
       throw this.#fault(
         'mcp/snapshot',
-        `its snapshot ${tool} gives ${lost} and other parts, of which a snapshot would have only the texts. Name a tool under mcpServers.${this.#declared.name}.snapshot that gives a text, data or a single file, or write state: replay`,
+        `its snapshot ${tool} gives ${lost} and other parts, but a snapshot keeps only texts. Name a tool under mcpServers.${this.#declared.name}.snapshot that gives a text, data or a single file, or write state: replay`,
       );
     const own = snapshotOf(result, snapshot, this.#tool(tool)?.outputSchema);
     let hasSecret = false;
@@ -536,7 +535,7 @@ const isResult = (error: unknown): boolean =>
 
 /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
 const keptTools =
-  'The agent keeps the tools that were listed at the start. If it needs the others, log in by env, args or headers, so that the first list has them';
+  'The agent keeps the tools that were listed at the start. If it needs the others, log in with env, args or headers, so that the first list contains them';
 
 /** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;

@@ -42,7 +42,7 @@ export function mcpProvider({ domain, log, secretSnapshots }: ProviderContext): 
     );
     if (!changed) return;
     const problem = nowOf(changed)
-      ? `its tool ${changed.name} takes other arguments than when the run began`
+      ? `its tool ${changed.name} has different arguments from when the run started`
       : `it no longer lists its tool ${changed.name}`;
     const { file: place, line } = locations.mcpServers.get(name) ?? {};
     throw new Fault({

@@ -297,7 +297,7 @@ export class RolloutTools {
     if (!source.assert)
       throw unable(
         'task/assertion',
-        `"${name}" is not an environment, so it has no assertion ${assertion}. Look into its state with path: or that:`,
+        `"${name}" is not an environment, so it has no assertion ${assertion}. Check its state with path: or that:`,
         this.#placeOfAssertions(),
       );
     return source.assert(assertion);
@@ -351,7 +351,7 @@ export class RolloutTools {
     const advice = `Let setUp.${name}.calls of the task reset all of it, or compare its state with that: or path:`;
     throw unable(
       'task/shared-start',
-      `sameAs: gold needs the state with which the rollout began, and the task does not bring "${name}" back to it (${difference}). ${advice}`,
+      `sameAs: gold needs the state with which the rollout began, and the task does not reset "${name}" to it (${difference}). ${advice}`,
       this.#placeOfAssertions(),
     );
   }
@@ -391,7 +391,7 @@ export class RolloutTools {
       if (tool.effect === 'write' && this.#sharesState(name) && this.#task?.setUp?.[name] === undefined)
         throw unable(
           'fork/shared-state',
-          `cannot continue from here: "${name}" has one state for all, and the task does not bring it to its start. Add setUp.${name}.calls to the task`,
+          `cannot continue from here: "${name}" has one state for all rollouts, and the task does not reset it. Add setUp.${name}.calls to the task`,
           this.#shared.placeOfServer(name),
         );
       const result = await this.#callAgain(this.#source(name), tool, args, forms);

@@ -98,7 +98,7 @@ function textOf(name: string, result: unknown): string {
   if (typeof result === 'string') return result;
   if (typeof result === 'object' && result !== null && isHashed(result)) return rowText(result);
   const text = result === undefined ? 'ok' : jsonText(name, result);
-  if (text === undefined) throw new TypeError(`${name} returned a ${typeof result}, which can't be shown as JSON`);
+  if (text === undefined) throw new TypeError(`${name} returned a ${typeof result}, which cannot be converted to JSON`);
   return text;
 }
 
@@ -117,12 +117,12 @@ function jsonText(name: string, result: unknown): string | undefined {
     const isCircle = error instanceof RangeError || /circular/.test(messageOf(error));
     throw isCircle
       ? circular(name)
-      : new TypeError(`${name} returned what can't be shown as JSON: ${messageOf(error)}`);
+      : new TypeError(`${name} returned a value that cannot be converted to JSON: ${messageOf(error)}`);
   }
 }
 
 function circular(name: string): TypeError {
-  return new TypeError(`${name} returned an object that holds itself, which can't be shown as JSON`);
+  return new TypeError(`${name} returned an object that contains itself, which cannot be converted to JSON`);
 }
 
 /** Texts of rows as they are in the database: one that no one writes is read by many rollouts. */
@@ -195,7 +195,7 @@ export function callSync({ sync, world, now, folder, guard }: SyncCall): Writes 
     const result = guard(() => sync({ db: drafts.agent.view, userDb: drafts.user.view, now }));
     if (result instanceof Promise) {
       result.catch(() => undefined);
-      throw new TypeError('it returned a promise; a sync waits for nothing');
+      throw new TypeError('it returned a promise, and a sync must be synchronous');
     }
     return (['agent', 'user'] as const).flatMap((side) => {
       const { patches } = drafts[side].finish();

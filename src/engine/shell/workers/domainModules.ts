@@ -51,7 +51,7 @@ export async function installDomainModules({ folder, shipped, strip }: DomainMod
       const isInspector = /^(?:node:)?inspector\b/.test(specifier);
       if (nodeModule.isBuiltin(specifier) && !isInspector) return next(specifier, context);
       const advice = isInspector
-        ? 'It would reach what its permissions keep from it.'
+        ? 'The inspector would bypass the permissions of the code.'
         : 'A domain has no node_modules; it can import zod, rehearsal and files of its own folder.';
       throw new DomainCodeError(
         `${at(folder, fileURLToPath(parentURL), lineOfImport(parentURL, specifier))}: can't import "${specifier}". ${advice}`,
@@ -222,7 +222,7 @@ function explained(error: Error): string {
   const kind = /^TypeScript (.+?) is not supported in strip-only mode/.exec(text)?.[1];
   if (kind === undefined) return text.replaceAll("'<eof>'", 'the end of the file').replaceAll("'ident'", 'a name');
   const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
-  const advice = replacements[kind] ?? 'Use syntax that is still right when its types are taken out';
+  const advice = replacements[kind] ?? 'Use syntax that is still valid without its types';
   return `${article} ${kind} is not erasable: a domain's TypeScript runs with its types stripped and nothing else changed. ${advice}.`;
 }
 
@@ -290,4 +290,4 @@ function redeclaredAt(message: string, file: string): ReturnType<typeof errorLoc
 
 /** Describes what a domain's code may not do, for messages. */
 export const deniedAdvice =
-  "a domain's code may read its own folder and nothing else: no other files, no writing, no processes";
+  "a domain's code can only read its own folder: it cannot read other files, write files or start processes";

@@ -107,7 +107,7 @@ function explainExit(): void {
   }) as typeof process.exit;
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      say(`threw an error that nothing catches: ${messageOf(error)}`, error);
+      say(`threw an uncaught error: ${messageOf(error)}`, error);
       exit(1);
     });
   }

@@ -144,7 +144,7 @@ class ArrivedEvent implements ClaimedEvent {
     const claimed = JSON.parse(this.text) as Pick<Recorded, 'n' | 'event'>;
     const { n, event } = claimed;
     if (n !== this.n || event.type !== this.type || Object.keys(claimed).length !== 2)
-      throw new Error('it says two things at once');
+      throw new Error('it sent two messages at once');
     this.#event = event;
     return event;
   }
@@ -235,6 +235,6 @@ function readable<T>(line: string, read: (line: string) => T): T {
     return read(line);
   } catch (error) {
     const part = redactedPart(line, 0, 200);
-    throw new UnreadableMessage(`it wrote to its channel what no worker says: ${part}`, { cause: error });
+    throw new UnreadableMessage(`it sent an unknown message: ${part}`, { cause: error });
   }
 }

@@ -118,7 +118,7 @@ class ChildWorker implements WorkerProcess {
       this.#marker,
       () => this.pid,
       (mark) => this.#killHung(mark),
-      () => this.#die(forgedFailure('it filled the file in which its process says what it is doing'), true),
+      () => this.#die(forgedFailure('it filled the status file of its process'), true),
       options.silenceMs,
     );
     if (permissionFlags([], options.inspectable ?? false).length === 0) queueMicrotask(() => this.#log(unprotected));
@@ -293,7 +293,7 @@ class ChildWorker implements WorkerProcess {
       return {
         who,
         code: 'tool/hung',
-        message: `${tool} did not come back within ${limit} ms${of} and was stopped; look for a loop without an end, or declare ${longer}`,
+        message: `${tool} did not return within ${limit} ms${of} and was stopped; look for an endless loop, or declare ${longer}`,
       };
     }
     // The sandbox speaks first, and only when it could not start what it was to run.
@@ -336,7 +336,7 @@ function slowFailure({ folder, toolsFile = 'tools.ts' }: WorkerOptions, ms: numb
   return {
     who: 'environment',
     code: 'tool/load-time',
-    message: `${theCode} did not load within ${ms / 1000} s; look for an await outside of every function whose promise never settles`,
+    message: `${theCode} did not load within ${ms / 1000} s; look for a top-level await whose promise never settles`,
     file: join(folder, toolsFile),
   };
 }

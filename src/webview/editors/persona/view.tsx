@@ -70,7 +70,7 @@ function Character({ persona: { id, description, style, patience }, edit }: Part
         value={patience}
         min={1}
         max={20}
-        hint="Replies that lead nowhere before this person gives up."
+        hint="Number of replies without progress before this person gives up."
         onCommit={(value) => edit.set(['patience'], value)}
       />
     </section>
@@ -84,10 +84,10 @@ const hard = [
 ] as const;
 
 const occasional = [
-  ['interrupts', 'Interrupts', 'Interrupts with something else in place of an answer.'],
-  ['misunderstands', 'Misunderstands', 'Takes what the agent proposes or asks for something else.'],
-  ['contradicts', 'Contradicts itself', 'Takes back what it said before, and comes back to it.'],
-  ['getsUpset', 'Gets upset', 'Complains with feeling, beside its answer.'],
+  ['interrupts', 'Interrupts', 'Interrupts with something else instead of answering.'],
+  ['misunderstands', 'Misunderstands', 'Misunderstands what the agent proposes or asks.'],
+  ['contradicts', 'Contradicts itself', 'Takes back an earlier statement, and later returns to it.'],
+  ['getsUpset', 'Gets upset', 'Complains emotionally, in addition to its answer.'],
   ['evades', 'Evades', 'Does not answer a question the first time.'],
 ] as const;
 

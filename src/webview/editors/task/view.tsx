@@ -66,7 +66,7 @@ function Scenario({
         label="Description"
         value={task.description ?? ''}
         isLong
-        hint="For people: what this task is about and what it tries."
+        hint="For people: what this task is about and what it tests."
         onCommit={(value) => optional(['description'], value)}
       />
       <div class="fields-row">

@@ -73,7 +73,7 @@ export function Limits({ limits, effect, edit }: LimitsProps): JSX.Element {
           label="Cached"
           value={limits.cache === undefined ? '' : String(limits.cache)}
           options={[{ value: '', label: 'no (not set)' }, ...yesOrNo]}
-          hint="Equal reads of one rollout are made once, until something is written."
+          hint="Whether equal reads of one rollout are made once, until the next write."
           onCommit={(value) => choice(['cache'], value)}
         />
       </div>

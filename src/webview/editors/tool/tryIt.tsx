@@ -32,7 +32,7 @@ function keptDraft(bridge: Bridge, tool: string): Kept | null {
 }
 
 /**
- * Calls the tool on a scratch database. The arguments are checked by the engine while they are written, and what does
+ * Calls the tool on a temporary database. The arguments are checked by the engine while they are written, and what does
  * not fit is not sent: neither by the button nor by the extension behind it.
  */
 export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX.Element {

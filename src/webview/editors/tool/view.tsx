@@ -10,7 +10,7 @@ import { SchemaEditor } from './schemaEditor.tsx';
 import { SchemaTable } from './schemaTable.tsx';
 import { TryIt } from './tryIt.tsx';
 
-/** A tool: what it does, what it takes, how it is called, and what a call does on a scratch database. */
+/** A tool: what it does, what it takes, how it is called, and what a call does on a temporary database. */
 export function ToolEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
   return (
     <EditorFrame<ToolContent> title="Tool" noun="tool" editor="tool" bridge={bridge}>

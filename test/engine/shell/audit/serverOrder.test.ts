@@ -93,8 +93,8 @@ inFullSuite('a list in another order is named, and its schema is left to the ser
   const { code, out, err } = await audited('');
   expect({ code, err }).toMatchObject({ code: 1 });
   expect(out).toMatch(/error task\/gold-differs .*rows\.rows\.0 is "\w", then "\w"/);
-  expect(out).toMatch(/error tool\/undeclared-write list_rows .* or name what differs under volatile:/);
-  expect(out).toContain('the list where only the order of its rows differs');
+  expect(out).toMatch(/error tool\/undeclared-write list_rows .* or list what differs under volatile:/);
+  expect(out).toContain('the list if only the order of its rows differs');
   expect(out).toMatch(/info tool\/strict-schema .*list_rows.* The schema is that of its server/);
 });
 
@@ -111,7 +111,7 @@ inFullSuite('a tool whose whole result differs can be named', async () => {
   const { code, out } = await audited('    volatile: [rows]\n');
   expect(code).toBe(1);
   expect(out).toMatch(
-    /error tool\/not-repeatable draw.* Name draw under volatile: of its server\. Its result is a text/,
+    /error tool\/not-repeatable draw.* List draw under volatile: of its server\. Its result is a text/,
   );
 });
 

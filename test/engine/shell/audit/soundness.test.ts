@@ -152,7 +152,7 @@ const cases: readonly Case[] = [
     'a day that no calendar has',
     changed('domain.yaml', '2026-03-02', '2026-02-30'),
     'domain.yaml:2 domain/wrong-date',
-    'not a date and time',
+    'that date or time does not exist',
   ],
   [
     'E7',
@@ -187,7 +187,7 @@ const cases: readonly Case[] = [
     'a goal that ends with the yes',
     changed(tasks, 'give your loan L2 back.', 'give your loan L2 back. Once you agree, say goodbye.'),
     `${tasks}:15 task/stops-early`,
-    'stop on confirming',
+    'stop when confirming',
     'End the conversation only when',
   ],
   [
@@ -262,7 +262,7 @@ const cases: readonly Case[] = [
         .replace('function row', 'let calls = 0;\nfunction row'),
     },
     'tools.ts:24 tool/not-repeatable',
-    'came out differently',
+    'returned a different result',
   ],
   [
     'E15',
@@ -380,7 +380,7 @@ describe('a tool of the user', () => {
         '({ books: (globalThis as { looks?: number }).looks = ((globalThis as { looks?: number }).looks ?? 0) + 1 })',
       ),
       'tools.ts:42 tool/not-repeatable',
-      'came out differently',
+      'returned a different result',
     ],
     [
       'E15: a write that is not as idempotent as it says',

@@ -31,7 +31,7 @@ it.each([
   ['within twelve days', '{}', '12 of "within twelve days"'],
 ])('no one tells the agent %s: %s', (text, result, missing) => {
   expect(found(text, result)).toEqual([
-    `communicate.0 task/sourceless-text An agent cannot know ${missing}: no tool returned it in the gold rollout, and neither the policy nor the task has it.`,
+    `communicate.0 task/sourceless-text An agent cannot know ${missing}: no tool returned it in the gold rollout, and neither the policy nor the task contains it.`,
   ]);
 });
 

@@ -35,7 +35,7 @@ it('a sentence that quotes a field which no result has beside an argument is rep
     return audited(folderOf({ ...spoken, 'tools.ts': tools['tools.ts'] ?? null }));
   };
   expect(await proposing('Shall I renew {loan.back} until {day}?')).toEqual([
-    'domain.yaml:3 domain/unknown-field No result in the gold rollouts has back beside loan, so the gold seat never says this sentence.',
+    'domain.yaml:3 domain/unknown-field No result in the gold rollouts has back next to loan, so the gold seat never says this sentence.',
   ]);
   expect(await proposing('Shall I renew {loan.title} until {day}?')).toEqual([]);
 });

@@ -223,7 +223,7 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'checks that demand nothing',
     rules('- { rule: confirm, check: never }\n- { rule: confirm, check: handOff }'),
     ['rules.yaml:1:27 error rule/empty-check', 'rules.yaml:2:27 error rule/empty-check'],
-    'This never demands nothing. Add tools:, says: or when:.',
+    'This never requires nothing. Add tools:, says: or when:.',
   ],
   [
     'two checks in one',
@@ -283,7 +283,7 @@ describe('rules and verifiers against the rest of the domain', () => {
     const note: Tool = { ...find, name: 'read_note', parameters: { type: 'object', properties, required: ['note'] } };
     const loaded = load(rules('- { rule: confirm, check: confirmed, names: [order, note] }'), [cancel, find, note]);
     expect(loaded.diagnostics.find(({ code }) => code === 'rule/unknown-argument')?.hint).toBe(
-      'read_note has it: name a tool in tools:, declare effect: write for a tool that changes something, or take note out.',
+      'read_note has it: name a tool in tools:, declare effect: write for a tool that changes something, or remove note.',
     );
   });
 

@@ -230,7 +230,7 @@ const declarations: readonly (readonly [server: string, ...found: string[]])[] =
   ],
   [
     '{ type: websocket, url: "http://h" }',
-    '3:16 mcpServers.box.type is "websocket", but one of http, streamable-http is expected. A server that runs already and speaks Streamable HTTP. Not needed beside `url`.',
+    '3:16 mcpServers.box.type is "websocket", but one of http, streamable-http is expected. A running server that speaks Streamable HTTP. Optional if there is a `url`.',
   ],
   ['{ url: "http://h/mcp", hedders: {} }', '3:31 The key hedders is not known here. Did you mean headers?'],
   [

@@ -344,7 +344,7 @@ describe('without running any code', () => {
       'a time on a day that does not exist',
       task(`${good}now: 2026-04-31T08:30:00Z\n`),
       ['tasks/first.task.yaml:9:6 error task/wrong-date'],
-      'there is no such day or time',
+      'that date or time does not exist',
     ],
     [
       'a number that has lost a zero',

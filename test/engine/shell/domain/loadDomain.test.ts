@@ -172,7 +172,7 @@ describe('a file that is wrong gives one finding', () => {
       'a trailing comma',
       { 'database.json': '{\n  "orders": {"W1": {},}\n}' },
       'database.json:2:23 error database/syntax',
-      /Take the last comma out/,
+      /Remove the last comma/,
     ],
     [
       'a comment in JSON',

@@ -71,7 +71,7 @@ export const processes: readonly FaultRow[] = [
   {
     fault: 'a supervisor that is killed',
     injected: 'SIGKILL of `rehearsal eval` while a tool runs; then the same command again',
-    sees: /finished already/,
+    sees: /already finished/,
     kept: resumed,
     inject: async () => {
       const [folder, run] = [slow(3), fresh()];

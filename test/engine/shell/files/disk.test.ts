@@ -45,7 +45,7 @@ test('a place that takes no new folders is reported and not tried forever', {
   skip: process.platform !== 'linux',
 }, () => {
   expect(() => makeRunFolder('/proc/rehearsal/runs')).toThrow(
-    "/proc/rehearsal: can't be made, /proc takes no new folders",
+    '/proc/rehearsal: cannot be created, because /proc accepts no new folders',
   );
 });
 

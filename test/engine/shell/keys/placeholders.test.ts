@@ -33,7 +33,7 @@ test.each([
   ],
   [
     '${workspaceFolder}',
-    /The placeholders are \$\{folder\}, \$\{env:NAME\}\. Write \$\$\{workspaceFolder\} where the text/,
+    /The placeholders are \$\{folder\}, \$\{env:NAME\}\. Write \$\$\{workspaceFolder\} for the literal text/,
   ],
   ['a ${} b', /\$\{\} is not a placeholder/],
   ['${toString}', /is not a placeholder/],

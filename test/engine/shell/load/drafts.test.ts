@@ -96,7 +96,7 @@ describe('a draft', () => {
         severity: 'error',
         file: join(folder, 'tasks/extend.task.yaml'),
         line: 1 + own.split('\n').indexOf('persona: plain') + 1,
-        message: 'The persona shy is a draft, so it can be laid over no other.',
+        message: 'The persona shy is a draft, so it cannot be applied on top of another persona.',
       },
     ]);
   });

@@ -43,7 +43,7 @@ const cases: readonly (readonly [string, Files, readonly Tool[], readonly string
     { 'tools.ts': press, 'tasks/first.task.yaml': task('') },
     withPress(),
     ['tools.ts:6:14 error tool/no-user-database'],
-    'press writes to the database of the user, and the domain has none.',
+    "press writes to the user's database, but the domain has none.",
   ],
   [
     'a tool of the user that hands off',
@@ -62,7 +62,7 @@ const cases: readonly (readonly [string, Files, readonly Tool[], readonly string
     },
     withPress(),
     ['rules.yaml:1:43 warning rule/user-tool'],
-    'a rule binds what the agent does',
+    'rules apply only to the agent',
   ],
   [
     "a script of the agent's that calls a tool of the user",

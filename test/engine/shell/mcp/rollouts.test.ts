@@ -198,7 +198,7 @@ test.each<[string, (rollout: RolloutTools, domain: Domain) => Promise<unknown>, 
     'an assertion of a server',
     (rollout) => rollout.read('raw:is_open'),
     /a\.task\.yaml$/,
-    /"raw" is not an environment, so it has no assertion is_open\. Look into its state/,
+    /"raw" is not an environment, so it has no assertion is_open\. Check its state/,
   ],
   [
     'a write that cannot be made again',
@@ -316,7 +316,7 @@ test.each<[string, object | null, string | null]>([
     { type: 'object', title: '14:02', properties: { at: { type: 'string', enum: ['b', 'a'], default: 'b' } } },
     null,
   ],
-  ['with other arguments', { type: 'object' }, 'its tool write takes other arguments than when the run began'],
+  ['with other arguments', { type: 'object' }, 'its tool write has different arguments from when the run started'],
   ['no longer', null, 'it no longer lists its tool write'],
 ])('a rollout whose server lists a tool %s', async (_, inputSchema, problem) => {
   let lists = 0;

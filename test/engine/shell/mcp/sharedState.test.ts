@@ -148,7 +148,7 @@ test.each(sampled(goldRows, 3))('sameAs: gold on a shared state, with %s', async
   if (!played) throw new Error('no rollout');
   expect(played.reward).toBe(reward);
   const rewarded = JSON.stringify(played.events.at(-1));
-  if (reward === null) expect(rewarded).toContain('the task does not bring \\"lists\\" back to it (lists.');
+  if (reward === null) expect(rewarded).toContain('the task does not reset \\"lists\\" to it (lists.');
   expect(replayed(folder, played).problems).toBe(0);
 });
 
@@ -167,7 +167,7 @@ test('the gold actions are made after every state that the agent left is read', 
 
 test.each([
   [reset, ['milk', 'tea']],
-  ['', /"lists" has one state for all, and the task does not bring it to its start/],
+  ['', /"lists" has one state for all rollouts, and the task does not reset it/],
 ])('a fork repeats calls on a shared state that the task resets: %s', async (setUp, outcome) => {
   const { url } = await lists(true);
   const asserted = "assertions: [{ in: lists, that: 'count(state) == 2' }]\n";

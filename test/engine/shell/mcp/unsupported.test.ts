@@ -71,7 +71,7 @@ test('a list that changes after a login is a message in the log', async () => {
   onTestFinished(() => source.close());
   await source.call('login', {});
   expect(logged).toEqual([
-    expect.stringMatching(/after login, the list of its tools has changed.*log in by env, args or/),
+    expect.stringMatching(/after login, the list of its tools has changed.*log in with env, args or/),
   ]);
   expect((await source.call('pay', {})).content).toBe('Error: there is no tool named "pay"');
 });

@@ -272,7 +272,7 @@ const rows: readonly Row[] = [
   {
     name: 'a refused key in a 200',
     sends: () => [error({ type: 'authentication_error', message: 'invalid x-api-key' })],
-    becomes: () => faultOf('infrastructure', /wants a key \(200 with an error\)/),
+    becomes: () => faultOf('infrastructure', /requires a key \(200 with an error\)/),
   },
   ...[
     { code: 'context_length_exceeded', message: 'Please shorten it.' },

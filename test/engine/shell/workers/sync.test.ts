@@ -107,7 +107,7 @@ it('a tool of the user writes only the side of the user', async () => {
 
 it.each([
   ['function sync(): void {\n  throw new Error("no supply");\n}', /^sync failed: no supply$/, 25],
-  ['async function sync() {}', /^sync failed: it returned a promise; a sync waits for nothing$/, undefined],
+  ['async function sync() {}', /^sync failed: it returned a promise, and a sync must be synchronous$/, undefined],
   [
     'function sync({ userDb }: SyncContext<Sides>): void {\n  userDb.lamp.fed = !userDb.lamp.fed;\n}',
     /^sync changes user\.lamp\.fed again when it runs a second time/,

@@ -248,7 +248,7 @@ describe('a worker that dies names the rollout, the tool and its line, and keeps
       {
         code: 'tool/hung',
         message:
-          'the tool loop did not come back within 300 ms and was stopped; look for a loop without an end, or declare a longer timeoutMs',
+          'the tool loop did not return within 300 ms and was stopped; look for an endless loop, or declare a longer timeoutMs',
         line: 5,
       },
     ],
@@ -282,7 +282,7 @@ describe('a worker that dies names the rollout, the tool and its line, and keeps
       `export const later = tool({ description: 'x', effect: 'read', input, run: () => new Promise(() => {\n  setTimeout(() => { throw new Error('too late'); }, 1); }) });`,
       'later',
       {},
-      { code: 'worker/exited', message: 'the tool later threw an error that nothing catches: too late', line: 6 },
+      { code: 'worker/exited', message: 'the tool later threw an uncaught error: too late', line: 6 },
     ],
     [
       'an abort',
@@ -354,7 +354,7 @@ describe('the limits of domain code', () => {
     worker.start(rollout, name);
     await worker.closed(rollout);
     expect(worker.result(rollout)).toBe(
-      "Error: access denied: a domain's code may read its own folder and nothing else: no other files, no writing, no processes",
+      "Error: access denied: a domain's code can only read its own folder: it cannot read other files, write files or start processes",
     );
     expect(worker.logs().join('\n')).toContain(`${worker.folder}/tools.ts:${6 + rollout}:`);
   });
@@ -398,7 +398,7 @@ describe('results of a call', () => {
     [
       'what JSON can not hold',
       `return 1n as never;`,
-      "Error: TOOL returned what can't be shown as JSON: Do not know how to serialize a BigInt",
+      'Error: TOOL returned a value that cannot be converted to JSON: Do not know how to serialize a BigInt',
     ],
     ['a new id', `return id('W') === id('W');`, 'false'],
   ];
@@ -487,7 +487,7 @@ describe('code that cannot be loaded', () => {
     [
       'the inspector',
       { 'tools.ts': "import { open } from 'node:inspector';\n" },
-      'tools.ts:1: can\'t import "node:inspector". It would reach what its permissions keep from it.',
+      'tools.ts:1: can\'t import "node:inspector". The inspector would bypass the permissions of the code.',
       1,
     ],
     [
@@ -543,7 +543,7 @@ describe('code that cannot be loaded', () => {
     expect((await worker.died()).failure).toMatchObject({
       code: 'tool/hung',
       message: expect.stringMatching(
-        /^the domain's code did not come back within 1500 ms of processor time .* or declare a longer toolTimeoutMs/,
+        /^the domain's code did not return within 1500 ms of processor time .* or declare a longer toolTimeoutMs/,
       ),
     });
   });

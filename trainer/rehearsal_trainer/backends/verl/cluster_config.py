@@ -39,7 +39,7 @@ SequenceParallel = Annotated[
 Storage = Annotated[
     str,
     Setting(
-        "A folder of the cluster for the run's folder and its checkpoints; with several machines one that all see.",
+        "A folder on the cluster for the run's folder and its checkpoints. With several machines, all must see it.",
         verl="trainer.default_local_dir",
     ),
 ]
@@ -54,15 +54,13 @@ class ClusterConfig(Config):
     gpus_per_node: GpusPerNode = 8
     tensor_parallel: Annotated[
         int,
-        _count(
-            "GPUs that one copy of the model answers on.", "2", "actor_rollout_ref.rollout.tensor_model_parallel_size"
-        ),
+        _count("GPUs that serve one copy of the model.", "2", "actor_rollout_ref.rollout.tensor_model_parallel_size"),
     ] = 2
     sequence_parallel: SequenceParallel = 4
     gpu_memory: Annotated[
         float,
         Setting(
-            "The part of a GPU's memory that the model servers may take while they answer.",
+            "Share of a GPU's memory that the model servers may use while they answer.",
             paper="0.8",
             verl="actor_rollout_ref.rollout.gpu_memory_utilization",
             gt=0,
@@ -73,7 +71,7 @@ class ClusterConfig(Config):
         bool,
         Setting(
             "Keeps the weights of the reference and the activations of the update in the machines' memory while the "
-            "GPUs do not need them: less memory of the GPUs, more time. The reference is offloaded by FSDP alone.",
+            "GPUs do not need them. This takes less GPU memory and more time. Only FSDP offloads the reference.",
             paper="true",
             verl="actor_rollout_ref.ref.fsdp_config.param_offload, actor_rollout_ref.model.enable_activation_offload",
         ),
@@ -81,13 +79,13 @@ class ClusterConfig(Config):
     workers: Annotated[
         int,
         Setting(
-            "Rollout workers, each with an engine beside it.",
+            "Rollout workers, each with its own engine.",
             verl="actor_rollout_ref.rollout.agent.num_workers",
             ge=1,
         ),
     ] = 8
     server: Annotated[
-        Literal["vllm", "sglang"], Setting("What answers for the model.", verl="actor_rollout_ref.rollout.name")
+        Literal["vllm", "sglang"], Setting("The server of the model.", verl="actor_rollout_ref.rollout.name")
     ] = "vllm"
     prompt_tokens: Annotated[
         int,

@@ -231,8 +231,8 @@ def check_gpus(config: ClusterConfig | SftClusterConfig) -> None:
     want = config.nodes * config.gpus_per_node
     if have < want:
         raise ConfigurationError(
-            f"nodes, gpus_per_node: the run wants {config.nodes} x {config.gpus_per_node} GPUs, and the cluster has "
-            f"{have}; set them to what the cluster has, or take a smaller profile"
+            f"nodes, gpus_per_node: the run needs {config.nodes} x {config.gpus_per_node} GPUs, and the cluster has "
+            f"{have}; set them to what the cluster has, or use a smaller profile"
         )
 
 
