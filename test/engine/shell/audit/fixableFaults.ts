@@ -126,6 +126,13 @@ const rows: readonly Row[] = [
   ['domain/wrong-type', 'domain.yaml', 'turnCap: 30', 'turnCap: "30"'],
   ['domain/bad-seat', 'domain.yaml', 'agent: gold', 'agent: glod'],
   ['domain/unknown-argument', 'domain.yaml', '{loan}', '{laon}'],
+  ['domain/unknown-field', 'domain.yaml', 'loan: { label', 'laon: { label'],
+  [
+    'task/unknown-fact',
+    tasks,
+    'back.\n    opening: I want to return L2.\n    known: { loan: L2 }',
+    'back.\n    opening: I want to return L2.\n    known: { laon: L2 }',
+  ],
   ['persona/unknown-key', persona, 'description:', 'descripton:'],
   ['persona/wrong-value', persona, 'id: plain', 'id: plain\nstyle: breif'],
   ['persona/stop-word', persona, 'Someone who', 'Someone ## who'],

@@ -91,7 +91,10 @@ const cases: readonly Case[] = [
   [
     'E3',
     'an answer that training does not ask for',
-    added(tasks, question('Ask when L2 ends.', '  communicate: [on the third Tuesday]\n')),
+    added(
+      tasks,
+      question('Ask when L2 ends.', '  communicate: [on the third Tuesday]\n').replace('split: test', 'split: train'),
+    ),
     `${tasks}:21 task/nothing-to-do`,
     'does not use `communicate`. Add train: [database, communicate]',
   ],
