@@ -54,7 +54,7 @@ function oddIn(cells: readonly Cell[], tables: readonly (readonly [string, JsonO
 
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:T|$)/;
 
-/** Returns the one text that is not like all the others; null where there is none, or are several. */
+/** Returns the only text that is unlike all the others. Returns null if all are alike, or if several are unlike. */
 function onlyOne(cells: readonly Cell[], isLike: (value: Json) => boolean) {
   let odd: { readonly id: string; readonly value: string } | null = null;
   for (const [id, value] of cells) {
