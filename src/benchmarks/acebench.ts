@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type AcebenchAbout,
+  acebenchAboutSchema,
   acebenchAnswerSchema,
   acebenchEntrySchema,
   closing,
@@ -61,7 +61,7 @@ export const acebench: Importer<Copy, PartName> = {
     const read = entriesIn(join(folder, answersOf(part)), acebenchAnswerSchema, notCarried);
     const answers = new Map(read.map((answer) => [answer.id, answer]));
     const settings = { checkout: folder, kind, language, data: dataOf(part), answers: answersOf(part) };
-    const about = await ask<AcebenchAbout>(settings);
+    const about = await ask(acebenchAboutSchema, settings);
     notCarried.ofDomain(
       'what ACEBench tells the agent of writing calls as text: calls are tool calls here, and the lines that say otherwise are left out of its prompt',
     );

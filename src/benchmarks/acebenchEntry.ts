@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonObjectSchema } from '../engine/core/values/jsonObjectSchema.ts';
 
 /** An entry of ACEBench's agent files, as the version that is known lays it out. */
 export const acebenchEntrySchema = z.strictObject({
@@ -20,29 +21,32 @@ export const acebenchAnswerSchema = z.strictObject({
 });
 export type AcebenchAnswer = z.infer<typeof acebenchAnswerSchema>;
 
-type Calls = readonly {
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly floats?: readonly string[];
-}[];
+const calls = z.array(
+  z.object({
+    tool: z.string(),
+    arguments: jsonObjectSchema,
+    floats: z.array(z.string()).optional(),
+  }),
+);
 
 /** The milestones of an entry as the adapter read them. */
-type Way = {
-  readonly milestones: readonly (readonly (string | Calls)[])[];
-  readonly unreadable: readonly string[];
+const waySchema = z.object({
+  milestones: z.array(z.array(z.union([z.string(), calls]))),
+  unreadable: z.array(z.string()),
   /** The first list as calls that can be made; null without such a list. */
-  readonly script: readonly Calls[] | null;
-};
+  script: z.array(calls).nullable(),
+});
 
 /** The adapter's data about a domain, apart from its tools. */
-export type AcebenchAbout = {
-  readonly ways: Readonly<Record<string, Way>>;
+export const acebenchAboutSchema = z.object({
+  ways: z.record(z.string(), waySchema),
   /** Attributes that are compared, by class. */
-  readonly saved: Readonly<Record<string, readonly string[]>>;
-  readonly classes: readonly string[];
+  saved: z.record(z.string(), z.array(z.string())),
+  classes: z.array(z.string()),
   /** The reply to an agent of multi_step that makes no call. */
-  readonly nudge: string | null;
-};
+  nudge: z.string().nullable(),
+});
+export type AcebenchAbout = z.infer<typeof acebenchAboutSchema>;
 
 /** The words with which a conversation of ACEBench ends. */
 export const closing = 'finish conversation';

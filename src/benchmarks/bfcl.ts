@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   answerSchema,
-  type BfclAbout,
+  bfclAboutSchema,
   bfclEntrySchema,
   categories,
   notCarriedIn,
@@ -42,7 +42,7 @@ export const bfcl: Importer<BfclCopy, Category> = {
     entriesIn(join(copy.package, 'data', answers), answerSchema, notCarried);
     const classes = [...new Set(entries.flatMap(({ involved_classes: each }) => each))].sort();
     const settings = { package: copy.package, entries: file, answers, classes: classes.join(',') };
-    const about = await ask<BfclAbout>(settings);
+    const about = await ask(bfclAboutSchema, settings);
     const isLong = name === 'long_context';
     const tasks = entries.map((entry) => ({
       origin: entry.id,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { JsonObject } from '../engine/core/values/json.ts';
+import { jsonObjectSchema } from '../engine/core/values/jsonObjectSchema.ts';
 
 /** The categories of BFCL that are imported, each a domain. */
 export const categories = ['base', 'miss_func', 'miss_param', 'long_context'] as const;
@@ -21,25 +21,27 @@ export type BfclEntry = z.infer<typeof bfclEntrySchema>;
 export const answerSchema = z.strictObject({ id: z.string(), ground_truth: z.array(z.array(z.string())) });
 
 /** A gold call as the adapter read it. */
-export type GoldCall = {
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly floats?: readonly string[];
-};
+const goldCallSchema = z.object({
+  tool: z.string(),
+  arguments: jsonObjectSchema,
+  floats: z.array(z.string()).optional(),
+});
+export type GoldCall = z.infer<typeof goldCallSchema>;
 
 /** The adapter's data about a category, apart from its tools. */
-export type BfclAbout = {
+export const bfclAboutSchema = z.object({
   /** The start of each entry, with the places of whole numbers in it that are floats. */
-  readonly starts: Readonly<Record<string, { readonly config: JsonObject; readonly floats?: readonly string[] }>>;
-  readonly gold: Readonly<Record<string, readonly (readonly GoldCall[])[]>>;
-  readonly unreadable: Readonly<Record<string, string>>;
+  starts: z.record(z.string(), z.object({ config: jsonObjectSchema, floats: z.array(z.string()).optional() })),
+  gold: z.record(z.string(), z.array(z.array(goldCallSchema))),
+  unreadable: z.record(z.string(), z.string()),
   /** Names of the functions of each class. */
-  readonly tools: Readonly<Record<string, readonly string[]>>;
+  tools: z.record(z.string(), z.array(z.string())),
   /** The user's message when it brings functions. */
-  readonly broughtBy: string;
+  broughtBy: z.string(),
   /** Steps of a turn after which BFCL ends the conversation. */
-  readonly stepLimit: number;
-};
+  stepLimit: z.int(),
+});
+export type BfclAbout = z.infer<typeof bfclAboutSchema>;
 
 /** Why an entry can't be a task, or null. */
 export function obstacleOf(entry: BfclEntry, { gold, unreadable, tools }: BfclAbout): string | null {

@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { taskIdFor, type WrittenDomain } from '../authoring/writtenDomain.ts';
 import type { Benchmark } from '../engine/core/domain/benchmark.ts';
 import { importEach } from './importedDomains.ts';
@@ -16,8 +17,8 @@ type Making = {
   readonly version: string;
   readonly split: string | undefined;
   readonly notCarried: NotCarriedList;
-  /** Returns what only the benchmark's own code can tell, as its adapter reports it. */
-  readonly ask: <About>(settings: WrittenDomain['settings']) => Promise<About>;
+  /** Returns what only the benchmark's own code can tell, as its adapter reports it; throws if it does not fit the schema. */
+  readonly ask: <About>(schema: z.ZodType<About>, settings: WrittenDomain['settings']) => Promise<About>;
 };
 
 /** Imports a public benchmark from a user's copy. Its methods throw a `Fault` that describes an unexpected layout. */
@@ -67,8 +68,9 @@ export async function importBenchmark(
     chosenParts(there, asked),
     options,
     async (part, notCarried) => {
-      const ask = <About>(settings: WrittenDomain['settings']) =>
-        askAdapter<About>(
+      const ask = <About>(schema: z.ZodType<About>, settings: WrittenDomain['settings']) =>
+        askAdapter(
+          schema,
           { name: benchmark, settings },
           { label: `${label} ${part}`, package: copy.package, out, python, log, signal },
         );

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import * as z from 'zod';
 import { customer } from '../authoring/writtenDomain.ts';
 import { counted } from '../engine/core/text/counted.ts';
-import type { JsonObject } from '../engine/core/values/json.ts';
+import { jsonObjectSchema } from '../engine/core/values/jsonObjectSchema.ts';
 import { type Copy, type Entry, type Importer, writtenTasks } from './importer.ts';
 import { noSplit, unimportable } from './importReport.ts';
 import { notCarriedIn, obstacleOf, taskFrom, tau1TaskSchema } from './tau1Task.ts';
@@ -20,14 +21,15 @@ const turnCap = 30;
 const usualSplits = ['train', 'test'];
 
 /** The adapter's data about a domain, apart from its tools. */
-type About = {
-  readonly database: { readonly agent: JsonObject };
-  readonly policy: string;
+const aboutSchema = z.object({
+  database: z.object({ agent: jsonObjectSchema }),
+  policy: z.string(),
   /** Tasks by split, as the copy has them. */
-  readonly splits: Readonly<Record<string, readonly unknown[]>>;
+  splits: z.record(z.string(), z.array(z.unknown())),
   /** Tools that end a conversation. */
-  readonly ends: readonly string[];
-};
+  ends: z.array(z.string()),
+});
+type About = z.infer<typeof aboutSchema>;
 
 /** Imports tau-bench. */
 export const tau1: Importer<Copy, (typeof knownDomains)[number]> = {
@@ -57,7 +59,7 @@ export const tau1: Importer<Copy, (typeof knownDomains)[number]> = {
   },
   domainOf: async (copy, name, { version, split, notCarried, ask }) => {
     const settings = { package: copy.package, domain: name, wholeFloats: 'distinct' };
-    const about = await ask<About>(settings);
+    const about = await ask(aboutSchema, settings);
     if (split !== undefined && about.splits[split] === undefined) {
       notCarried.ofDomain(noSplit(split, Object.keys(about.splits).sort()));
       return null;

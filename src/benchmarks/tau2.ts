@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { customer } from '../authoring/writtenDomain.ts';
-import type { JsonObject } from '../engine/core/values/json.ts';
+import { jsonObjectSchema } from '../engine/core/values/jsonObjectSchema.ts';
 import { type Copy, type Entry, type Importer, writtenTasks } from './importer.ts';
 import { noSplit, unimportable } from './importReport.ts';
 import { knowledge, notCarriedIn, notKnowledge, obstacleOf, taskFrom, tau2TaskSchema } from './tau2Task.ts';
@@ -21,12 +21,13 @@ const greeting = 'Hi! How can I help you today?';
 type Tau2Copy = Copy & { readonly data: string };
 
 /** The adapter's data about a domain, apart from its tools. */
-type About = {
-  readonly database: { readonly agent: JsonObject; readonly user: JsonObject };
-  readonly policy: string;
-  readonly goals: Readonly<Record<string, string>>;
-  readonly unreadable: Readonly<Record<string, string>>;
-};
+const aboutSchema = z.object({
+  database: z.object({ agent: jsonObjectSchema, user: jsonObjectSchema }),
+  policy: z.string(),
+  goals: z.record(z.string(), z.string()),
+  unreadable: z.record(z.string(), z.string()),
+});
+type About = z.infer<typeof aboutSchema>;
 
 /** Files of a domain that this engine does without. */
 const otherFiles: Readonly<Record<string, string>> = {
@@ -85,7 +86,7 @@ export const tau2: Importer<Tau2Copy, (typeof knownDomains)[number]> = {
       tasks: files.tasks,
       wholeFloats: 'distinct',
     };
-    const about = await ask<About>(settings);
+    const about = await ask(aboutSchema, settings);
     const there = new Set(tasks.map(({ id }) => String(id)));
     for (const id of chosen)
       if (!there.has(id)) notCarried.task(id, 'the split names it, and tasks.json has no such task');

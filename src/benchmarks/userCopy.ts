@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { Benchmark } from '../engine/core/domain/benchmark.ts';
 import { parsedCalls } from '../engine/core/events/message.ts';
 import { throwUnlessApproved } from '../engine/shell/approvals/approvals.ts';
@@ -157,8 +157,9 @@ export function entriesIn<Entry>(file: string, schema: z.ZodType<Entry>, notCarr
   });
 }
 
-/** Returns what only the benchmark's own code can tell, as its adapter says it. */
+/** Returns what only the benchmark's own code can tell, as its adapter says it; throws if it does not fit the schema. */
 export async function askAdapter<About>(
+  schema: z.ZodType<About>,
   adapter: { readonly name: Benchmark; readonly settings: Readonly<Record<string, string>> },
   at: {
     readonly label: string;
@@ -181,7 +182,7 @@ export async function askAdapter<About>(
   });
   try {
     const call = {
-      answer: z.custom<About>(),
+      answer: schema,
       timeoutMs: 120_000,
       what: 'reading it',
       ...(at.signal ? { signal: at.signal } : {}),
