@@ -177,7 +177,7 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
       { text: 'It is pending. Shall I cancel it?<|im_end|>', tokens: 10, trained: true },
     ];
     await view.send({ type: 'trainingText', name: 'a.traj.jsonl', model: 'smollm2', dialect: 'compact', pieces });
-    await view.page.getByText('24 of 62 tokens train (39 %)').waitFor();
+    await view.page.getByText('Trained: 24 of 62 tokens (39 %)').waitFor();
     expect(await view.page.locator('main').textContent()).toContain('[trains: It is pending. Shall I cancel it?');
     return view;
   },
@@ -428,7 +428,7 @@ test('an alarm names its numbers and its advice, and opens the rollouts of its s
 
 test('runs are laid over each other, in the charts and in the table', async () => {
   const view = await opened();
-  await view.page.getByText('Draw other runs over this one').click();
+  await view.page.getByText('Overlay other runs').click();
   await view.page.getByRole('checkbox', { name: /sft/i }).check();
   expect(await newest(view)).toEqual({ type: 'overlay', runs: [sft.id] });
   await view.send({ type: 'overlaid', runs: [{ run: sft.id, points: points(1, 12) }] });

@@ -342,7 +342,7 @@ const forms: readonly ChatFault[] = [
   })),
   ofText('prose around the JSON', (text) => `Here you are:\n\`\`\`json\n${text}\n\`\`\`\nBye.`, ['judge', 'tool']),
   ofText(
-    'a quoted answer before the seat's answer',
+    "a quoted answer before the seat's answer",
     (text) => `The agent wrote {"note": "it is done"}, which decides nothing. ${text}`,
     ['judge', 'tool'],
   ),
@@ -423,7 +423,11 @@ const errors: readonly ChatFault[] = [
   ...unreadable('a message without text and without tokens', nothing, /neither a text nor a token/),
   ...unreadable('no choices', noChoices, /the answer has no choices/),
   ...unreadable('an error with status 200', within200, /upstream is away/),
-  ...unreadable('an error in another format with status 200', () => ({ detail: 'upstream is away' }), /upstream is away/),
+  ...unreadable(
+    'an error in another format with status 200',
+    () => ({ detail: 'upstream is away' }),
+    /upstream is away/,
+  ),
   lasting('a wrong key', status(401, 'Incorrect API key provided'), /requires a key \(401\)/),
   lasting('no quota', status(429, 'no credit', { code: 'insufficient_quota' }), /has no quota left/),
   lasting('an unknown model', status(404, 'The model m does not exist'), /The model m does not exist/),
@@ -524,10 +528,15 @@ const cuts: readonly ChatFault[] = [
       outcomes: { unscored: cutOff },
     },
   ),
-  cut('it is cut off before its decision', ['judge'], (message) => ({ ...message, content: message.content?.slice(0, 22) }), {
-    isLasting: true,
-    outcomes: { unscored: cutOff },
-  }),
+  cut(
+    'it is cut off before its decision',
+    ['judge'],
+    (message) => ({ ...message, content: message.content?.slice(0, 22) }),
+    {
+      isLasting: true,
+      outcomes: { unscored: cutOff },
+    },
+  ),
   cut('its provider cannot parse its call', ['agent'], ({ role }) => ({ role, content: null }), {
     finish_reason: 'MALFORMED_FUNCTION_CALL',
     fits: hasCalls,

@@ -190,7 +190,11 @@ const found = findPackageJSON('./secret.js', 'file://' + scene.outside + '/x.js'
       `${fs} const file = fs.openSync(scene.folder + '/notes.txt'); fs.futimesSync(file, 1000, 1000);`,
       { canary: 'answer' },
     ],
-    ['write to its own memory through /proc', `${fs} return fs.openSync('/proc/self/mem', 'r+');`, { canary: 'answer' }],
+    [
+      'write to its own memory through /proc',
+      `${fs} return fs.openSync('/proc/self/mem', 'r+');`,
+      { canary: 'answer' },
+    ],
     [
       'let V8 write its logs',
       `const v8 = await import('node:v8');
@@ -503,7 +507,10 @@ const python: readonly Attack[] = [
       'allocate shared memory with /dev/zero',
       'import mmap\nreturn len(mmap.mmap(os.open("/dev/zero", os.O_RDWR), 5 << 30))',
     ],
-    ['allocate anonymous memory with memfd_create', 'file = os.memfd_create("memory")\nos.ftruncate(file, 5 << 30)\nreturn file'],
+    [
+      'allocate anonymous memory with memfd_create',
+      'file = os.memfd_create("memory")\nos.ftruncate(file, 5 << 30)\nreturn file',
+    ],
     [
       'fill the temporary folder with 200 MB',
       `path = "/tmp/" + scene["mark"]

@@ -160,14 +160,8 @@ export const forgeries: readonly (readonly [name: string, code: string])[] = [
     'the channel gets a prototype',
     say(`'m\\t{"type":"closed","rollout":1,"evidence":{"__proto__":{"gold":null},"custom":[]}}'`),
   ],
-  [
-    'the rollout is closed halfway',
-    say(`'m\\t{"type":"closed","rollout":1,"evidence":{"gold":null,"custom":[]}}'`),
-  ],
-  [
-    'a model is asked out of turn',
-    say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"agent"}}'`),
-  ],
+  ['the rollout is closed halfway', say(`'m\\t{"type":"closed","rollout":1,"evidence":{"gold":null,"custom":[]}}'`)],
+  ['a model is asked out of turn', say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"agent"}}'`)],
   [
     'a judge is asked without a reason',
     say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"judge"}}'`),
