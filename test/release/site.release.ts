@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
@@ -28,10 +28,11 @@ const types: Readonly<Record<string, string>> = {
 };
 
 beforeAll(async () => {
-  for (const name of ['docs', 'scripts', 'package.json'])
-    cpSync(inRoot(name), join(checkout, name), { recursive: true });
+  const parts = ['docs', 'scripts', 'src', 'package.json'];
+  for (const name of parts) cpSync(inRoot(name), join(checkout, name), { recursive: true });
+  symlinkSync(inRoot('node_modules'), join(checkout, 'node_modules'));
   git('init', '--quiet');
-  git('add', '.');
+  git('add', ...parts);
   git('commit', '--quiet', '--message', 'One');
   git('tag', 'v0.0.1');
   git('commit', '--quiet', '--allow-empty', '--message', 'Two');

@@ -66,8 +66,9 @@ function broken(line: string, columns: number): readonly string[] {
   const lines: string[] = [];
   let rest = line;
   while (rest.length > columns) {
-    const at = rest.lastIndexOf(' ', columns);
-    if (at <= hang.length) break;
+    const before = rest.lastIndexOf(' ', columns);
+    const at = before > hang.length ? before : rest.indexOf(' ', columns);
+    if (at === -1) break;
     lines.push(rest.slice(0, at).trimEnd());
     rest = hang + rest.slice(at + 1);
   }
