@@ -1,7 +1,7 @@
 /** `npm run docs`: builds the documentation site from `docs/` into `dist/docs` and checks the links between its pages. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { npmFolder } from './benchmarks/copy.ts';
 import { runCommand } from './process.ts';
@@ -43,7 +43,8 @@ async function main(args: string[]): Promise<number> {
   await vitepress.setUp();
   const tags = values.versions ? await earlierTags() : [];
   await build(inRoot('docs'), out, base, tags);
-  for (const tag of tags) await inCheckout(tag, (folder) => build(join(folder, 'docs'), join(out, tag), `${base}${tag}/`));
+  for (const tag of tags)
+    await inCheckout(tag, (folder) => build(join(folder, 'docs'), join(out, tag), `${base}${tag}/`));
   announce(`Built ${out} (${elapsed(started)}). Open it with any web server.`);
   return 0;
 }
@@ -52,7 +53,8 @@ async function build(docs: string, out: string, base: string, tags: readonly str
   const program = join(vitepress.path(), 'node_modules', 'vitepress', 'bin', 'vitepress.js');
   const env = { ...process.env, REHEARSAL_DOCS_VERSIONS: tags.join(' ') };
   const command = [program, 'build', docs, '--outDir', out, '--base', base];
-  const { code, output } = await runCommand(process.execPath, command, { env });
+  // VitePress links Vue into the folder that it starts in, for the time of the build.
+  const { code, output } = await runCommand(process.execPath, command, { env, cwd: dirname(docs) });
   if (code !== 0) throw new Failure(`The documentation could not be built:\n${output.trim()}`);
 }
 

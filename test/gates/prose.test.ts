@@ -34,7 +34,9 @@ describe.runIf(isFullSuite)('the checker of', () => {
   beforeAll(() => checkers.setUp(), 600_000);
 
   test('spelling finds nothing', () => {
-    expect(misspelled(...pages, 'package.json', 'src', 'scripts', 'templates', 'trainer/rehearsal_trainer')).toEqual([]);
+    expect(misspelled(...pages, 'package.json', 'src', 'scripts', 'templates', 'trainer/rehearsal_trainer')).toEqual(
+      [],
+    );
   });
 
   test('prose finds nothing', () => {

@@ -71,12 +71,13 @@ test.each([
   ['dark', 'rgb(27, 27, 31)'],
 ] as const)('a page in %s has its pictures', async (colorScheme, background) => {
   const { tab, missing, close } = await opened('tutorial', colorScheme);
-  const sizes = await tab.locator('main img').evaluateAll(async (images) => {
-    const pictures = images as { loading: string; decode: () => Promise<void>; naturalWidth: number }[];
-    for (const picture of pictures) picture.loading = 'eager';
-    await Promise.all(pictures.map((picture) => picture.decode()));
-    return pictures.map(({ naturalWidth }) => naturalWidth);
-  });
+  const sizes = await tab.evaluate<readonly number[]>(`Promise.all(
+    [...document.querySelectorAll('main img')].map(async (image) => {
+      image.loading = 'eager';
+      await image.decode();
+      return image.naturalWidth;
+    }),
+  )`);
   expect(sizes.length).toBeGreaterThan(5);
   expect(Math.min(...sizes)).toBeGreaterThan(500);
   expect(await tab.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(background);

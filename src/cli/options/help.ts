@@ -44,7 +44,8 @@ function joined(lines: readonly string[]): readonly string[] {
   let last = '';
   for (const line of lines) {
     const [, next = ''] = /^ *(\S+)/.exec(line) ?? [];
-    const isBroken = next !== '' && last.length + 1 + next.length >= width - 1 && indentOf(line) === hangOf(whole.at(-1));
+    const isBroken =
+      next !== '' && last.length + 1 + next.length >= width - 1 && indentOf(line) === hangOf(whole.at(-1));
     if (isBroken) whole.push(`${whole.pop()} ${line.trimStart()}`);
     else whole.push(line);
     last = line;
