@@ -1,7 +1,7 @@
 /** `npm run docs`: builds the documentation site from `docs/` into `dist/docs` and checks the links between its pages. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { npmFolder } from './benchmarks/copy.ts';
 import { runCommand } from './process.ts';
@@ -37,7 +37,8 @@ async function main(args: string[]): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const { out, base } = values;
+  const { base } = values;
+  const out = resolve(values.out);
   if (!/^\/(?:.*\/)?$/.test(base)) throw new Failure(`--base is a path that begins and ends with /, not "${base}".`);
   const started = performance.now();
   await vitepress.setUp();
