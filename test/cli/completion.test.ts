@@ -49,7 +49,7 @@ test.each([
 
 test('the scripts for zsh and fish complete the task of run and debug, and of no other command', async () => {
   const scripts = [await rehearsal('completion', 'zsh'), await rehearsal('completion', 'fish')].map(({ out }) => out);
-  expect(scripts[0]?.match(/^ {4}\w+\)(?=\n(?: {6,}[^;\n].*\n)*? {8}'2: : _rehearsal_tasks)/gm)).toEqual([
+  expect(scripts[0]?.match(/^ {4}\w+\)(?=\n(?: {6,}(?![; ]).*\n)*? {8}'2: : _rehearsal_tasks)/gm)).toEqual([
     '    run)',
     '    debug)',
   ]);
