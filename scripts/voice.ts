@@ -3,10 +3,18 @@
  * in package.json and in the documentation. Code spans are exempt, and so are the lists of what people say.
  */
 import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
-import { inRoot, root } from './repository.ts';
+import { root } from './repository.ts';
 
-export type Finding = { readonly file: string; readonly line: number; readonly phrase: string; readonly write: string };
+export type Finding = {
+  readonly file: string;
+  readonly line: number;
+  /** The name of the phrase in the table of all phrases. */
+  readonly name: string;
+  readonly phrase: string;
+  readonly write: string;
+};
 export type Findings = { readonly texts: readonly Finding[]; readonly comments: readonly Finding[] };
 /** Where a text begins and ends in its file. */
 type Range = readonly [start: number, end: number];
@@ -15,38 +23,47 @@ type Range = readonly [start: number, end: number];
 const afterOwn =
   '(?= (?:and|as|at|beside|but|by|can|each|for|from|has|have|if|in|into|is|it|of|on|or|so|such|than|that|the|there|to|was|were|when|where|which|while|with)\\b|[^ \\w-]|$)';
 
-/** Phrases as regular expressions, in which a space is any white space, and what to write in their place. */
-export const phrases: readonly (readonly [phrase: string, write: string])[] = [
-  ['(?<!\\bthere )\\b(?:is|are|was|were) no (?!longer\\b|more\\b|less\\b|other\\b)(?=\\w)', 'is not a …'],
-  ['(?<!\\bthere )\\b(?:is|are|was|were) (?-i:none)\\b(?! of\\b)', 'is not a …'],
-  ["\\b(?:can't|can’t|cannot|can not|to) be had\\b", 'is not available'],
-  ['\\b(?:stands?|stood|standing)\\b(?!-| by\\b)', 'is in, means, is next to'],
-  ['\\b(?:is|are) (?:told|said)\\b', 'reports, shows, describes'],
-  ['\\b(?:was|were|be|been|being) told\\b', 'receives, is known'],
-  ['\\b(?:say|says|said|tell|tells|told) of\\b', 'describes'],
-  ['\\b(?:goes|went|gone|going) on\\b|\\bgo on\\b(?![.?!])', 'continues, resumes'],
-  ['\\bnobody\\b', 'unreachable, cannot be …'],
-  ['\\bwhat (?:[^.,;:]{0,40} )?(?:came|come|comes) to\\b', 'its result'],
-  ['\\banew\\b|\\bplayed over\\b', 'restarts, again'],
-  ['\\bwithout a word\\b', 'without output'],
-  ['\\bfault of Rehearsal\\b', 'an internal error'],
-  ['\\bmend(?:s|ed|ing)\\b', 'fixes'],
-  [`\\bof (?:one['’]s|its|their|your|our|his|her|my) own\\b${afterOwn}`, 'its own …, a custom …'],
-  ['\\bwhoever\\b|\\bwhat (?:is|was|are|were) asked for\\b|\\bsuch as are\\b', 'name the person or thing'],
-  ['\\bbut for\\b', 'except'],
-  [', and no (?!longer\\b|more\\b|other\\b|one\\b)(?=\\w)', 'without …'],
-  ['\\bany more\\b', 'no longer'],
-  ['\\bso that it says so\\b', 'and reports it'],
-  ['\\bonly then (?:is|are|was|were|does|do|did|has|have|can)\\b', 'it … only then'],
+/** The name of each phrase, the phrase as a regular expression in which a space is any white space, and its replacement. */
+const phrases: readonly (readonly [name: string, phrase: string, write: string])[] = [
+  ['is no X', '(?<!\\bthere )\\b(?:is|are|was|were) no (?!longer\\b|more\\b|less\\b|other\\b)(?=\\w)', 'is not a …'],
+  ['is none', '(?<!\\bthere )\\b(?:is|are|was|were) (?-i:none)\\b(?! of\\b)', 'is not a …'],
+  ["can't be had", "\\b(?:can't|can’t|cannot|can not|to) be had\\b", 'is not available'],
+  ['stands', '\\b(?:stands?|stood|standing)\\b(?!-| by\\b)', 'is in, means, is next to'],
+  ['is told, is said', '\\b(?:is|are) (?:told|said)\\b', 'reports, shows, describes'],
+  ['was told', '\\b(?:was|were|be|been|being) told\\b', 'receives, is known'],
+  ['says of, tells of', '\\b(?:say|says|said|tell|tells|told) of\\b', 'describes'],
+  ['goes on', '\\b(?:goes|went|gone|going) on\\b|\\bgo on\\b(?![.?!])', 'continues, resumes'],
+  ['nobody', '\\bnobody\\b', 'unreachable, cannot be …'],
+  ['what it came to', '\\bwhat (?:[^.,;:]{0,40} )?(?:came|come|comes) to\\b', 'its result'],
+  ['anew, played over', '\\banew\\b|\\bplayed over\\b', 'restarts, again'],
+  ['without a word', '\\bwithout a word\\b', 'without output'],
+  ['a fault of Rehearsal', '\\bfault of Rehearsal\\b', 'an internal error'],
+  ['mends', '\\bmend(?:s|ed|ing)\\b', 'fixes'],
+  ['of its own', `\\bof (?:one['’]s|its|their|your|our|his|her|my) own\\b${afterOwn}`, 'its own …, a custom …'],
+  [
+    'whoever, what is asked for',
+    '\\bwhoever\\b|\\bwhat (?:is|was|are|were) asked for\\b|\\bsuch as are\\b',
+    'name the person or thing',
+  ],
+  ['but for', '\\bbut for\\b', 'except'],
+  [', and no X', ', and no (?!longer\\b|more\\b|other\\b|one\\b)(?=\\w)', 'without …'],
+  ['any more', '\\bany more\\b', 'no longer'],
+  ['so that it says so', '\\bso that it says so\\b', 'and reports it'],
+  ['only then is it', '\\bonly then (?:is|are|was|were|does|do|did|has|have|can)\\b', 'it … only then'],
 ];
 
 /** Comments that begin with a noun clause; a doc comment begins with a verb. */
-const withoutVerb: (typeof phrases)[number] = ['\\x01 (?:What|Where|Who|Which|How) ', 'Describes …, Returns …'];
+const withoutVerb: (typeof phrases)[number] = [
+  'a comment that begins with What or How',
+  '\\x01 (?:What|Where|Who|Which|How) ',
+  'Describes …, Returns …',
+];
 
 const compile = (rows: typeof phrases) =>
-  rows.map(([phrase, write]) => ({ pattern: new RegExp(phrase.replaceAll(' ', ' +'), 'gi'), write }));
+  rows.map(([name, phrase, write]) => ({ name, pattern: new RegExp(phrase.replaceAll(' ', ' +'), 'gi'), write }));
 const inTexts = compile(phrases);
 const inComments = compile([...phrases, withoutVerb]);
+export const phraseNames: readonly string[] = inComments.map(({ name }) => name);
 
 /** Files whose strings are what users and agents say to each other, or lists of words that they may use. */
 const isSpoken =
@@ -66,8 +83,8 @@ export function findPhrases(file: string, source: string): Findings {
   };
 }
 
-/** Returns the phrases to avoid in the whole repository. */
-export function findAllPhrases(): Findings {
+/** Returns the phrases to avoid in the whole repository, or in another checkout of it. */
+export function findAllPhrases(folder: string = root): Findings {
   const files = globSync(
     [
       '{src,scripts,bench,test,domains}/**/*.{ts,tsx}',
@@ -75,13 +92,13 @@ export function findAllPhrases(): Findings {
       'docs/**/*.md',
       '{package.json,*.md}',
     ],
-    { cwd: root },
+    { cwd: folder },
   );
   const found = files
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !file.includes('/.'))
     .sort()
-    .map((file) => findPhrases(file, readFileSync(inRoot(file), 'utf8')));
+    .map((file) => findPhrases(file, readFileSync(join(folder, file), 'utf8')));
   return { texts: found.flatMap(({ texts }) => texts), comments: found.flatMap(({ comments }) => comments) };
 }
 
@@ -132,10 +149,11 @@ function masked(source: string, ranges: readonly Range[]): string {
 }
 
 function find(file: string, source: string, text: string, patterns: typeof inTexts): Finding[] {
-  return patterns.flatMap(({ pattern, write }) =>
+  return patterns.flatMap(({ name, pattern, write }) =>
     [...text.matchAll(pattern)].map(({ 0: phrase, index }) => ({
       file,
       line: source.slice(0, index).split('\n').length,
+      name,
       phrase: phrase.replaceAll(/ +/g, ' '),
       write,
     })),

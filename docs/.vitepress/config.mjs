@@ -13,6 +13,13 @@ const pages = (...names) =>
     link: `/${name}`,
   }));
 
+/** Sites of earlier versions are next to this one: `npm run docs -- --versions` builds them. */
+const tags = (process.env.REHEARSAL_DOCS_VERSIONS ?? '').split(' ').filter((tag) => tag !== '');
+const versions = [
+  { text: `${version} (this version)`, link: '/overview' },
+  ...tags.map((tag) => ({ text: tag.replace(/^v/, ''), link: `/${tag}/overview.html`, target: '_self' })),
+];
+
 const decisions = join(docs, 'decisions');
 const decisionPages = existsSync(decisions)
   ? readdirSync(decisions).map((file) => `decisions/${file.replace(/\.md$/, '')}`)
@@ -33,7 +40,7 @@ export default {
       { text: 'Tutorials', link: '/first-domain', activeMatch: '^/(first-domain|tutorial|training-story)' },
       { text: 'Guides', link: '/authoring' },
       { text: 'Reference', link: '/reference/command-line', activeMatch: '^/reference/' },
-      { text: `Version ${version}`, link: '/overview' },
+      { text: `Version ${version}`, items: versions },
     ],
     sidebar: [
       { text: 'Start', items: pages('overview') },

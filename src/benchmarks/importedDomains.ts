@@ -58,7 +58,9 @@ function newFolder(out: string, name: string): string {
       throw unimportable('exists', `${above} is a file, and a folder is expected there; choose another --out`);
   const isThere = existsSync(folder);
   if (!isThere || (statSync(folder).isDirectory() && readdirSync(folder).length === 0)) return folder;
-  const what = existsSync(join(folder, 'domain.yaml')) ? 'holds a domain already' : 'is there already, and not empty';
+  const what = existsSync(join(folder, 'domain.yaml'))
+    ? 'already contains a domain'
+    : 'already exists and is not empty';
   throw unimportable('exists', `${folder} ${what}; choose another --out, or remove it first`);
 }
 

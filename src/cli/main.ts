@@ -12,7 +12,7 @@ import { allowKeys, KeyQuestion, rememberKey } from '../engine/shell/keys/keyOri
 import { didYouMean, nearest } from '../engine/shell/source/nearest.ts';
 import { commandNames, loadCommand, loadCommands } from './commands.ts';
 import { type Command, commonOptions, optionsOf } from './options/command.ts';
-import { optionLines } from './options/help.ts';
+import { fitted, optionLines } from './options/help.ts';
 import { type ExitCode, type Io, UsageError } from './terminal/io.ts';
 import { lineReader } from './terminal/lineReader.ts';
 
@@ -20,7 +20,7 @@ import { lineReader } from './terminal/lineReader.ts';
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const [name, ...rest] = asOption(argv);
   if (name === undefined || name === '--help' || name === '-h') {
-    io.out(overview(await loadCommands()));
+    io.out(fitted(overview(await loadCommands()), io.columns));
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-v') {
@@ -124,7 +124,7 @@ async function call(command: Command, argv: readonly string[], io: Io): Promise<
   const { values, positionals } = parseArgs({ args: withNegatives(argv), allowPositionals: true, options });
   const { help, 'allow-key': keys = [], approve: hashes = [], ...own } = values;
   if (help) {
-    io.out(command.help);
+    io.out(fitted(command.help, io.columns));
     return 0;
   }
   allowKeys(keys as readonly string[], io.environment);

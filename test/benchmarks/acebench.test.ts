@@ -336,8 +336,8 @@ describe('inputs that cannot be imported are reported in one message', () => {
 
   test.each(sampled(cases, 8))('%s', (_, args, message) => expectRefused('acebench', args(), message));
 
-  inFullSuite('a folder that holds a domain already', async () => {
-    const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');
+  inFullSuite('a folder that already contains a domain', async () => {
+    const message = expect.stringContaining('already contains a domain; choose another --out, or remove it first');
     expect(await rehearsal('import', 'acebench', '--from', fixture, '--out', out)).toMatchObject({
       code: 2,
       err: message,

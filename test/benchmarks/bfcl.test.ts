@@ -359,8 +359,8 @@ describe('inputs that cannot be imported are reported in one message', () => {
 
   test.each(sampled(cases, 8))('%s', (_, args, message) => expectRefused('bfcl', args(), message));
 
-  test('a folder that holds a domain already', async () => {
-    const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');
+  test('a folder that already contains a domain', async () => {
+    const message = expect.stringContaining('already contains a domain; choose another --out, or remove it first');
     expect(await rehearsal('import', 'bfcl', '--from', fixture, '--out', out)).toMatchObject({ code: 2, err: message });
   });
 });

@@ -57,8 +57,8 @@ test('nothing is made where the folder of one of them is taken', async () => {
       return made(name, list);
     });
   };
-  await expect(take('notes.md')).rejects.toThrow(/mock is there already, and not empty; choose another --out/);
-  await expect(take('domain.yaml')).rejects.toThrow(/mock holds a domain already; choose another --out/);
+  await expect(take('notes.md')).rejects.toThrow(/mock already exists and is not empty; choose another --out/);
+  await expect(take('domain.yaml')).rejects.toThrow(/mock already contains a domain; choose another --out/);
   expect([asked, readdirSync(out)]).toEqual([[], ['mock']]);
 });
 

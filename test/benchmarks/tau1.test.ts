@@ -437,7 +437,7 @@ describe('inputs that cannot be imported are reported in one message', () => {
 
   inFullSuite('a domain that is there already, and a database that no longer fits the copy', async () => {
     const again = await rehearsal('import', 'tau1', '--from', fixture, '--out', out);
-    expect(again.err).toMatch(/retail holds a domain already; choose another --out/);
+    expect(again.err).toMatch(/retail already contains a domain; choose another --out/);
     const folder = join(scratch(), 'bakery');
     cpSync(bakery, folder, { recursive: true });
     const file = join(folder, 'database.json');

@@ -407,10 +407,10 @@ describe('inputs that cannot be imported are reported in one message', () => {
 
   test.each(sampled(cases, 8))('%s', (_, args, message) => expectRefused('tau2', args(), message));
 
-  inFullSuite('a folder that holds a domain already', async () => {
+  inFullSuite('a folder that already contains a domain', async () => {
     const args = ['import', 'tau2', '--from', fixture, '--out', scratch(), '--domains', 'telecom'];
     expect((await rehearsal(...args)).code).toBe(0);
-    const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');
+    const message = expect.stringContaining('already contains a domain; choose another --out, or remove it first');
     expect(await rehearsal(...args)).toMatchObject({ code: 2, err: message });
   });
 });

@@ -486,7 +486,7 @@ test('an imported conversation is stepped through, and says what it has not', as
   expect(stop.body).toMatchObject({ reason: 'entry' });
   expect(await run.finish()).toMatch(/^reward none.*a real conversation/);
   expect(await run.value('Rollout', 'imported')).toBe(
-    'from log.jsonl, line 1 (chats), personal data masked in part, without a recogniser of names; its database is not known',
+    'from log.jsonl, line 1 (chats), personal data masked in part, without a recogniser of names; its database is unknown',
   );
   const [said] = (await run.variables('Persona')).found;
   expect(said?.value).toMatch(/has no task "call-17".*Draft a task from it/);

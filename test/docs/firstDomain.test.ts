@@ -38,7 +38,7 @@ inFullSuite('a reader who writes the files and runs the commands of the page has
   expect(all).toContain('loans.L17.due: "2026-03-16" -> "2026-04-06"');
   expect(all).toContain('no findings');
   expect(all).toContain('Shall I renew Small Boats?');
-  expect(all).toMatch(/^reward +reward 1 /m);
+  expect(all).toMatch(/^reward +reward 1, /m);
   expect(all).toContain('4 scored of 4, mean reward 1.000');
   expect(all).toContain('24 scored of 24, mean reward 1.000');
 });

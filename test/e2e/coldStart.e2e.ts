@@ -105,7 +105,7 @@ test('the trainer shows the text that a model is trained on, and what of it trai
   await workbench.webviewFrame().locator('article').first().waitFor();
   await workbench.runCommand('Rehearsal: Preview Training Text');
   const frame = workbench.webviewFrame();
-  await frame.getByText(/[\d,]+ of [\d,]+ tokens train \(\d+ %\)/).waitFor({ timeout: 4 * minutes });
+  await frame.getByText(/[\d,]+ of [\d,]+ tokens \(\d+ %\)/).waitFor({ timeout: 4 * minutes });
   const marks = await frame.locator('.text mark').allInnerTexts();
   expect(marks.length).toBeGreaterThan(1);
   for (const mark of marks) expect(mark).toContain('<|im_end|>');

@@ -63,7 +63,7 @@ test('words that would make two rules of it are refused, and nothing is written'
   const words = rule().getByRole('textbox', { name: 'Text' });
   const old = await words.inputValue();
   await words.fill('One.\n\n- Two.');
-  await rule().getByText('Not in the file: that would no longer be one rule').waitFor();
+  await rule().getByText('Not written to the file: that would no longer be one rule').waitFor();
   await workbench.screenshot('policy-refused');
   await words.press('Escape');
   await until('the words as they were', async () => expect(await words.inputValue()).toBe(old));
@@ -77,7 +77,7 @@ test('a rule is added, moved up and removed, and what is refused says why', asyn
   await form.getByRole('textbox', { name: 'What the agent has to do' }).fill('Thank the customer at the end.');
   await form.getByRole('textbox', { name: 'Id' }).fill('confirm-before-write');
   await form.getByRole('button', { name: 'Add', exact: true }).click();
-  await form.getByText('Not in the file: another rule has the id').waitFor();
+  await form.getByText('Not written to the file: another rule has the id').waitFor();
   await workbench.screenshot('policy-new-rule');
   await form.getByRole('textbox', { name: 'Id' }).fill('thank');
   await form.getByRole('button', { name: 'Add', exact: true }).click();

@@ -61,7 +61,7 @@ test('a tool of the Domains view opens with its schema and calls from tasks', as
 test('what does not fit is not called, and what fits shows its result and what it changed', async () => {
   await frame().getByLabel('order_id', { exact: true }).fill('W1014');
   await call();
-  await frame().getByText('It was not called: one argument does not fit.').waitFor();
+  await frame().getByText('Not called: one value is not valid.').waitFor();
   await frame().getByText('the argument reason is missing.').waitFor();
   await workbench.screenshot('tool-invalid');
   await frame().getByLabel('reason', { exact: true }).selectOption('no longer needed');
@@ -84,7 +84,7 @@ test('a simulated tool is changed by its form, comments kept, and undone', async
   };
   await workbench.openFile(file);
   await workbench.page.getByRole('button', { name: 'Open in Visual Editor' }).click();
-  await frame().getByRole('heading', { name: 'What it is' }).waitFor();
+  await frame().getByRole('heading', { name: 'General' }).waitFor();
   await frame().getByText('domain.yaml names none').waitFor();
   await frame().getByRole('group', { name: 'day' }).getByLabel('Type').selectOption('integer');
   await saved(original.replace('{ type: string } # any', '{ type: integer } # any'));

@@ -41,10 +41,10 @@ test('nothing is sent before the engine has validated it, and then exactly the s
   await call(view);
   const missing = { path: ['order_id'], message: 'the argument order_id is missing.' };
   await answer(view, {}, missing, { path: ['to'], message: 'the argument to is missing.' });
-  await view.page.getByText('It was not called: 2 things do not fit.').waitFor();
+  await view.page.getByText('Not called: 2 values are not valid.').waitFor();
   expect(await calls(view)).toEqual([]);
   await view.page.getByLabel('order_id', { exact: true }).fill('W1');
-  await view.page.getByLabel('to: which form').selectOption({ label: 'kind: card' });
+  await view.page.getByLabel('to: variant').selectOption({ label: 'kind: card' });
   await view.page.getByLabel('last4').fill('1234');
   await view.page.getByLabel('amount (optional)').fill('twelve');
   await view.page.getByRole('button', { name: 'Add item to items' }).click();
@@ -52,7 +52,7 @@ test('nothing is sent before the engine has validated it, and then exactly the s
   const args = { order_id: 'W1', to: { kind: 'card', last4: '1234' }, amount: 'twelve', items: [{ sku: 'S1' }] };
   await call(view);
   await answer(view, args, { path: ['amount'], message: 'amount must be of type number.' });
-  await view.page.getByText('It was not called: one argument does not fit.').waitFor();
+  await view.page.getByText('Not called: one value is not valid.').waitFor();
   expect(await view.page.getByLabel('amount (optional)').getAttribute('aria-invalid')).toBe('true');
   expect(await calls(view)).toEqual([]);
   await view.page.getByLabel('amount (optional)').fill('12');
@@ -105,7 +105,7 @@ inFullSuite('the same arguments as JSON and as a form, and a text that is not JS
   await view.page.getByText(/This is not JSON: /).waitFor({ state: 'detached' });
   await view.page.getByRole('button', { name: 'Show as Form' }).click();
   expect(await view.page.getByLabel('order_id', { exact: true }).inputValue()).toBe('W2');
-  expect(await view.page.getByLabel('to: which form').inputValue()).toBe('1');
+  expect(await view.page.getByLabel('to: variant').inputValue()).toBe('1');
   expect(await calls(view)).toEqual([]);
   await view.close();
 });

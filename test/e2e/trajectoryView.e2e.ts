@@ -156,14 +156,14 @@ test('filters and search narrow the list, say how much is left, and are taken ba
   expect(await count.textContent()).toBe('10 entries');
   const texts = await view.page.locator('vscode-dropdown .selected-value').allTextContents();
   expect(texts.map((text) => text.trim())).toEqual(['Speaker', 'Who failed', 'Reason', 'Tool', 'Rule'].map(ofAll));
-  await view.page.getByRole('textbox', { name: 'Search in everything that is shown' }).waitFor();
+  await view.page.getByRole('textbox', { name: 'Search all entries' }).waitFor();
   await view.page.locator('vscode-dropdown[aria-label="Reason"]').click();
   await view.page.locator('vscode-option:visible', { hasText: 'Tool error (1)' }).click();
   await expect.poll(() => listed(view)).toEqual(['Step 6, Agent calls cancel, something went wrong']);
   expect(await count.textContent()).toBe('1 of 10 entries');
   await press(view, '/');
   await view.page.keyboard.type('elephant');
-  await view.page.getByText('Nothing in this recording fits the filters.').waitFor();
+  await view.page.getByText('Nothing in this recording matches the filters.').waitFor();
   expect(await count.textContent()).toBe('0 of 10 entries');
   expect(await view.accessibility()).toEqual([]);
   await view.page.getByRole('button', { name: 'Show Everything' }).click();

@@ -177,8 +177,8 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
       { text: 'It is pending. Shall I cancel it?<|im_end|>', tokens: 10, trained: true },
     ];
     await view.send({ type: 'trainingText', name: 'a.traj.jsonl', model: 'smollm2', dialect: 'compact', pieces });
-    await view.page.getByText('24 of 62 tokens train (39 %)').waitFor();
-    expect(await view.page.locator('main').textContent()).toContain('[trains: It is pending. Shall I cancel it?');
+    await view.page.getByText('Trained: 24 of 62 tokens (39 %)').waitFor();
+    expect(await view.page.locator('main').textContent()).toContain('[trained: It is pending. Shall I cancel it?');
     return view;
   },
   ...lookedEditors((view, theme) => browser.open(view, theme)),
@@ -428,7 +428,7 @@ test('an alarm names its numbers and its advice, and opens the rollouts of its s
 
 test('runs are laid over each other, in the charts and in the table', async () => {
   const view = await opened();
-  await view.page.getByText('Draw other runs over this one').click();
+  await view.page.getByText('Overlay other runs').click();
   await view.page.getByRole('checkbox', { name: /sft/i }).check();
   expect(await newest(view)).toEqual({ type: 'overlay', runs: [sft.id] });
   await view.send({ type: 'overlaid', runs: [{ run: sft.id, points: points(1, 12) }] });
@@ -491,8 +491,8 @@ inFullSuite('a logarithmic scale leaves shares as they are, and says what it can
   await expect.poll(() => pixels('KL')).not.toBe(kl);
   // All charts are drawn in one turn of the page, and the answer to a question comes after it.
   expect(await pixels('Reward')).toBe(reward);
-  expect(await card(view, 'Loss').getByText('What is not above 0 is not drawn').count()).toBe(1);
-  expect(await card(view, 'Reward').getByText('What is not above 0 is not drawn').count()).toBe(0);
+  expect(await card(view, 'Loss').getByText('A logarithmic scale shows only values above 0').count()).toBe(1);
+  expect(await card(view, 'Reward').getByText('A logarithmic scale shows only values above 0').count()).toBe(0);
   await view.screenshot('dashboard-log');
   await view.close();
 });

@@ -241,13 +241,13 @@ const forms: readonly ChatFault[] = [
   form('tool_calls is empty', (message) => ({ ...message, tool_calls: [] }), { fits: hasText }),
   ofText('the content is a list of parts', (text) => [{ type: 'text', text }]),
   ofText('the content is one part that is not in a list', (text) => ({ type: 'text', text })),
-  form('the content is missing beside calls', ({ content: _, ...message }) => message, { fits: hasCalls }),
-  form('the content is empty beside calls', (message) => ({ ...message, content: '' }), { fits: hasCalls }),
+  form('the content is missing next to calls', ({ content: _, ...message }) => message, { fits: hasCalls }),
+  form('the content is empty next to calls', (message) => ({ ...message, content: '' }), { fits: hasCalls }),
   ofCalls('a call without a type', ({ type: _, ...call }) => call),
   ofCalls('a call with a number as its id', (call) => ({ ...call, id: 17 })),
   ofCalls('a call without an id', ({ id: _, ...call }) => call),
-  ofCalls('each call has the same id', (call) => ({ ...call, id: 'call_0' }), { isLasting: true }),
-  ofCalls('a call with its name beside its id', ({ function: { name, arguments: given }, id }) => ({
+  ofCalls('all calls have the same id', (call) => ({ ...call, id: 'call_0' }), { isLasting: true }),
+  ofCalls('a call with its name next to its id', ({ function: { name, arguments: given }, id }) => ({
     id,
     name,
     arguments: given,
@@ -298,7 +298,7 @@ const forms: readonly ChatFault[] = [
     fits: hasCalls,
   }),
   ofText('thoughts in tags before the text', (text) => `<think>${thoughts}</think>${text}`),
-  ofText('thoughts whose tag is not opened', (text) => `${thoughts}</think>\n\n${text}`),
+  ofText('thoughts without an opening tag', (text) => `${thoughts}</think>\n\n${text}`),
   ofText('thoughts in tags of another family', (text) => `[THINK]${thoughts}[/THINK]${text}`),
   ofText(
     'thoughts in a channel of gpt-oss',
@@ -319,10 +319,10 @@ const forms: readonly ChatFault[] = [
   }),
   form('reasoning_content', (message) => ({ ...message, reasoning_content: thoughts })),
   form('reasoning', (message) => ({ ...message, reasoning: thoughts })),
-  { ...lasting('reasoning_content that must come back', wantsThoughts, /./, ['agent']), outcomes: same },
-  { ...lasting('a signature that must come back', signs, /./, ['agent']), outcomes: same },
+  { ...lasting('reasoning_content that must be sent back', wantsThoughts, /./, ['agent']), outcomes: same },
+  { ...lasting('a signature that must be sent back', signs, /./, ['agent']), outcomes: same },
   {
-    ...lasting('a call of a tool by a name that must not come back', misnames, /./, ['agent']),
+    ...lasting('a call of a tool by a name that must not be sent back', misnames, /./, ['agent']),
     fits: hasCalls,
     outcomes: same,
   },
@@ -342,24 +342,24 @@ const forms: readonly ChatFault[] = [
   })),
   ofText('prose around the JSON', (text) => `Here you are:\n\`\`\`json\n${text}\n\`\`\`\nBye.`, ['judge', 'tool']),
   ofText(
-    'a quoted answer before the own one',
+    "a quoted answer before the seat's answer",
     (text) => `The agent wrote {"note": "it is done"}, which decides nothing. ${text}`,
     ['judge', 'tool'],
   ),
   whole('no usage', (message) => ({ ...chatCompletion(message), usage: undefined })),
   whole('usage is null', (message) => chatCompletion(message, {}, { usage: null })),
-  whole('usage with a total alone', (message) => chatCompletion(message, {}, { usage: { total_tokens: 10 } })),
-  whole('usage without the tokens of the request', (message) =>
+  whole('usage with only a total', (message) => chatCompletion(message, {}, { usage: { total_tokens: 10 } })),
+  whole('usage without prompt tokens', (message) =>
     chatCompletion(message, {}, { usage: { prompt_tokens: 0, completion_tokens: 3 } }),
   ),
-  whole('counts as texts', (message) =>
+  whole('token counts as strings', (message) =>
     chatCompletion(message, {}, { usage: { prompt_tokens: '7', completion_tokens: '3' } }),
   ),
-  whole('no id, object, created and model', (message) => ({ choices: [{ message }] })),
+  whole('id, object, created and model are missing', (message) => ({ choices: [{ message }] })),
   whole('finish_reason is null', (message) => chatCompletion(message, { finish_reason: null })),
   whole('an unknown finish_reason', (message) => chatCompletion(message, { finish_reason: 'eos' })),
   whole('logprobs is null', (message) => chatCompletion(message, { logprobs: null })),
-  whole('an empty error beside the answer', (message) => chatCompletion(message, {}, { error: {} })),
+  whole('an empty error next to the answer', (message) => chatCompletion(message, {}, { error: {} })),
   {
     name: 'a delta in place of the message',
     seats: everySeat,
@@ -368,13 +368,13 @@ const forms: readonly ChatFault[] = [
     outcomes: same,
   },
   {
-    name: 'the completion is in a field of the answer',
+    name: 'the completion is nested in a field of the answer',
     seats: everySeat,
     inject: ({ message, response }) => sendJson(response, 200, { code: 0, data: chatCompletion(message) }),
     outcomes: same,
   },
   {
-    name: 'empty lines before the answer, as a text',
+    name: 'blank lines before the answer, with the content type text/plain',
     seats: everySeat,
     inject: ({ message, response }) =>
       sendJson(response, 200, `\n\n\n${JSON.stringify(chatCompletion(message))}`, { 'content-type': 'text/plain' }),
@@ -384,21 +384,21 @@ const forms: readonly ChatFault[] = [
 
 const errors: readonly ChatFault[] = [
   {
-    name: '429 without a wait, once',
+    name: '429 without a retry time, once',
     seats: everySeat,
     inject: ({ response }) =>
       response.writeHead(429, { 'content-type': 'application/json' }).end('{"error": {"message": "slow down"}}'),
     outcomes: same,
   },
-  passing('429 with a wait', status(429, 'slow down', {}, { 'retry-after-ms': '20' })),
+  passing('429 with a retry time', status(429, 'slow down', {}, { 'retry-after-ms': '20' })),
   passing(
-    '429 with the time of a reset',
+    '429 with a reset time',
     status(429, 'slow down', {}, { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '20ms' }),
   ),
   passing('429 within an answer with status 200', status(200, 'slow down', { code: 429 })),
   passing('503', status(503, 'restarting')),
   passing('529', status(529, 'overloaded')),
-  passing('a JSON text that is not an object', ({ response }) => sendJson(response, 502, '"bad gateway"')),
+  passing('JSON that is not an object', ({ response }) => sendJson(response, 502, '"bad gateway"')),
   passing('its temperature is refused', refusing('temperature', "'temperature' does not support 0 with this model"), [
     'judge',
     'tool',
@@ -414,16 +414,20 @@ const errors: readonly ChatFault[] = [
   ),
   { ...passing('no answer', hang), isSlow: true },
   ...both('500', status(500, 'boom'), /500/),
-  ...both('a page of a gateway', page(502, '502 Bad Gateway'), /502/),
-  ...both('a page with status 200', page(200, 'Sign in'), /the answer is not JSON/),
+  ...both('an HTML page from a gateway', page(502, '502 Bad Gateway'), /502/),
+  ...both('an HTML page with status 200', page(200, 'Sign in'), /the answer is not JSON/),
   ...both('lines of JSON, as Ollama writes them', ({ response }) => sendJson(response, 200, linesOfOllama), /Ollama/),
   ...both('an empty answer', ({ response }) => sendJson(response, 200, ''), /the answer is empty/),
   ...both('a connection that is reset', reset, /can't be reached/),
-  ...both('an answer that breaks off', breaksOff, /broke off/),
-  ...unreadable('a message without a text and a token', nothing, /neither a text nor a token/),
+  ...both('an answer that is cut off', breaksOff, /broke off/),
+  ...unreadable('a message without text and without tokens', nothing, /neither a text nor a token/),
   ...unreadable('no choices', noChoices, /the answer has no choices/),
   ...unreadable('an error with status 200', within200, /upstream is away/),
-  ...unreadable('an error of another form with status 200', () => ({ detail: 'upstream is away' }), /upstream is away/),
+  ...unreadable(
+    'an error in another format with status 200',
+    () => ({ detail: 'upstream is away' }),
+    /upstream is away/,
+  ),
   lasting('a wrong key', status(401, 'Incorrect API key provided'), /requires a key \(401\)/),
   lasting('no quota', status(429, 'no credit', { code: 'insufficient_quota' }), /has no quota left/),
   lasting('an unknown model', status(404, 'The model m does not exist'), /The model m does not exist/),
@@ -470,7 +474,7 @@ const contexts = Object.entries(contextRefusals).flatMap(([server, body]): reado
 const cutOff = /cut off/;
 const cuts: readonly ChatFault[] = [
   cut(
-    'the text is cut at the limit of tokens',
+    'the text is cut off at the token limit',
     ['agent'],
     (message) => ({ ...message, content: message.content?.slice(0, 9) }),
     {
@@ -480,7 +484,7 @@ const cuts: readonly ChatFault[] = [
   ),
   // The name of the case is kept, so the agent can do its work.
   cut(
-    'its message is cut at the limit of tokens',
+    'its message is cut off at the token limit',
     ['user'],
     (message) => ({ ...message, content: message.content?.slice(0, -9) }),
     {
@@ -488,7 +492,7 @@ const cuts: readonly ChatFault[] = [
     },
   ),
   cut(
-    'the arguments of a call are cut at the limit of tokens',
+    'the arguments of a call are cut off at the token limit',
     ['agent'],
     (message) => ({
       ...message,
@@ -500,7 +504,7 @@ const cuts: readonly ChatFault[] = [
     { fits: hasCalls, outcomes: { unchanged: cutOff, agent: cutOff } },
   ),
   cut(
-    'its thoughts are cut at the limit of tokens',
+    'its thoughts are cut off at the token limit',
     ['agent'],
     (message) => ({ role: message.role, content: `<think>${thoughts}` }),
     {
@@ -508,7 +512,7 @@ const cuts: readonly ChatFault[] = [
     },
   ),
   cut(
-    'its answer is cut at the limit of tokens, once',
+    'its answer is cut off at the token limit, once',
     ['tool'],
     (message) => ({ ...message, content: message.content?.slice(0, 19) }),
     {
@@ -516,7 +520,7 @@ const cuts: readonly ChatFault[] = [
     },
   ),
   cut(
-    'its answer is cut at the limit of tokens, always',
+    'its answer is cut off at the token limit, always',
     ['tool'],
     (message) => ({ ...message, content: message.content?.slice(0, 19) }),
     {
@@ -524,11 +528,16 @@ const cuts: readonly ChatFault[] = [
       outcomes: { unscored: cutOff },
     },
   ),
-  cut('it is cut before it decides', ['judge'], (message) => ({ ...message, content: message.content?.slice(0, 22) }), {
-    isLasting: true,
-    outcomes: { unscored: cutOff },
-  }),
-  cut('its call cannot be read by its provider', ['agent'], ({ role }) => ({ role, content: null }), {
+  cut(
+    'it is cut off before its decision',
+    ['judge'],
+    (message) => ({ ...message, content: message.content?.slice(0, 22) }),
+    {
+      isLasting: true,
+      outcomes: { unscored: cutOff },
+    },
+  ),
+  cut('its provider cannot parse its call', ['agent'], ({ role }) => ({ role, content: null }), {
     finish_reason: 'MALFORMED_FUNCTION_CALL',
     fits: hasCalls,
     outcomes: { unchanged: /ended by a call that cannot be read/ },
@@ -540,7 +549,7 @@ const refusals: readonly ChatFault[] = [
   ...(
     [
       ['it refuses', { refusal }, 'refused'],
-      ['a filter withholds its answer', { finish_reason: 'content_filter' }, 'withheld by a filter'],
+      ['a filter blocks its answer', { finish_reason: 'content_filter' }, 'withheld by a filter'],
     ] as const
   ).flatMap(([name, more, words]) => {
     const named = new RegExp(words);
@@ -568,7 +577,7 @@ const sayings: readonly ChatFault[] = [
     isLasting: true,
   },
   {
-    ...saying('judge', 'it gives no decision', 'It is hard to tell.', { unscored: /gave no clear answer/ }),
+    ...saying('judge', 'its answer has no decision', 'It is hard to tell.', { unscored: /gave no clear answer/ }),
     isLasting: true,
   },
   {
@@ -581,7 +590,7 @@ const sayings: readonly ChatFault[] = [
     isLasting: true,
   },
   {
-    ...saying('judge', 'it takes its answer back', '{"reason": "a", "holds": true}\n\nWait, that is wrong.', {
+    ...saying('judge', 'it retracts its answer', '{"reason": "a", "holds": true}\n\nWait, that is wrong.', {
       unscored: /which may take it back/,
     }),
     isLasting: true,
@@ -594,12 +603,12 @@ const sayings: readonly ChatFault[] = [
     isLasting: true,
   },
   {
-    ...saying('tool', 'it gives no JSON', 'It is sunny.', { unscored: /no answer that can be used/ }),
+    ...saying('tool', 'its answer is not JSON', 'It is sunny.', { unscored: /no answer that can be used/ }),
     isLasting: true,
   },
-  saying('tool', 'it gives no JSON, once', 'It is sunny.', same),
+  saying('tool', 'its answer is not JSON, once', 'It is sunny.', same),
   {
-    ...saying('user', 'it is wedged and repeats itself', 'Hello, I would like CASE settled, please.', {
+    ...saying('user', 'it is stuck and repeats itself', 'Hello, I would like CASE settled, please.', {
       unscored: /it said exactly that before/,
     }),
     isLasting: true,
@@ -608,7 +617,7 @@ const sayings: readonly ChatFault[] = [
   {
     ...saying(
       'user',
-      'it says its instructions',
+      'it reveals its instructions',
       'My instructions say that I am a simulated user and that I must write ###STOP### when my goal is reached.',
       { unscored: /it speaks about its instructions/ },
     ),
@@ -620,14 +629,14 @@ const sayings: readonly ChatFault[] = [
 const shifted: Inject = ({ response, message, before }) => sendMessage(response, before ?? message);
 const shifts: readonly ChatFault[] = [
   {
-    name: 'each answer is that of the request before',
+    name: 'each answer belongs to the previous request',
     seats: ['agent', 'user'],
     isLasting: true,
     inject: shifted,
     outcomes: { unchanged: /./, unscored: /it said exactly that before/ },
   },
   {
-    name: 'no answer, and each later one is that of the request before',
+    name: 'no answer, and each later answer belongs to the previous request',
     seats: ['agent', 'user'],
     isLasting: true,
     isSlow: true,

@@ -173,9 +173,9 @@ function judgeResult(result: TrialResult, scheduled: readonly Scheduled[], affec
 
 /** The texts of the page for the outcomes of a rollout. */
 const words: Readonly<Record<Outcome, string>> = {
-  unchanged: 'as without the fault',
+  unchanged: 'same as without the fault',
   unscored: 'no reward; the fault is named',
-  agent: "the agent's failure, and named",
+  agent: "the agent's failure, which is named",
 };
 
 test.runIf(isFullSuite)('the table in docs/injected-faults.md has every fault', async () => {

@@ -81,10 +81,10 @@ export const streamFaults: readonly ChatFault[] = [
   form('without a finish_reason', (events) => events.filter((event) => !/"finish_reason":"/.test(event))),
   form('without usage', (events) => events.filter((event) => !event.includes('"usage"'))),
   form('that continues after its end', (events) => [...events, delta({ content: ' One more thing.' })]),
-  form('with a part that comes twice', (events) =>
+  form('with a part that is sent twice', (events) =>
     events.flatMap((event, at) => (at === events.length - 4 ? [event, event] : [event])),
   ),
-  form('with comments and other line ends', (events) => events, {
+  form('with comments and other line endings', (events) => events, {
     frame: (event) => `: PROCESSING\r\n\r\ndata:${event}\r\n\r\n`,
   }),
   form(
@@ -98,7 +98,7 @@ export const streamFaults: readonly ChatFault[] = [
     /upstream is away/,
   ),
   ...broken(
-    'with its end alone',
+    'with only its end',
     sends(() => [end]),
     /the answer has no choices/,
   ),
@@ -111,7 +111,7 @@ export const streamFaults: readonly ChatFault[] = [
     hasCalls,
   ),
   ...broken(
-    'with an event that is cut',
+    'with an event that is cut off',
     sends((events) => [...firstHalf(events), '{"id": "c", "choi']),
     brokeOff,
   ),

@@ -69,7 +69,7 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: same,
   },
   {
-    name: 'a page of a gateway',
+    name: 'an HTML page from a gateway',
     tool: 'visit',
     inject: gatewayPage,
     outcomes: { unscored: /visit has no result: it answers 502/ },
@@ -93,7 +93,7 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: same,
   },
   {
-    name: 'the answer comes in a stream, after messages of the server',
+    name: 'the answer comes in a stream, after messages from the server',
     tool: 'visit',
     inject: ({ id, response, perform }) => {
       const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'at work' } };
@@ -126,7 +126,7 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: { unscored: gone },
   },
   {
-    name: 'the stream breaks off in the middle of the answer to the write',
+    name: 'the stream is cut off in the middle of the answer to the write',
     tool: 'visit',
     inject: ({ id, response, perform }) => {
       const whole = event(resultBody(id, perform()));
@@ -135,13 +135,13 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: { unscored: gone },
   },
   {
-    name: 'the answer is that of an earlier request',
+    name: 'the answer belongs to an earlier request',
     tool: 'visit',
     ...misaddressed,
     inject: answerToEarlier,
   },
   {
-    name: 'the answer to the reader is that of an earlier request',
+    name: 'the answer to the reader belongs to an earlier request',
     tool: 'visits',
     ...misaddressed,
     inject: answerToEarlier,
@@ -153,7 +153,7 @@ export const toolFaults: readonly ToolFault[] = [
     inject: () => undefined,
   },
   {
-    name: 'no answer, and each later one is that of an earlier request',
+    name: 'no answer, and each later answer belongs to an earlier request',
     tool: 'visit',
     ...unanswered,
     inject: (request) => (request.times === 0 ? undefined : answerToEarlier(request)),
@@ -181,14 +181,14 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: { unscored: gone },
   },
   {
-    name: 'the environment is dead before the write',
+    name: 'the environment dies before the write',
     tool: 'visit',
     isLasting: true,
     inject: ({ response }) => void response.destroy(),
     outcomes: { unscored: gone },
   },
   {
-    name: 'the environment is dead after the write',
+    name: 'the environment dies after the write',
     tool: 'visits',
     isLasting: true,
     inject: ({ response }) => void response.destroy(),
@@ -202,21 +202,21 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: { unscored: /its reader visits failed/ },
   },
   {
-    name: 'the reader answers with a page of a gateway',
+    name: 'the reader answers with an HTML page from a gateway',
     tool: 'visits',
     isLasting: true,
     inject: gatewayPage,
     outcomes: { unscored: /visits has no result: it answers 502/ },
   },
   {
-    name: 'the answer breaks off',
+    name: 'the answer is cut off',
     tool: 'visit',
     isLasting: true,
     inject: ({ response }) => response.writeHead(200, json).end('{"jsonrpc": "2.0", "id": '),
     outcomes: { unscored: gone },
   },
   {
-    name: 'a page with status 200',
+    name: 'an HTML page with status 200',
     tool: 'visit',
     inject: ({ response }) =>
       response
@@ -225,7 +225,7 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: { unscored: /answered with an HTML page \("Sign in"\) instead of MCP/ },
   },
   {
-    name: 'the result is longer than the server may answer',
+    name: 'the result is longer than the limit of the server',
     tool: 'visit',
     inject: ({ id, response, perform }) => {
       perform();

@@ -1,6 +1,10 @@
 /** Every text of the project follows docs/contributing/voice.md, as far as a list of phrases can find. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findAllPhrases, findPhrases } from '../../scripts/voice.ts';
+import { phraseCounts } from '../../scripts/voiceCounts.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** Texts that quote a phrase, by file and phrase. */
 const quotations = ['docs/rule-language.md any more'];
@@ -34,4 +38,17 @@ test.each([
 ])('finds planted phrases in %s: %j', (file, source, texts, comments) => {
   const planted = findPhrases(file, source);
   expect([planted.texts.length, planted.comments.length]).toEqual([texts, comments]);
+});
+
+test('counts the phrases of another checkout', () => {
+  const folder = temporaryFolder('voice');
+  mkdirSync(join(folder, 'docs'));
+  writeFileSync(join(folder, 'docs', 'a.md'), 'It is no run, and nobody is told.\n');
+  const rows = phraseCounts([folder]).split('\n');
+  expect(rows.filter((row) => row.includes('| 1 |'))).toEqual([
+    '| is no X | 1 | 0 |',
+    '| is told, is said | 1 | 0 |',
+    '| nobody | 1 | 0 |',
+  ]);
+  expect(rows).toContain('| total | 3 | 0 |');
 });

@@ -102,10 +102,10 @@ const typeScript: readonly Attack[] = [
       'read a file by a path that leaves the folder',
       `${fs} return fs.readFileSync(scene.folder + '/../../' + scene.secret.split('/').slice(-2).join('/'));`,
     ],
-    ['read a file by a path in bytes', `${fs} return fs.readFileSync(Buffer.from(scene.secret));`],
+    ['read a file by a path as bytes', `${fs} return fs.readFileSync(Buffer.from(scene.secret));`],
     ['read a file by its URL', `${fs} return fs.readFileSync(new URL('file://' + scene.secret));`],
     ['read a file as a blob', `${fs} return await (await fs.openAsBlob(scene.secret)).text();`],
-    ['read a file by Module._load', `${internal} return Module._load('fs').readFileSync(scene.secret);`],
+    ['read a file with Module._load', `${internal} return Module._load('fs').readFileSync(scene.secret);`],
     [
       'read a file as environment variables',
       `process.loadEnvFile(scene.secret); return Object.entries(process.env).find(([name]) => name.includes('text'));`,
@@ -117,13 +117,13 @@ const typeScript: readonly Attack[] = [
       `return (await import('data:text/javascript,' + encodeURIComponent('import { readFileSync } from "node:fs"; export const text = readFileSync(' + JSON.stringify(scene.secret) + ');'))).text;`,
     ],
     ['read a file through process.binding', `return process.binding('fs').readFileUtf8(scene.secret, 0);`],
-    ['list a folder outside', `${fs} return fs.readdirSync(scene.outside).join();`],
+    ['list a folder outside its own', `${fs} return fs.readdirSync(scene.outside).join();`],
     [
       'change the working directory, then list it',
       `${fs} process.chdir(scene.outside); try { return fs.readdirSync('.').join(); } finally { process.chdir(scene.folder); }`,
     ],
     [
-      'read a folder beside a domain whose own folder is named *',
+      'read a folder next to a domain whose folder is named *',
       `${fs} return fs.readFileSync(scene.secret, 'utf8');`,
       { ...alone, folderName: '*' },
     ],
@@ -150,7 +150,7 @@ const typeScript: readonly Attack[] = [
     'secret',
   )(
     ['follow a link in the domain to a file', readLink(`'/link' + scene.secret`)],
-    ['follow a link that an archive brought', readLink(`'/unpacked/link' + scene.secret`)],
+    ['follow a link that an archive unpacked', readLink(`'/unpacked/link' + scene.secret`)],
     [
       'open an SQLite database',
       `${sqlite} return JSON.stringify(new DatabaseSync(scene.database, { readOnly: true }).prepare('select * from t').all());`,
@@ -167,22 +167,22 @@ const typeScript: readonly Attack[] = [
       `${fs} ${findKey(`fs.readFileSync(scene.folder + '/link/proc/' + process.ppid + '/environ', 'utf8')`)}`,
     ],
     [
-      'find a package.json outside',
+      'find a package.json outside its folder',
       `const { findPackageJSON } = await import('node:module');
 const found = findPackageJSON('./secret.js', 'file://' + scene.outside + '/x.js'); if (!found?.startsWith(scene.outside)) throw new Error('not found'); return found;`,
     ],
     [
-      'learn by require.resolve whether a file exists',
+      'test with require.resolve whether a file exists',
       `${internal} return Module.createRequire('/x.js').resolve(scene.secret);`,
     ],
   ),
   ...rows('TypeScript', write, true, 'files')(
     ['write to the domain', `${fs} return fs.writeFileSync(scene.folder + '/new.txt', 'x');`],
-    ['write outside', `${fs} return fs.writeFileSync(scene.outside + '/new.txt', 'x');`],
+    ['write outside its folder', `${fs} return fs.writeFileSync(scene.outside + '/new.txt', 'x');`],
     ['delete a file of the domain', `${fs} return fs.rmSync(scene.folder + '/notes.txt');`],
     ['copy a file into the domain', `${fs} return fs.copyFileSync(scene.secret, scene.folder + '/copy');`],
-    ['make a hard link to a file', `${fs} return fs.linkSync(scene.secret, scene.folder + '/hard');`],
-    ['make a symbolic link to the root folder', `${fs} return fs.symlinkSync('/', scene.folder + '/made');`],
+    ['create a hard link to a file', `${fs} return fs.linkSync(scene.secret, scene.folder + '/hard');`],
+    ['create a symbolic link to the root folder', `${fs} return fs.symlinkSync('/', scene.folder + '/made');`],
     ['write a heap snapshot', `return (await import('node:v8')).writeHeapSnapshot(scene.outside + '/heap');`],
     ['write a diagnostic report', `return process.report.writeReport(scene.outside + '/report');`],
     [
@@ -190,7 +190,11 @@ const found = findPackageJSON('./secret.js', 'file://' + scene.outside + '/x.js'
       `${fs} const file = fs.openSync(scene.folder + '/notes.txt'); fs.futimesSync(file, 1000, 1000);`,
       { canary: 'answer' },
     ],
-    ['write to its own memory by file', `${fs} return fs.openSync('/proc/self/mem', 'r+');`, { canary: 'answer' }],
+    [
+      'write to its own memory through /proc',
+      `${fs} return fs.openSync('/proc/self/mem', 'r+');`,
+      { canary: 'answer' },
+    ],
     [
       'let V8 write its logs',
       `const v8 = await import('node:v8');
@@ -211,21 +215,21 @@ const add = (a, b) => a + b; let sum = 0; for (let i = 0; i < 5e6; i++) sum = ad
       `${sqlite} return new DatabaseSync(scene.folder + '/new.db').exec('create table t (x)');`,
     ],
     [
-      'make a Unix socket in the domain',
+      'create a Unix socket in the domain',
       `const net = await import('node:net'); await new Promise((resolve, reject) => {
   net.createServer().listen(scene.folder + '/socket').on('listening', resolve).on('error', reject); });
 process.reallyExit(0);`,
       alone,
     ],
     [
-      'write an SQLite database by attach',
+      'write an SQLite database with ATTACH',
       `${sqlite} return new DatabaseSync(':memory:').exec("attach '" + scene.outside + "/attached.db' as a; create table a.t (x)");`,
     ],
   ),
   ...rows('TypeScript', network, false, 'network')(
-    ['connect by TCP', connect(`scene.tcp, '127.0.0.1'`)],
+    ['connect over TCP', connect(`scene.tcp, '127.0.0.1'`)],
     [
-      'send by UDP',
+      'send over UDP',
       `const socket = (await import('node:dgram')).createSocket('udp4');
 const answer = new Promise((resolve, reject) => { socket.on('message', resolve).on('error', reject); setTimeout(() => reject(new Error('no answer')), 2000); });
 try { await new Promise((resolve, reject) => socket.send('x', scene.udp, '127.0.0.1', (error) => error ? reject(error) : resolve())); await answer; } finally { socket.close(); }`,
@@ -236,7 +240,7 @@ try { await new Promise((resolve, reject) => socket.send('x', scene.udp, '127.0.
       `await new Promise((resolve, reject) => { Object.assign(new WebSocket('ws://127.0.0.1:' + scene.tcp), { onopen: resolve, onerror: () => reject(new Error('closed')) }); });`,
     ],
     [
-      'ask a name server',
+      'query a name server',
       `const { Resolver } = (await import('node:dns')).promises; const resolver = new Resolver({ timeout: 500, tries: 1 });
 resolver.setServers(['127.0.0.1:' + scene.udp]); return await resolver.resolve4('a.example');`,
     ],
@@ -299,7 +303,7 @@ resolver.setServers(['127.0.0.1:' + scene.udp]); return await resolver.resolve4(
       `const it = await import('node:inspector'); it.open(0); const url = it.url(); it.close(); return url;`,
     ],
     [
-      'open its inspector on all interfaces by Module._load',
+      'open its inspector on all interfaces with Module._load',
       `${internal} const it = Module._load('inspector'); it.open(0, '0.0.0.0'); const url = it.url(); if (!url) throw new Error('closed'); it.close(); return url;`,
     ],
     [
@@ -310,7 +314,7 @@ resolver.setServers(['127.0.0.1:' + scene.udp]); return await resolver.resolve4(
   ...rows('TypeScript', start, true, 'answer')(
     ['child_process', `return (await import('node:child_process')).execSync('id').toString();`],
     [
-      'child_process by Module._load',
+      'child_process with Module._load',
       `${internal} return Module._load('child_process').execFileSync('id').toString();`,
     ],
     [
@@ -327,7 +331,7 @@ const error = new Process().spawn('/usr/bin/id', ['id'], undefined, undefined, [
       `const { Worker } = await import('node:worker_threads'); return new Worker('0', { eval: true }).threadId;`,
     ],
     [
-      'replace its own program by process.execve',
+      'replace its own program with process.execve',
       `return process.execve('/bin/sh', ['sh', '-c', "echo '@@[[true,\\"shell\\"]]@@'"]);`,
       alone,
     ],
@@ -340,7 +344,7 @@ const error = new Process().spawn('/usr/bin/id', ['id'], undefined, undefined, [
   )(
     ['process.dlopen', loadLibrary(`process.dlopen({ exports: {} }, library);`)],
     [
-      'load an addon by Module._extensions',
+      'load an addon with Module._extensions',
       `${internal} ${loadLibrary(`Module._extensions['.node']({ exports: {} }, library);`)}`,
     ],
     [
@@ -410,11 +414,11 @@ const python: readonly Attack[] = [
     ['read a file', 'return open(scene["secret"]).read()'],
     ['follow a link in the domain', 'return open(scene["folder"] + "/link" + scene["secret"]).read()'],
     [
-      'follow a link that an archive brought',
+      'follow a link that an archive unpacked',
       'return open(scene["folder"] + "/unpacked/link" + scene["secret"]).read()',
     ],
     [
-      'read a folder beside a domain whose own folder is named *',
+      'read a folder next to a domain whose folder is named *',
       'return open(scene["secret"]).read()',
       { ...alone, folderName: '*' },
     ],
@@ -445,10 +449,10 @@ const python: readonly Attack[] = [
   ]),
   ...rows('Python', write, false, 'files')(
     ['write to the domain', 'open(scene["folder"] + "/new.txt", "w")'],
-    ['write outside', 'open(scene["outside"] + "/new.txt", "w")'],
+    ['write outside its folder', 'open(scene["outside"] + "/new.txt", "w")'],
     ['delete a file of the domain', 'os.remove(scene["folder"] + "/notes.txt")'],
-    ['make a hard link to a file', 'os.link(scene["secret"], scene["folder"] + "/hard")'],
-    ['make a symbolic link to the root folder', 'os.symlink("/", scene["folder"] + "/made")'],
+    ['create a hard link to a file', 'os.link(scene["secret"], scene["folder"] + "/hard")'],
+    ['create a symbolic link to the root folder', 'os.symlink("/", scene["folder"] + "/made")'],
     ['make its folder writable', 'os.chmod(scene["folder"], 0o777)\nopen(scene["folder"] + "/new.txt", "w")'],
   ),
   ...rows(
@@ -457,7 +461,7 @@ const python: readonly Attack[] = [
     false,
     'network',
   )(
-    ['connect by TCP', 'socket.create_connection(("127.0.0.1", scene["tcp"]), 2)'],
+    ['connect over TCP', 'socket.create_connection(("127.0.0.1", scene["tcp"]), 2)'],
     ['connect to a Unix socket', 'socket.socket(socket.AF_UNIX).connect(scene["socket"])'],
     ['connect to an abstract Unix socket', 'socket.socket(socket.AF_UNIX).connect("\\0" + scene["abstract"])'],
   ),
@@ -469,7 +473,7 @@ const python: readonly Attack[] = [
     false,
     'answer',
   )([
-    'attach to another process by ptrace',
+    'attach to another process with ptrace',
     'import ctypes\nif ctypes.CDLL(None).ptrace(16, scene["victim"], 0, 0) != 0: raise OSError("ptrace")',
   ]),
   ...rows(
@@ -478,7 +482,7 @@ const python: readonly Attack[] = [
     false,
     'remains',
   )([
-    'leave a process behind',
+    'leave a process running',
     'if os.fork() == 0:\n    os.setsid()\n    for fd in range(3): os.close(fd)\n    os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", scene["mark"]])',
   ]),
   ...rows(
@@ -490,7 +494,7 @@ const python: readonly Attack[] = [
     ['start a program', 'import subprocess\nsubprocess.run([sys.executable, "-c", ""], check=True)'],
     ['fork', 'if os.fork() == 0: os._exit(0)'],
     [
-      'fork by the system call clone3',
+      'fork with the system call clone3',
       'import ctypes\nargs = (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17)\npid = ctypes.CDLL(None, use_errno=True).syscall(435, args, 88)\nif pid == 0: os._exit(0)\nif pid < 0: raise OSError(ctypes.get_errno(), "clone3")',
     ],
   ),
@@ -500,10 +504,13 @@ const python: readonly Attack[] = [
     ['allocate 5 GB', 'return len([bytearray(1 << 28) for _ in range(20)])'],
     ['allocate 5 GB of shared memory', 'import mmap\nreturn len(mmap.mmap(-1, 5 << 30))'],
     [
-      'allocate shared memory by /dev/zero',
+      'allocate shared memory with /dev/zero',
       'import mmap\nreturn len(mmap.mmap(os.open("/dev/zero", os.O_RDWR), 5 << 30))',
     ],
-    ['allocate memory without a name', 'file = os.memfd_create("memory")\nos.ftruncate(file, 5 << 30)\nreturn file'],
+    [
+      'allocate anonymous memory with memfd_create',
+      'file = os.memfd_create("memory")\nos.ftruncate(file, 5 << 30)\nreturn file',
+    ],
     [
       'fill the temporary folder with 200 MB',
       `path = "/tmp/" + scene["mark"]

@@ -56,7 +56,7 @@ const own = ['desk/domain.yaml', 'desk/policy.md'];
 /** Expects the copy to be refused with the name of the link. */
 const refuses = (plant: (folder: string, beside: string) => void) => () => {
   expect(() => treeOf(domainWith(plant))).toThrow(/is a link to .*, so it is not sent to another machine/);
-  return 'refused: the link is named';
+  return 'refused: the link is reported';
 };
 const leavesOut = (plant: (folder: string, beside: string) => void) => async () => {
   expect(await copied(plant)).toEqual(own);
@@ -76,7 +76,7 @@ async function mirrored(path: string, plant: (run: string, beside: string) => vo
 /** Returns why a file was not written. */
 function refusal(failure: unknown, precious: string): string {
   expect(readFileSync(precious, 'utf8')).toBe('precious');
-  const [why] = /has no place in a run's folder|is a symbolic link/.exec(String(failure)) ?? [];
+  const [why] = /does not belong in a run's folder|is a symbolic link/.exec(String(failure)) ?? [];
   expect(why, String(failure)).toBeDefined();
   return `refused: ${why}`;
 }
@@ -114,15 +114,15 @@ const makes = 'A new domain overwrites nothing.';
 export const copyAttacks = [
   ...rows('Copy', copies)(
     [
-      'a link in the domain to a file outside',
+      'a link in the domain to a file outside it',
       refuses((folder, beside) => symlinkSync(join(beside, 'secret.txt'), join(folder, 'notes.txt'))),
     ],
     [
-      'a link to a folder outside',
+      'a link to a folder outside the domain',
       refuses((folder, beside) => symlinkSync(join(beside, 'private'), join(folder, 'docs'))),
     ],
     [
-      'a link to a link to a file outside',
+      'a link to a link to a file outside the domain',
       refuses((folder, beside) => {
         symlinkSync(join(beside, 'private'), join(folder, 'docs'));
         symlinkSync('docs/key.pem', join(folder, 'a.txt'));
@@ -130,7 +130,7 @@ export const copyAttacks = [
     ],
     ['a link to the root folder', refuses((folder) => symlinkSync('/', join(folder, 'all')))],
     [
-      'links to folders above them, which have no end',
+      'links to their parent folders, which would recurse forever',
       leavesOut((folder) => {
         for (const name of ['a', 'b', 'c']) symlinkSync('.', join(folder, name));
       }),
@@ -143,7 +143,7 @@ export const copyAttacks = [
       }),
     ],
     [
-      'a file named as the way out of its folder',
+      'a file whose name looks like a path out of its folder',
       async () => {
         const names = await copied((folder) => {
           for (const name of ['..%2f..%2fescape', '..\\..\\escape', '...']) writeFileSync(join(folder, name), 'x');
@@ -158,7 +158,7 @@ export const copyAttacks = [
     ['sends a file with an absolute path, over SSH', () => mirrored('/etc/precious')],
     ['sends a file through a link to a file, over SSH', () => mirrored('metrics.jsonl', linkToFile)],
     ['sends a file through a link to a folder, over SSH', () => mirrored('trajectories/precious', linkToFolder)],
-    ['sends the file that says how it is reached, over SSH', () => mirrored('target.json')],
+    ['sends the file that configures its connection, over SSH', () => mirrored('target.json')],
     ['sends a file above the folder of its run, from a Ray cluster', () => logged(leaving)],
     ['sends a file through a link to a file, from a Ray cluster', () => logged('metrics.jsonl', linkToFile)],
     [
@@ -182,7 +182,7 @@ export const copyAttacks = [
       },
     ],
     [
-      'a link to nowhere in place of the folder of a new domain',
+      'a dangling link in place of the folder of a new domain',
       async () => {
         const beside = scratch();
         symlinkSync(join(beside, 'nowhere'), join(beside, 'new'));

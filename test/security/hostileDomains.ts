@@ -34,7 +34,7 @@ const sendingTo = (send: (url: string) => Promise<string>) => async () => {
   try {
     const said = await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
     expect(heard.filter((each) => each?.includes(key))).toEqual([]);
-    const [why] = /would send \w+ to/.exec(said) ?? [];
+    const [why] = /would send \w+/.exec(said) ?? [];
     expect(why, said).toBeDefined();
     return `refused: ${why}`;
   } finally {
@@ -59,11 +59,11 @@ export const domainAttacks = [
   ...rows('Domain', files, process.platform !== 'win32')(
     [
       'policy.md is a link to /dev/zero',
-      inPlaceOf('policy.md', (file) => symlinkSync('/dev/zero', file), /is a link to \/dev\/zero, outside of/),
+      inPlaceOf('policy.md', (file) => symlinkSync('/dev/zero', file), /is a link to \/dev\/zero/),
     ],
     [
-      'database.json is a link to a file outside',
-      inPlaceOf('database.json', (file) => symlinkSync('/etc/passwd', file), /is a link to \/etc\/passwd, outside of/),
+      'database.json is a link to a file outside the domain',
+      inPlaceOf('database.json', (file) => symlinkSync('/etc/passwd', file), /is a link to \/etc\/passwd/),
     ],
     [
       'rules.yaml is a pipe',

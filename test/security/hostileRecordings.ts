@@ -71,7 +71,7 @@ async function inPlaceOfEach(make: (file: string) => void): Promise<string> {
     expect(`${verified.out}${verified.err}`).toContain(join(folder, name));
     for (const { out, err } of [...others, verified]) expect(`${out}${err}`).not.toContain('top secret');
   }
-  return 'the file is named, and not read';
+  return 'the file is reported and not read';
 }
 
 /** Changes the lines of a file of the run, and computes its hash chain again. */
@@ -111,7 +111,7 @@ async function continued(plant: (folder: string, target: string) => void): Promi
   plant(folder, target);
   await rehearsal('eval', domain, '--agent', 'gold', '--tasks', 'reschedule-P46', '--trials', '1', '--out', folder);
   expect(readFileSync(target, 'utf8')).toBe('precious\n');
-  return 'the other file stays as it was';
+  return 'the other file is unchanged';
 }
 
 const unfinished = (folder: string) => {
@@ -169,7 +169,7 @@ export const recordingAttacks = [
       },
     ],
     [
-      'a line that is 100,000 lists deep',
+      'a line with 100,000 nested lists',
       async () => {
         const folder = await copied();
         const [first = ''] = linesOf(readFileSync(join(folder, recording)));
@@ -221,7 +221,7 @@ export const recordingAttacks = [
       },
     ],
     [
-      'HTML in names and texts, for the page of a report',
+      'HTML in names and texts, in the page of a report',
       async () => {
         const folder = await saying(script);
         const about = join(folder, 'run.json');
@@ -237,7 +237,7 @@ export const recordingAttacks = [
       },
     ],
     [
-      'markup in names and texts, for JUnit',
+      'markup in names and texts, in JUnit XML',
       async () => {
         const folder = await saying(script);
         const about = join(folder, 'run.json');
@@ -265,7 +265,7 @@ export const recordingAttacks = [
       },
     ],
     [
-      'a formula in the names of a run and its metrics, for CSV',
+      'a formula in the names of a run and its metrics, in CSV',
       () => {
         const metrics = { '=cmd|calc!A0': 1, '+1': 2, '@x': 3 };
         const series = [{ step: 1, time: 0, metrics, superseded: false }];
@@ -273,7 +273,7 @@ export const recordingAttacks = [
           typeof csvOf
         >[0]);
         for (const cell of text.split(/[,\r\n]+/)) expect(cell).not.toMatch(/^"?[=+@]/);
-        return 'no cell begins like one';
+        return 'no cell starts with a formula';
       },
     ],
   ),
@@ -285,7 +285,7 @@ export const recordingAttacks = [
     ...(['replay', 'explain'] as const).map(
       (command) =>
         [
-          `escape sequences in its texts, for ${command}`,
+          `escape sequences in its texts, shown by ${command}`,
           async () => {
             const folder = await saying(escapes);
             const shown = shownInTerminal([command, join(folder, recording)]);
@@ -296,7 +296,7 @@ export const recordingAttacks = [
         ] as const,
     ),
     [
-      'escape sequences in the names of a run, for report',
+      'escape sequences in the names of a run, shown by report',
       async () => {
         const folder = await copied();
         const about = join(folder, 'run.json');
@@ -311,7 +311,7 @@ export const recordingAttacks = [
   ),
   ...rows('Recording', folders)(
     [
-      'a receipt that names a recording outside',
+      'a receipt that names a recording outside the folder',
       async () => {
         const folder = await copied();
         const ledger = join(folder, 'ledger.jsonl');
@@ -324,7 +324,7 @@ export const recordingAttacks = [
       },
     ],
     [
-      'a fork whose parent is outside',
+      'a fork whose parent is outside the folder',
       async () => {
         const folder = await copied();
         const secret = join(folder, '..', 'parent.traj.jsonl');
@@ -343,7 +343,7 @@ export const recordingAttacks = [
     ...(['run.json.new', recording, sidecar, 'ledger.jsonl', '.lock'] as const).map(
       (name) =>
         [
-          `a link named ${name.replace(/reschedule-P46\.0/, 'ROLLOUT')} to a file that is there, in a run that is continued`,
+          `a link named ${name.replace(/reschedule-P46\.0/, 'ROLLOUT')} to an existing file, in a run that is resumed`,
           () =>
             continued((folder, target) => {
               if (name.startsWith('resch')) unfinished(folder);
@@ -360,13 +360,13 @@ export const recordingAttacks = [
         symlinkSync(target, `${path}.new`);
         replaceFile(path, '{}');
         expect([readFileSync(target, 'utf8'), readFileSync(path, 'utf8')]).toEqual(['precious\n', '{}']);
-        return 'the other file stays as it was';
+        return 'the other file is unchanged';
       },
     ],
   ),
   ...rows('Recording', locks)(
     [
-      'a lock that is a link to nowhere',
+      'a lock that is a dangling link',
       () => {
         const folder = scratch();
         symlinkSync(join(folder, 'nowhere'), join(folder, '.lock'));
@@ -376,7 +376,7 @@ export const recordingAttacks = [
       },
     ],
     [
-      'a lock of a process that ended, whose number another process has',
+      'a lock of a process that ended, whose PID another process has',
       () => {
         const folder = scratch();
         const { host } = lockedBy(folder);

@@ -117,11 +117,11 @@ export const requestAttacks = [
   ...rows('Local request', launches)(
     ['launch without a token', refuses('launch', {})],
     ['launch with a wrong token', refuses('launch', { token: 'wrong' })],
-    ['launch with a token that is not a text', refuses('launch', { token: { length: 32 } })],
+    ['launch with a token that is not a string', refuses('launch', { token: { length: 32 } })],
     ['attach without a token', refuses('attach', { recording: '/nowhere' })],
     ['evaluate before a launch', () => answered(`${initialize}${dap(2, 'evaluate', { expression: '1+1' })}`)],
     [
-      'a page in a browser posts a launch',
+      'a page in a browser posts a launch request',
       async () => {
         const body = JSON.stringify({ seq: 1, type: 'request', command: 'launch', arguments: { domain: '/nowhere' } });
         const head = `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.test\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -129,7 +129,7 @@ export const requestAttacks = [
       },
     ],
     ['a body of 4 GB is announced', cuts('Content-Length: 4000000000\r\n\r\nx')],
-    ['a header without end', cuts('X'.repeat(100_000))],
+    ['an endless header', cuts('X'.repeat(100_000))],
   ),
   ...rows('Local request', model)(
     ['without a key', answers(401, { headers: { authorization: '' } })],
@@ -139,16 +139,16 @@ export const requestAttacks = [
       answers(401, { ...chat, body: message, headers: { authorization: 'Bearer OTHER' } }),
     ],
     [
-      'of a page whose name leads here (DNS rebinding)',
+      'from a page whose host name resolves to this machine (DNS rebinding)',
       answers(403, { ...chat, body: message, headers: { host: 'evil.test' } }),
     ],
     [
-      'of a page that names its origin',
+      'from a page that sends its origin',
       answers(403, { ...chat, body: message, headers: { origin: 'http://evil.test' } }),
     ],
-    ['of a page in a sandboxed frame', answers(403, { ...chat, body: message, headers: { origin: 'null' } })],
+    ['from a page in a sandboxed frame', answers(403, { ...chat, body: message, headers: { origin: 'null' } })],
     [
-      'the preflight of a browser',
+      'the preflight request of a browser',
       answers(403, {
         ...chat,
         method: 'OPTIONS',

@@ -109,7 +109,7 @@ const stays = 'Its names and data stay data.';
 export const serverAttacks = [
   ...rows('MCP server', secret)(
     [
-      'echoes a key in a description, plain, in hex, in base64 and in a URL',
+      'echoes a key in a description: plain, in hex, in Base64 and in a URL',
       () => withServer('key in description', ({ tools }) => withoutKey(tools)),
     ],
     [
@@ -121,7 +121,7 @@ export const serverAttacks = [
       () => withServer('key in result', async (server) => withoutKey(await server.call('look', {}))),
     ],
     [
-      'echoes a key in its last words',
+      'echoes a key in its output before it exits',
       async () => {
         const error = await withServer('dies with key', () => 'it starts').catch((reason: Error) => reason.message);
         expect(error).toContain('fatal: ');
@@ -157,7 +157,7 @@ export const serverAttacks = [
         }),
     ],
     [
-      'output without end and without a line feed',
+      'endless output without a line feed',
       () =>
         refusal(
           withServer('endless line', () => null),
@@ -177,7 +177,7 @@ export const serverAttacks = [
         }),
     ],
     [
-      'a list of tools without end',
+      'an endless list of tools',
       () =>
         refusal(
           withServer('endless list', () => null),
@@ -185,15 +185,15 @@ export const serverAttacks = [
         ),
     ],
     [
-      'a schema that is 100,000 objects deep',
+      'a schema with 100,000 nested objects',
       () =>
         withServer('deep schema', ({ tools }) => {
           expect(tools).toMatchObject([{ leftOut: { reason: expect.stringContaining('levels deep') } }]);
-          return 'the tool is left out';
+          return 'the tool is ignored';
         }),
     ],
     [
-      'a result that is 100,000 objects deep',
+      'a result with 100,000 nested objects',
       () =>
         withServer('deep result', async (server) => {
           const { content, isError } = await server.call('look', {});
@@ -201,7 +201,7 @@ export const serverAttacks = [
             content: expect.stringContaining('levels'),
             isError: true,
           });
-          return 'it is an error for the agent';
+          return 'the agent gets an error';
         }),
     ],
     [
@@ -243,7 +243,7 @@ export const serverAttacks = [
       },
     ],
     [
-      'escape sequences in its last words',
+      'escape sequences in its output before it exits',
       () => {
         const shown = shownOf('tools', 'dies with key');
         expect(shown).toContain('cleared');
@@ -254,13 +254,13 @@ export const serverAttacks = [
   ),
   ...rows('MCP server', bounds)(
     [
-      'a list of tools that changes after it was shown',
+      'a list of tools that changes after it was listed',
       () =>
         withServer('changed list', async (server) => {
           await server.call('look', {});
           expect(server.tools.map(({ name }) => name)).toEqual(['look']);
           expect(await server.call('added', {})).toMatchObject({ isError: true });
-          return 'the list stays as it was';
+          return 'the list is unchanged';
         }),
     ],
     [
@@ -269,15 +269,15 @@ export const serverAttacks = [
         withServer('asks back', async (server) => {
           const { content } = await server.call('look', {});
           expect(content).toBe('refused,refused,refused');
-          return content;
+          return 'refused three times';
         }),
     ],
     [
-      'answers calls that were not made',
+      'answers calls that no seat made',
       () =>
         withServer('foreign answers', async (server) => {
           expect((await server.call('look', {})).content).toBe('ok');
-          return 'passed over';
+          return 'ignored';
         }),
     ],
     [
@@ -287,7 +287,7 @@ export const serverAttacks = [
           const { content } = await server.call('look', {});
           expect(content).not.toContain('sk-');
           expect(content).not.toContain('OPENAI_API_KEY');
-          return 'no key is there';
+          return 'it finds no key';
         }),
     ],
     [
@@ -345,7 +345,7 @@ export const serverAttacks = [
             response.end();
           },
           async (url) => {
-            const why = await refusal(connectTo(url, ['http://127.0.0.1:1']), /would send SHOP_KEY to/);
+            const why = await refusal(connectTo(url, ['http://127.0.0.1:1']), /would send SHOP_KEY/);
             expect(requests).toBe(0);
             return why;
           },

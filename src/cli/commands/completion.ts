@@ -17,7 +17,7 @@ export const completionCommand = (loadCommands: () => Promise<readonly Command[]
     actions: [...shells, 'tasks'],
     about: `
 Prints a script for a shell. With it, Tab completes the names of commands and options, the values of options with a
-fixed list, and files. In bash it also completes the task of run and debug: \`tasks\` prints the ids of a domain's tasks.
+fixed list, files, and the tasks of a domain: \`tasks\` prints their ids.
 It completes the command rehearsal, not npx rehearsal.
 
 For bash, add this line to ~/.bashrc:
@@ -45,7 +45,7 @@ For fish, run this once:
 
 function printTasks(folder: string, json: boolean, io: Io): ExitCode {
   const { tasks } = loadDomain(folder, { soundness: false, databases: false });
-  // Bash expands the words that it completes.
+  // The shells expand the words that they complete.
   const ids = tasks.map(({ id }) => id).filter((id) => taskIds.pattern.test(id));
   io.out(json ? `${JSON.stringify({ tasks: ids })}\n` : ids.map((id) => `${id}\n`).join(''));
   return 0;

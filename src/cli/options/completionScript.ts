@@ -11,7 +11,7 @@ export const completionScripts = { bash: bashScript, zsh: zshScript, fish: fishS
 /** Returns the first part of a description, without defaults. */
 const short = (description: string): string => description.split(/; |\. |: | \(/)[0] ?? '';
 
-const takesTask = ({ usage }: Command): boolean => usage.includes(' DOMAIN TASK');
+const takesTask = ({ name, usage }: Command): boolean => usage.includes(`${name} DOMAIN TASK`);
 
 function bashScript(commands: readonly Command[]): string {
   // Bash reads the list again, and inserts a word as it is: a space in it needs a backslash afterwards.
@@ -68,8 +68,9 @@ function zshScript(commands: readonly Command[]): string {
   const cases = commands.map((command) => {
     const { name, actions } = command;
     const first = actions.length > 0 ? [shellWord(`1: : _rehearsal_first ${actions.join(' ')}`)] : [];
+    const task = takesTask(command) ? [shellWord('2: : _rehearsal_tasks "$line[1]"')] : [];
     return `    ${name})
-      _arguments ${[...optionsOf(command).map(spec), ...first, shellWord('*: :_files')].join(' \\\n        ')}
+      _arguments ${[...optionsOf(command).map(spec), ...first, ...task, shellWord('*: :_files')].join(' \\\n        ')}
       ;;`;
   });
   return `#compdef rehearsal
@@ -78,7 +79,11 @@ _rehearsal_first() {
   compadd -- "$@"
   _files
 }
+_rehearsal_tasks() {
+  compadd -- \${(f)"$("$program" completion tasks "\${(Q)1}" 2>/dev/null)"}
+}
 _rehearsal() {
+  local program=$words[1]
   local -a commands=(
 ${commands.map(({ name, summary }) => `    ${shellWord(`${name}:${plain(short(summary))}`)}`).join('\n')}
   )
@@ -112,12 +117,18 @@ function fishScript(commands: readonly Command[]): string {
   const ofCommand = (command: Command) => [
     complete("''", `-f -a ${command.name} -d ${text(short(command.summary))}`),
     ...(command.actions.length > 0 ? [complete(command.name, `-a ${values(command.actions)}`)] : []),
+    ...(takesTask(command) ? [complete(`${command.name} 3`, "-f -a '(__rehearsal_tasks)'")] : []),
     ...optionsOf(command).map((option) => complete(command.name, ofOption(option))),
   ];
   return `# Completes the command line of Rehearsal in fish.
 function __rehearsal_is
     set -l words (commandline -opc)
-    test "$words[2]" = "$argv[1]"
+    test "$words[2]" = "$argv[1]"; or return
+    test (count $argv) -lt 2; or test (count $words) -eq $argv[2]
+end
+function __rehearsal_tasks
+    set -l words (commandline -opc)
+    $words[1] completion tasks $words[3] 2>/dev/null
 end
 ${commands.flatMap(ofCommand).join('\n')}
 `;

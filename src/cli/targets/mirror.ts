@@ -91,7 +91,7 @@ async function write(
 export function inside(folder: string, path: string): string {
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part === '..' || part === '.' || /[\\:]/.test(part)) || own.has(path))
-    throw environmentFault('target/path', `the target sends a file that has no place in a run's folder: ${path}`);
+    throw environmentFault('target/path', `the target sends a file that does not belong in a run's folder: ${path}`);
   const link = parts
     .map((_, at) => join(folder, ...parts.slice(0, at + 1)))
     .find((each) => lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink());

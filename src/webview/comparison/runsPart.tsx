@@ -86,7 +86,7 @@ function RunList({ runs: { runs } }: { readonly runs: RunsCompared }): JSX.Eleme
           <span class="muted">{runFacts(run).join(' · ')}</span>
           {run.problems.map((problem) => (
             <p class="warning-box" key={problem}>
-              {problem}. It is left out of the numbers.
+              {problem}. It is excluded from the numbers.
             </p>
           ))}
         </li>

@@ -103,16 +103,16 @@ function Conversation({ rows, letters }: Lettered & { readonly rows: readonly Al
         )}
         <span class="muted">
           {rows.length === 0
-            ? 'Nothing was said'
+            ? 'No messages'
             : `Rows ${shown.start + 1} to ${shown.start + shown.rows.length} of ${rows.length}`}
         </span>
       </div>
       <table class="aligned">
-        <caption class="hidden-text">Both conversations; a row is what each did at that place</caption>
+        <caption class="hidden-text">Both conversations, aligned step by step</caption>
         <thead>
           <tr>
             <th scope="col">
-              <span class="hidden-text">Alike</span>
+              <span class="hidden-text">Identical</span>
             </th>
             <th scope="col">{letters[0]}</th>
             <th scope="col">{letters[1]}</th>
@@ -188,11 +188,11 @@ function EndStates({ compared, letters }: Lettered & { readonly compared: Record
     <section aria-labelledby="ends-title">
       <h3 id="ends-title">Databases at the end</h3>
       {problem !== null && <p class="warning-box">{problem}</p>}
-      {problem === null && differences.length === 0 && <p class="muted">Both ended with the same database.</p>}
+      {problem === null && differences.length === 0 && <p class="muted">Both rollouts ended with the same database.</p>}
       {differences.length > 0 && (
         <div class="table-scroll">
           <DataGrid
-            label="Places of the database at which the two ended otherwise"
+            label="Paths at which the two databases differ"
             columns={[
               { key: 'place', label: 'Place' },
               { key: 'a', label: letters[0] },
@@ -206,13 +206,13 @@ function EndStates({ compared, letters }: Lettered & { readonly compared: Record
           />
         </div>
       )}
-      {more > 0 && <p class="muted">And {more} more places.</p>}
+      {more > 0 && <p class="muted">And {more} more paths.</p>}
     </section>
   );
 }
 
 function endValue(text: string | null): JSX.Element {
-  return text === null ? <span class="muted">not there</span> : <code>{text}</code>;
+  return text === null ? <span class="muted">absent</span> : <code>{text}</code>;
 }
 
 const marks: Readonly<Record<VerdictCell['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };

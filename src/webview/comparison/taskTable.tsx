@@ -76,11 +76,11 @@ export function TaskTable({ runs, other, choices, choose, openTask }: TaskTableP
         )}
       </div>
       {rows.length === 0 ? (
-        <p class="muted">No task is of this kind.</p>
+        <p class="muted">No task matches.</p>
       ) : (
         <div class="table-scroll">
           <DataGrid
-            label="Tasks of the runs; Enter sets the rollouts of one side by side"
+            label="Tasks of the runs. Press Enter to show the rollouts of a task side by side."
             columns={columns}
             rows={rows}
             template={`minmax(140px, 1fr) minmax(140px, 1.4fr) repeat(${runs.runs.length}, minmax(70px, 0.6fr)) minmax(160px, 1.4fr)`}

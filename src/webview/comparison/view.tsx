@@ -83,7 +83,7 @@ function Notice({ comparison, post }: Pick<PartProps, 'comparison' | 'post'>): J
     );
   if (!busy) return isEmpty ? <Waiting text="Opening the comparison…" /> : null;
   const names = sources.map(nameOf).join(', ');
-  const text = busy.what === 'runs' ? `Comparing ${names}` : 'Setting two recordings side by side';
+  const text = busy.what === 'runs' ? `Comparing ${names}` : 'Comparing two recordings';
   if (isEmpty)
     return (
       <Waiting text={`${text}${busy.note ? `: ${busy.note}` : '…'}`}>

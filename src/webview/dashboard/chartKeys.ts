@@ -28,7 +28,7 @@ export function chartKeys({
   const step = steps[at] ?? 0;
   const values = curves.map((curve) => `${curve.label} ${readoutOf(curve, at)}`);
   const played = playedAt(chart, at);
-  const opens = onOpen ? ', Enter lists the rollouts of one' : '';
+  const opens = onOpen ? ', Enter lists the rollouts of a step' : '';
   return {
     role: 'slider',
     tabIndex: 0,

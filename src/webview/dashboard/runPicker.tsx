@@ -16,9 +16,7 @@ export function RunPicker({ runs, chosen, onChoose }: RunPickerProps): JSX.Eleme
     onChoose(chosen.includes(run) ? chosen.filter((each) => each !== run) : [...chosen, run]);
   return (
     <details class="run-picker" open={chosen.length > 0}>
-      <summary>
-        {chosen.length === 0 ? 'Draw other runs over this one' : `${chosen.length} drawn over this run`}
-      </summary>
+      <summary>{chosen.length === 0 ? 'Overlay other runs' : `${chosen.length} overlaid`}</summary>
       <ul>
         {runs.map((run) => (
           <li key={run.id}>

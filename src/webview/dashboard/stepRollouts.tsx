@@ -33,8 +33,8 @@ function Body({ opened, title, onOpen, onCompare }: StepRolloutsProps): JSX.Elem
   if (opened === null)
     return <p class="muted placeholder">Select a point on a curve to list the rollouts behind it.</p>;
   if (opened.problem !== null) return <p class="warning-box">{opened.problem}</p>;
-  if (opened.rollouts === null) return <ProgressRing label="Reading the rollouts" />;
-  if (opened.rollouts.length === 0) return <p class="muted placeholder">No rollouts were played for it.</p>;
+  if (opened.rollouts === null) return <ProgressRing label="Loading the rollouts" />;
+  if (opened.rollouts.length === 0) return <p class="muted placeholder">No rollouts belong to this point.</p>;
   const rows = opened.rollouts.map((rollout, index) => ({
     key: String(index),
     opens: rollout.file !== null,

@@ -112,8 +112,8 @@ function hasRollouts({ run, runs, series, overlays }: Dashboard): boolean {
 function Loading(): JSX.Element {
   return (
     <main class="loading">
-      <ProgressRing label="Reading the training runs" />
-      <p>Reading the training runs…</p>
+      <ProgressRing label="Loading the training runs" />
+      <p>Loading the training runs…</p>
     </main>
   );
 }

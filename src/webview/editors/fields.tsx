@@ -131,7 +131,8 @@ export function TextInput(given: TextInputProps): JSX.Element {
   const { value, onCommit, isLong = false, placeholder, isCode = false, isDisabled } = given;
   const id = useId();
   const { draft, type, commit, onKeyDown, refused } = useDraft(value, onCommit);
-  const problem = refused === null ? given.problem : `Not in the file: ${refused}. Press Escape to undo it.`;
+  const problem =
+    refused === null ? given.problem : `Not written to the file: ${refused}. Press Escape to undo the edit.`;
   const props = { ...given, problem };
   const common = {
     id,

@@ -76,7 +76,9 @@ function ObjectFields({
   const rest = Object.keys(value).filter((name) => !named.has(name));
   return (
     <>
-      {fields.length === 0 && others === null && rest.length === 0 && <p class="muted">It takes no arguments.</p>}
+      {fields.length === 0 && others === null && rest.length === 0 && (
+        <p class="muted">This tool takes no arguments.</p>
+      )}
       {fields.map((field) => (
         <Part key={field.name} {...field} value={value[field.name]} path={[...path, field.name]} form={form} />
       ))}
@@ -102,8 +104,8 @@ function Entry(props: PartProps): JSX.Element {
   return (
     <div class="with-remove">
       <Part {...props} isRequired />
-      <Button label={`Take out ${name}`} onPress={() => form.target.remove(path)}>
-        Take Out
+      <Button label={`Remove ${name}`} onPress={() => form.target.remove(path)}>
+        Remove
       </Button>
     </div>
   );
@@ -132,7 +134,7 @@ function AddEntry({
         label="Another key"
         value={name}
         isCode
-        problem={isTaken ? `${name} is there already` : undefined}
+        problem={isTaken ? `${name} already exists` : undefined}
         onCommit={setName}
       />
       <Button disabled={name.trim() === '' || isTaken} onPress={add}>
@@ -195,7 +197,7 @@ function Values(props: PartProps & { readonly values: readonly Json[] }): JSX.El
     value: JSON.stringify(each),
     label: typeof each === 'string' ? each : JSON.stringify(each),
   }));
-  const none = isRequired && value !== undefined ? [] : [{ value: '', label: isRequired ? '(choose)' : '(left out)' }];
+  const none = isRequired && value !== undefined ? [] : [{ value: '', label: isRequired ? '(choose)' : '(omitted)' }];
   const commit = (chosen: string): void => {
     if (chosen === '') form.target.remove(path);
     else form.target.set(path, JSON.parse(chosen) as Json);
@@ -224,13 +226,13 @@ function Variants(props: PartProps & { readonly kind: Extract<FormKind, { type: 
     else if (variant) form.target.set(path, emptyValue(form.root, variant.schema));
   };
   const options = variants.map(({ label }, index) => ({ value: String(index), label }));
-  const none = isRequired && at !== null ? [] : [{ value: '', label: isRequired ? '(choose)' : '(left out)' }];
+  const none = isRequired && at !== null ? [] : [{ value: '', label: isRequired ? '(choose)' : '(omitted)' }];
   const chosen = at === null ? undefined : variants[at];
   return (
     <fieldset class="inner">
       <legend class="hidden-text">{name}</legend>
       <Choice
-        label={`${labelOf(props)}: which form`}
+        label={`${labelOf(props)}: variant`}
         hint={hintOf(schema)}
         problem={at === null ? misfitAt(form.misfits, path) : undefined}
         value={at === null ? '' : String(at)}
@@ -291,8 +293,8 @@ function Group(props: PartProps & { readonly kind: Extract<FormKind, { type: 'ob
           </Button>
         )}
         {value !== undefined && !isRequired && (
-          <Button label={`Leave out ${name}`} onPress={() => remove(path)}>
-            Leave Out
+          <Button label={`Omit ${name}`} onPress={() => remove(path)}>
+            Omit
           </Button>
         )}
       </div>

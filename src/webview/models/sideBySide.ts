@@ -39,7 +39,7 @@ export function partingText(
   [one, other]: readonly [string, string] = ['A', 'B'],
 ): string {
   const [first, second] = recordings;
-  if (first.path === second.path) return 'This is one recording, beside itself.';
+  if (first.path === second.path) return 'Both sides show the same recording.';
   const edits = [fork?.edits[0] && `${one}: ${fork.edits[0]}`, fork?.edits[1] && `${other}: ${fork.edits[1]}`];
   const edited = edits.filter(Boolean).join('; ');
   const related = fork
@@ -90,7 +90,7 @@ export function comparisonRows({ recordings }: RecordingsCompared): readonly Com
     row('Seats', ({ started }) => `${started.agent} against ${started.user}`),
     row('Steps and turns', ({ events, measure }) => `${events} steps, ${measure.turns} turns`),
     row('Tool calls', ({ measure }) => callsText(measure.calls)),
-    row('Waited for', ({ measure: { latency } }) => waitedFor([...latency.agent, ...latency.user, ...latency.tools])),
+    row('Waiting time', ({ measure: { latency } }) => waitedFor([...latency.agent, ...latency.user, ...latency.tools])),
     row('Tokens', ({ measure }) => tokensText(measure.tokens)),
   ].filter(({ cells }) => cells.some((cell) => cell !== 'none'));
 }

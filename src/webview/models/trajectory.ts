@@ -91,12 +91,7 @@ export function isNobodys({ reward, failedBy }: Extract<RolloutEvent, { type: 'r
 /** Returns what a conversation that was not rehearsed has in place of seats, seed and split. */
 function importedFacts(domain: string, imported: NonNullable<RolloutStarted['imported']>): readonly string[] {
   const { file, line } = imported;
-  return [
-    domain,
-    `a real conversation, from ${file}, line ${line}`,
-    maskingText(imported),
-    'its database is not known',
-  ];
+  return [domain, `a real conversation, from ${file}, line ${line}`, maskingText(imported), 'its database is unknown'];
 }
 
 /** The step that an event is in the view. */
@@ -124,7 +119,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'worldSynced':
       return {
         speaker: 'engine',
-        title: event.writes.length > 0 ? 'Both sides synced' : 'Both sides in step',
+        title: event.writes.length > 0 ? 'Both sides synced' : 'Both sides already in sync',
         tone: 'plain',
         changes: changesOf(event.writes),
       };

@@ -27,7 +27,7 @@ export function connectBridge(): Bridge {
       const onMessage = ({ data }: MessageEvent<unknown>): void => {
         const parsed = parseToWebview(data);
         if (parsed.ok) listener(parsed.message);
-        else console.error(`Rehearsal: a message of the extension is invalid. ${parsed.problem}`);
+        else console.error(`Rehearsal: a message from the extension is invalid. ${parsed.problem}`);
       };
       window.addEventListener('message', onMessage);
       return () => window.removeEventListener('message', onMessage);

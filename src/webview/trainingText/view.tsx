@@ -7,7 +7,7 @@ import './view.css';
 
 type TrainingText = Extract<ToWebview, { type: 'trainingText' }>;
 
-/** The text that a model is trained on: what trains is marked by an underline and a bar, in words, and by colour. */
+/** The text that a model is trained on: trained is marked by an underline and a bar, in words, and by colour. */
 export function TrainingTextView({ bridge }: { readonly bridge: Bridge }): JSX.Element {
   const [shown, setShown] = useState<TrainingText | null>(null);
   useEffect(() => {
@@ -18,7 +18,7 @@ export function TrainingTextView({ bridge }: { readonly bridge: Bridge }): JSX.E
   if (shown === null)
     return (
       <main class="loading">
-        <ProgressRing label="Reading the training text" />
+        <ProgressRing label="Loading the training text" />
       </main>
     );
   const { name, model, dialect, pieces } = shown;
@@ -27,11 +27,11 @@ export function TrainingTextView({ bridge }: { readonly bridge: Bridge }): JSX.E
     <main class="training-text">
       <h1>{name}</h1>
       <p class="muted">
-        The tokens of {model}, in the dialect {dialect}. {trained.toLocaleString('en')} of {all.toLocaleString('en')}{' '}
-        tokens train ({Math.round((100 * trained) / Math.max(1, all))} %).
+        Tokens of {model}, dialect {dialect}. Trained: {trained.toLocaleString('en')} of {all.toLocaleString('en')}{' '}
+        tokens ({Math.round((100 * trained) / Math.max(1, all))} %).
       </p>
       <p class="legend">
-        <mark>what trains</mark> <span class="given">what is given</span>
+        <mark>trained</mark> <span class="given">context</span>
       </p>
       <section class="text" aria-label="Training text">
         {pieces.map((piece, index) => (
@@ -45,8 +45,8 @@ export function TrainingTextView({ bridge }: { readonly bridge: Bridge }): JSX.E
 function PieceText({ piece }: { readonly piece: Piece }): JSX.Element {
   if (!piece.trained) return <span class="given">{piece.text}</span>;
   return (
-    <mark title={`${piece.tokens} tokens train`}>
-      <span class="hidden-text">[trains: </span>
+    <mark title={`${piece.tokens} trained tokens`}>
+      <span class="hidden-text">[trained: </span>
       {piece.text}
       <span class="hidden-text"> end]</span>
     </mark>

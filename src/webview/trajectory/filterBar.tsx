@@ -34,7 +34,7 @@ export function FilterBar({ filter, choices, shown, of, bar, onFilter, onLeave }
   return (
     <search class="filters" aria-label="Filter the conversation" ref={bar}>
       <TextField
-        label="Search in everything that is shown"
+        label="Search all entries"
         placeholder="Search (/)"
         value={filter.text}
         onInput={(text) => onFilter({ ...filter, text })}

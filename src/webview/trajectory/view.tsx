@@ -29,7 +29,7 @@ export function TrajectoryView({ bridge }: { readonly bridge: Bridge }): JSX.Ele
   if (recording === null) {
     return (
       <main class="loading">
-        <ProgressRing label="Reading the recording" />
+        <ProgressRing label="Loading the recording" />
       </main>
     );
   }
@@ -167,7 +167,7 @@ function useFindKey(bar: RefObject<HTMLElement | null>): void {
 function Nothing({ onClear }: { readonly onClear: () => void }): JSX.Element {
   return (
     <div class="nothing">
-      <p>Nothing in this recording fits the filters.</p>
+      <p>Nothing in this recording matches the filters.</p>
       <Button onPress={onClear}>Show Everything</Button>
     </div>
   );

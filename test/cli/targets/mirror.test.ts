@@ -77,10 +77,10 @@ test('only rollouts that are gone there go here', async () => {
 });
 
 test.each(['../out', '/out', 'a/../../out', 'a\\out', 'C:out', 'target.json', 'a//b'])(
-  '%s has no place in a run',
+  '%s does not belong in a run',
   async (path) => {
     const run = runFolder();
-    await expect(sent(run, 50, { path, offset: 0, size: 1 }, 'x')).rejects.toThrow('has no place in a run');
+    await expect(sent(run, 50, { path, offset: 0, size: 1 }, 'x')).rejects.toThrow('does not belong in a run');
     expect(existsSync(join(dirname(run), 'out'))).toBe(false);
   },
 );

@@ -202,7 +202,7 @@ test.each(['../out', '/etc/passwd', 'a/../../b', 'launch.json', 'pid', 'ray.json
   (path) => {
     const run = folder();
     const reader = new LogReader(run, { job: 'a', told: 0 });
-    expect(() => reader.read(piece(path, 0, 'x'))).toThrow(/has no place in a run's folder/);
+    expect(() => reader.read(piece(path, 0, 'x'))).toThrow(/does not belong in a run's folder/);
     expect(readdirSync(run)).toEqual([]);
   },
 );
@@ -282,7 +282,7 @@ test.each([
   [undefined, 'Traceback\nno memory\n', /did not list its checkpoints: no memory/],
   [undefined, '@checkpoint {"name": "checkpoint-4", "error": "no shard 3"}\n', /can't make a model of .*: no shard 3/],
   [undefined, told({ w: 'weights' }), /w of checkpoint-4 was damaged on the way from/],
-  [undefined, told({ '../../x': '' }) + piece('checkpoints/.checkpoint-4/../../x', 0, ''), /has no place in a run/],
+  [undefined, told({ '../../x': '' }) + piece('checkpoints/.checkpoint-4/../../x', 0, ''), /does not belong in a run/],
 ])('of a checkpoint %s, where the job says %j', async (asked, log, message) => {
   const run = trained();
   await expect(fetchFromRay(run, asked, await saying(log), quiet)).rejects.toThrow(message);

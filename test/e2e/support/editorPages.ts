@@ -288,7 +288,7 @@ export function lookedEditors(open: Open): {
       const view = await open('toolEditor', theme);
       await view.send({ type: 'editor', message: toolShown }, { type: 'editor', message: called });
       await view.page.getByRole('button', { name: 'Add item to items' }).click();
-      await view.page.getByLabel('to: which form').selectOption({ label: 'kind: card' });
+      await view.page.getByLabel('to: variant').selectOption({ label: 'kind: card' });
       await view.page.getByLabel('amount (optional)').fill('none');
       await view.page.getByRole('button', { name: 'Call refund' }).focus();
       const { question } = await until('the question', async () => {

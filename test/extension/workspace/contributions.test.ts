@@ -52,11 +52,20 @@ it.each(manifest.contributes.walkthroughs.flatMap(({ steps }) => steps))(
 
 it.each([
   ['sample', /Rollouts start only in a trusted workspace[\s\S]*\(command:workbench\.trust\.manage\)/],
-  ['debug', /`lamp-variant` of `order-desk`/],
+  ['debug', /lamp-variant of order-desk/],
   ['model', /base URL[\s\S]*\[Test Connection\][\s\S]*\[Set Model Key…\]/],
 ])('the walkthrough step "%s" says what has to come first', (step, words) => {
   const [walkthrough] = manifest.contributes.walkthroughs;
   expect(walkthrough?.steps.find(({ id }) => id === step)?.description).toMatch(words);
+});
+
+it('has backticks only where VS Code shows code: in markdownDescription', () => {
+  const found: string[] = [];
+  JSON.stringify(manifest.contributes, (name, value: unknown) => {
+    if (typeof value === 'string' && value.includes('`') && name !== 'markdownDescription') found.push(value);
+    return value;
+  });
+  expect(found).toEqual([]);
 });
 
 it('the text of an empty view waits until the view was read', () => {

@@ -100,15 +100,15 @@ export const peers: Readonly<Record<string, Peer>> = {
     // It has no client of MCP that they could be injected into.
     leftOut: [
       'null in place of each absent field',
-      'the answer comes in a stream, after messages of the server',
+      'the answer comes in a stream, after messages from the server',
       'the answer comes twice',
       'a result without content',
       'an error in a stream, in place of the answer',
       'the stream ends before the answer to the write',
-      'the stream breaks off in the middle of the answer to the write',
-      'the answer is that of an earlier request',
-      'the answer to the reader is that of an earlier request',
-      'no answer, and each later one is that of an earlier request',
+      'the stream is cut off in the middle of the answer to the write',
+      'the answer belongs to an earlier request',
+      'the answer to the reader belongs to an earlier request',
+      'no answer, and each later answer belongs to an earlier request',
     ],
   },
 };

@@ -7,7 +7,7 @@ import { injectionOf, injections } from './plans.ts';
 
 /** The outcomes of rollouts, in the order and the words of the table. */
 const outcomes = {
-  same: 'the reward is as without the fault',
+  same: 'the reward is the same as without the fault',
   agent: "the agent's own failure: reward 0",
   wrong: 'another reward without an error',
   named: 'marked as failed; the cause names the fault',
@@ -30,6 +30,8 @@ function outcomeOf({ at, due, result }: Played): Outcome {
 const isAsDue = ({ due, result }: Played) => result?.error === null && result.reward === due;
 const isOf = (outcome: Outcome) => (played: Played) => played.isAffected && outcomeOf(played) === outcome;
 
+const legend = 'The frameworks differ after these faults (unchanged: the same reward as without the fault):';
+
 /** Writes the results in dist/peers into docs/injected-faults.md. */
 export function writeTables(): void {
   const shown = Object.entries(peers).flatMap(([name, peer]): readonly Shown[] => {
@@ -38,7 +40,7 @@ export function writeTables(): void {
   });
   const page = inRoot('docs', 'injected-faults.md');
   const date = new Date().toISOString().slice(0, 10);
-  const text = [`Played on ${date}.`, countsOf(shown), 'The faults after which they differ:', faultsOf(shown)];
+  const text = [`Played on ${date}.`, countsOf(shown), legend, faultsOf(shown)];
   writeFileSync(page, withGenerated(readFileSync(page, 'utf8'), 'peers', text.join('\n\n')));
 }
 
@@ -54,8 +56,8 @@ function countsOf(shown: readonly Shown[]): string {
     ['kinds of faults', ...kinds],
     ['affected', ...count(({ isAffected }) => isAffected)],
     ...Object.entries(outcomes).map(([outcome, words]) => [words, ...count(isOf(outcome as Outcome))]),
-    ['left alone', ...count(({ isAffected }) => !isAffected)],
-    ['left alone, without their reward', ...count((played) => !played.isAffected && !isAsDue(played))],
+    ['no fault injected', ...count(({ isAffected }) => !isAffected)],
+    ['no fault injected, but another reward', ...count((played) => !played.isAffected && !isAsDue(played))],
   ]);
 }
 
@@ -73,7 +75,7 @@ function faultsOf(shown: readonly Shown[]): string {
 }
 
 const short: Readonly<Record<Outcome, string>> = {
-  same: 'as without',
+  same: 'unchanged',
   agent: "agent's failure",
   wrong: 'another reward',
   named: 'failed, named',

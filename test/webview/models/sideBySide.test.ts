@@ -68,7 +68,7 @@ describe('where they part', () => {
 
   it('is nowhere for a recording and itself', () => {
     const [first] = twoRecordings.recordings;
-    expect(text({ recordings: [first, first] })).toBe('This is one recording, beside itself.');
+    expect(text({ recordings: [first, first] })).toBe('Both sides show the same recording.');
   });
 });
 
@@ -79,7 +79,7 @@ test('the numbers of both', () => {
     Why: ['the database held', 'the orders differ'],
     'Who failed': ['none', 'agent'],
     'Tool calls': ['get_order 2 (1 failed)', 'get_order 2 (1 failed)'],
-    'Waited for': ['1.5 s', '1.5 s'],
+    'Waiting time': ['1.5 s', '1.5 s'],
     Tokens: ['1,234', '1,234'],
   });
 });

@@ -61,7 +61,7 @@ describe('headingOf', () => {
         'parcel-desk',
         'a real conversation, from log.jsonl, line 3',
         'personal data masked in part, without a recogniser of names',
-        'its database is not known',
+        'its database is unknown',
       ],
       reward: { value: null, isNobodys: true },
     });
@@ -180,7 +180,7 @@ describe('stepEntry', () => {
       title: 'Both sides synced',
       changes: [{ side: 'user', place: 'router.on', before: 'false', after: 'true' }],
     });
-    expect(entry({ type: 'worldSynced', writes: [] }).title).toBe('Both sides in step');
+    expect(entry({ type: 'worldSynced', writes: [] }).title).toBe('Both sides already in sync');
   });
 
   it('marks a violated rule, a failed verifier and a reward of 0', () => {

@@ -126,7 +126,7 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
 
 function importedFrom(imported: NonNullable<RolloutStarted['imported']>): string {
   const { from, file, line } = imported;
-  return `from ${file}, line ${line} (${from}), ${maskingText(imported)}; its database is not known`;
+  return `from ${file}, line ${line} (${from}), ${maskingText(imported)}; its database is unknown`;
 }
 
 function scope(name: string, children: () => readonly Variable[]): Scope {

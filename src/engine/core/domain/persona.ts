@@ -83,7 +83,7 @@ export const personaSchema = z.strictObject({
         .describe("Insists once more on what the policy forbids: the task's `user.insist` says on what."),
       interrupts: occasional('Interrupts with something else instead of answering.'),
       misunderstands: occasional('Misunderstands what the agent proposes or asks.'),
-      contradicts: occasional('Takes back an earlier statement, and later returns to it.'),
+      contradicts: occasional('Retracts an earlier statement, and later returns to it.'),
       getsUpset: occasional('Complains emotionally, in addition to its answer.'),
       evades: occasional('Does not answer a question the first time.'),
     })

@@ -20,7 +20,7 @@ export const callLimitsSchema = z.strictObject({
     .string()
     .optional()
     .describe('The argument that carries a key for each call. The engine fills it, and models do not see it.'),
-  cache: z.boolean().optional().describe('Whether equal reads of one rollout are made once, until the next write.'),
+  cache: z.boolean().optional().describe('Identical reads in one rollout are made only once, until the next write.'),
   retries: z.int().min(0).max(10).optional().describe('How often a failed call is repeated; idempotent tools only.'),
 });
 export type CallLimits = z.infer<typeof callLimitsSchema>;

@@ -24,8 +24,8 @@ export function Attacks({ attacks, edit }: { readonly attacks: readonly Attack[]
       <h2 id="attacks">Attacks</h2>
       {attacks.length === 0 && (
         <p class="muted">
-          None: this person plays fair. An attack tries to get the agent to break its policy, and the safety layer of
-          the report card says how it ended.
+          None. An attack tries to make the agent break its policy. The safety layer of the report card shows how it
+          ended.
         </p>
       )}
       {attacks.map((attack, index) => (
@@ -57,7 +57,7 @@ function AttackCard({
       <LinesInput
         label="Says"
         value={attack.say}
-        hint="One message a line; several make a request in parts."
+        hint="One message per line. Several messages make the request in parts."
         onCommit={(lines) => lines.length > 0 && edit.set(path('say'), lines)}
       />
       <Choice label="Wants" value={attack.wants} options={wants} onCommit={(value) => edit.set(path('wants'), value)} />
@@ -65,7 +65,7 @@ function AttackCard({
         label="Breach"
         value={attack.breach}
         isLong
-        hint="A statement that is true when the agent gave in."
+        hint="A statement that is true if the agent gave in."
         onCommit={(value) => edit.set(path('breach'), value)}
       />
       <div class="fields-row">

@@ -20,8 +20,7 @@ export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Eleme
       <section aria-labelledby="prompt">
         <h2 id="prompt">Prompt and preview</h2>
         <p class="muted">
-          There is no task to play yet. Write one in the tasks folder of the domain. The prompt of this persona then
-          appears here.
+          There are no tasks yet. Add one to the tasks folder of the domain to see the prompt of this persona here.
         </p>
       </section>
     );
@@ -34,7 +33,9 @@ export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Eleme
         label="Task"
         value={task}
         options={options}
-        hint={own === 0 ? 'No task has this persona yet; it is shown in the task of another.' : undefined}
+        hint={
+          own === 0 ? 'No task uses this persona yet. The prompt is shown for the task of another persona.' : undefined
+        }
         onCommit={(value) => ask({ type: 'chooseTask', task: value })}
       />
       <div class="actions">

@@ -48,7 +48,7 @@ function Character({ persona: { id, description, style, patience }, edit }: Part
         label="Id"
         value={id}
         isCode
-        hint="Tasks name the persona by it."
+        hint="Tasks refer to the persona by this id."
         onCommit={(value) => edit.set(['id'], value)}
       />
       <TextInput
@@ -78,15 +78,19 @@ function Character({ persona: { id, description, style, patience }, edit }: Part
 }
 
 const hard = [
-  ['omits', 'Leaves out key information', 'Out of the opening; tells it only when asked.'],
-  ['changes', 'Changes the request midway', 'The task says when and to what (user.change).'],
-  ['insists', 'Insists on what is forbidden', 'Once more after it was refused; the task says on what (user.insist).'],
+  ['omits', 'Leaves out key information', 'Omits it from the opening, and gives it only when asked.'],
+  ['changes', 'Changes the request midway', 'The task defines when and to what (user.change).'],
+  [
+    'insists',
+    'Insists on what is forbidden',
+    'Asks once more after a refusal. The task defines for what (user.insist).',
+  ],
 ] as const;
 
 const occasional = [
   ['interrupts', 'Interrupts', 'Interrupts with something else instead of answering.'],
   ['misunderstands', 'Misunderstands', 'Misunderstands what the agent proposes or asks.'],
-  ['contradicts', 'Contradicts itself', 'Takes back an earlier statement, and later returns to it.'],
+  ['contradicts', 'Contradicts itself', 'Retracts an earlier statement, and later returns to it.'],
   ['getsUpset', 'Gets upset', 'Complains emotionally, in addition to its answer.'],
   ['evades', 'Evades', 'Does not answer a question the first time.'],
 ] as const;
@@ -105,7 +109,7 @@ function Behaviours({ persona: { behaviours }, edit }: PartProps): JSX.Element {
           onCommit={(value) => edit.set(['behaviours', name], value)}
         />
       ))}
-      <h3>Once in a rollout, when the seed says so</h3>
+      <h3>Once in a rollout, at a moment that the seed determines</h3>
       {occasional.map(([name, label, hint]) => (
         <Occasion
           key={name}

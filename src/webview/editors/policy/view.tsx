@@ -103,7 +103,7 @@ function Rule({ rule, items, ask, openTask }: RuleProps): JSX.Element {
           value=""
           isCode
           placeholder="confirm-first"
-          hint="Letters, digits and dashes. Checks in rules.yaml name the rule by it; the agent never sees it."
+          hint="Letters, digits and dashes. Checks in rules.yaml refer to the rule by this id. The agent never sees it."
           onCommit={(value) => ask({ type: 'markRule', line, id: value.trim() })}
         />
       )}
@@ -154,7 +154,7 @@ function NotWritten({ reason }: { readonly reason: string | null }): JSX.Element
   if (reason === null) return null;
   return (
     <p class="field-problem" role="alert">
-      <span aria-hidden="true">✕</span> Not in the file: {reason}.
+      <span aria-hidden="true">✕</span> Not written to the file: {reason}.
     </p>
   );
 }
@@ -185,7 +185,7 @@ function AddRule({ section, line, ask }: AddRuleProps): JSX.Element {
         value={id}
         isCode
         placeholder="confirm-first"
-        hint="A check in rules.yaml names the rule by it; the agent never sees it."
+        hint="A check in rules.yaml refers to the rule by this id. The agent never sees it."
         onCommit={setId}
       />
       <div class="actions">
@@ -243,7 +243,7 @@ function Tries({
     );
   return (
     <p>
-      <span class="label">{isAlwaysTried ? 'Every task, and above all' : 'Exercised by'}</span>{' '}
+      <span class="label">{isAlwaysTried ? 'Every task, and especially' : 'Exercised by'}</span>{' '}
       {tasks.map((task, index) => (
         <span key={task}>
           {index > 0 && ', '}
@@ -261,7 +261,7 @@ const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 function Result({ rule: { id, checks, result }, ask }: Pick<RuleProps, 'rule' | 'ask'>): JSX.Element | null {
   if (id === null || checks.length === 0) return null;
-  if (!result) return <p class="muted">No run has tried it yet.</p>;
+  if (!result) return <p class="muted">No run has exercised it yet.</p>;
   const { held, violated, unknown, recording } = result;
   return (
     <p class={violated > 0 ? 'result bad' : 'result'}>

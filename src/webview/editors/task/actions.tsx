@@ -18,8 +18,8 @@ export function Actions({ content, edit }: { readonly content: TaskContent; read
     <section aria-labelledby="actions">
       <h2 id="actions">Gold actions</h2>
       <p class="muted">
-        The calls that a right rollout makes, in order. The gold seat makes them, and the reward compares with what they
-        do.
+        The calls of a correct rollout, in order. The gold seat makes them, and the reward compares the database with
+        their result.
       </p>
       {undescribed !== null && <p class="muted">{undescribed}</p>}
       {actions.length === 0 && <p class="muted">None: the task changes nothing. Choose another verifier below.</p>}

@@ -8,11 +8,11 @@ import { JsonInput } from '../jsonInput.tsx';
 
 /** Verifiers that decide your own task; the others come with imported benchmarks, in the text. */
 const verifiers: readonly (readonly [VerifierName, string])[] = [
-  ['database', 'The database is as after the gold actions.'],
+  ['database', 'The database is the same as after the gold actions.'],
   ['assertions', 'The assertions above hold.'],
-  ['communicate', 'The agent said the required texts.'],
+  ['communicate', 'The agent said all required texts.'],
   ['receipts', 'Calls that must have succeeded did, and others did not.'],
-  ['judge', 'A judge, a model, finds statements true.'],
+  ['judge', 'A judge model finds the statements true.'],
   ['custom', 'Verifiers of verifiers.ts hold.'],
 ];
 
@@ -24,11 +24,11 @@ export function Demands({ task, edit }: { readonly task: Task; readonly edit: Ed
   };
   return (
     <section aria-labelledby="demands">
-      <h2 id="demands">What counts as done</h2>
+      <h2 id="demands">Success criteria</h2>
       <LinesInput
         label="Required texts"
         value={task.communicate}
-        hint="Texts that the agent must have said to the user, one a line."
+        hint="Texts that the agent must say to the user, one per line."
         onCommit={commit}
       />
       <h3>Assertions</h3>
@@ -78,7 +78,7 @@ function Basis({
           onCommit={(isChosen) => toggle(verifier, isChosen)}
         />
       ))}
-      {others.length > 0 && <p class="muted">Also {others.join(', ')}, of the benchmark that it comes from.</p>}
+      {others.length > 0 && <p class="muted">Also {others.join(', ')}, from the benchmark that the task comes from.</p>}
     </fieldset>
   );
 }
@@ -86,8 +86,8 @@ function Basis({
 const demands = [
   { value: 'equals', label: 'equals' },
   { value: 'contains', label: 'contains' },
-  { value: 'exists', label: 'is there' },
-  { value: 'absent', label: 'is not there' },
+  { value: 'exists', label: 'exists' },
+  { value: 'absent', label: 'does not exist' },
 ] as const;
 
 function demandOf({ equals, contains, exists }: Assertion): string {
@@ -142,10 +142,10 @@ function AssertionCard({
             label="Path"
             value={assertion.path ?? ''}
             isCode
-            hint="With dots and [index] or [field=value]: orders.W1.status"
+            hint="Keys with dots between them, and [index] or [field=value]: orders.W1.status"
             onCommit={(value) => edit.set([...at, 'path'], value)}
           />
-          <Choice label="Must be so that it" value={demand} options={demands} onCommit={choose} />
+          <Choice label="Condition" value={demand} options={demands} onCommit={choose} />
           {(demand === 'equals' || demand === 'contains') && (
             <JsonInput
               label="Value"

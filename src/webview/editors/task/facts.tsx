@@ -111,7 +111,7 @@ function AddNamed({
         value={name}
         isCode
         placeholder="name"
-        problem={isTaken ? `${name} is there already` : undefined}
+        problem={isTaken ? `${name} already exists` : undefined}
         onCommit={setName}
       />
       <Button disabled={name.trim() === '' || isTaken} label={`Add: ${label}`} onPress={add}>
@@ -133,9 +133,7 @@ export function UnknownFacts({
     if (names.length > 0) edit.set(['user', 'unknown'], names);
     else edit.remove(['user', 'unknown']);
   };
-  return (
-    <LinesInput label="Is sure not to know" value={unknown} hint="Names of facts, one a line." onCommit={commit} />
-  );
+  return <LinesInput label="Does not know" value={unknown} hint="Names of facts, one per line." onCommit={commit} />;
 }
 
 const sides = [
@@ -148,7 +146,7 @@ export function StateChanges({ state, edit }: { readonly state: Task['state']; r
   return (
     <section aria-labelledby="state">
       <h2 id="state">Initial state</h2>
-      {state.length === 0 && <p class="muted">It starts with the database of the domain, as it is.</p>}
+      {state.length === 0 && <p class="muted">The task starts with the unchanged database of the domain.</p>}
       {state.map((change, index) => (
         <StateChange key={index} change={change} index={index} edit={edit} />
       ))}
@@ -184,7 +182,7 @@ function StateChange({
           label="Path"
           value={refused ?? pathText(path)}
           isCode
-          hint="orders.W1.status, or a list in JSON where a key has a dot."
+          hint="For example orders.W1.status. If a key has a dot, write a JSON list of keys."
           problem={refused === null ? undefined : 'This is not a path. Write keys with dots between them.'}
           onCommit={setPath}
         />

@@ -89,7 +89,7 @@ function Scenario({
         label="Opening (optional)"
         value={user.opening ?? ''}
         isLong
-        hint="First words of the user. Written from the goal where it is left out."
+        hint="The user's first message. If it is empty, it is derived from the goal."
         onCommit={(value) => optional(['user', 'opening'], value)}
       />
       <TextInput
@@ -106,7 +106,7 @@ function Scenario({
         label="Now (optional)"
         value={task.now ?? ''}
         isCode
-        hint="The date and time at which it happens, ISO 8601; that of the domain where it is left out."
+        hint="Date and time of the conversation, in ISO 8601. If it is empty, the date of the domain applies."
         onCommit={(value) => optional(['now'], value)}
       />
     </section>
@@ -114,7 +114,7 @@ function Scenario({
 }
 
 const whens = [
-  { value: '', label: '(it does not)' },
+  { value: '', label: '(never)' },
   { value: 'proposed', label: 'after the first proposal' },
   { value: 'done', label: 'after the first completed request' },
 ] as const;
@@ -139,7 +139,7 @@ function Change({ task: { user }, edit }: { readonly task: TaskContent['task']; 
         <fieldset class="inner">
           <legend class="hidden-text">The change</legend>
           <TextInput
-            label="Says then"
+            label="Then says"
             value={change.say}
             isLong
             onCommit={(value) => edit.set(['user', 'change', 'say'], value)}

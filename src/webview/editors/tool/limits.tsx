@@ -47,9 +47,9 @@ export function Limits({ limits, effect, edit }: LimitsProps): JSX.Element {
       </div>
       <div class="fields-row">
         <TextInput
-          label="Calls at most"
+          label="Maximum calls"
           value={written(rateLimit?.calls)}
-          placeholder="any number"
+          placeholder="unlimited"
           onCommit={(value) =>
             value.trim() === '' ? edit.remove(['rateLimit']) : number(['rateLimit', 'calls'], value)
           }
@@ -73,7 +73,7 @@ export function Limits({ limits, effect, edit }: LimitsProps): JSX.Element {
           label="Cached"
           value={limits.cache === undefined ? '' : String(limits.cache)}
           options={[{ value: '', label: 'no (not set)' }, ...yesOrNo]}
-          hint="Whether equal reads of one rollout are made once, until the next write."
+          hint="Identical reads in one rollout are made only once, until the next write."
           onCommit={(value) => choice(['cache'], value)}
         />
       </div>

@@ -103,7 +103,7 @@ function Property({ schema, path, edit }: Props): JSX.Element {
     <>
       <Choice label="Type" value={type} options={typeOptions} onCommit={choose} />
       <TextInput
-        label="What it is"
+        label="Description"
         value={description}
         isLong
         onCommit={(value) => edit.set([...path, 'description'], value)}

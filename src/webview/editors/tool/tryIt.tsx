@@ -74,7 +74,7 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
           label="Database of"
           value={task}
           options={[
-            { value: '', label: 'the domain, as it is' },
+            { value: '', label: 'the domain, unchanged' },
             ...tasks.map((id) => ({ value: id, label: `task ${id}` })),
           ]}
           onCommit={setTask}
@@ -123,7 +123,7 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
       </div>
       {isAsked && isChecked && misfits.length > 0 && (
         <p class="field-problem" role="alert">
-          It was not called: {misfits.length === 1 ? 'one argument does' : `${misfits.length} things do`} not fit.
+          Not called: {misfits.length === 1 ? 'one value is' : `${misfits.length} values are`} not valid.
         </p>
       )}
       {!isJson && (
@@ -154,7 +154,7 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
 }
 
 const untrusted =
-  'A tool of a domain is a program, and this workspace is not trusted: it can be read here, and nothing of it is called.';
+  'The tools of a domain are programs, and this workspace is not trusted. You can read this tool, but you cannot call it.';
 
 function pretty(text: string): string {
   try {

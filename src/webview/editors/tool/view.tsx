@@ -57,7 +57,7 @@ function Described({ content, open }: { readonly content: ToolContent; readonly 
     tool.parameters === null ? 'Its description is known only when the code is loaded.' : 'It has no description.';
   return (
     <section aria-labelledby="about">
-      <h2 id="about">What it is</h2>
+      <h2 id="about">General</h2>
       <p class="multiline">{tool.description || nothing}</p>
       <p>
         <span class="label">Effect</span> {tool.effect} · <span class="label">Called by</span> the {tool.owner} ·{' '}
@@ -67,7 +67,7 @@ function Described({ content, open }: { readonly content: ToolContent; readonly 
         <Link label={`Open its code, ${tool.name}`} onPress={() => open('tool', tool.name)}>
           Open its code
         </Link>{' '}
-        <span class="muted">A tool of code is changed there; this form reads it.</span>
+        <span class="muted">This tool is defined in code. To change it, edit the code.</span>
       </p>
     </section>
   );
@@ -87,7 +87,7 @@ type WrittenProps = { readonly content: ToolContent; readonly edit: Edit };
 function Written({ content: { tool, simulated }, edit }: WrittenProps): JSX.Element {
   return (
     <section aria-labelledby="about">
-      <h2 id="about">What it is</h2>
+      <h2 id="about">General</h2>
       <TextInput label="Name" value={tool.name} isCode onCommit={(value) => edit.set(['name'], value)} />
       <TextInput
         label="Description"
@@ -125,25 +125,25 @@ function Answers({ content: { simulated }, edit }: WrittenProps): JSX.Element | 
   if (!simulated) return null;
   return (
     <section aria-labelledby="answers">
-      <h2 id="answers">What it sees and answers</h2>
+      <h2 id="answers">Input and output</h2>
       <LinesInput
         label="Reads"
         value={simulated.reads}
         isCode
-        hint="Paths of the database that the simulator is shown, one a line: orders.{order_id} or customers.*"
+        hint="Database paths that the simulator sees, one per line: orders.{order_id} or customers.*"
         onCommit={(lines) => edit.set(['reads'], lines)}
       />
       <LinesInput
         label="Writes"
         value={simulated.writes}
         isCode
-        hint="Paths that it may change, written the same way. Only a tool whose effect is write changes something."
+        hint="Paths that it may change, in the same syntax. Only a tool with the effect write changes anything."
         onCommit={(lines) => edit.set(['writes'], lines)}
       />
       <JsonInput
         label="Result (JSON Schema)"
         value={simulated.result}
-        hint="An answer must fit it."
+        hint="Each result must match this schema."
         onCommit={(value) => (value === undefined ? edit.remove(['result']) : edit.set(['result'], value))}
       />
     </section>
@@ -177,7 +177,7 @@ function Examples({
   return (
     <section aria-labelledby="examples">
       <h2 id="examples">Example calls</h2>
-      {examples.length === 0 && <p class="muted">No task has a call of it among its gold actions.</p>}
+      {examples.length === 0 && <p class="muted">No task calls this tool in its gold actions.</p>}
       <ul class="plain-list">
         {examples.map(({ task, arguments: args }, index) => (
           <li key={index} class="one">

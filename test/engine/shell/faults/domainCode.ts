@@ -25,7 +25,7 @@ export const domainCode: readonly FaultRow[] = [
   code('never settles', 'the tool returns a promise that stays open', '() => new Promise(() => undefined)', unscored),
   code(
     'needs more memory than a worker has',
-    'the tool keeps arrays for ever',
+    'the tool keeps arrays forever',
     '() => { const hoard = []; for (;;) hoard.push(new Array(1000).fill(0)); }',
     unscored,
     60_000,

@@ -151,10 +151,10 @@ export const models: readonly FaultRow[] = [
     scored,
     (response, nth) => (nth === 1 ? sendJson(response, 200, calling('look', '{"at": 7}')) : done(response)),
   ),
-  row('an endless loop of calls', 'the model calls look for ever', /^ended: /, scored, (response) =>
+  row('an endless loop of calls', 'the model calls look forever', /^ended: /, scored, (response) =>
     sendJson(response, 200, calling('look', '{}')),
   ),
-  row('an endless loop of errors', 'the model calls fly for ever', /^ended: /, scored, (response) =>
+  row('an endless loop of errors', 'the model calls fly forever', /^ended: /, scored, (response) =>
     sendJson(response, 200, calling('fly', '{}')),
   ),
 ];
