@@ -31,6 +31,7 @@ export default {
   cleanUrls: true,
   cacheDir: join(docs, '..', 'dist', 'docs-cache'),
   vite: { publicDir: join(docs, 'pictures') },
+  head: [['style', {}, 'html:not(.dark) .dark-only, html.dark .light-only { display: none }']],
   // The walkthrough of the editor and examples that other pages quote are not pages of the site.
   srcExclude: ['walkthrough/**', 'examples/**'],
   themeConfig: {
@@ -107,6 +108,24 @@ export default {
   },
   markdown: {
     config: (markdown) => {
+      // A picture NAME.png with NAME-light.png next to it is shown in the look of the site.
+      const { image } = markdown.renderer.rules;
+      markdown.renderer.rules.image = (tokens, at, options, env, self) => {
+        const [token, src] = [tokens[at], tokens[at].attrGet('src')];
+        const light = src.replace(/\.png$/, '-light.png');
+        if (light === src || !existsSync(join(docs, dirname(env.relativePath), light)))
+          return image(tokens, at, options, env, self);
+        return [
+          ['dark-only', src],
+          ['light-only', light],
+        ]
+          .map(([name, shown]) => {
+            token.attrSet('class', name);
+            token.attrSet('src', shown);
+            return image(tokens, at, options, env, self);
+          })
+          .join('');
+      };
       // A link to a file outside of docs/, such as a test, is shown as text: the site has only the pages.
       markdown.core.ruler.push('outside', ({ tokens, env }) => {
         for (const { children } of tokens) {

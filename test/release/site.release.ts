@@ -81,6 +81,9 @@ test.each([
   expect(sizes.length).toBeGreaterThan(5);
   expect(Math.min(...sizes)).toBeGreaterThan(500);
   expect(await tab.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(background);
+  const [shown, hidden] = colorScheme === 'light' ? ['.light-only', '.dark-only'] : ['.dark-only', '.light-only'];
+  expect(await tab.locator(`main img${shown}`).count()).toBeGreaterThan(0);
+  expect(await tab.locator(`main img${hidden}`).filter({ visible: true }).count()).toBe(0);
   mkdirSync(screenshotFolder(), { recursive: true });
   await tab.screenshot({ path: join(screenshotFolder(), `docs-site-${colorScheme}.png`) });
   expect(missing).toEqual([]);

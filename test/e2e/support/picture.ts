@@ -14,16 +14,23 @@ export const pictured: WorkbenchOptions = {
   },
 };
 
-/** Saves a picture for the README: in docs/pictures with REHEARSAL_PICTURES=1, otherwise with the other screenshots. */
+/**
+ * Saves a picture for the documentation. With REHEARSAL_PICTURES=1 it is in docs/pictures, dark, and as NAME-light for the
+ * site in light; otherwise it is with the other screenshots.
+ */
 export async function picture(workbench: Workbench, name: string): Promise<void> {
-  await workbench.page.mouse.move(2, 2);
+  const { page } = workbench;
+  await page.mouse.move(2, 2);
   if (!process.env.REHEARSAL_PICTURES) {
     await workbench.screenshot(name);
     return;
   }
   const folder = inRoot('docs', 'pictures');
   mkdirSync(folder, { recursive: true });
-  await workbench.page.screenshot({ path: join(folder, `${name}.png`) });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await workbench.setTheme('light');
+  await page.screenshot({ path: join(folder, `${name}-light.png`) });
+  await workbench.setTheme('dark');
 }
 
 /** Drags from one place to another, as a person does. */
