@@ -35,11 +35,13 @@ test.each(['architecture.md', 'decisions/folders.md', 'glossary.md'])(
 );
 
 test('each YAML example of a page can be read', () => {
-  const broken = globSync(['docs/**/*.md', 'domains/*/README.md', 'README.md'], { cwd: inRoot('.') }).flatMap((page) => {
-    const blocks = readFileSync(inRoot(page), 'utf8').matchAll(/^( *)```yaml[^\n]*\n(.*?)^\1```/gms);
-    return [...blocks].flatMap(([, , text = '']) =>
-      [...parseAllDocuments(text)].flatMap(({ errors }) => errors.map(({ message }) => `${page}: ${message}`)),
-    );
-  });
+  const broken = globSync(['docs/**/*.md', 'domains/*/README.md', 'README.md'], { cwd: inRoot('.') }).flatMap(
+    (page) => {
+      const blocks = readFileSync(inRoot(page), 'utf8').matchAll(/^( *)```yaml[^\n]*\n(.*?)^\1```/gms);
+      return [...blocks].flatMap(([, , text = '']) =>
+        [...parseAllDocuments(text)].flatMap(({ errors }) => errors.map(({ message }) => `${page}: ${message}`)),
+      );
+    },
+  );
   expect(broken).toEqual([]);
 });
