@@ -25,6 +25,13 @@ test('an import names a partial checkout', async () => {
   await expectRefused('tau2', ['--from', folder], partial);
 });
 
+test('an import names a database that is a pointer of Git LFS', async () => {
+  const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n';
+  const folder = spoiledCopy(fixture, []);
+  writeFileSync(join(folder, 'data/tau2/domains/mock/db.json'), pointer);
+  await expectRefused('tau2', ['--from', folder, '--domains', 'mock'], /mock\/db\.json is a Git LFS pointer/);
+});
+
 test('Git starts no program that the configuration of a checkout names', () => {
   const folder = scratch();
   const mark = join(scratch(), 'started');

@@ -417,6 +417,11 @@ describe('inputs that cannot be imported are reported in one message', () => {
       /the database of .*retail can't be read: .*users\.json does not parse: /,
     ],
     [
+      'a database that is a pointer of Git LFS',
+      () => spoiled([`${retail}/data/users.json`, null, 'version https://git-lfs.github.com/spec/v1\n']),
+      /the database of .*retail can't be read: .*users\.json is a Git LFS pointer/,
+    ],
+    [
       'a database without tables',
       () => spoiled([`${retail}/data/users.json`, '{ "ann"', '[] #']),
       /the database of .*retail can't be read/,

@@ -525,6 +525,12 @@ test('a later request is in the draft, or the draft is not sound', async () => {
 test('a request that the user takes back is a change of mind, or the draft is not sound', async () => {
   const both = 'Hello, card 6184. Please renew Small Boats and cancel my reservation of Numbers at Play.';
   const cancels = ['Shall I cancel your reservation of Numbers at Play?', 'Yes.', 'Your reservation is cancelled.'];
+  const reservations = JSON.stringify(
+    ['The Winter Harbour', 'Numbers at Play', 'Letters to a Gardener'].map((title, at) => ({
+      reservation_id: `R2${at + 2}`,
+      title,
+    })),
+  );
   const { tasks, sources, drafts } = await drafted(withoutTasks('library-desk'), [
     {
       id: 'done',
@@ -541,6 +547,23 @@ test('a request that the user takes back is a change of mind, or the draft is no
     },
     { id: 'forgotten', messages: said(both, ...renewed, 'Thanks, bye.') },
     { id: 'kept', messages: said(both, ...renewed, 'And the rest?', ...cancels, 'Oh, leave the reservation please.') },
+    {
+      id: 'proposed',
+      messages: logged(
+        both.replace('Hello', 'Good day'),
+        ['find_member', { card: '6184' }, '{"member_id":"M5","name":"Noor Haddad"}'],
+        ['list_reservations', { member_id: 'M5' }, reservations],
+        cancels[0] ?? '',
+        'Yes.',
+        ['cancel_reservation', { reservation_id: 'R23' }, '{"reservation_id":"R23"}'],
+        'Your reservation is cancelled. Shall I renew Small Boats?',
+        'Yes, and leave the reservation as it is.',
+        ['list_loans', { member_id: 'M5' }, '[{"loan_id":"L17","title":"Small Boats","due":"2026-03-16"}]'],
+        ['renew_loan', { loan_id: 'L17' }, '{"loan_id":"L17","due":"2026-04-06"}'],
+        'Done, Small Boats is due on 2026-04-06 now.',
+        'Thanks, bye.',
+      ),
+    },
     { id: 'whole', messages: said(both.replace('Hello', 'Hi'), ...renewed, 'And the rest?', ...cancels, 'Thanks.') },
   ]);
   const writes = tasks.map(({ id, user: { change }, actions = [] }) => [
@@ -553,12 +576,14 @@ test('a request that the user takes back is a change of mind, or the draft is no
     ['done', ['renew_loan'], ['done', 'Thanks. Leave the reservation, I will read it after all.']],
     ['forgotten', ['renew_loan'], undefined],
     ['kept', whole, undefined],
+    ['proposed', whole.toReversed(), undefined],
     ['same', ['cancel_reservation'], ['proposed', 'Noor Haddad. And not Letters to a Gardener, I want to read that.']],
     ['whole', whole, undefined],
   ]);
   expect(sources.flatMap(({ todos }) => todos)).toEqual([
     'nothing in the actions answers what the user asks for: "cancel my reservation of Numbers at Play"',
     'nothing in the actions takes back what the user no longer wants: "Oh, leave the reservation please."',
+    'nothing in the actions takes back what the user no longer wants: "Yes, and leave the reservation as it is."',
   ]);
   const sound = tasks.filter(({ id }) => drafts.some((draft) => draft.id === id && draft.passes));
   expect(sound.map(({ id }) => id)).toEqual(['done', 'same', 'whole']);
@@ -949,7 +974,7 @@ inFullSuite('a draft of one imported recording is the same as of its run', async
   const named = await rehearsal('draft', 'task', join(run, 'cancels.0.traj.jsonl'), '--id', 'stop-it', '--print');
   expect(named.out).toMatch(/^id: stop-it$/m);
   const taken = await rehearsal('draft', 'from-chats', run, '--id', 'cancels');
-  expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/the domain has a task cancels already/) });
+  expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/the domain already has a task cancels/) });
 });
 
 let wrongRun = '';

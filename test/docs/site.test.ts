@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { inRoot } from '../../scripts/repository.ts';
 
 type Item = { readonly text: string; readonly link: string };
@@ -32,3 +33,15 @@ test.each(['architecture.md', 'decisions/folders.md', 'glossary.md'])(
     expect(missing).toEqual([]);
   },
 );
+
+test('each YAML example of a page can be read', () => {
+  const broken = globSync(['docs/**/*.md', 'domains/*/README.md', 'README.md'], { cwd: inRoot('.') }).flatMap(
+    (page) => {
+      const blocks = readFileSync(inRoot(page), 'utf8').matchAll(/^( *)```yaml[^\n]*\n(.*?)^\1```/gms);
+      return [...blocks].flatMap(([, , text = '']) =>
+        [...parseAllDocuments(text)].flatMap(({ errors }) => errors.map(({ message }) => `${page}: ${message}`)),
+      );
+    },
+  );
+  expect(broken).toEqual([]);
+});

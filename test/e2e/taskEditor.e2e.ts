@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Task } from '../../src/engine/core/domain/task.ts';
 import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
@@ -84,6 +86,36 @@ test('invalid arguments are reported next to the field', async () => {
   await frame().getByText('the argument order_id is missing.').first().waitFor();
   await workbench.screenshot('task-misfit');
   await workbench.press('Control+Z');
+  await saved(original);
+});
+
+test('an action is added, moved up and removed, and nothing else changes', async () => {
+  const [first = '', second = '', third = ''] = original.split(/(?<=\n)(?=- id)/);
+  const own = ['find_customer_by_name', 'get_customer', 'get_order', 'cancel_order'];
+  const savedActions = (tools: readonly string[]) =>
+    until('the actions in the file', async () => {
+      await workbench.press('Control+S');
+      const text = onDisk();
+      expect([text.startsWith(first), text.endsWith(third)]).toEqual([true, true]);
+      const [task] = parse(text.slice(first.length, -third.length)) as readonly Task[];
+      expect(task).toMatchObject({ ...parse(second)[0], actions: tools.map((tool) => ({ tool })) });
+    });
+  const pressIn = async (action: string, name: string) => {
+    const button = frame().getByRole('button', { name });
+    await until('the open action', async () => {
+      if (!(await button.isVisible())) await frame().getByText(action).click();
+      expect(await button.isVisible()).toBe(true);
+    });
+    await button.click();
+  };
+  await frame().getByLabel('Another action').selectOption('list_variants');
+  await frame().getByRole('button', { name: 'Add Action' }).click();
+  await savedActions([...own, 'list_variants']);
+  await pressIn('5. list_variants', 'Move up action 5');
+  await savedActions([...own.slice(0, 3), 'list_variants', 'cancel_order']);
+  await pressIn('4. list_variants', 'Remove action 4');
+  await savedActions(own);
+  for (const _ of ['the removal', 'the move', 'the addition']) await workbench.press('Control+Z');
   await saved(original);
 });
 

@@ -30,10 +30,19 @@ export function lostRequests(
     // A user who insists may use other words each time.
     if (acts?.refuses && kept.insist !== null) return [];
     const later = deeds.filter((deed) => deed.step > step);
-    const isDone = later.length < deeds.length;
-    const isTakenBack = takesBack.test(content) || leavesDeed(content, deeds);
-    if (isDone && isTakenBack && !acts?.refuses && !acts?.proposes)
-      return later.length > 0
+    const done = deeds.filter((deed) => !later.includes(deed));
+    const isDone = done.length > 0;
+    // A yes to a proposal can also take back what was done before it.
+    const agreed = acts?.proposes ? later[0] : undefined;
+    const isTakenBack = acts?.proposes
+      ? agreed !== undefined &&
+        leavesDeed(
+          content,
+          done.filter(({ tool }) => tool !== agreed.tool),
+        )
+      : takesBack.test(content) || leavesDeed(content, deeds);
+    if (isDone && isTakenBack && !acts?.refuses)
+      return later.some((deed) => deed !== agreed)
         ? []
         : [`nothing in the actions takes back what the user no longer wants: "${excerpt(content)}"`];
     const { closes, confirms } = recogniser.user(content);

@@ -7,7 +7,7 @@ import importlib
 import json
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +59,26 @@ def member(module: Any, name: str) -> Any:
 
 
 def text_in(file: Path) -> str:
-    """Returns the content of a file. Raises a `BridgeError` if it does not exist."""
+    """Returns the content of a file. Raises a `BridgeError` if it does not exist or is a pointer of Git LFS."""
     if not file.is_file():
         raise otherwise(f"expected {file}, which is not there")
-    return file.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    if text.startswith("version https://git-lfs.github.com/spec/"):
+        said = f'{file} is a Git LFS pointer, not the file itself. Run "git lfs pull" in its checkout'
+        raise BridgeError("import/lfs", said)
+    return text
+
+
+def json_fault(files: Iterable[Path]) -> str | None:
+    """Returns which file is not JSON, and why."""
+    for file in sorted(files):
+        try:
+            json.loads(text_in(file))
+        except BridgeError as error:
+            return str(error)
+        except ValueError as error:
+            return f"{file} does not parse: {error}"
+    return None
 
 
 def tree_of(file: Path) -> ast.Module:

@@ -264,7 +264,7 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   if (isOfDomain) noteUnfilledSentences(loaded, soundOnes, note);
   const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
   const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
-  if (isOfDomain && replayed.length > 0) noteNeverEvaluated(parts, replayed, isWhole, note);
+  if (isOfDomain && replayed.length > 0) noteNeverEvaluated(loaded, replayed, isWhole, note);
   // What a broken task would have tried is not known.
   if (isWhole && isOfDomain) noteUntried(parts, replayed, new Set(known), note);
 }

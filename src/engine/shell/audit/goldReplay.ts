@@ -1,11 +1,12 @@
 import { type ComparedFields, comparedFields } from '../../core/domain/comparedFields.ts';
 import type { DomainFile } from '../../core/domain/domain.ts';
-import type { RuleVerdict } from '../../core/domain/rule.ts';
+import type { Rule, RuleVerdict } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
 import { readsAsError } from '../../core/events/errorText.ts';
 import type { RolloutEvent } from '../../core/events/event.ts';
 import { fieldsOf, type ToolCall } from '../../core/events/message.ts';
 import { filledActions } from '../../core/events/quotedResults.ts';
+import { underPresentRules } from '../../core/rollout/regrade.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
@@ -17,6 +18,7 @@ import type { Location } from '../files/diagnostic.ts';
 import type { RolloutClosed } from '../liveRollout.ts';
 import type { LoadedDomain, Parts } from '../load/loadedDomain.ts';
 import { quotingLeavesIn } from '../load/taskWorld.ts';
+import { settingOf } from '../replay.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { type Note, notebook } from '../source/note.ts';
 import { lastOf } from '../supervisedRollout.ts';
@@ -301,25 +303,40 @@ function comparedEvents(arrived: readonly WorkerEvent[], volatile: readonly stri
 
 /** Returns what the rules said in the gold rollouts. */
 const verdictsIn = (replayed: readonly Replayed[]) =>
-  replayed.flatMap(({ first }) =>
-    first.arrived.flatMap(({ event }) =>
-      event.type === 'rulesChecked' ? (event.verdicts as readonly RuleVerdict[]) : [],
-    ),
-  );
+  replayed.flatMap(({ first }) => ruleVerdictsIn(first.arrived.map(({ event }) => event)));
+
+const ruleVerdictsIn = (events: readonly WorkerEvent['event'][]) =>
+  events.flatMap((event) => (event.type === 'rulesChecked' ? (event.verdicts as readonly RuleVerdict[]) : []));
+
+/** Returns the verdicts of one of several checks of a rule: the recorded verdicts do not show which check they are of. */
+function verdictsAlone(rule: Rule, loaded: LoadedDomain, replayed: readonly Replayed[]): readonly RuleVerdict[] {
+  const setting = settingOf({ ...loaded, domain: { ...loaded.domain, rules: [rule] } });
+  return replayed.flatMap(({ first: { events } }) => {
+    const [started] = events;
+    return started?.type === 'rolloutStarted' ? ruleVerdictsIn(underPresentRules(setting, started, events)) : [];
+  });
+}
 
 /**
  * Rules that were never evaluated: nothing shows that they can hold or be violated. Of those without a gate, only the ones
  * that a gold rollout tried.
  * @param isWhole whether every gold rollout says something, so that a rule without a verdict was not tried
  */
-export function noteNeverEvaluated(parts: Parts, replayed: readonly Replayed[], isWhole: boolean, note: Note): void {
+export function noteNeverEvaluated(
+  loaded: LoadedDomain,
+  replayed: readonly Replayed[],
+  isWhole: boolean,
+  note: Note,
+): void {
+  const { parts } = loaded;
   const verdicts = verdictsIn(replayed);
   const called = new Set(replayed.flatMap(({ first }) => madeIn(first.arrived).map(({ call }) => call.name)));
   for (const placed of parts.rules) {
     const { rule, check, gate } = placed.value;
-    // A verdict does not say which of two checks of one kind it is of, but the calls do.
+    const isOwn = (each: Pick<Rule, 'rule' | 'check'>) => each.rule === rule && each.check === check;
     const isReached = isTried(placed.value, called, parts.scan);
-    const own = isReached ? verdicts.filter((each) => each.rule === rule && each.check === check) : [];
+    const isOnly = parts.rules.filter(({ value }) => isOwn(value)).length === 1;
+    const own = isReached ? (isOnly ? verdicts.filter(isOwn) : verdictsAlone(placed.value, loaded, replayed)) : [];
     const [open] = own;
     const isKnown = check === 'judge' || own.some(({ verdict }) => verdict !== 'unknown');
     if (isKnown || !(open || (gate && isWhole))) continue;

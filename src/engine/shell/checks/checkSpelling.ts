@@ -56,9 +56,12 @@ export function spellingsOf(parts: Parts, bases: Bases, types: DomainTypes, know
 const rowWords = new WeakMap<Bases, Words>();
 const countsOf = new WeakMap<Source, ReadonlyMap<string, number>>();
 
-/** Letters of a word that is long enough to differ clearly from others. */
-const word = /\p{L}{5,}/gu;
+const word = /\p{L}{4,}/gu;
 const wordsIn = (text: string) => [...text.matchAll(word)].map(([found]) => found);
+
+/** Short words differ from too many others, except names: those with a capital letter within a sentence. */
+const isShort = (text: string) => text.length < 5;
+const isName = (text: string, at: number) => /\p{Ll},? $/u.test(text.slice(0, at)) && /^\p{Lu}/u.test(text.slice(at));
 
 function countsIn(source: Source): ReadonlyMap<string, number> {
   return remembered(countsOf, source, () => {
@@ -178,7 +181,7 @@ function checkWords(
     const meant = sources
       .map((source) => (source instanceof Words ? source : source()).meant(wrong))
       .find((each) => each !== undefined);
-    if (meant === undefined) continue;
+    if (meant === undefined || ([wrong, meant].some(isShort) && !isName(text, index))) continue;
     const at = textIn(placed, text, ...path).part(index, wrong.length);
     const message = `No other text of the domain has the word ${wrong}.`;
     note(at, 'warning', 'task/unknown-value', message, `Did you mean ${meant}?`, respelt(at, wrong, [meant]));

@@ -74,14 +74,18 @@ export function readDomainFile(folder: string, overlay: Overlay | undefined, dia
     const source = second ? null : read.source;
     return { file: first, source, text: read.source, lost: nothingLost, namesFiles: !second };
   }
+  const whole = valueDespiteFaults(read.source);
+  const { name } = (whole ?? {}) as { readonly name?: unknown };
+  const named = (value: DomainFile) => (value.name === name ? value : { ...value, name: fallback.name });
   const [broken] = parsed.broken;
   if (broken) {
     const isNamed = (key: string) => keysOfFiles.includes(key) || nearest(key, keysOfFiles) !== undefined;
     const namesFiles = ![...broken.keys].some(isNamed);
-    return { file: broken.placed, source: null, text: read.source, lost: broken.lost, namesFiles };
+    const file = { ...broken.placed, value: named(broken.placed.value) };
+    return { file, source: null, text: read.source, lost: broken.lost, namesFiles };
   }
-  const left = salvage(domainFileSchema, valueDespiteFaults(read.source));
-  const file = placed(left?.value ?? fallback);
+  const left = salvage(domainFileSchema, whole);
+  const file = placed(named(left?.value ?? fallback));
   return { file, source: null, text: read.source, lost: nothingLost, namesFiles: false };
 }
 

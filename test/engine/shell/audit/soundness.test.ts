@@ -474,6 +474,15 @@ export const lend = tool({ description: 'Lend.', effect: 'write', input: z.objec
   expect(lines).not.toContain('undefined rules.yaml:4 rule/never-evaluated');
 });
 
+it('a second check of a gated rule that never applies is an error, although the first one does', async () => {
+  const checks = ['true', 'db.loans[args.loan].reserved'].map(
+    (when) =>
+      `- { rule: not-reserved, check: onlyIf, tools: [renew_loan], gate: true, when: "${when}", condition: "not db.loans[args.loan].reserved" }\n`,
+  );
+  const { lines } = await findings(added('rules.yaml', checks.join('')));
+  expect(lines).toEqual(['undefined rules.yaml:5 rule/never-evaluated']);
+});
+
 inFullSuite('a gated rule that no task comes to is an error', async () => {
   const rules = String(lendingDesk['rules.yaml']).replace('"not db.loans[args.loan].reserved"', '$&, gate: true');
   const { lines } = await findings({ ...lendingDesk, 'rules.yaml': rules, [tasks]: returning });

@@ -25,7 +25,7 @@ const files: Files = {
   'rules.yaml': '- { rule: confirm, check: onlyIf, tools: [cancel_order], condition: args.order != "Small Boats" }\n',
   'database.json': JSON.stringify({
     orders: { W1: { status: 'pending', title: 'The Winter Harbour' }, W2: { status: 'done', title: 'Small Boats' } },
-    members: { M1: { name: 'Eva Hartmann' } },
+    members: { M1: { name: 'Eva Hartmann' }, M2: { name: 'Rosa Last' } },
     books: {
       B1: { order: 'Small Boats', author: 'Ines Falk', cover: 'clear' },
       B2: { order: 'The Last Ferry', author: 'Greta Lund' },
@@ -57,6 +57,14 @@ it.each([
   ['an unknown fact', tasks, '[email]', '[emial]', '6:15 warning task/unknown-fact Did you mean email?'],
   ['a title in a goal', tasks, 'Winter', 'Wintr', '4:69 warning task/unknown-value Did you mean Winter?'],
   ['a lost double letter', tasks, 'Hartmann', 'Hartman', '14:23 warning task/unknown-value Did you mean Hartmann?'],
+  ['a short name', tasks, 'order W2.', 'the order of Rsoa', '14:65 warning task/unknown-value Did you mean Rosa?'],
+  [
+    'a letter too many in a short name',
+    tasks,
+    'W2.',
+    'of Rossa',
+    '14:61 warning task/unknown-value Did you mean Rosa?',
+  ],
   ['a required text', tasks, 'is shipped', 'is shiped', '10:30 warning task/unknown-value Did you mean shipped?'],
   [
     'a value of rows in a rule',
@@ -73,6 +81,7 @@ it.each([
 
 it.each([
   ['a form of a word', 'The Winter Harbour.', 'The Winter Harbours.'],
+  ['a short word', 'You want to cancel', 'At least the rose. Rope? You must lust after'],
   ['another word', 'You want to cancel your order', 'You wish to cancel the wanderer order'],
   ['a name that no other has', 'author: Ines Falk', 'colour: Ines Falk'],
   ['a value that no other has', 'Ines Falk', 'Maud Perrin'],

@@ -266,6 +266,11 @@ describe('a file that is wrong gives one finding', () => {
     expect(told({ ...loaded, diagnostics: loaded.diagnostics.slice(at) })).toMatch(words);
   });
 
+  it.each(['name: 42\n', 'turnCap: 5\n'])('a domain without a usable name has that of its folder: %j', (text) => {
+    const { domain, folder } = load({ 'domain.yaml': text });
+    expect(domain.name).toBe(basename(folder));
+  });
+
   it('a broken task does not affect the others', () => {
     const loaded = load({ 'tasks/broken.task.yaml': 'id: a\n id: b\n' });
     expect(shown(loaded)).toEqual(['tasks/broken.task.yaml:2:1 error task/syntax']);

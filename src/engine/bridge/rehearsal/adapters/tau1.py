@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import sys
 import types
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Any
 from rehearsal.database_environment import DatabaseEnvironment
 from rehearsal.description import BridgeError
 from rehearsal.schema import plain
-from rehearsal.user_copy import import_from, otherwise, stand_in, tree_of
+from rehearsal.user_copy import import_from, json_fault, otherwise, stand_in, tree_of
 from rehearsal.whole_numbers import whole_floats
 from rehearsal.written import uses, writes
 
@@ -71,12 +70,7 @@ class Adapter(DatabaseEnvironment):
 
     def _fault(self, error: Exception) -> str:
         """Returns which file of the database does not parse, and why."""
-        for file in sorted((self._folder / "data").glob("*.json")):
-            try:
-                json.loads(file.read_text(encoding="utf-8"))
-            except ValueError as wrong:
-                return f"{file} does not parse: {wrong}"
-        return str(error)
+        return json_fault((self._folder / "data").glob("*.json")) or str(error)
 
     def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
         self._own, _ = self.start()

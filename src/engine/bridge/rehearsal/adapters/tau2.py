@@ -8,7 +8,6 @@ import functools
 import importlib
 import importlib.util
 import inspect
-import json
 import os
 import sys
 import types
@@ -20,7 +19,7 @@ from typing import Any
 from rehearsal.database_environment import DatabaseEnvironment
 from rehearsal.description import BridgeError
 from rehearsal.objects import with_floats
-from rehearsal.user_copy import import_from, member, otherwise, stand_in, text_in, text_of
+from rehearsal.user_copy import import_from, json_fault, member, otherwise, stand_in, text_in, text_of
 
 REQUESTORS = {"agent": "assistant", "user": "user"}
 SIDES = {requestor: side for side, requestor in REQUESTORS.items()}
@@ -189,12 +188,7 @@ class Adapter(DatabaseEnvironment):
 
     def _fault(self, error: Exception) -> str:
         """Returns which file of the database does not parse, or what does not fit."""
-        for file in sorted((self._data / "domains" / self._domain).glob("*db.json")):
-            try:
-                json.loads(file.read_text(encoding="utf-8"))
-            except ValueError as wrong:
-                return f"{file} does not parse: {wrong}"
-        return misfit(error)
+        return json_fault((self._data / "domains" / self._domain).glob("*db.json")) or misfit(error)
 
     def _sides_of(self, environment: Any) -> tuple[Any, Any]:
         return environment.tools.db, environment.user_tools.db if environment.user_tools else None
