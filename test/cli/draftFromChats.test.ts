@@ -949,7 +949,7 @@ inFullSuite('a draft of one imported recording is the same as of its run', async
   const named = await rehearsal('draft', 'task', join(run, 'cancels.0.traj.jsonl'), '--id', 'stop-it', '--print');
   expect(named.out).toMatch(/^id: stop-it$/m);
   const taken = await rehearsal('draft', 'from-chats', run, '--id', 'cancels');
-  expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/the domain has a task cancels already/) });
+  expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/the domain already has a task cancels \(/) });
 });
 
 let wrongRun = '';
