@@ -89,12 +89,12 @@ test('a file of another domain or another benchmark is refused before anything i
   const told: Told[] = [{ task: 'nothing', name: 'one', turns: [done] }];
   const refused = async (domain: string, at: string) =>
     (await rehearsal('regrade', '--official', resultsFile(domain, told), '--domain', at)).err;
-  expect(await refused('telecom', shed)).toMatch(/is of the domain telecom, and .*mock was imported from mock$/m);
+  expect(await refused('telecom', shed)).toMatch(/belongs to the domain telecom, but .*mock was imported from mock$/m);
   expect(await refused('retail', out)).toMatch(
     /belongs to the domain retail, and .*domains contains no domain that was imported/,
   );
   expect(await refused('../mock', join(out, 'telecom'))).toMatch(
-    /is of the domain \.\.\/mock, and .*imported from telecom/,
+    /belongs to the domain \.\.\/mock, but .*imported from telecom/,
   );
   const tau1 = join(scratch(), 'list.json');
   const task = { instruction: 'Go.', actions: [], outputs: [] };
