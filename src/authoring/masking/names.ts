@@ -123,7 +123,7 @@ const surroundings: readonly Cued[] = [
   [
     Sign.capital,
     new RegExp(
-      String.raw`(?:^[ \t]*[Ss]igned(?=[,:])|[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!:]?\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
+      String.raw`(?:^[ \t]*[Ss]igned[,:]|(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?)\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
       'gmu',
     ),
     /igned|egards|ishes|hank|heers|incerely|aithfully|ours|est|reetings|Gr[uü]ß/,

@@ -48,6 +48,7 @@ test.each([
   'FRA/MUC and INPUT/OUTPUT of NMR/ASMR, PROGRAMS/FORMS',
   'CALL MRS OR/AND MR',
   'Version 1.1, 2.1 MB/KB, AND/OR MS',
+  'Best: Brass Lamp',
   'He signed, sealed and delivered it. Is it signed, Sir?',
   '<loop><first>1</first><last>Monday</last></loop>',
   'first,last\nMonday,Friday',
