@@ -201,7 +201,7 @@ export class KnownValues {
     } else this.#learnText(rest, scope, place);
     for (const { plain } of encodedIn(text)) this.#learnText(plain, scope, nowhere);
     const plain = withoutEntities(text);
-    if (plain !== text) this.#learnSegments(plain, scope, place);
+    if (plain !== text) this.#learnSegments(composed(plain), scope, place);
   }
 
   /** Learns the personal data in a text from the question that it answers. */

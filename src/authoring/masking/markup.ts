@@ -28,6 +28,7 @@ const tag = /<(\/?)([\p{L}_][\p{L}\p{N}_:-]{0,60})(\s[^<>]{0,500}?)?(\/?)>/gu;
 /** Returns the values of elements and attributes of XML. */
 export function elementsIn(text: string): readonly NamedValue[] {
   const found: NamedValue[] = [];
+  const outside: NamedValue[] = [];
   const open: { readonly name: string; readonly end: number; readonly values: NamedValue[]; hasParts: boolean }[] = [];
   for (const { 1: close, 2: name = '', 3: attributes = '', 4: empty, index, 0: whole } of text.matchAll(tag)) {
     const parent = open.at(-1);
@@ -39,15 +40,17 @@ export function elementsIn(text: string): readonly NamedValue[] {
       const outer = open.at(-1);
       const value = text.slice(parent.end, index).trim();
       if (!parent.hasParts && value !== '')
-        (outer?.values ?? found).push({ value, field, within: outer?.name ?? '', beside: [] });
+        (outer?.values ?? outside).push({ value: withoutCdata(value), field, within: outer?.name ?? '', beside: [] });
     } else {
       if (parent) parent.hasParts = true;
       found.push(...assignedIn(attributes, field));
       if (empty !== '/') open.push({ name, end: index + whole.length, values: [], hasParts: false });
     }
   }
-  return [...found, ...open.flatMap(({ values }) => values)];
+  return [...found, ...withParts(outside), ...open.flatMap(({ values }) => values)];
 }
+
+const withoutCdata = (value: string) => value.replace(/^<!\[CDATA\[(.*)\]\]>$/s, '$1');
 
 /** A cell of a table of HTML, or a term of a list with its description. */
 export type Cell = { readonly text: string; readonly isHead: boolean };

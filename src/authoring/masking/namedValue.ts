@@ -30,6 +30,7 @@ export const valuesOf = (columns: readonly string[], cells: readonly string[]): 
 /** Returns the values of one thing, where `first` and `last` are called parts of a name if together they are one. */
 export function withParts(values: readonly NamedValue[]): readonly NamedValue[] {
   const isOfName = values.some(({ within }) => isNameField(within));
-  if (!isOfName && !hasPartsOfName(Object.fromEntries(values.map(({ field, value }) => [field, value])))) return values;
+  if (!isOfName && !hasPartsOfName(Object.fromEntries(values.map(({ field, value }) => [field.toLowerCase(), value]))))
+    return values;
   return values.map((each) => ({ ...each, field: fieldOfName(each.field) }));
 }

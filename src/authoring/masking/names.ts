@@ -78,7 +78,7 @@ const surroundings: readonly Cued[] = [
   [
     Sign.space | Sign.capital,
     new RegExp(
-      String.raw`\b(?:(?:[Bb]ooking|[Oo]rder|[Rr]eservation|[Cc]all|[Rr]equest|[Pp]ayment) (?:is |was |were )?(?:made|placed) by|(?:booked|ordered|bought|placed|signed|signed for) by|(?:belongs?|registered|addressed) to)[ \t]+${names}`,
+      String.raw`\b(?:(?:[Bb]ooking|[Oo]rder|[Rr]eservation|[Cc]all|[Rr]equest|[Pp]ayment) (?:is |was |were )?(?:made|placed) by|(?:booked|ordered|bought|placed|[Ss]igned|signed for) by|(?:belongs?|registered|addressed) to)[ \t]+${names}`,
       'gu',
     ),
     /(?:by|to)[ \t]/,
@@ -123,7 +123,7 @@ const surroundings: readonly Cued[] = [
   [
     Sign.capital,
     new RegExp(
-      String.raw`(?:^[ \t]*[Ss]igned[,:]|(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?)\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
+      String.raw`(?:^[ \t>]*[Ss]igned[,:]|(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?)\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
       'gmu',
     ),
     /igned|egards|ishes|hank|heers|incerely|aithfully|ours|est|reetings|Gr[uü]ß/,

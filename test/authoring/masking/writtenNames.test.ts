@@ -14,9 +14,10 @@ test.each([
   ['My name is \u200bOr\u200bla Quen\u2060nell', 'Thanks \u202aOrla\u202c!'],
   ['I am Or\u200dla Quen\ufeffnell.', 'ORLA'],
   ['{"customer_name":"Or\u200bla Quen\u00adnell"}', 'Orla Quennell'],
+  ['My name is Or&shy;la Quen&#8203;nell', 'Quen&shy;nell'],
 ])('a name with signs that have no width is masked: %j', (said, other) => {
   for (const made of masked({ value: said }, { value: other }))
-    expect(made.replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g, '')).not.toMatch(name);
+    expect(made.replace(/&\S*?;|[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g, '')).not.toMatch(name);
 });
 
 test.each(['The lamp is a soft\u00adly lit one.', 'می\u200cخواهم', '👩\u200d🔧'])(
@@ -57,6 +58,8 @@ test.each([
 });
 
 test.each([
+  '> Signed, Orla',
+  'Signed by Orla Quennell',
   'Signed, Orla',
   'Signed: Orla Quennell',
   'It was late.\n\nsigned,\nOrla Quennell',
@@ -69,6 +72,8 @@ test.each([
   '<customer><first>Orla</first><last>Quennell</last></customer>',
   '<customers><p><first>Orla</first><city/><last>Quennell</last></p></customers>',
   '<name><first>Orla</first></name>',
+  '<x:First>Orla</x:First><x:Last>Quennell</x:Last>',
+  '<a><first><![CDATA[Orla]]></first><last>Quennell</last></a>',
   '<a><given>Orla</given><family>Quennell</family></a>',
   '<c:person><c:firstName>Orla</c:firstName><c:lastName>Quennell</c:lastName></c:person>',
   '<row first="Orla" last="Quennell"/>',
