@@ -135,7 +135,8 @@ inFullSuite('a custom agent is put into each turn with the conversation so far',
 inFullSuite('turns without an answer say nothing about the agent', async () => {
   const found = await shadowed(recording, '--agent', 'openai:m@http://127.0.0.1:9/v1');
   expect(found.agreement).toMatchObject({ share: null, kinds: { unanswered: 4 } });
-  expect({ code: found.code, err: found.err }).toEqual({ code: 2, err: 'no turn could be compared\n' });
+  expect(found.code).toBe(2);
+  expect(found.err).toMatch(/^4 turns not answered: \S+ can't be reached\..*\nno turn could be compared\n$/);
 });
 
 test('reads are executed where that is asked for, writes never', async () => {

@@ -1,6 +1,6 @@
 import { dateLike } from './dates.ts';
 import type { Found, PersonalKind } from './kind.ts';
-import { isNoName } from './names.ts';
+import { answeredNamesIn, isNoName } from './names.ts';
 import { noAnswer, particles, streets } from './words.ts';
 
 /*
@@ -72,7 +72,7 @@ const asked: readonly Asked[] = [
 ];
 
 const theName =
-  /\b(?:your|a|the) (?:(?:full|first|last|given|family|middle|maiden|legal|complete) (?:and (?:full|first|last|given|family) )?)?(?:names?|surname)(?! of the (?:product|item|shop|store|company|city|hotel|tool|file))\b|\b(?:full|first|last|given|family|middle|maiden) names?\b|\bsurname\b|\b(?:and|or) (?:your )?name\b|\bnames? (?:on|is|was|for) (?:the|your|this|it) ?(?:account|order|booking|reservation|card|policy)?\b|(?:for|in|under) (?:what|which) name|\bwho(?:m)? (?:am i|do i have the pleasure of|is the (?:account|card) ?holder)|\bwhat (?:should|can|may|shall) (?:i|we) call you|^(?:and )?names?(?:, please)?[?:]?$|wie hei(?:ß|ss)en sie|\bihr(?:en)? (?:vollständigen )?namen?\b|\bvotre nom\b|comment vous appelez|\bsu nombre\b|cómo se llama|nombre completo|come si chiama|\bil suo nome\b|\buw naam\b|\bseu nome\b/iu;
+  /\b(?:your|a|the) (?:(?:full|first|last|given|family|middle|maiden|legal|complete) (?:and (?:full|first|last|given|family) )?)?(?:names?|surname)(?! of the (?:product|item|shop|store|company|city|hotel|tool|file))\b|\b(?:full|first|last|given|family|middle|maiden) names?\b|\bsurname\b|\b(?:and|or) (?:your )?name\b|\bnames? (?:on|is|was|for) (?:the|your|this|it) ?(?:account|order|booking|reservation|card|policy)?\b|(?:for|in|under) (?:what|which) name|\bwho(?:m)? (?:am i|i(?:['’]m| am)|do i have the pleasure of|is the (?:account|card) ?holder)|\bwhat (?:should|can|may|shall) (?:i|we) call you|^(?:and )?names?(?:, please)?[?:]?$|wie hei(?:ß|ss)en sie|\bihr(?:en)? (?:vollständigen )?namen?\b|\bvotre nom\b|comment vous appelez|\bsu nombre\b|cómo se llama|nombre completo|come si chiama|\bil suo nome\b|\buw naam\b|\bseu nome\b/iu;
 const theAddress =
   /\b(?:(?:street|home|postal|mailing|billing|shipping|delivery|current|new|full|your|the) address(?!ed)|where (?:do you live|should (?:we|i|it) (?:ship|send|deliver|be (?:sent|delivered))))\b/iu;
 const noPostalAddress = /\b(?:e-?mail|ip|mac|web) ?address/iu;
@@ -90,7 +90,7 @@ function asks(sentence: string): boolean {
 }
 
 const lead =
-  /^(?:sure|yes|yeah|yep|yup|ok|okay|of course|certainly|hi|hello|hey|well|so|um|uh|oh|and|it['’]?s|it is|that['’]?s|that is|that would be|it should be|this is|here you go|i am|i['’]m|i live (?:at|in|on)|they['’]?re|they are|is|are|was|my|the|full|first|last|four|digits|family|given|surname|names?|zip(?: ?code)?|post ?code|postal code|pin|code|pass ?word|passcode|number|account|address|street|user ?name|date of birth|birthday|dob|born|on|mrs?|ms|miss|dr|[:=–—-])(?:(?![\p{L}\p{N}])\.?[ \t:=]*)/iu;
+  /^(?:sure|yes|yeah|yep|yup|ok|okay|of course|certainly|hi|hello|hey|well|so|um|uh|oh|and|it['’]?s|it is|that['’]?s|that is|that would be|it should be|this is|here you go|i am|i['’]m|i live (?:at|in|on)|they['’]?re|they are|is|are|was|my|the|full|first|last|four|digits|family|given|surname|names?(?:['’]s)?|zip(?: ?code)?|post ?code|postal code|pin|code|pass ?word|passcode|number|account|address|street|user ?name|date of birth|birthday|dob|born|on|mrs?|ms|miss|dr|[:=–—-])(?:(?![\p{L}\p{N}])\.?[ \t:=]*)/iu;
 const tail =
   /(?:[ \t]+(?:please|thanks|thank you|sir|ma['’]?am|i think|i believe|i guess|here|is my \p{L}+|is the \p{L}+))+$|[\s"'`.!?)]+$/iu;
 
@@ -136,8 +136,8 @@ export function questionIn(text: string): Question {
 
 /** Personal data that a text is known to hold because it answers a question. */
 export function answersIn({ values, isForName, isForAddress }: Question, answer: string): readonly Found[] {
-  if (answer.length > longest || (values.length === 0 && !isForName && !isForAddress)) return [];
-  const found: Found[] = [];
+  const found: Found[] = isForName ? [...answeredNamesIn(answer)] : [];
+  if (answer.length > longest || (values.length === 0 && !isForName && !isForAddress)) return found;
   const add = (kind: PersonalKind, { text, start }: Part) =>
     void (text === '' || found.push({ kind, start, end: start + text.length }));
   const parts = partsOf(answer, /[,;\n]+|[.!?](?=\s|$)|[ \t]+(?:and|but)[ \t]+/u);

@@ -172,6 +172,19 @@ const isEmailAddress = (value: Json | undefined) =>
 
 const isOfPerson = (key: string) => besideKinds.includes(kindOfField(key)) && !/display|nick/i.test(key);
 
+/** Returns whether an object has the parts of a name alone: `{"first": …, "last": …}`. */
+export const hasPartsOfName = ({ first, last, given, family }: JsonObject): boolean =>
+  [
+    [first, last],
+    [given, family],
+  ].some((pair) => pair.every((each) => typeof each === 'string' && wordsOfName.test(each) && !isNoName(each)));
+
+const wordsOfName = /^\p{Lu}[\p{L}\p{M}'’ -]*$/u;
+
+/** Returns what a field of a name means: `first` is a first name there. */
+export const fieldOfName = (field: string): string =>
+  /^(?:first|given|last|family)$/i.test(field) ? `${field} name` : field;
+
 const itemField = /^(?:(?:unit|list|sale|net) )?price$|^(?:in )?stock$|^(?:sku|ean|isbn|asin|gtin|upc|colou?r)$/;
 const nameOfItem = /^(?:product|item|article)s?$/;
 

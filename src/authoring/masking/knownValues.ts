@@ -3,6 +3,8 @@ import { answersIn, type Question, questionIn } from './answers.ts';
 import { BirthDates } from './birthDates.ts';
 import { dateFieldsIn, isDate, isOfBirth } from './dates.ts';
 import {
+  fieldOfName,
+  hasPartsOfName,
   isNamedPerson,
   isNameField,
   isNationalId,
@@ -153,7 +155,7 @@ export class KnownValues {
     const hasParts = isNameField(field) || hasPartsOfName(value);
     for (const [key, each] of Object.entries(value)) {
       this.#learnText(key, scope, nowhere);
-      const named = hasParts && /^(?:first|given|last|family)$/i.test(key) ? `${key} name` : key;
+      const named = hasParts ? fieldOfName(key) : key;
       const there = { field: named, beside: value, within: inside };
       const plain = plainValue(each);
       if (plain !== each) this.learn(plain, scope, there);
@@ -199,7 +201,7 @@ export class KnownValues {
     } else this.#learnText(rest, scope, place);
     for (const { plain } of encodedIn(text)) this.#learnText(plain, scope, nowhere);
     const plain = withoutEntities(text);
-    if (plain !== text) this.#learnSegments(plain, scope, place);
+    if (plain !== text) this.#learnSegments(composed(plain), scope, place);
   }
 
   /** Learns the personal data in a text from the question that it answers. */
@@ -420,15 +422,6 @@ function partOfNameIn(value: JsonObject, part: RegExp): string | undefined {
     part.test(key) && kindOfField(key) === 'name' && typeof each === 'string' && /^\p{L}[\p{L}\p{M}'’-]*$/u.test(each);
   return Object.entries(value).find(isPart)?.[1] as string | undefined;
 }
-
-/** Returns whether an object has the parts of a name alone: `{"first": …, "last": …}`. */
-const hasPartsOfName = ({ first, last, given, family }: JsonObject): boolean =>
-  [
-    [first, last],
-    [given, family],
-  ].some((pair) => pair.every((each) => typeof each === 'string' && wordsOfName.test(each) && !isNoName(each)));
-
-const wordsOfName = /^\p{Lu}[\p{L}\p{M}'’ -]*$/u;
 
 /** Returns the kind of a text that its place declares. */
 function kindInField(text: string, { field, beside, within }: FieldPlace): PersonalKind | null {

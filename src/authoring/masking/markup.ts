@@ -1,5 +1,5 @@
 import { isPersonalField } from './fields.ts';
-import { isHeading, type NamedValue, valuesOf } from './namedValue.ts';
+import { isHeading, type NamedValue, valuesOf, withParts } from './namedValue.ts';
 import { decoded, withoutEntities } from './valuesWithin.ts';
 
 const assignment =
@@ -13,7 +13,7 @@ export function assignedIn(text: string, within = ''): readonly NamedValue[] {
     return quoted === undefined ? plainOf(bare).map((value) => ({ field, value })) : [{ field, value: quoted }];
   });
   const fields = [...new Set(all.map(({ field }) => field))].slice(0, 100);
-  return all.map((each) => ({ ...each, within, beside: fields.filter((field) => field !== each.field) }));
+  return withParts(all.map((each) => ({ ...each, within, beside: fields.filter((field) => field !== each.field) })));
 }
 
 /** Returns what a parameter means. A plus may be a space, so that both readings are returned. */
@@ -28,24 +28,29 @@ const tag = /<(\/?)([\p{L}_][\p{L}\p{N}_:-]{0,60})(\s[^<>]{0,500}?)?(\/?)>/gu;
 /** Returns the values of elements and attributes of XML. */
 export function elementsIn(text: string): readonly NamedValue[] {
   const found: NamedValue[] = [];
-  const open: { readonly name: string; readonly end: number; hasParts: boolean }[] = [];
+  const outside: NamedValue[] = [];
+  const open: { readonly name: string; readonly end: number; readonly values: NamedValue[]; hasParts: boolean }[] = [];
   for (const { 1: close, 2: name = '', 3: attributes = '', 4: empty, index, 0: whole } of text.matchAll(tag)) {
     const parent = open.at(-1);
     const field = name.replace(/^.*:/, '');
     if (close === '/') {
       if (parent?.name !== name) continue;
       open.pop();
-      const within = open.at(-1)?.name ?? '';
+      for (const each of withParts(parent.values)) found.push(each);
+      const outer = open.at(-1);
       const value = text.slice(parent.end, index).trim();
-      if (!parent.hasParts && value !== '') found.push({ value, field, within, beside: [] });
+      if (!parent.hasParts && value !== '')
+        (outer?.values ?? outside).push({ value: withoutCdata(value), field, within: outer?.name ?? '', beside: [] });
     } else {
       if (parent) parent.hasParts = true;
       found.push(...assignedIn(attributes, field));
-      if (empty !== '/') open.push({ name, end: index + whole.length, hasParts: false });
+      if (empty !== '/') open.push({ name, end: index + whole.length, values: [], hasParts: false });
     }
   }
-  return found;
+  return [...found, ...withParts(outside), ...open.flatMap(({ values }) => values)];
 }
+
+const withoutCdata = (value: string) => value.replace(/^<!\[CDATA\[(.*)\]\]>$/s, '$1');
 
 /** A cell of a table of HTML, or a term of a list with its description. */
 export type Cell = { readonly text: string; readonly isHead: boolean };

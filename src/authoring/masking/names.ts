@@ -23,6 +23,9 @@ const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
 const anyWord = String.raw`\p{L}[\p{L}\p{M}'’-]*`;
 const anyCase = String.raw`(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2}(?:${more}){0,4})`;
 
+/** Matches a surname and a given name in capitals, as airlines write them. */
+const capitals = String.raw`\p{Lu}[\p{Lu}\p{M}'’-]{1,40}/\p{Lu}[\p{Lu}\p{M}'’-]{1,40}`;
+
 /** A pattern, the signs that a text needs to fit it, and a faster pattern that fits each text that it fits. */
 type Cued = readonly [needs: number, pattern: RegExp, cue?: RegExp];
 
@@ -32,7 +35,7 @@ const sayings: readonly Cued[] = [
   [
     Sign.space,
     new RegExp(
-      String.raw`\b(?:[Mm]y (?:full |first |last |sur)?names?(?: is|'s|’s|:)|[Nn]ame(?: is|'s|:)|[Ii] am called)[ \t]+${anyCase}`,
+      String.raw`\b(?:[Mm]y (?:full |first |last |sur)?names?(?: is|'s|’s|:)|[Nn]ame(?: is|'s|’s|:)|[Ii] am called)[ \t]+${anyCase}`,
       'gu',
     ),
     /name|called/i,
@@ -75,7 +78,7 @@ const surroundings: readonly Cued[] = [
   [
     Sign.space | Sign.capital,
     new RegExp(
-      String.raw`\b(?:(?:[Bb]ooking|[Oo]rder|[Rr]eservation|[Cc]all|[Rr]equest|[Pp]ayment) (?:is |was |were )?(?:made|placed) by|(?:booked|ordered|bought|placed|signed|signed for) by|(?:belongs?|registered|addressed) to)[ \t]+${names}`,
+      String.raw`\b(?:(?:[Bb]ooking|[Oo]rder|[Rr]eservation|[Cc]all|[Rr]equest|[Pp]ayment) (?:is |was |were )?(?:made|placed) by|(?:booked|ordered|bought|placed|[Ss]igned|signed for) by|(?:belongs?|registered|addressed) to)[ \t]+${names}`,
       'gu',
     ),
     /(?:by|to)[ \t]/,
@@ -120,10 +123,10 @@ const surroundings: readonly Cued[] = [
   [
     Sign.capital,
     new RegExp(
-      String.raw`(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
+      String.raw`(?:^[ \t>]*[Ss]igned[,:]|(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?)\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
       'gmu',
     ),
-    /egards|ishes|hank|heers|incerely|aithfully|ours|est|reetings|Gr[uü]ß/,
+    /igned|egards|ishes|hank|heers|incerely|aithfully|ours|est|reetings|Gr[uü]ß/,
   ],
   // Below a letter, with what they are and whom they work for behind it.
   [
@@ -142,6 +145,23 @@ const surroundings: readonly Cued[] = [
       'gmu',
     ),
     /,[ \t]*[A-Zadelu\u0080-\uffff]/,
+  ],
+  // By the title behind it, or the number of the passenger before it.
+  [
+    Sign.slash | Sign.capital,
+    new RegExp(
+      String.raw`(?<![\p{L}\p{M}/])(?<name>${capitals}(?:[ ]\p{Lu}[\p{Lu}\p{M}'’-]{0,40}){0,2}?)(?=(?:[ ]|(?<=\p{Lu}{3}))(?:MRS?|MSTR)(?![\p{L}\p{N}])|[ ](?:MS|MISS|MX|DR|PROF)(?![\p{L}\p{N}]))`,
+      'gu',
+    ),
+    /\p{Lu}\/\p{Lu}/u,
+  ],
+  [
+    Sign.slash | Sign.capital,
+    new RegExp(
+      String.raw`(?<=(?<!\d)\d{1,2}\.\d|(?:[Pp]assenger|PASSENGER|PAX):?[ ])(?<name>${capitals})(?![\p{L}\p{N}/])`,
+      'gu',
+    ),
+    /\p{Lu}\/\p{Lu}/u,
   ],
   // Before an address, as on a letter or in a mail program.
   [Sign.capital, new RegExp(String.raw`${beginning}${names}(?="?[ \t]*<[^<>\s]+@)`, 'gu'), /</],
@@ -198,6 +218,20 @@ const aloneStanding = new RegExp(
   'gu',
 );
 
+/** Words that say a name at the start of an answer to the question for it, and other things elsewhere. */
+const answers: readonly Cued[] = [
+  [
+    Sign.space | Sign.capital,
+    new RegExp(
+      String.raw`^(?:[^.!?\n]{0,20}[.!][ ])?(?:[^.!?\n]{0,40}[ ])??(?:[Ii]t['’]?s|[Tt]hat['’]?s|[Tt]hat would be)[ \t]+(?<name>${word}(?:${more}){0,3})`,
+      'gu',
+    ),
+  ],
+];
+
+/** Returns the name with which a text begins that answers the question for it: "It's Jane Roe from Leeds". */
+export const answeredNamesIn = (text: string): readonly Found[] => namesBy(answers, text, { mayBeSmall: false });
+
 type Writing = { readonly mayBeSmall: boolean };
 
 function namesBy(patterns: readonly Cued[], text: string, writing: Writing): readonly Found[] {
@@ -240,7 +274,7 @@ function firstAsWord(said: string): number {
 
 /** The words of a name up to the first that is not one; empty where the first is not one. */
 function nameAtStart(said: string, { mayBeSmall }: Writing): string {
-  const words = matchesOf(/\S+/g, said).map(({ 0: text, index }) => ({ text, end: index + text.length }));
+  const words = matchesOf(/[^\s/]+/g, said).map(({ 0: text, index }) => ({ text, end: index + text.length }));
   const [first, second] = words;
   const isNext = second && (mayBeSmall || /^\p{Lu}/u.test(second.text)) && !isNoName(second.text);
   const isPair = first && isNext && isAlsoWord(first.text);

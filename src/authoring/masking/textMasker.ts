@@ -8,7 +8,7 @@ import { matchesOf } from './text/matches.ts';
 import { RecentTexts } from './text/recentTexts.ts';
 import { isJoined } from './text/script.ts';
 import { composed, jsonIn } from './text/texts.ts';
-import { coverOf, type Span, wordsIn } from './text/valueIndex.ts';
+import { coverOf, type Span, type Word, wordsIn } from './text/valueIndex.ts';
 import { encodedIn, entitiesIn } from './valuesWithin.ts';
 
 type Replaced = Span & { readonly standIn: string };
@@ -149,10 +149,12 @@ export class TextMasker {
     // Digits alone can be a date as well: 101112.
     const isInDate = coverWhenAsked(() => datesIn(text).filter((date) => !isNumber(text, date)));
     let [made, done] = ['', 0];
-    for (const { word, index } of wordsIn(text)) {
+    for (const found of wordsIn(text)) {
+      const lead = leadOf(text, found);
+      const word = found.word.slice(lead);
+      const index = found.index + lead;
       if (index < done) continue;
-      // Handles have numbers behind a name.
-      const [name = ''] = endsInDigit(word) ? (/^\p{L}{3,}(?=\d{1,4}$)/u.exec(word) ?? []) : [];
+      const name = nameIn(text, { word, index });
       const entries = this.#known.entriesAt(text, word, index);
       const numbered = name === '' ? [] : this.#known.entriesAt(text, name, index);
       const own = scope.at(text, word, index);
@@ -161,7 +163,8 @@ export class TextMasker {
       const entry = longest(places, ({ start, end, known }) => {
         if (start < done || isKept({ start, end })) return false;
         if (known.kind === 'name' && !isNamedBy(text.slice(start, end), known, scope)) return false;
-        return isWhole(text, start, known.kind === 'name' && end === index + name.length ? index + word.length : end);
+        const last = known.kind === 'name' && end === index + name.length ? index + word.length : end;
+        return isWhole(text, lead > 0 && start === index ? found.index : start, last);
       });
       if (!entry) continue;
       const { start, end, known } = entry;
@@ -182,6 +185,16 @@ function coverWhenAsked(spans: () => readonly Span[]): (piece: Span) => boolean 
 }
 
 const endsInDigit = (word: string): boolean => /\d/.test(word.at(-1) ?? '');
+
+/** Returns the length of the number of a passenger, which airlines write right before the name: 1.1ROE/JANE. */
+const leadOf = (text: string, { word, index }: Word): number =>
+  text[index - 1] === '.' ? (/^\d(?=\p{L}{2,}$)/u.exec(word)?.[0].length ?? 0) : 0;
+
+/** Returns the name that a word begins with: handles have a number behind it, and airlines the title. */
+function nameIn(text: string, { word, index }: Word): string {
+  if (endsInDigit(word)) return /^\p{L}{3,}(?=\d{1,4}$)/u.exec(word)?.[0] ?? '';
+  return text[index - 1] === '/' ? (/^\p{Lu}{3,}(?=(?:MRS?|MSTR)$)/u.exec(word)?.[0] ?? '') : '';
+}
 
 const isNumber = (text: string, { start, end }: Span) => /^\d+$/.test(text.slice(start, end));
 

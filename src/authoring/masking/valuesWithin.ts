@@ -2,6 +2,7 @@ import { decodeNamedCharacterReference } from 'decode-named-character-reference'
 import { isObject, type Json, type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
 import { isTooDeep } from '../../engine/core/values/nesting.ts';
 import { pythonLiteral } from '../../engine/core/values/pythonLiteral.ts';
+import { composed } from './text/texts.ts';
 import type { Span } from './text/valueIndex.ts';
 
 /** A value in a text that has other text around it, or that Python printed. */
@@ -105,14 +106,14 @@ export function entitiesIn(text: string): readonly (Span & { readonly plain: str
     const found: (Span & { readonly plain: string })[] = [];
     let [start, at, plain, isWritten] = [index, index, '', false];
     const end = (): void => {
-      if (isWritten) found.push({ start, end: at, plain: plain.normalize('NFC') });
+      if (isWritten) found.push({ start, end: at, plain: composed(plain) });
       [plain, isWritten] = ['', false];
     };
     for (const part of piece.match(/&[^;]*;|[^&]+/g) ?? []) {
       const isEntity = part.startsWith('&');
       const sign = isEntity ? signOf(part) : part;
-      // A space or a sign of punctuation ends a word.
-      if (isEntity && !/^[\p{L}\p{M}'’]$/u.test(sign)) {
+      // A space or a sign of punctuation ends a word, and a sign without a width does not.
+      if (isEntity && !/^[\p{L}\p{M}'’]$/u.test(sign) && composed(sign) !== '') {
         end();
         start = at + part.length;
       } else [plain, isWritten] = [plain + sign, isWritten || isEntity];

@@ -192,6 +192,20 @@ const trees: readonly (readonly [string, readonly Given[], readonly (readonly st
     [/^span x /],
   ],
   [
+    'a call that writes a title before all others, in the same agent',
+    [
+      agent('r'),
+      chat('x', [user], words('assistant', 'Order W1'), {
+        ...{ at: 0, parent: 'r' },
+        attributes: { 'gen_ai.system_instructions': [{ type: 'text', content: 'You write titles.' }] },
+      }),
+      first,
+      last,
+    ],
+    [whole],
+    [/^span x \(chat m\) is a call of the model beside the conversation; it is left out$/],
+  ],
+  [
     'an attempt that failed, and one that was abandoned',
     [
       agent('r'),

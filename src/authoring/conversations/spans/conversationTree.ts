@@ -279,9 +279,10 @@ function attemptNote(step: Step): ImportProblem {
 const fileLineOf = ({ file, line }: Step) => ({ file, line });
 const spanOf = ({ id, name }: Step) => `span ${id}${name === '' ? '' : ` (${name})`}`;
 
-function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: Tree): ImportProblem {
+function leftOut({ step, asked, system }: Call, main: Thread, isBeside: boolean, tree: Tree): ImportProblem {
   const tool = ancestorsOf(step, tree.parentOf).find(({ kind }) => kind === 'tool');
-  const isAttempt = !isBeside && asked.length > 0 && overlapOf(main.said, asked) === asked.length;
+  const isOfMain = !isBeside && main.calls.some((each) => each.system === system);
+  const isAttempt = isOfMain && asked.length > 0 && overlapOf(main.said, asked) === asked.length;
   const what = tool
     ? `a call of the model inside of the tool ${tool.called?.name ?? tool.name}`
     : isAttempt

@@ -2,10 +2,21 @@ import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { isTooDeep } from '../../../engine/core/values/nesting.ts';
 import { isAscii } from './script.ts';
 
-/** Returns a text with its letters and accents composed, and with signs of ASCII for those of full width. */
+/**
+ * Matches signs without a width, which can be within a name: soft hyphens, spaces of no width and marks of direction.
+ * Joiners are signs of the script in Persian and in languages of India, and in pictures.
+ */
+const invisible =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]|(?<=[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}])[\u200c\u200d]/gu;
+
+/**
+ * Returns a text with its letters and accents composed, with signs of ASCII for those of full width, and without signs
+ * that have no width.
+ */
 export function composed(text: string): string {
   if (isAscii(text)) return text;
   return text
+    .replace(invisible, '')
     .normalize('NFC')
     .replace(/[\uff0b\uff0d-\uff19\uff20-\uff3a\uff41-\uff5a]/g, (sign) =>
       String.fromCharCode(sign.charCodeAt(0) - 0xfee0),

@@ -154,7 +154,7 @@ function keyOf(lower: string): string | undefined {
   return isEastAsian(word) ? word?.[0] : word;
 }
 
-type Word = { readonly word: string; readonly index: number };
+export type Word = { readonly word: string; readonly index: number };
 
 /** The words of a text, and each sign of those that are East Asian. */
 export function wordsIn(text: string): readonly Word[] {
