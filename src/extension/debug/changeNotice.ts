@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { debugType } from '../workspace/contributions.ts';
-import { onDidChangeDomainFiles } from '../workspace/domainWatch.ts';
+import { onDidChangeFile } from '../workspace/domainWatch.ts';
 
 type Edits = { readonly files: readonly { readonly file: string; readonly since: number }[] };
 
@@ -55,7 +55,7 @@ export function registerChangeNotice(): vscode.Disposable {
   return vscode.Disposable.from(
     item,
     vscode.workspace.onDidSaveTextDocument(lookAtActive),
-    onDidChangeDomainFiles(lookAtActive),
+    onDidChangeFile(lookAtActive),
     vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
       if (session.type !== debugType) return;
       // Only a fork with the changed files has them.

@@ -53,7 +53,7 @@ vi.mock('vscode', () => {
     workspace: { onDidSaveTextDocument: hearing('saved') },
   };
 });
-vi.mock('../../../src/extension/workspace/domainWatch.ts', () => ({ onDidChangeDomainFiles: () => undefined }));
+vi.mock('../../../src/extension/workspace/domainWatch.ts', () => ({ onDidChangeFile: () => undefined }));
 
 /** The edited files that each session has, by its id. */
 const edited = new Map<string, readonly Edited[]>();
