@@ -130,7 +130,7 @@ test('each chart is read with its name and its values, and one with points also 
   await pane('Runs').locator('.monaco-list-row', { hasText: 'trial 0' }).first().click();
   const recording = workbench.webviewFrame();
   await recording.getByRole('slider').waitFor();
-  expect(await chartsIn(recording)).toEqual([['Turn', expect.stringMatching(/^Turn 1: /)]]);
+  expect(await chartsIn(recording)).toEqual([['Turn', expect.stringMatching(/^Before the first turn: user /)]]);
 
   const run = (name: RegExp) => pane('Runs').locator('.monaco-list-row', { hasText: name }).first();
   await run(/^gold/).click();

@@ -56,10 +56,10 @@ test('each window has its own fork of one recording', async () => {
   });
   await inBoth((window) => window.runCommand('Rehearsal: Fork from Here'));
   await until('both forks', async () => expect(forks()).toHaveLength(2));
-  await inBoth(async ({ debug }) => {
-    await debug.waitForConsole(/--- fork: .* It is recorded in lamp-variant\.0\.fork-\d\.traj\.jsonl/);
-    await debug.press('stop');
-    await debug.ended();
+  await inBoth(async (window) => {
+    await window.debug.waitForConsole(/--- fork: .* It is recorded in lamp-variant\.0\.fork-\d\.traj\.jsonl/);
+    await window.press('Shift+F5');
+    await window.debug.ended();
   });
   for (const name of forks()) expect(readFileSync(join(run, name), 'utf8')).toMatch(/^\{"n":0,/);
 });
