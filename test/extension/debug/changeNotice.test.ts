@@ -93,7 +93,7 @@ test('the notice is about the active session, and the end of another one leaves 
   expect(editor.isShown).toBe(false);
 });
 
-test('the notice names all files that changed since the first of them, and those that changed back no more', async () => {
+test('the notice names the files that differ now, and the step after which the first of them changed', async () => {
   const names = ['policy.md', 'rules.yaml', 'tools.ts', 'domain.yaml', 'plain.persona.yaml'];
   const save = async (...files: readonly Edited[]) => {
     edited.set('one', files);
