@@ -70,6 +70,7 @@ describe.each([
   });
 });
 
+const place = /\/tasks\/two\.task\.yaml:\d+:\d+ error task\//;
 const unreadable = { 'tasks/two.task.yaml': 'id: two\npersona: [plain\n' };
 
 test('a file of tasks that cannot be read keeps no other task from running', async () => {
@@ -79,9 +80,40 @@ test('a file of tasks that cannot be read keeps no other task from running', asy
   const all = await evaluated(folder);
   expect(all).toMatchObject({ code: 2, results: { one: 'passed' } });
   expect(all.err).toMatch(/not run: .*\/tasks\/two\.task\.yaml:\d+:\d+ error /);
-  const { code, err } = await rehearsal('run', folder, 'two', '--out', join(temporaryFolder('unfit'), 'run'));
-  expect(code).toBe(2);
-  expect(err).toMatch(/there is no task "two".*\n.*\/tasks\/two\.task\.yaml:\d+:\d+ error /);
+  const run = (task: string) => rehearsal('run', folder, task, '--out', join(temporaryFolder('unfit'), 'run'));
+  const two = await run('two');
+  expect({ code: two.code, first: two.err.split('\n')[0] }).toEqual({ code: 2, first: expect.stringMatching(place) });
+  const other = await run('three');
+  expect(other.code).toBe(2);
+  expect(other.err).toMatch(/there is no task "three".*\n.*\/tasks\/two\.task\.yaml:\d+:\d+ error /);
+});
+
+test.each(['two', 't*', 'tasks/two.task.yaml'])(
+  'a task whose file cannot be read and that eval is asked for as %s keeps no other from running',
+  async (named) => {
+    const folder = domain(unreadable);
+    const out = join(temporaryFolder('unfit'), 'run');
+    const list = ['--agent', 'scripted', '--out', out, '--tasks', `one,${named}`];
+    const { code, out: report, err } = await rehearsal('eval', folder, ...list);
+    expect({ code, last: err.trim().split('\n').at(-1) }).toEqual({ code: 2, last: expect.stringMatching(place) });
+    expect(err).toMatch(/^not run: /m);
+    expect(report).toContain('1 rollout');
+    expect(readdirSync(out).filter((name) => name.endsWith('.traj.jsonl'))).toEqual(['one.0.traj.jsonl']);
+    // Once the file is right, the same command runs what is left.
+    writeFileSync(join(folder, 'tasks', 'two.task.yaml'), task('two'));
+    expect(await rehearsal('eval', folder, ...list)).toMatchObject({ code: 0 });
+    expect(readdirSync(out)).toContain('two.0.traj.jsonl');
+  },
+);
+
+test('where the only chosen task cannot be read, the first line names the place; a name that no file has is refused', async () => {
+  const folder = domain(unreadable);
+  const only = await evaluated(folder, '--tasks', 'two');
+  expect({ code: only.code, results: only.results }).toEqual({ code: 2, results: {} });
+  expect(only.refusal.split('\n')[0]).toMatch(place);
+  const typo = await evaluated(folder, '--tasks', 'one,tow');
+  expect({ code: typo.code, results: typo.results }).toEqual({ code: 2, results: {} });
+  expect(typo.refusal).toMatch(/^there is no task tow; /);
 });
 
 test.each([

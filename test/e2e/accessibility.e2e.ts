@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Locator } from 'playwright-core';
+import type { FrameLocator, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rehearsal } from '../support/terminal.ts';
+import { auditCharts } from './support/charts.ts';
 import { writeTrainingRun } from './support/dashboard.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** Checks the accessible names and roles of the views, and that buttons have icons that tell them apart. */
+/** Checks the accessible names and roles of views and charts, and that buttons have icons that tell them apart. */
 const domain = copyDomain('parcel-desk');
 let workbench: Workbench;
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   const imported = join(work, 'runs', '20260102-100000-chats');
   for (const command of [
     ['eval', domain.folder, '--agent', 'gold', '--out', join(work, 'runs', '20260101-100000-gold')],
+    ['eval', domain.folder, '--agent', 'gold', '--out', join(work, 'runs', '20260101-090000-before')],
     ['synth', domain.folder, '--count', '2', '--near-misses', '0', '--out', join(work, 'synth', 'made')],
     ['import', 'chats', log, '--domain', domain.folder, '--out', imported, '--yes'],
   ]) {
@@ -90,8 +92,10 @@ test.each(['Domains', 'Runs', 'Training', 'Spot Check', 'Intents', 'Forks'])(
         expect(read, `"${state}" of "${seen}"`).toContain(part);
       expect(place.every((each) => each > 0)).toBe(true);
     }
+    // The buttons of a row are drawn under the pointer, and for the row in focus.
+    await pane(name).locator('.monaco-list-row').first().hover();
     const buttons = await pane(name)
-      .locator('.pane-header .action-label')
+      .locator('.pane-header .action-label, .monaco-list-row .action-label')
       .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''));
     for (const button of buttons) expect(button).not.toBe('');
     await workbench.screenshot(`accessible-${name.toLowerCase().replace(' ', '-')}`);
@@ -106,6 +110,42 @@ async function debugRecording(): Promise<void> {
   await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).click();
   await debug.paused();
   await page.locator('.debug-variables').waitFor();
+}
+
+test('each chart is read with its name and its values, and one with points also with its position', async () => {
+  await workbench.showViews();
+  await pane('Training').locator('.monaco-list-row').first().click();
+  const dashboard = workbench.webviewFrame();
+  await dashboard.locator('section[aria-label="Reward"] canvas').waitFor();
+  expect(await chartsIn(dashboard)).toEqual(
+    expect.arrayContaining([
+      [expect.stringMatching(/^Reward/), 'Optimizer step 2, Reward 0.500'],
+      [expect.stringMatching(/^Loss/), expect.stringMatching(/^Optimizer step 2, /)],
+    ]),
+  );
+  await dashboard.locator('section[aria-label="Reward"]').getByRole('slider').focus();
+  await workbench.press('Home');
+  expect(await chartsIn(dashboard)).toContainEqual([expect.anything(), 'Optimizer step 1, Reward 0.250']);
+
+  await pane('Runs').locator('.monaco-list-row', { hasText: 'trial 0' }).first().click();
+  const recording = workbench.webviewFrame();
+  await recording.getByRole('slider').waitFor();
+  expect(await chartsIn(recording)).toEqual([['Turn', expect.stringMatching(/^Before the first turn: user /)]]);
+
+  const run = (name: RegExp) => pane('Runs').locator('.monaco-list-row', { hasText: name }).first();
+  await run(/^gold/).click();
+  await run(/^before/).click({ modifiers: ['Control'] });
+  await workbench.chooseInMenu(run(/^before/), 'Compare Runs…');
+  const comparison = workbench.webviewFrame();
+  await comparison.locator('canvas').waitFor();
+  expect(await chartsIn(comparison)).toEqual([[expect.stringMatching(/^pass\^k of the runs\. .*1\.00/), null]]);
+});
+
+/** Returns the names and values of the charts of a view, after a check that none lacks anything. */
+async function chartsIn(view: FrameLocator): Promise<readonly (readonly [string, string | null])[]> {
+  const { charts, problems } = await view.locator('body').evaluate(auditCharts);
+  expect(problems).toEqual([]);
+  return charts.map(({ name, value }) => [name, value] as const);
 }
 
 test('no two buttons in the toolbar of policy.md have one icon', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { arrangeDebugView } from './support/picture.ts';
@@ -85,6 +85,38 @@ test('a policy that another program edits is reported while paused, and no more 
   writeFileSync(policy, before);
   await notice.waitFor({ state: 'hidden' });
   await debug.stoppedAt(rule);
+});
+
+test('all files that changed are reported, also a domain.yaml that is deleted, and nothing else is lost', async () => {
+  const { debug, page } = workbench;
+  const notice = page.locator('.part.statusbar .statusbar-item', { hasText: 'changed since step' });
+  const tools = join(domain.folder, 'tools.ts');
+  const domainFile = join(domain.folder, 'domain.yaml');
+  const [toolsBefore, domainBefore] = [tools, domainFile].map((each) => readFileSync(each, 'utf8')) as [string, string];
+  await debug.stoppedAt(rule);
+  writeFileSync(policy, `${before}\n- Be brief.\n`);
+  await notice.filter({ hasText: 'policy.md changed since step' }).waitFor();
+  writeFileSync(tools, `${toolsBefore}\n// Edited.\n`);
+  await notice.filter({ hasText: 'policy.md, tools.ts changed since step' }).waitFor();
+  rmSync(domainFile);
+  await notice.filter({ hasText: 'policy.md, domain.yaml, tools.ts changed since step' }).waitFor();
+  await workbench.screenshot('paused-several-files-changed');
+  await debug.stoppedAt(rule);
+  await until('the verdict above its rule', async () =>
+    expect(await lensAbove('- Before any call')).toContain(violated),
+  );
+  await notice.click();
+  await workbench.notification(/domain\.yaml/);
+  await workbench.screenshot('paused-domain-file-deleted');
+  await debug.press('step-into');
+  await debug.press('step-back');
+  await debug.stoppedAt(rule);
+  writeFileSync(domainFile, domainBefore);
+  writeFileSync(tools, toolsBefore);
+  await notice.filter({ hasText: 'policy.md changed since step' }).waitFor();
+  writeFileSync(policy, before);
+  await notice.waitFor({ state: 'hidden' });
+  await workbench.clearNotifications();
 });
 
 test('tasks and rules show the result of the last run above them, and a click opens the recording', async () => {

@@ -28,7 +28,8 @@ beforeAll(async () => {
   appendFileSync(join(domain.folder, 'domain.yaml'), `\nagent: openai:m@http://127.0.0.1:${port}/v1\n`);
   approveDomain(domain.folder);
   const settings = { ...pictured.settings, 'rehearsal.model.price': '1000/2000' };
-  workbench = await Workbench.open(domain.folder, { ...pictured, settings });
+  // A server that another file started does not know the approval, so this one has its own.
+  workbench = await Workbench.open(domain.folder, { ...pictured, settings, env: {} });
   await workbench.showViews();
 });
 

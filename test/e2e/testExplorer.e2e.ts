@@ -152,3 +152,26 @@ test('a continuous run follows a task that gets another name, and fails no other
   expect(await failed.count()).toBe(0);
   await workbench.screenshot('tests-continuous-renamed');
 });
+
+test('a task file that is broken during a continuous run fails no other test, and its task runs again once it is right', async () => {
+  const recorded = () =>
+    names().flatMap((name) => readdirSync(join(runs, name)).filter((each) => each.endsWith('.traj.jsonl')));
+  const ofTask = () => recorded().filter((name) => name === 'renamed-in-an-outage.0.traj.jsonl').length;
+  await workbench.openFile(file);
+  await workbench.replaceLine(2, 'description: [');
+  await row('outage.task.yaml').waitFor();
+  const [before, own] = [recorded().length, ofTask()];
+  await workbench.openFile('policy.md');
+  await workbench.replaceLine(1, '# The policy of the desk');
+  await until('a run of the other tasks', async () => expect(recorded().length).toBeGreaterThan(before + 40));
+  const failed = workbench.page.locator('.test-explorer .monaco-list-row', {
+    has: workbench.page.locator('.codicon-testing-error-icon'),
+    hasNotText: 'outage.task.yaml',
+  });
+  expect(await failed.count()).toBe(0);
+  await workbench.screenshot('tests-continuous-broken');
+  expect(ofTask()).toBe(own);
+  await workbench.openFile(file);
+  await workbench.replaceLine(2, 'description: The address service is down now and then.');
+  await until('a run of the task', async () => expect(ofTask()).toBe(own + 1));
+});

@@ -37,6 +37,33 @@ test('each window has its own run', async () => {
   });
 });
 
+test('each window has its own fork of one recording', async () => {
+  const run = join(runs, readdirSync(runs).sort().at(-1) ?? '');
+  const forks = () => readdirSync(run).filter((name) => /\.fork-\d+\.traj\.jsonl$/.test(name));
+  await inBoth(async (window) => {
+    await window.showViews();
+    const view = window.page.locator('.pane', { has: window.page.locator('.pane-header[aria-label^="Runs"]') });
+    // The newest run is the first, then its task, and then the recording.
+    const rowAt = (index: number) => view.locator(`.monaco-list-row[data-index="${index}"]`);
+    for (const index of [0, 1]) {
+      if ((await rowAt(index).getAttribute('aria-expanded')) === 'false')
+        await rowAt(index).locator('.monaco-tl-twistie').click();
+      await view.locator(`.monaco-list-row[data-index="${index + 1}"][aria-level="${index + 2}"]`).waitFor();
+    }
+    await rowAt(2).click();
+    await window.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).click();
+    await window.debug.paused();
+  });
+  await inBoth((window) => window.runCommand('Rehearsal: Fork from Here'));
+  await until('both forks', async () => expect(forks()).toHaveLength(2));
+  await inBoth(async (window) => {
+    await window.debug.waitForConsole(/--- fork: .* It is recorded in lamp-variant\.0\.fork-\d\.traj\.jsonl/);
+    await window.press('Shift+F5');
+    await window.debug.ended();
+  });
+  for (const name of forks()) expect(readFileSync(join(run, name), 'utf8')).toMatch(/^\{"n":0,/);
+});
+
 test('a task that one window saves is in the form of the other, whose own edits stay', async () => {
   const [first, second] = windows as [Workbench, Workbench];
   const description = (window: Workbench) => window.webviewFrame().getByLabel('Description', { exact: true });

@@ -477,7 +477,7 @@ test('charts are zoomed by a drag and by keys, and all of them at once', async (
   await view.close();
 });
 
-inFullSuite('a logarithmic scale leaves shares as they are, and says what it can not draw', async () => {
+inFullSuite('a logarithmic scale leaves shares as they are, and says which values it shows', async () => {
   const view = await opened(themes.dark, grpo, [
     ...points(1, 10),
     { step: 11, time: null, metrics: { loss: -1, kl: 1 } },

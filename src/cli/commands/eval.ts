@@ -16,7 +16,7 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/literal.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { isPure } from '../../engine/shell/externalSeats.ts';
-import { formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
+import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { fitnessOf } from '../../engine/shell/load/fitness.ts';
@@ -50,6 +50,7 @@ import {
   tasksOf,
   throwIfTooMany,
 } from '../options/rolloutOptions.ts';
+import { unreadTasks } from '../options/unreadTasks.ts';
 import { reportText } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
@@ -103,12 +104,7 @@ has errors. The other tasks still run.
 `,
   run: async (options, [folder], io) => {
     const domain = openDomain(io, folder);
-    const unread = options.tasks === undefined ? fitnessOf(domain).unread : [];
-    for (const error of unread) io.err(`not run: ${formatDiagnostic(error)}\n`);
-    const code = await withCheckpoint(options.agent, domain.file.dialect, io, (own) =>
-      evaluateDomain(domain, options, own),
-    );
-    return unread.length > 0 ? 2 : code;
+    return withCheckpoint(options.agent, domain.file.dialect, io, (own) => evaluateDomain(domain, options, own));
   },
 });
 
@@ -128,12 +124,16 @@ async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Options, io: 
   const record = readRun(plan.folder);
   if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
   const crashed = results.filter((result) => result.crashed);
-  return conclude(domain, record, crashed, plan, given, io);
+  const code = conclude(domain, record, crashed, plan, given, io);
+  for (const error of plan.unread) io.err(`not run: ${formatDiagnostic(error)}\n`);
+  return plan.unread.length > 0 ? 2 : code;
 }
 
 type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly folder: string;
   readonly tasks: readonly Task[];
+  /** Errors of files that have further chosen tasks and cannot be read. */
+  readonly unread: readonly Diagnostic[];
   readonly trials: number;
   readonly agent: SeatSpec;
   readonly agentFor?: BatchOptions['agentFor'];
@@ -144,7 +144,7 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
 };
 
 function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'> {
-  const tasks = chosenTasks(given, domain, io.cwd);
+  const { tasks, unread } = chosenTasks(given, domain, io.cwd);
   const { ofTask } = fitnessOf(domain);
   const errors = tasks.map(ofTask);
   if (errors.every((own) => own.length > 0)) throw new UsageError(unfitness(errors.flat()));
@@ -162,6 +162,7 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
   return {
     ...options,
     tasks,
+    unread,
     trials,
     agent,
     ...(given.taskAgents ? { agentFor } : {}),
@@ -298,13 +299,17 @@ function nextSteps(run: string, hasFailed: boolean, { cwd }: Io): string {
   return `${explain}write a page about it: npx rehearsal report ${folder} --html report.html\n`;
 }
 
-function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): LoadedDomain['tasks'] {
+function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): Pick<Plan, 'tasks' | 'unread'> {
   const { split, uses: tool } = given;
-  const patterns = given.tasks?.split(',').flatMap((named) => {
-    const ids = idsInFile(domain, named, cwd);
-    return ids.length > 0 ? ids : [named];
+  const unreadOf = (named: string) => unreadTasks(domain, named, cwd);
+  const named = given.tasks?.split(',');
+  const unread = named ? [...new Set(named.flatMap(unreadOf))] : fitnessOf(domain).unread;
+  const patterns = named?.flatMap((each) => {
+    const ids = idsInFile(domain, each, cwd);
+    return ids.length > 0 ? ids : [each];
   });
-  const unknown = patterns?.filter((pattern) => !domain.tasks.some(({ id }) => nameMatches(id, pattern))) ?? [];
+  const isKnown = (pattern: string) => domain.tasks.some(({ id }) => nameMatches(id, pattern));
+  const unknown = patterns?.filter((pattern) => !isKnown(pattern) && unreadOf(pattern).length === 0) ?? [];
   if (unknown.length > 0) {
     const drafts = draftsOf(domain.parts).map(({ placed }) => placed.value.id);
     const isDraft = unknown.every((each) => drafts.includes(each));
@@ -330,9 +335,10 @@ function chosenTasks(given: Options, domain: LoadedDomain, cwd: string): LoadedD
       (personas === undefined || personas.includes(task.persona)) &&
       (tool === undefined || task.actions.some((action) => action.tool === tool)),
   );
-  if (tasks.length === 0) throw new UsageError(`no task of ${domain.folder} matches these options`);
+  if (tasks.length === 0)
+    throw new UsageError(unfitness(unread) || `no task of ${domain.folder} matches these options`);
   const under = given.under?.split(',');
-  return under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under));
+  return { tasks: under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under)), unread };
 }
 
 const idsOf = (known: readonly { readonly id: string }[]) => known.map(({ id }) => id);

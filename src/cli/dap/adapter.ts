@@ -264,9 +264,9 @@ export class RehearsalSession extends AnsweringSession {
       this.#playback = this.#played(debuggee, configuration);
       this.#forks = new Forks(this.#playback, {
         onPlaces: (places) => this.#breakpoints.open(places),
-        onChanged: (news) => {
+        onChanged: (news, all) => {
           this.#narrator.tellChanged(news);
-          this.sendEvent(new Event('rehearsal/filesChanged', news));
+          this.sendEvent(new Event('rehearsal/filesChanged', { files: all }));
         },
       });
       if (!this.#isOver) return this.#playback;
@@ -437,6 +437,6 @@ export class RehearsalSession extends AnsweringSession {
     this.#narrator.stopped();
     if ((reason === 'fork' || reason === 'sample') && this.#client.supportsInvalidatedEvent)
       this.sendEvent(new InvalidatedEvent(['all']));
-    this.#forks?.changed();
+    this.#forks?.edited();
   }
 }

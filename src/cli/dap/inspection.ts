@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { callsIn } from '../../engine/core/events/message.ts';
 import type { Json } from '../../engine/core/values/json.ts';
+import { isWithin } from '../../engine/shell/files/boundedFile.ts';
 import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/records/sentRequests.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -220,7 +221,7 @@ export class Inspection {
     unsaved: string | undefined,
   ): { readonly values: readonly InlineValue[] } {
     const step = stepOf(debuggee, frame);
-    if (!debuggee || !step) return { values: [] };
+    if (!debuggee || !step || !isWithin(debuggee.domain.folder, file)) return { values: [] };
     debuggee.places.refresh(file);
     const domain = unsaved === undefined ? debuggee.domain : debuggee.places.withUnsaved(file, unsaved);
     const values = inlineValuesAt(domain, step, file);

@@ -6,7 +6,7 @@ import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { ClientLines } from './breakpoints/breakpointRequests.ts';
 import { consoleLines } from './console.ts';
-import type { ChangeNews } from './playback/forks.ts';
+import type { EditedFile } from './rollout/changedFiles.ts';
 import type { Debuggee } from './rollout/debuggee.ts';
 import { stepLocation } from './rollout/frames.ts';
 import { explanationOf } from './variables/explanation.ts';
@@ -96,8 +96,8 @@ export class Narrator {
   }
 
   /** Says which files were edited without an effect on the rollout, each with a link to the first line that differs. */
-  tellChanged({ files, since }: ChangeNews): void {
-    for (const { file, line } of files) {
+  tellChanged(files: readonly EditedFile[]): void {
+    for (const { file, line, since } of files) {
       const text = `${basename(file)} changed since step ${since}; the rollout continues with the files that it started with. /swap forks with the change`;
       this.#send(this.#linked(text, 'console', file, line));
     }

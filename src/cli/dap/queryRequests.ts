@@ -90,7 +90,7 @@ export const queryRequests: ReadonlyMap<string, QueryRequest> = new Map<string, 
     'rehearsal/recording',
     ({ playback }) => ({ path: playback?.debuggee.recording ?? '', step: playback?.debuggee.cursor ?? 0 }),
   ],
-  ['rehearsal/changes', ({ forks }) => ({ files: forks?.changed() ?? [] })],
+  ['rehearsal/changes', ({ forks }) => ({ files: forks?.edited() ?? [] })],
   [
     'rehearsal/request',
     ({ inspection, playback }, { frameId, name = '' }: { readonly frameId?: number; readonly name?: string }) =>

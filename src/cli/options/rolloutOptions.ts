@@ -24,6 +24,7 @@ import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { readSettings, settingOptions, throwUnlessNamed } from './modelSettings.ts';
 import { type OptionValues, oneOf, seconds, text, wholeNumber } from './option.ts';
+import { unreadTasks } from './unreadTasks.ts';
 
 export const seed = text('TEXT', 'source of every random stream (default: 1)');
 
@@ -189,6 +190,7 @@ export function taskNamed(domain: LoadedDomain, named: string | undefined, cwd: 
   if (ids.length > 1) throw new UsageError(`${named} has ${ids.length} tasks; name one: ${someOf(ids)}`);
   const { ofTask, unread } = fitnessOf(domain);
   if (!task) {
+    throwIfUnfit(unreadTasks(domain, named, cwd));
     const known = domain.tasks.map(({ id }) => id);
     const words = `there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`;
     throw new UsageError([words, ...unread.map((error) => formatDiagnostic(error))].join('\n'));

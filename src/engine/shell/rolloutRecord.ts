@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ModelRole } from '../core/evaluation/measure.ts';
 import type { EventType } from '../core/events/event.ts';
@@ -74,7 +74,10 @@ export class RolloutRecord {
     return this.#sidecar?.head() ?? chainStart;
   }
 
-  /** Begins again: both files are replaced where they are there already. */
+  /**
+   * Begins again. Both files are emptied where they are, so that no other process takes the name of a fork. A link is
+   * replaced.
+   */
   open(): void {
     this.close();
     this.#arrived = [];
@@ -82,7 +85,10 @@ export class RolloutRecord {
     if (path === null) return;
     makeFolder(dirname(path));
     onDisk(path, () => {
-      for (const each of [path, sidecarPath(path)]) if (existsSync(each)) rmSync(each);
+      for (const each of [path, sidecarPath(path)]) {
+        const stat = lstatSync(each, { throwIfNoEntry: false });
+        if (stat && (stat.nlink > 1 || !stat.isFile())) rmSync(each);
+      }
     });
     this.#recording = openRecording(path);
     this.#sidecar = openSidecar(sidecarPath(path));

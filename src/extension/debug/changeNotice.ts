@@ -1,9 +1,12 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { debugType } from '../workspace/contributions.ts';
-import { onDidChangeDomainFiles } from '../workspace/domainWatch.ts';
+import { onDidChangeFile } from '../workspace/domainWatch.ts';
 
-type ChangeNews = { readonly files: readonly { readonly file: string }[]; readonly since: number };
+type Edits = { readonly files: readonly { readonly file: string; readonly since: number }[] };
+
+/** The number of files that the status bar names; the tooltip names all. */
+const namedFiles = 3;
 
 const changedKey = 'rehearsal.filesChanged';
 
@@ -18,43 +21,46 @@ export function registerChangeNotice(): vscode.Disposable {
   item.command = 'rehearsal.rollout.swap';
   item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
   /** By the id of the session. */
-  const known = new Map<string, ChangeNews>();
+  const known = new Map<string, Edits['files']>();
   const show = () => {
-    const news = known.get(vscode.debug.activeDebugSession?.id ?? '');
-    void vscode.commands.executeCommand('setContext', changedKey, news !== undefined);
-    if (!news) {
+    const files = known.get(vscode.debug.activeDebugSession?.id ?? '') ?? [];
+    void vscode.commands.executeCommand('setContext', changedKey, files.length > 0);
+    if (files.length === 0) {
       item.hide();
       return;
     }
-    const names = news.files.map(({ file }) => basename(file)).join(', ');
-    item.text = `$(repo-forked) ${names} changed since step ${news.since}`;
-    item.tooltip = 'The rollout continues with the files that it started with. Click to fork with the changed files.';
+    const names = files.map(({ file }) => basename(file));
+    const more = names.length - namedFiles;
+    const named = more > 0 ? `${names.slice(0, namedFiles).join(', ')} and ${more} more` : names.join(', ');
+    item.text = `$(repo-forked) ${named} changed since step ${Math.min(...files.map(({ since }) => since))}`;
+    const all = more > 0 ? `${names.join(', ')}. ` : '';
+    item.tooltip = `${all}The rollout continues with the files that it started with. Click to fork with the changed files.`;
     item.show();
   };
-  const forget = ({ id }: vscode.DebugSession) => {
-    if (known.delete(id)) show();
+  const set = ({ id }: vscode.DebugSession, { files }: Edits) => {
+    if (files.length > 0) known.set(id, files);
+    else if (!known.delete(id)) return;
+    show();
   };
-  const look = async (): Promise<void> => {
-    const session = vscode.debug.activeDebugSession;
+  const forget = (session: vscode.DebugSession) => set(session, { files: [] });
+  const look = async (session: vscode.DebugSession | undefined): Promise<void> => {
     if (session?.type !== debugType) return;
     try {
-      // New changes also come back as an event.
-      const { files }: Pick<ChangeNews, 'files'> = await session.customRequest('rehearsal/changes');
-      if (files.length === 0) forget(session);
+      set(session, (await session.customRequest('rehearsal/changes')) as Edits);
     } catch {
       // A session that has not begun yet, or is over, has nothing to find.
     }
   };
+  const lookAtActive = () => look(vscode.debug.activeDebugSession);
   return vscode.Disposable.from(
     item,
-    vscode.workspace.onDidSaveTextDocument(look),
-    onDidChangeDomainFiles(look),
+    vscode.workspace.onDidSaveTextDocument(lookAtActive),
+    onDidChangeFile(lookAtActive),
     vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
       if (session.type !== debugType) return;
-      if (event === 'rehearsal/forked') forget(session);
-      if (event !== 'rehearsal/filesChanged') return;
-      known.set(session.id, body as ChangeNews);
-      show();
+      // Only a fork with the changed files has them.
+      if (event === 'rehearsal/forked') void look(session);
+      if (event === 'rehearsal/filesChanged') set(session, body as Edits);
     }),
     vscode.debug.onDidChangeActiveDebugSession(show),
     vscode.debug.onDidTerminateDebugSession(forget),

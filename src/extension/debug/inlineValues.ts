@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { debugType } from '../workspace/contributions.ts';
 
 /** In the policy, whose lines wrap, `verdictLenses` shows the values above the rules. */
@@ -38,7 +37,7 @@ export function registerInlineValues(): vscode.Disposable {
 export async function valuesIn(document: vscode.TextDocument, frameId: number): Promise<Shown['values']> {
   const { uri, lineCount, isDirty } = document;
   const session = vscode.debug.activeDebugSession;
-  if (session?.type !== debugType || !domainFolderOf(uri.fsPath)) return [];
+  if (session?.type !== debugType) return [];
   const { values }: Shown = await session.customRequest('rehearsal/inlineValues', {
     frameId,
     file: uri.fsPath,

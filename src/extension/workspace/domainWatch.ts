@@ -9,11 +9,14 @@ type DomainChange = { readonly come: readonly string[]; readonly gone: readonly 
 
 const domainsChanged = new vscode.EventEmitter<DomainChange>();
 const filesChanged = new vscode.EventEmitter<string>();
+const fileChanged = new vscode.EventEmitter<void>();
 
 /** Fires when domains come into the workspace or leave it, and at the start with those that are there. */
 export const onDidChangeDomains = domainsChanged.event;
 /** Fires with the folder of a domain when a file of it changes on the disk. */
 export const onDidChangeDomainFiles = filesChanged.event;
+/** Fires when a file changes on the disk that a domain could read, also where its domain.yaml is gone. */
+export const onDidChangeFile = fileChanged.event;
 
 /** A switch of branches changes many files at once: domains are looked for once, this long after the last of them. */
 const quietMs = 300;
@@ -46,6 +49,7 @@ export function registerDomainWatch(): vscode.Disposable {
     if (basename(fsPath) === 'domain.yaml') lookSoon();
     const folder = domainFolderOf(fsPath);
     if (folder !== undefined) filesChanged.fire(folder);
+    fileChanged.fire();
   };
   // Of a folder that is created or removed with its files, only the folder may be reported.
   const folderChanged = (uri: vscode.Uri): void => {

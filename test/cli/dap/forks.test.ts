@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, expect, test } from 'vitest';
 import { modelServer } from '../../support/modelServer.ts';
@@ -179,7 +179,7 @@ test('an edited policy, persona and tool are reported, and take effect only in a
   appendFileSync(policy, '\n- Speak like a pirate. {#pirate}\n');
   writeFileSync(tools, (originals.get(tools) ?? '').replace("'get_order'", "'get_order'"));
   const { body } = await run.client.request<{ files: { file: string; line: number }[] }>('rehearsal/changes');
-  expect(body.files).toEqual([{ file: policy, line: lineOf(policy, 'pirate') }]);
+  expect(body.files).toEqual([{ file: policy, line: lineOf(policy, 'pirate'), since: expect.any(Number) }]);
   await run.shows(/policy\.md changed since step \d+; the rollout continues with the files that it started with/);
   const told = run.client.events.filter(({ event }) => event === 'rehearsal/filesChanged');
   expect(told).toHaveLength(1);
@@ -197,6 +197,29 @@ test('an edited policy, persona and tool are reported, and take effect only in a
   expect(fork?.policyHash).not.toBe(first?.policyHash);
   expect(readFileSync(parent, 'utf8')).toBe(before);
   expect((await rehearsal('verify', join(parent, '..'))).out).not.toMatch(/is not the one|another chain|policy/);
+});
+
+test('each notice of an edit names every file that differs, with the step after which it changed first', async () => {
+  const run = sharedSession();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  type Edits = { readonly files: readonly { readonly file: string; readonly since: number }[] };
+  const named = ({ files: all }: Edits) => all.map(({ file, since }) => [basename(file), since]);
+  const changes = async () => named((await run.client.request<Edits>('rehearsal/changes')).body);
+  const told = () =>
+    run.client.events.flatMap(({ event, body }) => (event === 'rehearsal/filesChanged' ? [named(body as Edits)] : []));
+  expect(await changes()).toEqual([]);
+  writeFileSync(policy, `${originals.get(policy)}\n- Be brief.\n`);
+  const [[, first] = []] = await changes();
+  await run.step('stepIn');
+  writeFileSync(tools, `${originals.get(tools)}\n// Edited.\n`);
+  const both = [
+    ['policy.md', first],
+    ['tools.ts', (first as number) + 1],
+  ];
+  expect(await changes()).toEqual(both);
+  expect(told()).toEqual([[['policy.md', first]], both]);
+  writeFileSync(policy, originals.get(policy) ?? '');
+  expect(await changes()).toEqual(both.slice(1));
 });
 
 inFullSuite('a tool and a persona that were edited are used by the fork', async () => {

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { inRoot } from '../../../scripts/repository.ts';
 import { page as viewHtml } from '../../../src/extension/panels/page.ts';
 import type { ToExtension, ToWebview, ViewId } from '../../../src/webview/messages/protocol.ts';
+import { auditCharts } from './charts.ts';
 import { sharedBrowser } from './shared.ts';
 import { type Theme, themes } from './themes.ts';
 import { limit } from './until.ts';
@@ -21,7 +22,7 @@ export type ViewPage = {
   readonly setTheme: (theme: Theme) => Promise<void>;
   /** Returns what the content security policy blocked, and the page's errors. */
   readonly complaints: () => Promise<readonly string[]>;
-  /** Violations that axe-core finds, one line each. */
+  /** Violations that axe-core finds, one line each, and charts that a screen reader cannot read. */
   readonly accessibility: () => Promise<readonly string[]>;
   /** Saves a screenshot of the page in the folder of the screenshots. */
   readonly screenshot: (name: string) => Promise<void>;
@@ -97,7 +98,8 @@ async function openView(page: Page, address: string, theme: Theme, state: unknow
     accessibility: async () => {
       await page.evaluate(axe.source);
       const { violations } = await page.evaluate(() => (window as unknown as TestWindow).axe.run());
-      return violations.map(({ id, impact, help, nodes }) => `${impact} ${id}: ${help}: ${nodes[0]?.html}`);
+      const found = violations.map(({ id, impact, help, nodes }) => `${impact} ${id}: ${help}: ${nodes[0]?.html}`);
+      return [...found, ...(await page.evaluate(auditCharts)).problems];
     },
     screenshot: async (name) => {
       await page.screenshot({ path: join(screenshotFolder(), `${name}.png`) });

@@ -57,7 +57,6 @@ vi.mock('vscode', () => {
     },
   };
 });
-vi.mock('../../../src/engine/shell/domain/domainFolder.ts', () => ({ domainFolderOf: () => '/desk' }));
 
 test('while a rollout runs, verdicts stay as they are, and follow their rules when the text is edited', async () => {
   registerVerdictLenses();

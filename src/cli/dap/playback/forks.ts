@@ -3,7 +3,7 @@ import { withDrafts } from '../../../engine/shell/load/drafts.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { openDomainAt } from '../../options/rolloutOptions.ts';
 import { UsageError } from '../../terminal/io.ts';
-import { type ChangedFile, ChangedFiles, newInDomain } from '../rollout/changedFiles.ts';
+import { ChangedFiles, type EditedFile, newInDomain } from '../rollout/changedFiles.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
 import type { PresentPlaces } from '../rollout/presentPlaces.ts';
 import { headlineOf } from '../variables/explanation.ts';
@@ -11,17 +11,11 @@ import { seatNext } from '../variables/nextRequest.ts';
 import { type ChainLine, chainOf } from '../variables/why.ts';
 import type { Playback, Then } from './playback.ts';
 
-/** Files that were edited while the rollout continued without them. */
-export type ChangeNews = {
-  readonly files: readonly ChangedFile[];
-  /** The step after which they changed. */
-  readonly since: number;
-};
-
 type ForksObserver = {
   /** A fork is played on another reading of the domain's files. */
   readonly onPlaces: (places: PresentPlaces) => void;
-  readonly onChanged: (news: ChangeNews) => void;
+  /** Files were edited: `news` are those, `all` also those that were reported before. */
+  readonly onChanged: (news: readonly EditedFile[], all: readonly EditedFile[]) => void;
 };
 
 /** The forks that a person asks for without an edit, and the evidence that leads to one. Knows no protocol. */
@@ -100,12 +94,12 @@ export class Forks {
     };
   }
 
-  /** Every file that changed; of those that were not told yet the observer is. */
-  changed(): readonly ChangedFile[] {
+  /** Returns every edited file, and reports each edit to the observer once. */
+  edited(): readonly EditedFile[] {
     this.#debuggee.refreshPlaces();
-    const news = this.#files.news(this.#debuggee.steps.length - 1);
-    if (news.files.length > 0) this.#observer.onChanged(news);
-    return this.#files.changed();
+    const { all, news } = this.#files.look(this.#debuggee.steps.length - 1);
+    if (news.length > 0) this.#observer.onChanged(news, all);
+    return all;
   }
 
   #filesNow(): ChangedFiles {

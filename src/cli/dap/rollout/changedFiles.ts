@@ -8,6 +8,9 @@ import { fileLimits, readBoundedText } from '../../../engine/shell/files/bounded
 /** A file of the domain that reads otherwise than when the rollout began, and the first line that does. */
 export type ChangedFile = { readonly file: string; readonly line: number };
 
+/** A file that was edited while the rollout continued without it, and the step after which it changed first. */
+export type EditedFile = ChangedFile & { readonly since: number };
+
 type Known = { readonly text: string; stamp: string };
 
 /**
@@ -16,10 +19,10 @@ type Known = { readonly text: string; stamp: string };
  */
 export class ChangedFiles {
   readonly #known = new Map<string, Known>();
-  /** Texts of changed files that were reported already. */
-  readonly #told = new Map<string, string>();
-  /** The last step at which nothing new was found. */
-  #since = 0;
+  /** Edited files as they were at the last look: their texts, and the step after which each changed first. */
+  #seen: ReadonlyMap<string, { readonly text: string; readonly since: number }> = new Map();
+  /** The step of the last look. */
+  #looked = 0;
 
   constructor(domain: LoadedDomain, task: string) {
     for (const file of filesOf(domain, task)) this.#known.set(file, { text: textOf(file), stamp: stampOf(file) });
@@ -35,15 +38,17 @@ export class ChangedFiles {
   }
 
   /**
-   * Those that were not told as they read now, and the step since when.
+   * Looks for edits.
    * @param step the last one of the rollout
+   * @returns every edited file, and those that read otherwise than at the last look
    */
-  news(step: number): { readonly files: readonly ChangedFile[]; readonly since: number } {
-    const files = this.changed().filter(({ file }) => this.#told.get(file) !== textOf(file));
-    for (const { file } of files) this.#told.set(file, textOf(file));
-    const since = this.#since;
-    this.#since = step;
-    return { files, since };
+  look(step: number): { readonly all: readonly EditedFile[]; readonly news: readonly EditedFile[] } {
+    const before = this.#seen;
+    const all = this.changed().map((each) => ({ ...each, since: before.get(each.file)?.since ?? this.#looked }));
+    const seen = new Map(all.map(({ file, since }) => [file, { text: textOf(file), since }]));
+    this.#seen = seen;
+    this.#looked = step;
+    return { all, news: all.filter(({ file }) => before.get(file)?.text !== seen.get(file)?.text) };
   }
 }
 

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { World } from '../../../engine/core/domain/domain.ts';
 import { type AskedSettings, type SeatSpec, seatName } from '../../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
@@ -14,6 +13,7 @@ import { type AskPerson, externalSeatsOf, type OnModel, workerSeats } from '../.
 import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
 import type { Inside, RolloutClosed } from '../../../engine/shell/liveRollout.ts';
 import type { ReadKey } from '../../../engine/shell/models/modelSettings.ts';
+import { makeForkFile, removeUnbegunFork } from '../../../engine/shell/records/forkFile.ts';
 import {
   brokenRecording,
   noStart,
@@ -22,12 +22,12 @@ import {
   type SidecarLine,
   sidecarPath,
 } from '../../../engine/shell/records/recording.ts';
-import { forkName, originName } from '../../../engine/shell/records/recordingName.ts';
 import { runIdIn } from '../../../engine/shell/records/runFile.ts';
 import { type GuardNote, guardReader, readsReader } from '../../../engine/shell/records/stepNotes.ts';
 import { replayed } from '../../../engine/shell/replay.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { readTimes } from '../../../engine/shell/runs/resume.ts';
+import { placeOf } from '../../../engine/shell/source/items.ts';
 import { startOf } from '../../../engine/shell/start.ts';
 import type { Supervisor } from '../../../engine/shell/supervisor.ts';
 import { DebuggedRollout } from './debuggedRollout.ts';
@@ -344,7 +344,8 @@ export class Debuggee {
     const { task, supervisor, seats, began, isSample = false } = ahead;
     const parent = this.#recording;
     const chain = readRecording(parent).lines[at]?.chain ?? '';
-    const { path, number } = freeFork(parent);
+    const sidecar = readTimes(sidecarPath(parent), at + 1);
+    const { path, number } = makeForkFile(parent);
     const { judge } = this.#options;
     const sampled = isSample ? { sample: number } : {};
     const fork: RolloutStarted = {
@@ -358,7 +359,6 @@ export class Debuggee {
     };
     const left = { live: this.#rollout, cursor: this.#cursor };
     left.live.leave();
-    const sidecar = readTimes(sidecarPath(parent), at + 1);
     await this.#begin(supervisor, task, [fork, ...events.slice(1)], path, seats, sidecar);
     if (this.steps.length < events.length) {
       const reason = this.failure ?? 'the rollout did not start';
@@ -366,6 +366,7 @@ export class Debuggee {
       this.#rollout = left.live;
       this.#cursor = left.cursor;
       this.#recording = parent;
+      removeUnbegunFork(path);
       throw new Fault({ who: 'environment', code: 'fork/failed', message: reason });
     }
   }
@@ -465,17 +466,12 @@ function readersOf(recording: string) {
 
 /** Why a recording can't be shown over a domain, or null. */
 function differenceFrom(domain: LoadedDomain, setting: Setting, started: RolloutStarted): string | null {
-  if (started.domain.name !== domain.domain.name)
-    return `was recorded in the domain "${started.domain.name}", and ${domain.folder} is "${domain.domain.name}"`;
-  if (started.database !== baseHash(setting.world))
-    return `was recorded on another database than the one in ${domain.folder}`;
-  return null;
-}
-
-/** Returns the first free name for a fork next to a recording. */
-function freeFork(parent: string): { readonly path: string; readonly number: number } {
-  for (let number = 1; ; number += 1) {
-    const path = join(dirname(parent), forkName(originName(parent), number));
-    if (!existsSync(path)) return { path, number };
+  const { name } = started.domain;
+  if (name !== domain.domain.name) {
+    const { file, line } = placeOf(domain.parts.file, 'name');
+    return `was recorded in the domain "${name}", and ${file}:${line} names "${domain.domain.name}". Write "name: ${name}" there, or choose the domain that it was recorded in`;
   }
+  if (started.database !== baseHash(setting.world))
+    return `was recorded on another database than the one in ${domain.folder}. Restore the database, or start the task again`;
+  return null;
 }

@@ -1,7 +1,7 @@
 import { contentHash } from '../../../engine/core/values/hash.ts';
 import type { Json } from '../../../engine/core/values/json.ts';
 import { type LoadedDomain, readFiles } from '../../../engine/shell/domain/loadDomain.ts';
-import type { Location } from '../../../engine/shell/files/diagnostic.ts';
+import { errorsOf, type Location } from '../../../engine/shell/files/diagnostic.ts';
 import type { Locations, TaskLocation } from '../../../engine/shell/load/loadedDomain.ts';
 import type { Overlay } from '../../../engine/shell/source/source.ts';
 import { filesOf, stampOf } from './changedFiles.ts';
@@ -53,9 +53,8 @@ export class PresentPlaces {
   }
 }
 
-function placed(begun: LoadedDomain, overlay?: Overlay): LoadedDomain {
-  const options = { soundness: false, databases: false, ...(overlay ? { overlay } : {}) };
-  const { locations, parts } = readFiles(begun.folder, options);
+function placed(begun: LoadedDomain, unsaved?: Overlay): LoadedDomain {
+  const { locations, parts } = readNow(begun, unsaved);
   const rules = followed(
     begun.parts.rules.map(({ value }) => value as Json),
     parts.rules.map(({ value }) => value as Json),
@@ -67,6 +66,16 @@ function placed(begun: LoadedDomain, overlay?: Overlay): LoadedDomain {
     locations: { ...locations, rules, tasks: tasksFollowed(begun, parts.tasks, locations) },
     parts: { ...begun.parts, policyFile, scan, sync },
   };
+}
+
+/** Reads the files. While domain.yaml cannot be used, the others are found by what it said when the rollout began. */
+function readNow({ folder, locations, parts }: LoadedDomain, unsaved: Overlay = new Map()): LoadedDomain {
+  const read = (overlay: Overlay) => readFiles(folder, { soundness: false, databases: false, overlay });
+  const present = read(unsaved);
+  const { file } = locations.domain;
+  const begun = parts.texts.get(file)?.source.text;
+  const isBroken = errorsOf(present.diagnostics).some((each) => each.file === file);
+  return isBroken && begun !== undefined ? read(new Map([...unsaved, [file, begun]])) : present;
 }
 
 const lists = ['actions', 'assertions', 'communicate', 'script'] as const;
