@@ -974,11 +974,7 @@ inFullSuite('a draft of one imported recording is the same as of its run', async
   const named = await rehearsal('draft', 'task', join(run, 'cancels.0.traj.jsonl'), '--id', 'stop-it', '--print');
   expect(named.out).toMatch(/^id: stop-it$/m);
   const taken = await rehearsal('draft', 'from-chats', run, '--id', 'cancels');
-<<<<<<< HEAD
-  expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/the domain already has a task cancels/) });
-=======
   expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/the domain already has a task cancels \(/) });
->>>>>>> ccb73c3f4ed1488102e70676563b9fb7ac2c9c52
 });
 
 let wrongRun = '';
