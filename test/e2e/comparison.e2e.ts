@@ -33,6 +33,7 @@ const taskRow = (view: ViewPage, name: string) =>
 test('flips come first, and one opens the trial whose reward differs', async () => {
   const view = await opened();
   const kinds = await view.page.locator('.kind').allInnerTexts();
+  await view.page.getByText('This does not show that the runs are equal.').waitFor();
   expect(kinds.map((text) => text.replace(/\s+/g, ' '))).toEqual([
     '✓→✕ passed → failed',
     '✕→✓ failed → passed',

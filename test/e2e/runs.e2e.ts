@@ -108,6 +108,9 @@ test('two runs are compared: flips first, and one of them shows where its rollou
     .getByText(/B against A: mean reward -1\.000 \(95 % -1\.000 to -1\.000\) over 3 tasks, better on 0, worse on 3/)
     .waitFor();
   await frame.getByText("agent's seat: gold and scripted").first().waitFor();
+  await frame
+    .getByText(/The interval excludes 0, but the exact test decides: .* cannot show a difference before 6 differ/)
+    .waitFor();
   const flip = frame.locator('vscode-data-grid-row.opens').filter({ hasText: 'lamp-variant' });
   await flip.click();
   await frame.getByText('They diverge at step 15, where the agent acts differently.').waitFor();

@@ -2,6 +2,8 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import JSZip from 'jszip';
 import { beforeAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { until } from '../e2e/support/until.ts';
 import { copyDomain, Workbench } from '../e2e/support/workbench.ts';
 import { emptyFolder, partOf, targetsIn } from './parts.ts';
 
@@ -35,7 +37,7 @@ test('pictures and links of its README are absolute', async () => {
   expect(relative).toEqual([]);
 });
 
-test('a VS Code that installs it offers to debug a task', async () => {
+test('a VS Code that installs it offers to debug a task, and shows its README with the picture', async () => {
   const domain = copyDomain('order-desk');
   // The server unpacks an extension beside its package, and the folder of a release has only what is published.
   const vsix = join(emptyFolder(), 'rehearsal.vsix');
@@ -44,6 +46,18 @@ test('a VS Code that installs it offers to debug a task', async () => {
   try {
     await workbench.openFile('tasks/lamp-variant.task.yaml');
     await workbench.waitForText('.codelens-decoration', 'Debug');
+    // A release takes the picture from its repository.
+    const { page } = workbench;
+    const picture = inRoot('docs', 'pictures', 'story.png');
+    await page.context().route(/\/docs\/pictures\/story\.png$/, (route) => route.fulfill({ path: picture }));
+    await workbench.runCommand('Extensions: Show Installed Extensions');
+    await page.locator('.extension-list-item', { hasText: 'Rehearsal' }).first().click();
+    const story = workbench.webviewFrame().locator('img[src*="story"]');
+    await until('the picture', async () => {
+      const width = await story.evaluate((image) => (image as { readonly naturalWidth?: number }).naturalWidth);
+      expect(width).toBeGreaterThan(500);
+    });
+    await workbench.screenshot('extension-readme');
   } finally {
     await workbench.close();
     domain.remove();

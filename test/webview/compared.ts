@@ -99,6 +99,7 @@ export const twoRuns: RunsCompared = {
       worse: 1,
       p: 1,
       verdict: 'no difference is shown',
+      advice: ['This does not show that the runs are equal.', 'About 44 tasks would decide; now there are 3.'],
       settings: ["agent's seat: gold and scripted", `policy (by its hash): ${'ab'.repeat(32)} and ${'cd'.repeat(32)}`],
       changedTasks: [],
       onlyInOne: ['alone'],

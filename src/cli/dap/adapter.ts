@@ -166,11 +166,19 @@ export class RehearsalSession extends AnsweringSession {
       }));
     else if (edit) void this.#answerEdit(response, edit, args);
     else if (control)
-      void this.answer(response, async () => {
-        const movement = args.targetId === undefined ? command : 'stepInTarget';
-        const after = await this.#moved((playback) => control(playback, args, this.#inspection.destinations), movement);
-        return { body: { allThreadsContinued: true }, after };
-      });
+      void this.answer(
+        response,
+        async () => {
+          const movement = args.targetId === undefined ? command : 'stepInTarget';
+          const after = await this.#moved(
+            (playback) => control(playback, args, this.#inspection.destinations),
+            movement,
+          );
+          return { body: { allThreadsContinued: true }, after };
+        },
+        // A key that is held sends more steps than the rollout can make, and a notice of each would be in the way.
+        !this.#playback?.isRunning,
+      );
     else this.refuse(response, `Rehearsal does not support the request "${command}"`, false);
   }
 

@@ -36,6 +36,7 @@ export function RunsPart(props: RunsPartProps): JSX.Element {
   const calls = useMemo(() => callRows(runs), [runs]);
   const curve = useMemo(() => passCurveOf(runs), [runs]);
   const other = Math.min(choices.other, runs.pairs.length);
+  const { advice = [] } = runs.pairs[other - 1] ?? {};
   return (
     <>
       <header class="top">
@@ -47,6 +48,7 @@ export function RunsPart(props: RunsPartProps): JSX.Element {
         <RunList runs={runs} />
         <Differences runs={runs} other={other} />
         <p class="verdict">{verdictText(runs, other)}</p>
+        {advice.length > 0 && <p class="muted">{advice.join(' ')}</p>}
         {runs.runs.length > 2 && (
           <div class="title-row">
             <span id="pair">Tasks and texts compare A with</span>

@@ -90,6 +90,8 @@ const pairSchema = z.object({
   worse: z.int(),
   p: z.number(),
   verdict: z.string(),
+  /** Sentences on what the test can and cannot show. */
+  advice: z.array(z.string()),
   settings: z.array(z.string()),
   changedTasks: z.array(z.string()),
   onlyInOne: z.array(z.string()),

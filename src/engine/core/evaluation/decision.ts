@@ -28,7 +28,7 @@ export function adviceOn(comparison: Comparison): readonly string[] {
   return [
     ...(excludesZero
       ? [
-          `The interval excludes 0, but the test does not: a bootstrap of ${tasks.length} tasks is too narrow, and the test is exact.`,
+          `The interval excludes 0, but the exact test decides: with ${tasks.length} tasks, a bootstrap interval is too narrow.`,
         ]
       : []),
     'This does not show that the runs are equal.',

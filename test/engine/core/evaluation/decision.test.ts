@@ -19,7 +19,7 @@ const cases: readonly (readonly [what: string, of: ReturnType<typeof compared>, 
     'four tasks of one trial',
     compared(1, repeated(4, 0, 1)),
     'no difference is shown',
-    /^The interval excludes 0, but the test does not: a bootstrap of 4 tasks is too narrow, .* does not show that the runs are equal\. With 4 tasks that differ, p is at least 0\.1250: .* before 6 differ\. .* about 6 tasks would decide; now there are 4\.$/,
+    /^The interval excludes 0, but the exact test decides: with 4 tasks, a bootstrap interval is too narrow. .* does not show that the runs are equal\. With 4 tasks that differ, p is at least 0\.1250: .* before 6 differ\. .* about 6 tasks would decide; now there are 4\.$/,
   ],
   [
     'trials that disagree',
