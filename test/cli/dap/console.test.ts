@@ -132,7 +132,7 @@ test('while a person is waited for, the rollout pauses, goes back and comes fort
   expect(await run.top()).toBe(here);
   const waiting = run.client.stop(() => run.client.request('stepIn', { threadId: 1 }));
   await run.type('/say Hello, who is there?');
-  expect(text(await waiting)).toBe('userReplied');
+  expect(text(await waiting)).toBe('user: Hello, who is there?');
   expect(await run.type('messages[0].content')).toBe('"Hello, who is there?"');
 });
 
@@ -170,7 +170,9 @@ test('a client that asks for what is behind a row at once is shown the stop firs
   await run.client.stop(() => run.client.request('stepIn', { threadId: 1 }));
   await run.client.request('scopes', { frameId: 0 });
   const from = run.client.received.length;
-  expect(text(await run.client.stop(() => run.client.request('stepIn', { threadId: 1 })))).toBe('userReplied');
+  expect(text(await run.client.stop(() => run.client.request('stepIn', { threadId: 1 })))).toMatch(
+    /^user: Hello, I'm Hugo/,
+  );
   await run.top();
   await run.client.request('scopes', { frameId: 0 });
   const since = run.client.received.slice(from);

@@ -18,7 +18,7 @@ const shown = (run: Session) => stripVTControlCharacters(run.client.output);
 async function toUser(run: Session): Promise<string> {
   for (;;) {
     const said = text(await run.step('stepIn')) ?? '';
-    if (said === 'userReplied' || !/^[a-zA-Z]+$/.test(said)) return said;
+    if (/^user[: ]|^reward|stopped/.test(said)) return said;
   }
 }
 

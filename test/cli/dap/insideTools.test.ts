@@ -89,7 +89,7 @@ describe('stepping into a tool', () => {
     ]);
     expect(run.client.events.slice(after).filter(({ event }) => event === 'stopped')).toEqual([]);
     await client.send('Debugger.resume');
-    expect(text(await run.client.event('stopped', after))).toBe('toolReturned');
+    expect(text(await run.client.event('stopped', after))).toBe('the tool returns');
     expect(await run.top()).toBe(`tools.ts:${declared()} the tool returns`);
     await client.closed;
   });
@@ -132,7 +132,7 @@ describe('stepping into a tool', () => {
       const from = await evaluated(client, 'performance.now()');
       await expect.poll(() => evaluated(client, 'performance.now()'), patience).toBeGreaterThan(from + 1.5 * limitMs);
       await client.send('Debugger.resume');
-      expect(text(await run.client.event('stopped', after))).toBe('toolReturned');
+      expect(text(await run.client.event('stopped', after))).toBe('the tool returns');
       expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write/);
       const whole = session();
       await whole.begin({ domain: hasty, task: 'lamp-variant', noStopAtEnd: true });
@@ -157,20 +157,20 @@ describe('stepping into a tool', () => {
     const after = run.client.events.length;
     await run.client.request('stepIn', { threadId: 1 });
     await client.send('Debugger.resume');
-    expect(text(await run.client.event('stopped', after))).toBe('toolReturned');
+    expect(text(await run.client.event('stopped', after))).toBe('the tool returns');
   });
 });
 
 describe('where a client has no JavaScript debugger', () => {
   test('a step goes over the call, as it does for a client that can start none', async () => {
     const run = await atTheCall({});
-    expect(text(await run.step('stepIn'))).toBe('toolReturned');
+    expect(text(await run.step('stepIn'))).toBe('the tool returns');
     expect(run.client.asked).toEqual([]);
   });
 
   inFullSuite('a client that refuses gets one message and no second request', async () => {
     const run = await atTheCall();
-    expect(text(await run.step('stepIn'))).toBe('toolReturned');
+    expect(text(await run.step('stepIn'))).toBe('the tool returns');
     expect(run.client.output).toContain(
       "Stepping stays outside of the tool's source: the editor started no JavaScript debugger",
     );
@@ -182,7 +182,7 @@ describe('where a client has no JavaScript debugger', () => {
 
   inFullSuite('"debugTools": false keeps it out', async () => {
     const run = await atTheCall(editor, { debugTools: false });
-    expect(text(await run.step('stepIn'))).toBe('toolReturned');
+    expect(text(await run.step('stepIn'))).toBe('the tool returns');
     expect(run.client.asked).toEqual([]);
   });
 });

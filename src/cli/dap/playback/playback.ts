@@ -6,6 +6,7 @@ import type { Breakpoints, Hit } from '../breakpoints/breakpoints.ts';
 import type { Configuration } from '../rollout/configuration.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
 import type { Edit, Edited } from '../rollout/edit.ts';
+import { nameOf } from '../rollout/frames.ts';
 import { type Destination, replyUpTo } from './destinations.ts';
 
 /** Runs after a request is answered. */
@@ -107,7 +108,7 @@ export class Playback {
   }
 
   toNextStep(): Promise<void> {
-    return this.#run(({ event }) => event.type);
+    return this.#run(nameOf);
   }
 
   toEndOfTurn(): Promise<void> {
@@ -256,7 +257,7 @@ export class Playback {
     const { words } = await this.#leaveFor(() => this.debuggee.fork({ type: 'sample', step: reply.n }));
     return () => {
       this.#observer.onFork(words);
-      return this.#run(({ event }) => `re-sampled: ${event.type}`, 'sample');
+      return this.#run((step) => `re-sampled: ${nameOf(step)}`, 'sample');
     };
   }
 
