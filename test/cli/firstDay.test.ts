@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalUntil } from '../support/terminal.ts';
@@ -49,12 +50,21 @@ test('check --fix reports its fixes', async () => {
 });
 
 const failingAction =
-  /warning: renew-small-boats: the gold action renew_loan failed\. The expected database is without it, .*: \S*tasks\/train\.task\.yaml:15:\d+ error task\/gold-fails The gold action renew_loan fails: kaboom\. Correct its arguments/;
+  /warning: renew-small-boats: the gold action renew_loan failed, so the reward says nothing about an agent: \S*tasks\/train\.task\.yaml:15:\d+ error task\/gold-fails The gold action renew_loan fails: kaboom\. Correct its arguments/;
 
 test('run warns where a gold action fails, since the reward then says nothing', async () => {
   const folder = changed('tools.ts', 'loan.renewals += 1;', "throw new Error('kaboom');");
   const { err } = await rehearsal('run', folder, 'renew-small-boats', '--agent', 'gold');
   expect(err).toMatch(failingAction);
+});
+
+test('no agent has a reward where a gold action fails, and the gate is missed', async () => {
+  const folder = changed('tools.ts', 'loan.renewals += 1;', "throw new Error('kaboom');");
+  const { url } = await modelServer(() => 'Sorry, that is not possible. Goodbye.');
+  const run = ['eval', folder, '--tasks', 'renew-small-boats', '--agent', `openai:m@${url}`, '--gate', 'reward>=0'];
+  const { code, out } = await rehearsal(...run, '--out', join(scratch, 'faulty'));
+  expect(out).toContain('the expected database is unknown, because the gold action renew_loan fails: kaboom');
+  expect([code, out]).toEqual([1, expect.stringContaining('gate missed: the run is incomplete')]);
 });
 
 inFullSuite('eval and its reports warn where a gold action fails', async () => {

@@ -23,5 +23,5 @@ export function goldWarning(events: readonly RolloutEvent[]): string | null {
     else if (event.type === 'toolReturned') failed.delete(called);
   }
   if (failed.size === 0) return null;
-  return `the gold action ${[...failed].join(', ')} failed. The expected database is without it, so this reward says nothing`;
+  return `the gold action ${[...failed].join(', ')} failed, so the reward says nothing about an agent`;
 }

@@ -65,10 +65,11 @@ function failedBy(state: RolloutState, reward: number | null): Failure['who'] | 
     if (outages.length * 2 > errors.length) return 'environment';
   }
   if (reward !== null) return 'agent';
-  // A rule is the domain's own; only a judge is asked from outside.
-  const isUnjudged = verdicts.some(({ unknown, diagnostic }) => unknown && !diagnostic);
-  const open = openGateOf(state);
-  return open && open.check !== 'judge' && !isUnjudged ? 'environment' : 'infrastructure';
+  // Rules and gold actions are the domain's own; what other verifiers lack comes from outside.
+  const open = verdicts.find(({ unknown, diagnostic }) => unknown && !diagnostic);
+  if (open) return open.verifier === 'database' ? 'environment' : 'infrastructure';
+  const gate = openGateOf(state);
+  return gate && gate.check !== 'judge' ? 'environment' : 'infrastructure';
 }
 
 /** The five layers, from the verdicts of a rollout that has ended. */

@@ -88,6 +88,17 @@ export function databaseVerdict(compared: Compared, start: World, made: World): 
   };
 }
 
+/** The verdict where a gold action failed: without it, the gold actions do not leave the database that the task expects. */
+export const unknownDatabase = (failed: string, { next }: RolloutState): Verdict => ({
+  verifier: 'database',
+  held: false,
+  unknown: true,
+  detail: `the expected database is unknown, because ${failed}`,
+  evidence: [next - 1],
+  met: 0,
+  of: 1,
+});
+
 function deviationOf({ side, path, before, after }: Change & { readonly side: Deviation['side'] }): Deviation {
   return {
     side,

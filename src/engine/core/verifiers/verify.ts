@@ -6,7 +6,7 @@ import type { RolloutState } from '../events/state.ts';
 import { actionsVerdict } from './actions.ts';
 import { assertionsVerdict, isExternalState, type VolatileOf } from './assertions.ts';
 import { communicateVerdict } from './communicate.ts';
-import { databaseVerdict } from './database.ts';
+import { databaseVerdict, unknownDatabase } from './database.ts';
 import { endStateVerdicts } from './endState.ts';
 import { judgeVerdict } from './judge.ts';
 import { milestonesVerdict } from './milestones.ts';
@@ -32,6 +32,8 @@ export type Evidence = {
   readonly gold: World;
   /** The result of each gold action, where the basis looks at the turns. */
   readonly goldSteps?: readonly GoldStep[];
+  /** The gold action that failed, in words. */
+  readonly goldFailed?: string | undefined;
   readonly custom: readonly CustomResult[];
   /** Fields of tool sources that differ from rollout to rollout. */
   readonly volatileOf?: VolatileOf;
@@ -54,8 +56,11 @@ const never = () => false;
 /** The registration of the verifiers. */
 const verifiers: Readonly<Record<VerifierName, Verifier>> = {
   database: {
-    verdicts: ({ task, state, start, gold, compare = exactly }) => [
-      databaseVerdict({ task, state, compare }, start, gold),
+    // The evaluator of a benchmark leaves such an action out.
+    verdicts: ({ task, state, start, gold, goldFailed, compare = exactly }) => [
+      goldFailed === undefined || task.origin
+        ? databaseVerdict({ task, state, compare }, start, gold)
+        : unknownDatabase(goldFailed, state),
     ],
     hasInput: always,
     isDiagnostic: never,

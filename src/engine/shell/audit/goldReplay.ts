@@ -49,13 +49,19 @@ export function madeIn(arrived: readonly Pick<WorkerEvent, 'event'>[]): readonly
 /** Why a rollout says nothing of its task, and whether a model, as a judge or a simulated tool, would have told. */
 export type Undecided = { readonly reason: string; readonly needsModel: boolean };
 
-/** Returns null where the rollout says something. */
+/** Returns null where the rollout says something, which a failed gold action also does. */
 export function undecided({ reward, failure, arrived }: RolloutClosed): Undecided | null {
-  if (reward !== null || failure?.who === 'environment') return null;
+  if (reward !== null || failure?.who === 'environment' || isGoldFailed(arrived)) return null;
   if (failure?.code === needsModel) return { reason: 'a model answers for a simulated tool', needsModel: true };
   const why = lastOf(arrived, 'rewarded')?.reason.replace(/^not scored: /, '');
   return { reason: failure?.message ?? why ?? 'it was cancelled', needsModel: !failure && isLeftToJudge(arrived) };
 }
+
+/** Whether the expected database is unknown. */
+const isGoldFailed = (arrived: readonly WorkerEvent[]): boolean =>
+  arrived.some(
+    ({ event }) => event.type === 'verdictReached' && event.verdict.verifier === 'database' && event.verdict.unknown,
+  );
 
 /** Whether everything that could not be evaluated is for a judge to tell. */
 function isLeftToJudge(arrived: readonly WorkerEvent[]): boolean {

@@ -13,7 +13,7 @@ export type GoldCache = Map<number, Gold>;
 const goldsKept = 512;
 
 /** Returns the world after the gold actions, from the start of the rollout whose worker reported them first. */
-export function playedGold({ id, actions }: WorkerGold, state: RolloutState, golds: GoldCache): Gold {
+export function playedGold({ id, actions, failed }: WorkerGold, state: RolloutState, golds: GoldCache): Gold {
   const known = golds.get(id);
   if (known) return known;
   if (!actions) throw new ForgedMessage('it refers to gold actions that it did not send');
@@ -23,7 +23,7 @@ export function playedGold({ id, actions }: WorkerGold, state: RolloutState, gol
       world = withWrites(world, writes);
       return { turn, content, writes, world };
     });
-    const gold = { steps, world };
+    const gold = { steps, world, failed };
     // A world that was hashed is compared by its hash.
     stateHash({ ...state, world });
     golds.set(id, gold);

@@ -4,6 +4,8 @@ import { numberFormsOf } from '../../core/events/message.ts';
 import { withResults } from '../../core/events/quotedResults.ts';
 import type { RolloutState } from '../../core/events/state.ts';
 import { advance, begin, type Setting, stateHash } from '../../core/rollout/rollout.ts';
+import { lineExcerpt } from '../../core/text/excerpt.ts';
+import { contentHash } from '../../core/values/hash.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { observedStream, randomStream, rolloutKey } from '../../core/values/random.ts';
 import type { Rollout } from './ports.ts';
@@ -16,7 +18,8 @@ const goldWorldsKept = 256;
 
 /**
  * The world after the task's gold actions of both seats, from the same start. A gold action that fails changes
- * nothing (tau2-bench does the same); after one that succeeds the domain's `sync` runs, as in the rollout itself.
+ * nothing (tau2-bench does the same) and is named; after one that succeeds the domain's `sync` runs, as in the rollout
+ * itself.
  */
 export function goldWorld(rollout: Rollout, state: RolloutState): Promise<Gold> | Gold {
   const found = goldWorlds.get(rollout.setting)?.get(rollout.task);
@@ -31,6 +34,8 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
   const callTool = ports.callGold ?? ports.callTool;
   let state: RolloutState = { ...begin(setting, started)[0], world: start };
   const results: string[] = [];
+  /** By call. */
+  const failures = new Map<string, string>();
   for (const [index, written] of task.actions.entries()) {
     const action = withResults(written, results);
     const tool =
@@ -48,13 +53,18 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
     const context = { world: state.world, now: started.now, random, step: index, ...filled };
     const { writes: called, isError, content } = await callTool(tool, call, context);
     if (!isError) results.push(content);
+    const made = contentHash([name, tool.owner ?? null, values]);
+    if (isError)
+      failures.set(made, `the gold action ${name} fails: ${lineExcerpt(content.replace(/^Error: /, ''), 200)}`);
+    else failures.delete(made);
     [state] = advance(setting, state, { type: 'worldEdited', writes: called });
     const isSynced = setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false;
     const synced = isSynced ? await syncWrites(rollout, state) : [];
     [state] = advance(setting, state, { type: 'worldEdited', writes: synced });
     steps.push({ turn: action.turn ?? 0, content, world: state.world, writes: [...called, ...synced] });
   }
-  const gold = { world: state.world, steps };
+  const [failed] = failures.values();
+  const gold = { world: state.world, steps, failed };
   if (isRandom) return gold;
   // A world that was hashed is compared by its hash.
   stateHash(state);

@@ -12,7 +12,12 @@ import type { GoldStep } from '../../core/verifiers/turns.ts';
 import { type CustomResult, verdictsOf } from '../../core/verifiers/verify.ts';
 
 /** The world after the gold actions, and the result and the writes of each of them, with what `sync` wrote after it. */
-export type Gold = { readonly world: World; readonly steps: readonly (GoldStep & { readonly writes: Writes })[] };
+export type Gold = {
+  readonly world: World;
+  readonly steps: readonly (GoldStep & { readonly writes: Writes })[];
+  /** The first action that failed and that no later equal one repeats with success, in words. */
+  readonly failed?: string | undefined;
+};
 
 /** The evidence that a verifier of the domain's own code examines. */
 export type CustomEvidence = { readonly start: World; readonly state: RolloutState };
@@ -99,7 +104,7 @@ export function conclude(
 ): readonly RolloutEvent[] {
   if (isUnscorableEnd(state)) return [conclusionOf(setting.domain, task, state)];
   const { start } = state;
-  const { world, steps } = gold ?? { world: state.world, steps: [] };
+  const { world, steps, failed } = gold ?? { world: state.world, steps: [], failed: undefined };
   const volatileOf = (source: string) => setting.domain.file.mcpServers[source]?.volatile ?? [];
   const evidence = {
     task,
@@ -107,6 +112,7 @@ export function conclude(
     start,
     gold: world,
     goldSteps: steps,
+    goldFailed: failed,
     custom,
     volatileOf,
     compare: comparisonOf(setting.domain.file),

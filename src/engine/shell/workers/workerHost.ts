@@ -198,6 +198,7 @@ export class WorkerHost {
     if (known !== undefined) return { id: known };
     const id = this.#nextGold++;
     this.#golds.set(gold, id);
-    return { id, actions: gold.steps.map(({ turn, content, writes }) => ({ turn, content, writes })) };
+    const actions = gold.steps.map(({ turn, content, writes }) => ({ turn, content, writes }));
+    return { id, actions, ...(gold.failed === undefined ? {} : { failed: gold.failed }) };
   }
 }

@@ -166,6 +166,8 @@ export type WorkerGold = {
   readonly actions?:
     | readonly { readonly turn: number; readonly content: string; readonly writes: Writes }[]
     | undefined;
+  /** The action that failed, with `actions`. */
+  readonly failed?: string | undefined;
 };
 
 export type FromInspector =

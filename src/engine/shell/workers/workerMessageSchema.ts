@@ -85,6 +85,7 @@ const messageSchema = z.discriminatedUnion('type', [
         .strictObject({
           id: z.int(),
           actions: z.array(z.strictObject({ turn: z.int(), content: z.string(), writes: writesSchema })).optional(),
+          failed: z.string().optional(),
         })
         .nullable(),
       custom: z.array(customResult),

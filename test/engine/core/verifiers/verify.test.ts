@@ -97,8 +97,19 @@ describe('the reward', () => {
       /never said "dry"/,
     ],
     [
-      'a gold action that fails changes nothing',
+      'a gold action that fails',
       { task: { actions: [{ tool: 'paint', arguments: { chair: 'Z9', colour: 'red' } }, ...paintRed.actions] } },
+      null,
+      /^not scored: database: the expected database is unknown, because the gold action paint fails: no such chair$/,
+    ],
+    [
+      'a gold action of a benchmark that fails changes nothing',
+      {
+        task: {
+          actions: [{ tool: 'paint', arguments: { chair: 'Z9', colour: 'red' } }, ...paintRed.actions],
+          origin: { benchmark: 'tau2', id: '1' },
+        },
+      },
       1,
       /held/,
     ],
