@@ -36,7 +36,7 @@ export function ruleText({ held, violated, unknown, sample }: RuleResult): strin
   const counts = [
     ...(violated > 0 ? [`violated ${times(violated)}`] : []),
     ...(held > 0 || violated + unknown === 0 ? [`held ${times(held)}`] : []),
-    ...(unknown > 0 ? [`not decided ${times(unknown)}`] : []),
+    ...(unknown > 0 ? [`no verdict ${times(unknown)}`] : []),
   ];
   const which = sample === null ? 'Last run' : `${sample} rollouts of the last run`;
   const icon = violated > 0 ? '$(error)' : held > 0 ? '$(pass)' : '$(question)';

@@ -158,8 +158,8 @@ test('conversations that were imported are results of no task', async () => {
 
 test.each([
   [{ held: 3, violated: 1, unknown: 0 }, '$(error) Last run: violated once, held 3 times'],
-  [{ held: 3, violated: 0, unknown: 1 }, '$(pass) Last run: held 3 times, not decided once'],
-  [{ held: 0, violated: 0, unknown: 2 }, '$(question) Last run: not decided 2 times'],
+  [{ held: 3, violated: 0, unknown: 1 }, '$(pass) Last run: held 3 times, no verdict once'],
+  [{ held: 0, violated: 0, unknown: 2 }, '$(question) Last run: no verdict 2 times'],
 ])('a rule that was never decided is not shown as held: %j', (counts, text) => {
   expect(ruleText({ ...counts, sample: null, run: 'a', time: 0, recording: 'r' })).toBe(text);
 });

@@ -36,11 +36,13 @@ function ofRules(loaded: LoadedDomain, { state }: Step): readonly Note[] {
   const byRule = Map.groupBy(state.ruleVerdicts, ({ rule }) => rule);
   return [...byRule].flatMap(([rule, verdicts]) => {
     const decisive = decisiveVerdict(verdicts);
-    if (!decisive) return [];
-    const times = verdicts.length > 1 ? `, decided ${verdicts.length} times` : '';
+    const alike = verdicts.filter(({ verdict }) => verdict === decisive?.verdict);
+    const newest = alike.at(-1);
+    if (!newest) return [];
+    const times = alike.length > 1 ? ` ${alike.length} times` : '';
     // A rule that held needs no reason, and a text that wraps would be drawn over the lens below.
-    const reason = decisive.verdict === 'held' ? '' : `: ${inWords(rule, decisive.reason)}`;
-    const text = `${decisive.verdict}${times}${reason}`;
+    const reason = newest.verdict === 'held' ? '' : `: ${inWords(rule, newest.reason)}`;
+    const text = `${newest.verdict}${times}${reason}`;
     const checks = locations.rules.filter((_, index) => domain.rules[index]?.rule === rule);
     const places = [...checks, locations.policyRules.get(rule)];
     return places.flatMap((at) => (at ? [{ at, text }] : []));

@@ -267,7 +267,7 @@ function Result({ rule: { id, checks, result }, ask }: Pick<RuleProps, 'rule' | 
     <p class={violated > 0 ? 'result bad' : 'result'}>
       <span aria-hidden="true">{violated > 0 ? '✕' : '✓'}</span> Last run: violated {times(violated)}, held{' '}
       {times(held)}
-      {unknown > 0 ? `, not decided ${times(unknown)}` : ''}.{' '}
+      {unknown > 0 ? `, no verdict ${times(unknown)}` : ''}.{' '}
       <Button
         label={`${violated > 0 ? 'Open the First Violation' : 'Open Recording'}, ${recording}`}
         onPress={() => ask({ type: 'openRuleRecording', rule: id })}
