@@ -55,8 +55,11 @@ async function saved(expected: string, file = path): Promise<void> {
 
 test('a task of the list opens as a form, with its gold actions by schema', async () => {
   await workbench.openFile(path);
+  // The task at the cursor is shown first.
+  await workbench.goToLine(original.split('\n').indexOf('- id: partners-order') + 3);
   await workbench.page.getByRole('button', { name: 'Open in Visual Editor' }).click();
   await frame().getByLabel('Goal', { exact: true }).waitFor();
+  expect(await frame().getByLabel('Id', { exact: true }).inputValue()).toBe('partners-order');
   const areas = frame().locator('textarea');
   const cut = areas.evaluateAll((all) => all.filter((each) => each.scrollHeight > each.clientHeight + 1).length);
   expect(await cut, 'text areas that show a part of their text').toBe(0);

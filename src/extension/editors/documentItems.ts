@@ -82,6 +82,20 @@ export function lineOfItem(document: vscode.TextDocument, index: number): number
   return parts[index + 1]?.line ?? source.text.split('\n').length;
 }
 
+/** Returns the index of the entry of a document that a line (from 1) belongs to. */
+export function indexAtLine(document: vscode.TextDocument, line: number): number {
+  const source = sourceOf(document);
+  const parts = partsOf(source);
+  if (parts.length > 1) return parts.findIndex((_, index) => (parts[index + 1]?.line ?? line) >= line);
+  const { value: root, places } = parseYaml(source, 'task');
+  return Array.isArray(root)
+    ? Math.max(
+        0,
+        root.findLastIndex((_, index) => places.value([index]).line <= line),
+      )
+    : 0;
+}
+
 function readItems<T>(source: Source, of: ItemKind<T>, name: string): DocumentItems<T> {
   const { value: root, problem, places } = parseYaml(source, of.kind);
   if (problem) return { broken: told(problem), items: [] };

@@ -13,8 +13,8 @@ import { registerForm } from '../workspace/activeFile.ts';
 import { onDidChangeDomainFiles } from '../workspace/domainWatch.ts';
 import { showErrorMessage, showWarningMessage } from '../workspace/messages.ts';
 import { readDomain, saveFilesOf } from '../workspace/workspaceDomains.ts';
-import { lineOfItem } from './documentItems.ts';
-import { openAsText } from './switching.ts';
+import { indexAtLine, lineOfItem } from './documentItems.ts';
+import { openAsText, takeOpenedLine } from './switching.ts';
 
 /** The user's choices in an editor, which are lost when its tab is closed. */
 export type Choices = { readonly index: number; readonly task: string | null };
@@ -136,6 +136,8 @@ class EditorSession<Seen extends Scene> {
     this.#seen = seen;
     this.#channel = connectPage(panel.webview, context.log, (message) => this.#received(message));
     const folder = this.#folder;
+    if (isDocument(subject))
+      this.#choices = { index: indexAtLine(subject, takeOpenedLine(subject.uri.fsPath)), task: null };
     this.#subscriptions = [
       vscode.workspace.onDidChangeTextDocument(({ document: changed }) => {
         if (changed === subject) this.#showChanged();

@@ -1,12 +1,23 @@
 import * as vscode from 'vscode';
-import { activeFile } from '../workspace/activeFile.ts';
+import { activeFile, cursorLine } from '../workspace/activeFile.ts';
 import { visualEditorTypes } from '../workspace/contributions.ts';
+
+/** The line of the cursor in each file whose visual editor is being opened. */
+const openedAt = new Map<string, number>();
+
+/** Returns the line (from 1) of the cursor when the visual editor of a file was requested; 1 if it was opened otherwise. */
+export function takeOpenedLine(file: string): number {
+  const line = openedAt.get(file) ?? 1;
+  openedAt.delete(file);
+  return line;
+}
 
 /** Shows a file in its visual editor, in the place of its text. Gives whether there is one for it. */
 export async function openVisual(target: unknown): Promise<boolean> {
   const uri = fileOf(target);
   const type = uri && visualTypeOf(uri.path);
   if (!uri || !type) return false;
+  openedAt.set(uri.fsPath, cursorLine(uri.fsPath));
   await reopened(uri, type);
   return true;
 }

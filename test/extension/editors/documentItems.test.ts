@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { personaSchema } from '../../../src/engine/core/domain/persona.ts';
-import { itemsOf } from '../../../src/extension/editors/documentItems.ts';
+import { indexAtLine, itemsOf } from '../../../src/extension/editors/documentItems.ts';
 
 const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;
 const read = (text: string, index: number) =>
@@ -27,4 +27,31 @@ test('problems of an entry are reported at its line in the file, in a long list 
   const { items } = read(short, 0);
   expect(items[0]?.value?.id).toBe('a');
   expect(items[1]).toMatchObject({ label: 'b', value: null, problem: { line: 5 } });
+});
+
+test.each([
+  ['a file of one entry', 'id: a\ndescription: Someone.\n', [[2, 0]]],
+  [
+    'a short list',
+    `# Everyone\n${entry('a')}${entry('b')}`,
+    [
+      [1, 0],
+      [3, 0],
+      [4, 1],
+      [99, 1],
+    ],
+  ],
+  [
+    'a long list',
+    long,
+    [
+      [1, 0],
+      [3, 0],
+      [4, 1],
+      [99_999, 2999],
+    ],
+  ],
+])('the entry at a line of %s is found', (_, text, expected) => {
+  const document = { uri: { fsPath: '/desk/personas/all.persona.yaml' }, getText: () => text } as never;
+  expect(expected.map(([line = 0]) => [line, indexAtLine(document, line)])).toEqual(expected);
 });
