@@ -86,7 +86,7 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     title: 'Compare runs',
-    placeHolder: 'Two runs or more; the others are compared with the first',
+    placeHolder: 'Two runs or more; the others are compared with the oldest',
     matchOnDescription: true,
   });
   return picked && fromOldest(picked.map(({ folder }) => folder));

@@ -1,4 +1,5 @@
 import { basisText, signed } from '../../engine/core/events/displayText.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import type {
   ComparedMetrics,
   ComparedRun,
@@ -64,7 +65,7 @@ export function runFacts({ run, metrics, unfinished }: ComparedRun): readonly st
     `user: ${run.user}`,
     `seed ${run.seed}`,
     basisText(run.basis),
-    `${metrics.rollouts} rollouts of ${metrics.tasks} tasks`,
+    `${counted(metrics.rollouts, 'rollout')} of ${counted(metrics.tasks, 'task')}`,
     ...(unfinished > 0 ? [`${unfinished} unfinished`] : []),
   ];
 }
@@ -315,6 +316,6 @@ export function verdictText(comparison: RunsCompared, other: number): string {
     return `${letterOf(0)} and ${letterOf(other)} have no scored task in common, so their difference is unknown.`;
   const { value, low, high } = pair.difference;
   const interval = pair.tasks.length > 1 ? ` (95 % ${signed(low)} to ${signed(high)})` : '';
-  const tasks = `${pair.tasks.length} ${pair.tasks.length === 1 ? 'task' : 'tasks'}`;
+  const tasks = counted(pair.tasks.length, 'task');
   return `${letterOf(other)} against ${letterOf(0)}: mean reward ${signed(value)}${interval} over ${tasks}, better on ${pair.better}, worse on ${pair.worse}. p = ${pair.p.toFixed(4)}: ${pair.verdict}.`;
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useContext, useState } from 'preact/hooks';
+import { times } from '../../../engine/core/text/counted.ts';
 import type { PolicyContent, RuleCard } from '../../messages/editorMessages.ts';
 import type { Bridge } from '../../parts/bridge.ts';
 import { Button } from '../../parts/controls.ts';
@@ -256,8 +257,6 @@ function Tries({
     </p>
   );
 }
-
-const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 function Result({ rule: { id, checks, result }, ask }: Pick<RuleProps, 'rule' | 'ask'>): JSX.Element | null {
   if (id === null || checks.length === 0) return null;
