@@ -1,4 +1,7 @@
 import type { Location } from '../engine/shell/files/diagnostic.ts';
+import { fitnessOf } from '../engine/shell/load/fitness.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
+import { writtenIds } from '../engine/shell/load/writtenIds.ts';
 import { completionsAt } from './completion/completion.ts';
 import type { Completion } from './completion/offer.ts';
 import { type Contents, contentsOfDomain, type ListedItem, tasksOfPage } from './contents.ts';
@@ -90,7 +93,10 @@ export function answer(domain: LanguageDomain, question: Question): Answer {
     case 'symbols':
       return workspaceSymbols(domain, question.query);
     case 'tasks':
-      return anchorsIn(domain.loaded.locations.tasks, question.file);
+      return [
+        ...anchorsIn(domain.loaded.locations.tasks, question.file),
+        ...unreadAnchorsIn(domain.loaded, question.file),
+      ].toSorted((a, b) => a.line - b.line);
     case 'rules':
       return anchorsIn(domain.loaded.locations.policyRules, question.file);
     case 'contents':
@@ -100,6 +106,14 @@ export function answer(domain: LanguageDomain, question: Question): Answer {
     default:
       return question satisfies never;
   }
+}
+
+/** The tasks of a file that cannot be read, by their ids in its text: to run one shows its error. */
+function unreadAnchorsIn(loaded: LoadedDomain, file: string): readonly Anchor[] {
+  const { locations, parts } = loaded;
+  if (!fitnessOf(loaded).unread.some((error) => error.file === file)) return [];
+  const written = writtenIds(parts.texts.get(file)?.source.text ?? '');
+  return written.flatMap(({ id, line }) => (locations.tasks.has(id) ? [] : [{ name: id, line }]));
 }
 
 function anchorsIn(places: ReadonlyMap<string, Location>, file: string): readonly Anchor[] {

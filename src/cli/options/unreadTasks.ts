@@ -3,6 +3,7 @@ import { nameMatches } from '../../engine/core/text/literal.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { fitnessOf } from '../../engine/shell/load/fitness.ts';
+import { writtenIds } from '../../engine/shell/load/writtenIds.ts';
 
 /**
  * Returns the errors of files of tasks that cannot be read and have a task that a person named.
@@ -17,6 +18,6 @@ export function unreadTasks(domain: LoadedDomain, named: string, cwd: string): r
 /** Returns the ids that the text of a file seems to have. A file without a text may have the task that it is named after. */
 function idsIn({ parts }: LoadedDomain, file: string): readonly string[] {
   const text = parts.texts.get(file)?.source.text ?? '';
-  const ids = [...text.matchAll(/^[ \t]*(?:-[ \t]+)?(?:\{[ \t]*)?id[ \t]*:[ \t]*["']?([^\s"',}]+)/gm)];
-  return ids.length > 0 ? ids.map(([, id = '']) => id) : [basename(file, '.task.yaml')];
+  const ids = writtenIds(text).map(({ id }) => id);
+  return ids.length > 0 ? ids : [basename(file, '.task.yaml')];
 }

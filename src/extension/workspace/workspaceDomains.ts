@@ -89,7 +89,7 @@ export async function draftAt(file: string, line: number): Promise<string | unde
 type Wanted = { readonly word: string; readonly isWanted: (item: Placed<Task | Persona>) => boolean };
 
 async function itemAt(file: string, line: number, { word, isWanted }: Wanted): Promise<string | undefined> {
-  const { readSource, partsOf, parseItems, placeOf, kinds } = await itemReaders();
+  const { readSource, partsOf, parseItems, placeOf, writtenIds, kinds } = await itemReaders();
   const [, name] = /\.(task|persona)\.yaml$/.exec(file) ?? [];
   if (name !== 'task' && name !== 'persona') return undefined;
   const read = readSource(file, name, unsavedTexts(), undefined, domainFolderOf(file));
@@ -100,8 +100,13 @@ async function itemAt(file: string, line: number, { word, isWanted }: Wanted): P
       .items.filter(isWanted)
       .map((item) => ({ id: item.value.id, line: part.line + placeOf(item).line }));
   for (const part of parts.filter((each) => each.line < line).toReversed()) {
-    const item = itemsOf(part).findLast((each) => each.line <= line);
+    const items = itemsOf(part);
+    const item = items.findLast((each) => each.line <= line);
     if (item) return item.id;
+    // An item with an error is named too, so that the error is shown in place of another task.
+    const written = items.length > 0 || word !== '' ? [] : writtenIds(part.source.text);
+    const named = written.findLast((each) => part.line + each.line <= line) ?? written[0];
+    if (named) return named.id;
   }
   for (const part of parts) {
     const [first] = itemsOf(part);
@@ -112,18 +117,20 @@ async function itemAt(file: string, line: number, { word, isWanted }: Wanted): P
 
 /** Returns the readers of tasks and personas, which are loaded at the first call, so that activation does not wait for them. */
 async function itemReaders() {
-  const [{ readSource }, { partsOf }, { parseItems, placeOf }, { taskSchema }, { personaSchema }] = await Promise.all([
-    import('../../engine/shell/source/source.ts'),
-    import('../../engine/shell/source/fileParts.ts'),
-    import('../../engine/shell/source/items.ts'),
-    import('../../engine/core/domain/task.ts'),
-    import('../../engine/core/domain/persona.ts'),
-  ]);
+  const [{ readSource }, { partsOf }, { parseItems, placeOf }, { writtenIds }, { taskSchema }, { personaSchema }] =
+    await Promise.all([
+      import('../../engine/shell/source/source.ts'),
+      import('../../engine/shell/source/fileParts.ts'),
+      import('../../engine/shell/source/items.ts'),
+      import('../../engine/shell/load/writtenIds.ts'),
+      import('../../engine/core/domain/task.ts'),
+      import('../../engine/core/domain/persona.ts'),
+    ]);
   const kinds = {
     task: { kind: 'task', schema: 'task', item: taskSchema },
     persona: { kind: 'persona', schema: 'persona', item: personaSchema },
   } as const;
-  return { readSource, partsOf, parseItems, placeOf, kinds };
+  return { readSource, partsOf, parseItems, placeOf, writtenIds, kinds };
 }
 
 /** The folder of the workspace's only domain, or of the one that a person picks; undefined without a domain. */

@@ -77,6 +77,8 @@ test('the task at a line is found in its file alone, also below a task that cann
   expect(await taskAt(file, 1)).toBe('task-1-0');
   expect(await taskAt(file, lineOf('- id: ['))).toBe('task-1-0');
   expect(await taskAt(file, lineOf('task-1-1') + 1)).toBe('task-1-1');
+  writeFileSync(file, `# Two tasks\n${first}- id: wrong\n  comunicate: []\n${second}`);
+  expect(await taskAt(file, lineOf('comunicate'))).toBe('wrong');
   expect(await taskAt(join(folder, 'policy.md'), 1)).toBeUndefined();
   expect(await taskAt(join(folder, 'tasks', 'gone.task.yaml'), 1)).toBeUndefined();
 });
