@@ -246,3 +246,14 @@ test('a file that is renamed while its form has unsaved edits keeps them', async
   // VS Code shows a renamed file as text.
   await saved(lampText.replace(/description: .*/, 'description: A renamed lamp.'), renamed);
 });
+
+test('a task with a wrong key keeps its Debug lens, which shows the error', async () => {
+  const broken = 'tasks/broken.task.yaml';
+  writeFileSync(join(domain.folder, broken), lampText.replace('id: lamp-variant', 'id: broken\ncomunicate: [x]'));
+  await workbench.openFile(broken);
+  await workbench.page.locator('.codelens-decoration a', { hasText: 'Debug' }).first().click();
+  const dialog = workbench.page.locator('.monaco-dialog-box', { hasText: 'The key comunicate is not known here' });
+  await dialog.waitFor();
+  await workbench.screenshot('task-with-error');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+});
