@@ -10,7 +10,7 @@ export function phraseCounts(folders: readonly string[]): string {
     ...found.map((all) => all.filter((each) => each.name === name).length),
   ]);
   return [
-    ['phrase', ...heads],
+    ['kind', ...heads],
     ['---', ...heads.map(() => '---:')],
     ...rows,
     ['total', ...found.map((all) => all.length)],

@@ -43,12 +43,8 @@ test.each([
 test('counts the phrases of another checkout', () => {
   const folder = temporaryFolder('voice');
   mkdirSync(join(folder, 'docs'));
-  writeFileSync(join(folder, 'docs', 'a.md'), 'It is no run, and nobody is told.\n');
+  writeFileSync(join(folder, 'docs', 'a.md'), 'A lamp stood here. It does not any more.\n');
   const rows = phraseCounts([folder]).split('\n');
-  expect(rows.filter((row) => row.includes('| 1 |'))).toEqual([
-    '| is no X | 1 | 0 |',
-    '| is told, is said | 1 | 0 |',
-    '| nobody | 1 | 0 |',
-  ]);
-  expect(rows).toContain('| total | 3 | 0 |');
+  expect(rows.filter((row) => row.includes('| 1 |'))).toEqual(['| position | 1 | 0 |', '| end of a state | 1 | 0 |']);
+  expect(rows).toContain('| total | 2 | 0 |');
 });
