@@ -14,7 +14,7 @@ import type { MaskingMark } from '../../engine/core/text/maskingMark.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { isWithin } from '../../engine/shell/files/boundedFile.ts';
 import { breaks } from '../../engine/shell/files/breaks.ts';
-import type { SigningKey } from '../../engine/shell/records/ledger.ts';
+import type { Receipt, SigningKey } from '../../engine/shell/records/ledger.ts';
 import { chainStart, writeRecording } from '../../engine/shell/records/recording.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
 import type { RunFile } from '../../engine/shell/records/runFile.ts';
@@ -133,8 +133,13 @@ export async function importConversations(
   const system = { same: 0, differs: 0, none: 0 };
   const recordings: ConversationsReport['recordings'][number][] = [];
   const told = [...problems];
+  const closed: Promise<Receipt>[] = [];
+  const receive = async () => run.receive(...(await Promise.all(closed.splice(0))));
   for (const each of named) {
-    if (signal.aborted) remove(folder, before);
+    if (signal.aborted) {
+      await Promise.allSettled(closed);
+      remove(folder, before);
+    }
     throwIfStopped(signal);
     const written = writtenOf(each);
     const { conversation, id, trial } = written;
@@ -148,7 +153,12 @@ export async function importConversations(
     const end = { reward: null, endReason: state.ended?.reason ?? 'userStopped', databaseDiff };
     const rollout = `${id}.${trial}`;
     const of = { rollout, recording: basename(recording), task: { id: task.id, hash: task.hash } };
-    run.receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain: chainStart });
+    const content = { ...of, trial, seed, policyHash, basis, ...end, sidecarChain: chainStart };
+    const receipt = chain.then((head) => ({ ...content, chain: head }));
+    // A disk that refuses is reported when the receipts are awaited.
+    receipt.catch(() => undefined);
+    closed.push(receipt);
+    if (closed.length >= atOnce) await receive();
     const calls = events.filter(({ type }) => type === 'toolCalled').length;
     const place = { file: each.path, line: each.line };
     recordings.push({ recording, ...place, messages: conversation.messages.length, calls });
@@ -156,6 +166,7 @@ export async function importConversations(
     onProgress?.(recordings.length, named.length, 'written');
     await pause();
   }
+  await receive();
   run.finish();
   return { folder, domain: domain.name, recordings, problems: told, notes, system, masked: masker?.counts() ?? null };
 }
@@ -168,6 +179,9 @@ function remove(folder: string, before: readonly string[] | null): void {
 
 /** The time that an import runs before it checks for a signal, in milliseconds. */
 const turnMs = 50;
+
+/** The recordings that are written while the next conversations are masked. */
+const atOnce = 64;
 
 function maskerFor(
   { domain, loaded }: Supervisor,

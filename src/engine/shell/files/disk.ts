@@ -20,21 +20,26 @@ export function onDisk<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    if (error instanceof Fault) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw deletedMeanwhile(path);
-    const full = code === 'ENOSPC' || code === 'EDQUOT';
-    throw new Fault({
-      who: 'infrastructure',
-      code: full ? 'disk/full' : 'disk/write',
-      message: full
-        ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
-        : error instanceof RefusedFile
-          ? `${path}: ${message}. ${error.hint.replace(/\.$/, '')}`
-          : `${path}: can't be written (${message.split(', ')[0]})${refusals.has(code ?? '') ? chooseAnother : '; what was recorded before is kept'}`,
-      file: path,
-    });
+    throw writeFault(path, error);
   }
+}
+
+/** Returns an error of writing to a file as a `Fault` that names the file. */
+export function writeFault(path: string, error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return deletedMeanwhile(path);
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return new Fault({
+    who: 'infrastructure',
+    code: full ? 'disk/full' : 'disk/write',
+    message: full
+      ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
+      : error instanceof RefusedFile
+        ? `${path}: ${message}. ${error.hint.replace(/\.$/, '')}`
+        : `${path}: can't be written (${message.split(', ')[0]})${refusals.has(code ?? '') ? chooseAnother : '; what was recorded before is kept'}`,
+    file: path,
+  });
 }
 
 /** Codes of a place that is not to be written to, so that nothing was recorded there. */

@@ -143,7 +143,7 @@ function publicKeyText(key: KeyObject): string {
 
 /** Appends to a ledger. */
 export type Ledger = {
-  readonly receive: (receipt: Receipt) => void;
+  readonly receive: (...receipts: readonly Receipt[]) => void;
   /** Takes back the receipts of a rollout that is run again. */
   readonly reopen: (rollout: string) => void;
   /** Signs a line for `run.json`, unless the last such line says the same already. */
@@ -162,20 +162,24 @@ export function openLedger(path: string, key: SigningKey, run?: string): Ledger 
   let vouched = vouchedRun(lines);
   let before = lines.at(-1)?.signature ?? '';
   let size = sizeOf(path);
-  const append = (signed: Content) => {
+  const append = (...contents: readonly Content[]) => {
     // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
     const found = sizeOf(path);
-    if (found !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
-    const content = contentOf(signed);
-    const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
-    const line: LedgerLine = { ...signed, before, signature };
-    const text = `${JSON.stringify(line)}\n`;
+    let head = found === size ? before : (ledgerLines(path).at(-1)?.signature ?? '');
+    const lines = contents.map((signed) => {
+      const signature = sign(null, signedBytes(contentOf(signed), head), key.privateKey).toString('base64');
+      const line: LedgerLine = { ...signed, before: head, signature };
+      head = signature;
+      return `${JSON.stringify(line)}\n`;
+    });
+    const text = lines.join('');
     onDisk(path, () => appendFileSync(path, text));
-    before = signature;
+    before = head;
     size = found + Buffer.byteLength(text);
   };
   return {
-    receive: (receipt) => append({ receipt: run === undefined ? receipt : { ...receipt, run } }),
+    receive: (...receipts) =>
+      append(...receipts.map((receipt) => ({ receipt: run === undefined ? receipt : { ...receipt, run } }))),
     reopen: (rollout) => append({ rollout: { reopened: rollout } }),
     vouchFor: (next) => {
       if (vouched?.hash === next.hash && (vouched.finished || !next.finished)) return;

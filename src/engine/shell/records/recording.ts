@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../../core/events/event.ts';
 import { withPresentReward } from '../../core/reward/earlierReward.ts';
@@ -7,7 +8,7 @@ import { issueText } from '../../core/text/issueText.ts';
 import { jsonOf } from '../../core/values/json.ts';
 import { losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
 import { readBoundedText } from '../files/boundedFile.ts';
-import { deletedMeanwhile, fromDisk, onDisk, requireWritable } from '../files/disk.ts';
+import { deletedMeanwhile, fromDisk, onDisk, requireWritable, writeFault } from '../files/disk.ts';
 import { Fault } from '../files/fault.ts';
 import type { SideNote } from '../files/sideNote.ts';
 
@@ -48,17 +49,14 @@ function recordedText({ text, n, event, state }: RecordedLine): string {
  * Writes a recording that is finished already as a new file, whole or not at all, and returns its chain head. A file
  * that is there already is a `Fault`.
  */
-export function writeRecording(path: string, lines: readonly RecordedLine[]): string {
+export async function writeRecording(path: string, lines: readonly RecordedLine[]): Promise<string> {
   const { text, head } = chainedLines(lines, recordedText, chainStart);
-  onDisk(path, () => {
-    try {
-      // Node writes a text in one call only where its encoding is given.
-      writeFileSync(path, text, { encoding: 'utf8', flag: 'wx' });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true });
-      throw error;
-    }
-  });
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true });
+    throw writeFault(path, error);
+  }
   return head;
 }
 

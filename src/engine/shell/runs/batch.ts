@@ -280,7 +280,7 @@ function hashed(tasks: readonly Task[]) {
 export type OpenRun = {
   /** Undefined where the run was begun by a version that gave none. */
   readonly id: string | undefined;
-  readonly receive: (receipt: Receipt) => void;
+  readonly receive: (...receipts: readonly Receipt[]) => void;
   /** Takes back the receipts of a rollout that is run again. */
   readonly reopen: (rollout: string) => void;
   /**

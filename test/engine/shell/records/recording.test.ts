@@ -48,13 +48,13 @@ test('an existing text is kept unchanged, with the same chain', () => {
   expect(readRecording(path).lines.at(-1)?.chain).toBe(file.head());
 });
 
-test('a finished recording is written at once with the same bytes, and never over another file', () => {
+test('a finished recording is written at once with the same bytes, and never over another file', async () => {
   const path = join(temporaryFolder('rehearsal'), 'a.traj.jsonl');
   const lines = events.map((event, n) => ({ n, event, state: 'a'.repeat(64) }));
-  const head = writeRecording(path, lines);
+  const head = await writeRecording(path, lines);
   expect(readFileSync(path, 'utf8')).toBe(recorded().text);
   expect(readRecording(path).lines.at(-1)?.chain).toBe(head);
-  expect(() => writeRecording(path, lines.slice(1))).toThrow(`${path}: can't be written`);
+  await expect(writeRecording(path, lines.slice(1))).rejects.toThrow(`${path}: can't be written`);
   expect(readFileSync(path, 'utf8')).toBe(recorded().text);
 });
 
