@@ -6,7 +6,7 @@ import { isEastAsian } from './text/script.ts';
 import { nationalIds } from './words.ts';
 
 const person =
-  'user|customer|passenger|guest|recipient|contact|card ?holder|holder|client|patient|member|caller|owner|sender|buyer|account|driver|employee|spouse|travell?er|tenant|beneficiary|applicant|subscriber|attendee|payee|payer|student';
+  'user|customer|passenger|pax|guest|recipient|contact|card ?holder|holder|client|patient|member|caller|owner|sender|buyer|account|driver|employee|spouse|travell?er|tenant|beneficiary|applicant|subscriber|attendee|payee|payer|student';
 /** The words for a customer and a recipient in these languages, and other ones for a recipient in English. */
 const personAbroad =
   'cliente?|kund(?:e|in)?|klant|klient(?:ka)?|zakazni(?:k|ce)|empfanger(?:in)?|destinatari[ao]|destinataire|ontvanger|geadresseerde|odbiorca|mottagare|prijem(?:ce|kyne)|consignee|addressee|attn|(?:ship|bill|sold|deliver)(?:ed)? ?to';
@@ -123,8 +123,11 @@ const personField = new RegExp(
 
 /** Returns whether a field that is called by what a person is, such as `customer`, holds that person's full name. */
 export function isNamedPerson(field: string, value: string): boolean {
-  return isPersonWord(field) && fullName.test(value);
+  return isPersonWord(field) && (fullName.test(value) || airlineName.test(value));
 }
+
+/** Matches a surname and a first name as airlines write them. */
+const airlineName = /^\p{Lu}{2,}\/\p{Lu}{2,}$/u;
 
 const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*,?[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
 

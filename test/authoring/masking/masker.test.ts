@@ -338,6 +338,9 @@ test.each([
 test.each([
   ['customer', 'Tobias Achterberg', true],
   ['bookedBy', 'Joost van Dijk', true],
+  ['passenger', 'ACHTERBERG/TOBIAS', true],
+  ['paxName', 'ACHTERBERG/TOBIAS', true],
+  ['route', 'FRANKFURT/MUNICH', false],
   ['guest', 'Priya', false],
   ['customer', 'a new one', false],
   ['product', 'Brass Lamp', false],
