@@ -425,7 +425,7 @@ inFullSuite('a log with calls: a change of mind between rows that the user names
   expect(drafts).toContainEqual(expect.objectContaining({ id: 'mind', passes: true, findings: [] }));
 });
 
-test('words alone: an id that no one tells comes from the look-up, in the row that they name', async () => {
+inFullSuite('words alone: an id that no one tells comes from the look-up, in the row that they name', async () => {
   const renews = (title: string) =>
     said(`Card 4471. Please renew ${title}.`, `Shall I renew ${title}?`, 'Yes.', 'Done. It is due on 2026-03-31 now.');
   const swap = said(
@@ -591,7 +591,7 @@ test('a request that the user takes back is a change of mind, or the draft is no
 
 const renewed = ['Shall I renew Small Boats?', 'Yes.', 'Done, Small Boats is due on 2026-04-06 now.'];
 
-test('the goal of a draft has a request whose row the user names loosely', async () => {
+inFullSuite('the goal of a draft has a request whose row the user names loosely', async () => {
   const { tasks } = await drafted(withoutTasks('library-desk'), [
     {
       id: 'boats',
@@ -932,7 +932,7 @@ inFullSuite(
   },
 );
 
-test('a persona that was drafted before is used again; a new one does not take its name', async () => {
+inFullSuite('a persona that was drafted before is used again; a new one does not take its name', async () => {
   const domain = withoutTasks('order-desk');
   rmSync(join(domain, 'personas', 'forgetful.persona.yaml'));
   const chats = [{ id: 'redirects', messages: written.redirects }];

@@ -7,7 +7,7 @@ import { finishedRollouts } from '../../src/engine/shell/records/ledger.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { shownBy } from '../support/screen.ts';
-import { isFullSuite } from '../support/suite.ts';
+import { isFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 /**
@@ -85,11 +85,13 @@ test.skipIf(!hasScript)(
   patienceMs,
 );
 
-test.skipIf(!hasScript).each([
+const commands = [
   ['call', 'domains/order-desk', 'get_order', '--arguments', '{"order_id": "W1138"}'],
   ['run', 'domains/order-desk', 'lamp-variant', '--out', fresh()],
   ['debug', 'domains/order-desk', 'lamp-variant', '--script', goToEnd, '--out', fresh()],
-])(
+];
+
+test.skipIf(!hasScript).each(sampled(commands, 3))(
   'NO_COLOR leaves out the colours of %s',
   async (...command) => {
     const { text, code } = inTerminalWith({ NO_COLOR: '1' }, ...command);
