@@ -5,7 +5,7 @@ import { environmentFault } from './targetFaults.ts';
 import { packTrainerWheel, type TrainerWheel } from './trainerWheel.ts';
 import { type Tree, treeOf, treeWith } from './trees.ts';
 
-/** What every target receives: the engine as one bundle with what it reads, and the wheel of the trainer in a tree. */
+/** The programs that every target receives: the engine with what it reads, and the wheel of the trainer in a tree. */
 export type Programs = { readonly engine: Tree; readonly trainer: Tree; readonly wheel: TrainerWheel };
 
 /** Reads the engine, and packs the trainer. Throws a `Fault` if the engine is not built. */
