@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { inWorktree } from '../scripts/git.ts';
 import { inRoot } from '../scripts/repository.ts';
 import type { Show } from './measure.ts';
 import { type Measured, median } from './measure.ts';
@@ -13,23 +13,16 @@ export type Against = { readonly commit: string; readonly parts: readonly string
  * Runs parts of the bench of an earlier commit and of this checkout in turns, each with its own code, and shows the
  * medians of both and the median of the ratios of each round. Throws if git does not know the commit or a part fails.
  */
-export function measureAgainst({ commit, parts, rounds }: Against, show: Show): void {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-against-'));
-  const checkout = join(folder, 'checkout');
-  const git = (...args: string[]) => execFileSync('git', ['-C', inRoot(), ...args], { encoding: 'utf8' });
-  try {
-    git('worktree', 'add', '--detach', checkout, commit);
+export function measureAgainst({ commit, parts, rounds }: Against, show: Show): Promise<void> {
+  return inWorktree(commit, (checkout) => {
     installIn(checkout);
     const sides = [checkout, inRoot()];
     const samples: Measured[][][] = sides.map(() => []);
     for (let round = 0; round < rounds; round += 1)
       for (const side of round % 2 === 0 ? [0, 1] : [1, 0])
-        samples[side]?.push(measureIn(sides[side] ?? '', parts, join(folder, 'measured.json')));
+        samples[side]?.push(measureIn(sides[side] ?? '', parts, join(checkout, 'measured.json')));
     for (const row of rowsOf(samples, rounds)) show(row);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-    git('worktree', 'prune');
-  }
+  });
 }
 
 /** Installs the packages of a checkout, or links those of this one if both have the same lock file. */

@@ -39,7 +39,7 @@ if (values.help) print(usage);
 else if (values.part !== undefined) await runHere(values.part);
 else if (values.against === undefined) await runAll(chosen, values.out);
 else
-  measureAgainst({ commit: values.against, parts: chosen, rounds: roundsOf(values.rounds) }, (row) =>
+  await measureAgainst({ commit: values.against, parts: chosen, rounds: roundsOf(values.rounds) }, (row) =>
     print(lineOf(row)),
   );
 

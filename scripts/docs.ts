@@ -1,9 +1,8 @@
 /** `npm run docs`: builds the documentation site from `docs/` into `dist/docs` and checks the links between its pages. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { npmFolder } from './benchmarks/copy.ts';
+import { git, inWorktree } from './git.ts';
 import { runCommand } from './process.ts';
 import { inRoot } from './repository.ts';
 import { announce, elapsed, Failure, runMain } from './terminal.ts';
@@ -45,7 +44,7 @@ async function main(args: string[]): Promise<number> {
   const tags = values.versions ? await earlierTags() : [];
   await build(inRoot('docs'), out, base, tags);
   for (const tag of tags)
-    await inCheckout(tag, (folder) => build(join(folder, 'docs'), join(out, tag), `${base}${tag}/`));
+    await inWorktree(tag, (folder) => build(join(folder, 'docs'), join(out, tag), `${base}${tag}/`));
   announce(`Built ${out} (${elapsed(started)}). Open it with any web server.`);
   return 0;
 }
@@ -61,27 +60,10 @@ async function build(docs: string, out: string, base: string, tags: readonly str
 
 /** Returns the tags of earlier versions, newest first. */
 async function earlierTags(): Promise<readonly string[]> {
-  const { output } = await git('tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname');
-  const { output: current } = await git('tag', '--list', 'v*', '--points-at', 'HEAD');
+  const output = await git('tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname');
+  const current = await git('tag', '--list', 'v*', '--points-at', 'HEAD');
   const here = current.split('\n');
   return output.split('\n').filter((tag) => tag !== '' && !here.includes(tag));
-}
-
-async function inCheckout(tag: string, act: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-docs-'));
-  await git('worktree', 'add', '--detach', folder, tag);
-  try {
-    await act(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-    await git('worktree', 'prune');
-  }
-}
-
-async function git(...args: readonly string[]): Promise<{ readonly output: string }> {
-  const result = await runCommand('git', args, { cwd: inRoot('.') });
-  if (result.code !== 0) throw new Failure(`git ${args.join(' ')}: ${result.output.trim()}`);
-  return result;
 }
 
 await runMain(main);

@@ -14,7 +14,7 @@ const trainer = inRoot('trainer');
 
 type Profile = 'dev' | 'verl' | 'vllm';
 
-const setUpCommand = (profile: Profile) => ['setup_environment.py', '--profile', profile];
+const setUpCommand = (profile: Profile) => ['rehearsal_trainer/setup_environment.py', '--profile', profile];
 
 /** Returns the Python that creates the trainer's environment: REHEARSAL_PYTHON, or one on PATH. */
 export function findPython(): string | undefined {

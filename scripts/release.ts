@@ -5,13 +5,12 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildAll } from './build.ts';
-import { runCommand } from './process.ts';
+import { git } from './git.ts';
 import { packCommandLine } from './release/commandLine.ts';
 import { packExtension } from './release/extension.ts';
 import { describeRelease, type Release } from './release/release.ts';
 import { repositoryAddress } from './release/repositoryAddress.ts';
 import { packTrainer } from './release/trainer.ts';
-import { inRoot } from './repository.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, warn } from './terminal.ts';
 
 const usage = `Usage: npm run release -- [--dry-run] [--repository URL]
@@ -69,12 +68,6 @@ function reportMissingRepository(isDry: boolean): void {
     'do not work in the Marketplace without it. Pass --repository https://HOST/OWNER/NAME.';
   if (!isDry) throw new Failure(text);
   warn(text);
-}
-
-async function git(...args: string[]): Promise<string> {
-  const { code, output } = await runCommand('git', args, { cwd: inRoot() });
-  if (code !== 0) throw new Failure(`git ${args.join(' ')} failed:\n${output.trim()}`);
-  return output.trim();
 }
 
 /** Throws a `Failure` unless the clone is clean and the version has no tag yet. */

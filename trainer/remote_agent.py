@@ -1,16 +1,16 @@
 """Runs on the machine of a training target over SSH. Uses only the standard library of Python 3.11 or newer.
 
-It is not installed there. The client sends child_process.py, trainer_process.py and this file as one program through
-ssh's standard input, then one JSON line with the request, and for `bring` the files after it. Answers are JSON lines on
-standard output, after the line MARK; a line with `size` is followed by that many bytes of a file. The request also has
-the API keys, in `environment`. They are passed on in the environment of the processes that are started here, never in a
-file or an argument.
+It is not installed there. The client sends child_process.py, trainer_process.py, install_wheel.py and this file as one
+program through ssh's standard input, then one JSON line with the request, and for `bring` the files after it. Answers
+are JSON lines on standard output, after the line MARK; a line with `size` is followed by that many bytes of a file. The
+request also has the API keys, in `environment`. They are passed on in the environment of the processes that are started
+here, never in a file or an argument.
 
     do           keys beside it                                           answer
     look         folder, commands, model, environment                     one line: what this machine has
     bring        folder, trees; then {size} and bytes for each wanted     {want: [hash]}, {brought: how many}
-    environment  folder, trainer, engine, existing                        {python: [words], node}; what
-                                                                          setup_environment.py says, its exit code
+    environment  folder, trainer, wheel: {path, sha256}, engine,          {python: [words], node}; what
+                 existing                                                 setup_environment.py says, its exit code
     try          folder, python, node, trainer, engine, kind, config,     {words: the trainer's}, or
                  domains, environment                                     {failed: what, words: why}
     start        folder, python, node, trainer, kind, config, resume,     {pid}, or {failed: why}
@@ -25,8 +25,9 @@ a checkpoint. If the beginning of a file differs from the client's copy, the fil
 the copy; until then its `Sent.size` is -1.
 
 The folder of the target has `store/` with the content of files by their hash, `trees/<hash>/` with folders made of
-these files (which never change, so a run keeps the files that it was started with), and `runs/<name>/`. Nothing is
-deleted; you can delete `store` and `trees` when no run is active.
+these files (which never change, so a run keeps the files that it was started with), `trainers/<SHA-256>/` with each
+wheel of the trainer that was installed, and `runs/<name>/`. Nothing is deleted; you can delete `store`, `trees` and
+`trainers` when no run is active.
 """
 
 import hashlib
@@ -49,6 +50,7 @@ from urllib.parse import quote, urlsplit
 
 if TYPE_CHECKING:
     # At run time these files are earlier parts of the same program.
+    from install_wheel import install_wheel
     from rehearsal_trainer.processes.child_process import without_keys
     from rehearsal_trainer.processes.trainer_process import running_process
 
@@ -251,8 +253,13 @@ def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> N
 
 
 def environment(folder: Path, request: Request, sink: BinaryIO) -> int:
-    """Makes the trainer's environment, or checks an existing Python (an argument list), which stays unchanged."""
-    script = str(Path(request["trainer"]).expanduser() / "setup_environment.py")
+    """Installs the trainer and makes its environment, or checks an existing Python, which stays unchanged."""
+    wheel = Path(request["wheel"]["path"]).expanduser()
+    try:
+        trainer = install_wheel(wheel, request["wheel"]["sha256"], Path(request["trainer"]).expanduser())
+    except ImportError as error:
+        raise SystemExit(f"{error}. Delete `store` and `trees` in {folder}, and run this again") from error
+    script = str(trainer / "rehearsal_trainer" / "setup_environment.py")
     given: list[str] | None = request.get("existing")
     if given:
         given = [str(Path(given[0]).expanduser()), *given[1:]]

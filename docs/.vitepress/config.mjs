@@ -31,7 +31,9 @@ export default {
   cleanUrls: true,
   cacheDir: join(docs, '..', 'dist', 'docs-cache'),
   vite: { publicDir: join(docs, 'pictures') },
-  head: [['style', {}, 'html:not(.dark) .dark-only, html.dark .light-only { display: none }']],
+  head: [
+    ['style', {}, 'html:not(.dark) .dark-only, html.dark .light-only { display: none } .whole { white-space: nowrap }'],
+  ],
   // The walkthrough of the editor and examples that other pages quote are not pages of the site.
   srcExclude: ['walkthrough/**', 'examples/**'],
   themeConfig: {
@@ -109,7 +111,7 @@ export default {
   markdown: {
     config: (markdown) => {
       // A picture NAME.png with NAME-light.png next to it is shown in the look of the site.
-      const { image } = markdown.renderer.rules;
+      const { image, code_inline: code } = markdown.renderer.rules;
       markdown.renderer.rules.image = (tokens, at, options, env, self) => {
         const [token, src] = [tokens[at], tokens[at].attrGet('src')];
         const light = src.replace(/\.png$/, '-light.png');
@@ -126,6 +128,11 @@ export default {
           })
           .join('');
       };
+      // A browser breaks a line after a hyphen, so a flag such as --task-agents would be in two pieces.
+      markdown.renderer.rules.code_inline = (...given) =>
+        code(...given).replace(/(?<=>.*)[^\s<>]*-[^\s<>]*(?=.*<)/g, (word) =>
+          word.length <= 40 ? `<span class="whole">${word}</span>` : word,
+        );
       // A link to a file outside of docs/, such as a test, is shown as text: the site has only the pages.
       markdown.core.ruler.push('outside', ({ tokens, env }) => {
         for (const { children } of tokens) {

@@ -90,6 +90,17 @@ test.each([
   await close();
 });
 
+test('a flag is never in two pieces at a hyphen', async () => {
+  const { tab, close } = await opened('evaluation');
+  await tab.setViewportSize({ width: 420, height: 900 });
+  const flags = tab.locator('main p code, main li code').filter({ hasText: /^--\w+-[\w-]+/ });
+  const pieces = await flags.locator('.whole').evaluateAll((all) => all.map((each) => each.getClientRects().length));
+  expect(pieces.length).toBeGreaterThan(2);
+  expect(new Set(pieces)).toEqual(new Set([1]));
+  await tab.screenshot({ path: join(screenshotFolder(), 'docs-site-flags.png'), fullPage: true });
+  await close();
+});
+
 test('the search finds a page', async () => {
   const { tab, close } = await opened('overview');
   await tab.locator('#local-search button').click();

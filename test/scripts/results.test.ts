@@ -149,7 +149,9 @@ test.each([
   'scripts/vitest.ts',
   'test/e2e/host/index.ts',
   'trainer/pyproject.toml',
-  ...readdirSync(inRoot('trainer', 'requirements')).map((name) => `trainer/requirements/${name}`),
+  ...readdirSync(inRoot('trainer', 'rehearsal_trainer', 'requirements')).map(
+    (name) => `trainer/rehearsal_trainer/requirements/${name}`,
+  ),
 ])('%s lets no runner repeat a test', (file) => {
   expect(readFileSync(inRoot(file), 'utf8')).not.toMatch(/retr(?:y|ies)|rerun|flaky/);
 });

@@ -57,7 +57,7 @@ def test_the_engine_gets_the_keys_that_a_run_names(
 
 
 def test_pip_gets_no_key(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    setup: Any = importlib.import_module("setup_environment")
+    setup: Any = importlib.import_module("rehearsal_trainer.setup_environment")
     seen = tmp_path / "seen.json"
     printed = f"import json, os; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))"
     setup.run([sys.executable, "-c", printed], "a package", "try again")

@@ -17,7 +17,12 @@ from waiting import LIMIT_S, until
 
 TRAINER = Path(__file__).resolve().parents[1]
 PROCESSES = TRAINER / "rehearsal_trainer" / "processes"
-PARTS = (PROCESSES / "child_process.py", PROCESSES / "trainer_process.py", TRAINER / "remote_agent.py")
+PARTS = (
+    PROCESSES / "child_process.py",
+    PROCESSES / "trainer_process.py",
+    TRAINER / "install_wheel.py",
+    TRAINER / "remote_agent.py",
+)
 PROGRAM = b"".join(path.read_bytes() for path in PARTS)
 """The program that is sent, in the same form as in src/cli/targets/ssh/remoteAgent.ts."""
 remote_agent: Any = types.ModuleType("remote_agent")

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,13 @@ import pytest
 from waiting import LIMIT_S, until
 
 TRAINER = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TRAINER))
-setup: Any = importlib.import_module("setup_environment")
+SCRIPT = TRAINER / "rehearsal_trainer" / "setup_environment.py"
+setup: Any = importlib.import_module("rehearsal_trainer.setup_environment")
 
 
 def run(cache: Path, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "REHEARSAL_CACHE": str(cache), **environment}
-    return subprocess.run(
-        [sys.executable, str(TRAINER / "setup_environment.py"), *argv], capture_output=True, text=True, env=env
-    )
+    return subprocess.run([sys.executable, str(SCRIPT), *argv], capture_output=True, text=True, env=env)
 
 
 def test_check_says_what_is_missing(tmp_path: Path) -> None:
@@ -46,7 +45,7 @@ def test_a_failed_install_is_one_message_and_leaves_no_marker(
 ) -> None:
     cache, done = failed
     assert done.returncode == 1
-    assert "error: could not install PyTorch" in done.stderr
+    assert "error: could not install TRL" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(cache.rglob("*.done"))
 
@@ -60,7 +59,7 @@ def test_a_cancelled_install_ends_at_once_and_leaves_nothing_half_made(
         index = {"PIP_INDEX_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/simple", "PIP_CONFIG_FILE": os.devnull}
         # pip itself would wait longer than this test does.
         env = {**os.environ, "REHEARSAL_CACHE": str(cache), **index, "PIP_DEFAULT_TIMEOUT": str(10 * LIMIT_S)}
-        command = [sys.executable, str(TRAINER / "setup_environment.py")]
+        command = [sys.executable, str(SCRIPT)]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
         ) as setting_up:
@@ -113,10 +112,40 @@ def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "needs Python 3.11 or newer" in capsys.readouterr().err
 
 
+def pins_in(name: str) -> list[str]:
+    """Returns the requirements of a file, each with its hashes."""
+    text = "".join(line for line in (setup.REQUIREMENTS / name).open() if not line.startswith("#"))
+    return [line for line in text.replace("\\\n", " ").splitlines() if line]
+
+
 def test_every_requirement_is_pinned() -> None:
-    for path in setup.REQUIREMENTS.glob("*.txt"):
-        for line in path.read_text().splitlines():
-            assert "==" in line, f"{path.name}: {line}"
+    for name in {path.name for path in setup.REQUIREMENTS.glob("*.txt")} - {"supported.txt"}:
+        for pin in pins_in(name):
+            assert "==" in pin, f"{name}: {pin}"
+
+
+def test_users_install_every_package_but_torch_by_its_hash() -> None:
+    steps = setup.steps_of("remote")
+    assert {name for name, *_ in steps} == {"local.txt", "torch.txt", "model.txt", "tensorboard.txt", "node.txt"}
+    for name, _, _, extra in steps:
+        if name != "torch.txt":
+            assert "--require-hashes" in extra
+            assert [pin for pin in pins_in(name) if "--hash=sha256:" not in pin] == []
+
+
+def test_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "local_package-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("local_package.py", "")
+        info = "local_package-1.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: local-package\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    (tmp_path / "pins.txt").write_text(f"local-package==1.0 --hash=sha256:{'0' * 64}\n")
+    install = ["-m", "pip", "install", "--no-index", "--find-links", str(tmp_path), "--target", str(tmp_path / "site")]
+    command = [sys.executable, *install, "-r", str(tmp_path / "pins.txt"), *setup.HASHED]
+    with pytest.raises(setup.SetupError, match=r"could not install a package: .*DO NOT MATCH THE HASHES"):
+        setup.run(command, "a package", "try again")
+    assert not (tmp_path / "site").exists()
 
 
 SITE = Path(importlib.import_module("torch").__file__ or "").parents[1]
@@ -143,7 +172,7 @@ def existing(tmp_path: Path, *packages: str) -> Path:
 def checked(command: list[str], **asked: Any) -> subprocess.CompletedProcess[str]:
     question = json.dumps({"command": command, **asked})
     env = {**os.environ, "PYTHONPATH": str(TRAINER)} if asked.pop("passes", True) else os.environ
-    script = str(TRAINER / "setup_environment.py")
+    script = str(SCRIPT)
     return subprocess.run([*command, script, "--existing", question], capture_output=True, text=True, env=env)
 
 

@@ -14,7 +14,7 @@ import { findSandbox } from '../../engine/shell/processes/sandbox.ts';
 import { ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { pythonNames } from '../../engine/shell/tools/bridgeProcess.ts';
 import { approveOwn } from '../options/approveMade.ts';
-import { trainerFolder } from '../python/pythonEnvironment.ts';
+import { setupScript } from '../python/pythonEnvironment.ts';
 import type { Io } from '../terminal/io.ts';
 import { broken, type Condition, fine, lacking } from './condition.ts';
 import { oldestNode, runtimeObstacle } from './runtime.ts';
@@ -194,7 +194,7 @@ function bridgeCondition(): Condition {
 }
 
 function trainerCondition(): Condition {
-  const script = join(trainerFolder(), 'setup_environment.py');
+  const script = setupScript();
   const make = `Run "${pythonNames[0]} ${script}", or start a training: it makes what it needs.`;
   if (!existsSync(script)) return broken('trainer', `${script} is missing`, 'Install Rehearsal again.');
   for (const command of pythonNames) {

@@ -17,6 +17,11 @@ export function trainerFolder(): string {
   return shippedFolder('trainer');
 }
 
+/** Returns the program that makes and checks the trainer's Python environment. */
+export function setupScript(): string {
+  return join(trainerFolder(), 'rehearsal_trainer', 'setup_environment.py');
+}
+
 /**
  * Returns the environment of a process of the trainer.
  * @param keys names of the keys that it needs
@@ -72,7 +77,7 @@ export async function preparePython(
   const found = pythonNames.find((name) => isPython([name]));
   const python: Interpreter | undefined = given ?? (found === undefined ? undefined : [found]);
   if (!python || (given && !isPython(given))) throw noPython(given ?? ['python3']);
-  const script = join(trainerFolder(), 'setup_environment.py');
+  const script = setupScript();
   if (!existsSync(script))
     throw new Fault({
       who: 'environment',
@@ -102,7 +107,7 @@ export async function preparePython(
 export async function environmentDownload(io: Pick<Io, 'err' | 'signal'>): Promise<number> {
   const found = pythonNames.find((name) => isPython([name]));
   if (found === undefined) throw noPython(['python3']);
-  const script = join(trainerFolder(), 'setup_environment.py');
+  const script = setupScript();
   const { said } = await runSetup(io, [found], [script, '--check'], false);
   const { data } = checkedSchema.safeParse(jsonOf(said));
   if (!data) throw noPython([found]);

@@ -5,6 +5,7 @@ import {
   existsSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   realpathSync,
   statSync,
@@ -13,12 +14,18 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isWithin } from '../../engine/shell/files/boundedFile.ts';
 import { listingLimits } from '../../engine/shell/files/entriesBelow.ts';
 import { workFolder } from '../../engine/shell/files/workFolders.ts';
-import { trainerFolder } from '../python/pythonEnvironment.ts';
 import type { RemoteCall } from './ssh/remoteAgent.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 
-type TreeFile = { readonly from: string; readonly content: string; readonly size: number; readonly canRun: boolean };
+type TreeFile = {
+  /** The path of the file, or its bytes. */
+  readonly from: string | Uint8Array;
+  /** The SHA-256 of its bytes. */
+  readonly content: string;
+  readonly size: number;
+  readonly canRun: boolean;
+};
 
 /** A file or a folder of this machine as a target is to have it. The same content is the same tree. */
 export type Tree = { readonly hash: string; readonly name: string; readonly files: ReadonlyMap<string, TreeFile> };
@@ -50,6 +57,11 @@ export function treeOf(
       .join('/');
     if (isWanted(inside)) files.set(isFile ? inside : `${name}/${inside}`, fileOf(from));
   }
+  return treeWith(name, files);
+}
+
+/** Returns the tree of some files, by their paths, which begin with its name. */
+export function treeWith(name: string, files: Tree['files']): Tree {
   const digest = createHash('sha256');
   for (const [inside, { content, canRun }] of files) digest.update(`${inside}\0${content}\0${canRun}\n`);
   return { hash: digest.digest('hex').slice(0, 32), name, files };
@@ -121,25 +133,14 @@ function contentHash(path: string): string {
   return digest.digest('hex');
 }
 
+/** Returns the bytes of a file of a tree. */
+export function bytesOf(from: TreeFile['from']): Uint8Array {
+  return typeof from === 'string' ? readFileSync(from) : from;
+}
+
 /** Returns how much all files of some trees take. */
 export function bytesIn(trees: Iterable<Tree>): number {
   return [...trees].flatMap(({ files }) => [...files.values()]).reduce((sum, { size }) => sum + size, 0);
-}
-
-/** The engine as one bundle with what it reads, and the trainer. */
-export function programTrees(): { readonly engine: Tree; readonly trainer: Tree } {
-  const trainer = realpathSync(trainerFolder());
-  const engine = join(dirname(trainer), 'dist');
-  if (!existsSync(join(engine, 'rehearsal.mjs')))
-    throw environmentFault(
-      'engine/missing',
-      `${join(engine, 'rehearsal.mjs')} is missing: build it (npm run build), or install Rehearsal again`,
-    );
-  const isOfEngine = (file: string) =>
-    /^(bridge|personas)\//.test(file) || (/^[^/]+\.mjs$/.test(file) && !/^(extension|language)\.mjs$/.test(file));
-  const isOfTrainer = (file: string) =>
-    /^(rehearsal_trainer\/.*\.(py|jinja)|requirements\/[^/]+\.txt|pyproject\.toml|setup_environment\.py)$/.test(file);
-  return { engine: treeOf(engine, isOfEngine), trainer: treeOf(trainer, isOfTrainer) };
 }
 
 /** The files of this machine that a configuration names. */
@@ -211,7 +212,10 @@ export async function sendTrees(call: RemoteCall, trees: readonly Tree[], want: 
     const file = contents.get(content);
     if (!file) continue;
     await call.send(`${JSON.stringify({ size: file.size })}\n`);
-    for await (const chunk of createReadStream(file.from, { end: Math.max(0, file.size - 1) })) await call.send(chunk);
+    if (typeof file.from !== 'string') await call.send(file.from);
+    else
+      for await (const chunk of createReadStream(file.from, { end: Math.max(0, file.size - 1) }))
+        await call.send(chunk);
   }
 }
 

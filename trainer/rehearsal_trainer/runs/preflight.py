@@ -48,7 +48,7 @@ arXiv 2305.14314, section 3).
 """
 OLDEST_CAPABILITY = (6, 0)
 """The lowest compute capability of an NVIDIA GPU for which bitsandbytes supports NF4."""
-BITSANDBYTES = Path(__file__).resolve().parents[2] / "requirements" / "bitsandbytes.txt"
+BITSANDBYTES = Path(__file__).resolve().parents[1] / "requirements" / "bitsandbytes.txt"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import JSZip from 'jszip';
 import { environmentFault } from '../targetFaults.ts';
-import { bytesIn, type Tree } from '../trees.ts';
+import { bytesIn, bytesOf, type Tree } from '../trees.ts';
 
 /** Ray keeps packages in the memory of the cluster's head. */
 const largest = 200e6;
@@ -25,13 +24,12 @@ export async function packageOf(
   const digest = createHash('sha256');
   // A fixed date: what is brought decides the bytes, and so the name.
   const date = new Date(Date.UTC(1980, 0, 1));
-  const add = (path: string, content: Buffer | string) => {
+  const add = (path: string, content: Uint8Array | string) => {
     zip.file(path, content, { date, createFolders: false });
     digest.update(`${path}\0`).update(content).update('\0');
   };
   for (const [folder, { name, files }] of Object.entries(folders))
-    for (const [path, { from }] of files)
-      add((folder + path.slice(name.length)).replace(/^\//, ''), readFileSync(from));
+    for (const [path, { from }] of files) add((folder + path.slice(name.length)).replace(/^\//, ''), bytesOf(from));
   for (const [path, text] of Object.entries(texts)) add(path, text);
   const content = await zip.generateAsync({ type: 'uint8array', compression: 'DEFLATE' });
   return { name: `_ray_pkg_${digest.digest('hex').slice(0, 32)}.zip`, content };

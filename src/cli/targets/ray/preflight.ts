@@ -54,7 +54,7 @@ export function throwUnlessUsable(name: string, { python, packages, missing }: L
   if (absent.length > 0)
     throw environmentFault(
       'ray/packages',
-      `the Python of ${name} lacks ${absent.join(', ')}: install what trainer/requirements/verl.txt pins on every machine of the cluster`,
+      `the Python of ${name} lacks ${absent.join(', ')}: install what trainer/rehearsal_trainer/requirements/verl.txt pins on every machine of the cluster`,
     );
   const wanted = verlVersion();
   if (packages['verl'] !== wanted)
@@ -71,9 +71,9 @@ export function throwUnlessUsable(name: string, { python, packages, missing }: L
 
 /** The version that the trainer is made for, as its requirements pin it. */
 function verlVersion(): string {
-  const pinned = readFileSync(join(trainerFolder(), 'requirements', 'verl.txt'), 'utf8');
+  const pinned = readFileSync(join(trainerFolder(), 'rehearsal_trainer', 'requirements', 'verl.txt'), 'utf8');
   const [, version] = /^verl==(.+)$/m.exec(pinned) ?? [];
-  if (version === undefined) throw new Error('trainer/requirements/verl.txt pins no verl');
+  if (version === undefined) throw new Error('trainer/rehearsal_trainer/requirements/verl.txt pins no verl');
   return version;
 }
 

@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import { runFiles } from '../../../engine/shell/records/runFiles.ts';
 import { engineCommand } from '../../python/engineCommand.ts';
+import { trainerFolder } from '../../python/pythonEnvironment.ts';
 import { type Io, UsageError } from '../../terminal/io.ts';
 import { shellWord } from '../../terminal/shellWord.ts';
 import { approvedThere } from '../approved.ts';
 import { throwUnlessRoomFor } from '../diskRoom.ts';
 import { domainsOf } from '../keys.ts';
 import { needsOf } from '../needs.ts';
+import { programsOf } from '../programs.ts';
 import { throwIfFailed } from '../runFolder.ts';
 import type { Launch, Prepared, Target } from '../target.ts';
 import { didNotStart, refusedOptions } from '../targetFaults.ts';
-import { broughtBy, programTrees } from '../trees.ts';
+import { broughtBy } from '../trees.ts';
 import { fetchFromRay } from './fetch.ts';
 import { followJob, jobOfRun, keepJob } from './follow.ts';
 import { isOver, RayJobs, wordsOfJob } from './jobs.ts';
@@ -120,9 +122,9 @@ async function send(jobs: RayJobs, launch: Launch, io: Io): Promise<string> {
   return jobs.upload(name, content);
 }
 
-/** Returns what a job starts in: the trainer at its root, the engine beside it, and what the configuration names. */
+/** Returns what a job starts in: the trainer's wheel, what loads it, the engine, and what the configuration names. */
 async function packageFor(launch: Launch): Promise<RayPackage> {
-  const { engine, trainer } = programTrees();
+  const { engine, trainer, wheel } = await programsOf();
   const { trees, placedIn } = broughtBy(launch);
   const folders = Object.fromEntries(trees.map((tree) => [`trees/${tree.hash}/${tree.name}`, tree]));
   const settings = {
@@ -133,7 +135,15 @@ async function packageFor(launch: Launch): Promise<RayPackage> {
   };
   if (domainsOf(launch.config).length === 0)
     throw new UsageError(`${String(launch.config['domain'])}: this is not a domain on this machine`);
-  return packageOf({ ...folders, engine, '': trainer }, { 'launch.json': `${JSON.stringify(settings, null, 2)}\n` });
+  const loader = ['install_wheel.py', 'ray_package.py'].map((file) =>
+    readFileSync(join(trainerFolder(), file), 'utf8'),
+  );
+  const texts = {
+    'launch.json': `${JSON.stringify(settings, null, 2)}\n`,
+    SHA256SUMS: `${wheel.sha256}  ${wheel.name}\n`,
+    'rehearsal_trainer/__init__.py': loader.join('\n'),
+  };
+  return packageOf({ ...folders, engine, '': trainer }, texts);
 }
 
 /** Submits the job and waits until it trains, so that what can't begin is reported at once. */

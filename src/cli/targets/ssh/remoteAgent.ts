@@ -22,7 +22,7 @@ const bootstrap =
  */
 const parts = ['child_process.py', 'trainer_process.py']
   .map((file) => join('rehearsal_trainer', 'processes', file))
-  .concat('remote_agent.py');
+  .concat('install_wheel.py', 'remote_agent.py');
 
 /** ssh's own exit code where there is no connection, or no longer one. */
 const noConnection = 255;

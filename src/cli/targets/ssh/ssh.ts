@@ -11,10 +11,11 @@ import { planFor } from '../gpus.ts';
 import { domainsOf, keysOf } from '../keys.ts';
 import { had, mirror } from '../mirror.ts';
 import { needsOf } from '../needs.ts';
+import { type Programs, programsOf } from '../programs.ts';
 import { throwIfFailed } from '../runFolder.ts';
 import type { Launch, Prepared, Target } from '../target.ts';
 import { didNotStart, environmentFault, noCheckpoint, refusedOptions } from '../targetFaults.ts';
-import { type Brought, broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from '../trees.ts';
+import { type Brought, broughtBy, bytesIn, listed, placeOfTree, sendTrees, type Tree } from '../trees.ts';
 import { readAddress, type SshAddress } from './address.ts';
 import { followRemoteRun, type RemoteRun } from './follow.ts';
 import { environmentDownload, farPython, lookAt, type Machine, roomElsewhere } from './preflight.ts';
@@ -26,7 +27,7 @@ type Found = {
   /** The Python there that runs the remote agent and makes the trainer's environment. */
   readonly python: string;
   readonly machine: Machine;
-  readonly programs: ReturnType<typeof programTrees>;
+  readonly programs: Programs;
   readonly brought: Brought;
   readonly keys: Readonly<Record<string, string>>;
 };
@@ -67,7 +68,7 @@ export function sshTarget(name: string, given: Interpreter | undefined): Target 
       io.err(`looking at ${host}\n`);
       const approved = approvedThere(asked, io.environment);
       const keys = { ...keysOf(asked, io.environment), ...approved };
-      const programs = programTrees();
+      const programs = await programsOf();
       const command = await python();
       const brought = broughtBy(asked);
       const bytes = bytesIn([programs.engine, programs.trainer, ...brought.trees]);
@@ -112,14 +113,18 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
   const { signal } = io;
   const { address, python, keys } = found;
   const { folder } = found.machine;
-  const { engine, trainer } = found.programs;
+  const { engine, trainer, wheel } = found.programs;
   const { trees, placedIn } = found.brought;
   await bring(found, [engine, trainer, ...trees], io);
-  const programs = { trainer: placeOfTree(folder, trainer), engine: `${placeOfTree(folder, engine)}/rehearsal.mjs` };
+  const programs = {
+    trainer: `${folder}/trainers/${wheel.sha256}`,
+    engine: `${placeOfTree(folder, engine)}/rehearsal.mjs`,
+  };
+  const packed = { path: `${placeOfTree(folder, trainer)}/${wheel.name}`, sha256: wheel.sha256 };
   const call = await callRemoteAgent(
     address,
     python,
-    { do: 'environment', ...programs, ...(launch.python ? { existing: launch.python } : {}) },
+    { do: 'environment', ...programs, wheel: packed, ...(launch.python ? { existing: launch.python } : {}) },
     {
       signal,
       ...(launch.python ? {} : { onWords: (line: string) => io.err(`${line}\n`) }),

