@@ -14,6 +14,7 @@ import { configurationProvider, dynamicConfigurations } from './debug/configurat
 import { registerDebugViewOnStop } from './debug/debugView.ts';
 import { registerReplyLens } from './debug/editReply.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
+import { registerOpenLine } from './debug/openLine.ts';
 import { registerTurnFocus } from './debug/rolloutActions.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
 import { registerVerdictLenses } from './debug/verdictLenses.ts';
@@ -53,6 +54,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     onDidChangeDomainFiles(() => domains.refresh()),
     registerDomainWatch(),
     registerInlineValues(),
+    registerOpenLine(),
     runs,
     language,
     registerLanguage(language, runs),

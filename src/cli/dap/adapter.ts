@@ -15,7 +15,7 @@ import { isSameToken } from '../../engine/shell/processes/loopback.ts';
 import { canInspectSafely } from '../../engine/shell/workers/workerChild.ts';
 import { UsageError } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
-import { type Answer, AnsweringSession, withArguments } from './answeringSession.ts';
+import { type Answer, AnsweringSession, linkTo, withArguments } from './answeringSession.ts';
 import { BreakpointRequests, type ClientLines } from './breakpoints/breakpointRequests.ts';
 import { unseenReads } from './breakpoints/unseenReads.ts';
 import { capabilities } from './capabilities.ts';
@@ -250,7 +250,9 @@ export class RehearsalSession extends AnsweringSession {
       playback = await this.#opened(args, request);
     } catch (error) {
       this.#onRefused(error);
-      this.refuse(response, messageOf(error));
+      const at = error instanceof UsageError ? error.at : null;
+      const link = at && this.#client.clientID === 'vscode' ? linkTo(at) : undefined;
+      this.refuse(response, messageOf(error), true, link);
       return;
     }
     this.sendResponse(response);
