@@ -132,7 +132,7 @@ test('two recordings are compared', async () => {
   await run('Rehearsal: Compare Recordings…');
   await workbench.answer('lamp-variant.0.fork-1');
   await workbench.answer('lamp-variant.0.traj');
-  await page.locator('.tab.active', { hasText: 'lamp-variant.0 ↔ lamp-variant.0.fork-1' }).waitFor();
+  await page.locator('.tab.active', { hasText: 'lamp-variant.0.fork-1 ↔ lamp-variant.0' }).waitFor();
   await workbench.webviewFrame().getByText('Two recordings of lamp-variant').waitFor();
   expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
 });
