@@ -34,7 +34,7 @@ import { registerRunsTree } from './views/runsTree.ts';
 import { registerTrainingTree } from './views/trainingTree.ts';
 import { comparisonType, dashboardType, debugType } from './workspace/contributions.ts';
 import { onDidChangeDomainFiles, onDidChangeDomains, registerDomainWatch } from './workspace/domainWatch.ts';
-import { tickDebugging } from './workspace/walkthrough.ts';
+import { registerWalkthrough } from './workspace/walkthrough.ts';
 import { domainFolders } from './workspace/workspaceDomains.ts';
 
 /** Registers everything; reads nothing but the names of domains, and starts nothing. */
@@ -70,7 +70,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerForksView(),
     registerChangeNotice(),
     registerDebugViewOnStop(),
-    tickDebugging(),
+    registerWalkthrough(extension.globalState),
     // Of the lenses above one line, VS Code shows those first whose provider was registered last.
     registerReplyLens(),
     registerVerdictLenses(),
