@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { ReportCard } from '../../../engine/core/events/reportCard.ts';
 import type { Ran } from '../../messages/editorMessages.ts';
-import { changesOf } from '../../models/trajectory.ts';
+import { cardTitle, changesOf } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';
 import { Button } from '../../parts/controls.ts';
 import { Mark } from '../../parts/mark.tsx';
@@ -70,9 +70,10 @@ function Card({ card }: { readonly card: ReportCard }): JSX.Element {
                 {layer} <Mark verdict={verdict} />
               </summary>
               <ul>
-                {items.map(({ name, verdict: own, reason }, index) => (
+                {items.map(({ name, line, verdict: own, reason }, index) => (
                   <li key={index}>
-                    <Mark verdict={own} /> <strong>{name}</strong> <span class="muted">{reason}</span>
+                    <Mark verdict={own} /> <strong>{cardTitle({ name, line })}</strong>:{' '}
+                    <span class="muted">{reason}</span>
                   </li>
                 ))}
               </ul>
