@@ -27,7 +27,7 @@ export function PlayGold({ ran, ask, isTrusted, taskId }: PlayGoldProps): JSX.El
         </Button>
         <span class="muted">
           {isTrusted
-            ? 'Plays this task with its gold actions. The rollout is not kept in Runs.'
+            ? 'Plays this task with its gold actions, the calls in the list below. The rollout is not kept in Runs.'
             : "Requires a trusted workspace: a rollout runs the domain's tools, which are programs."}
         </span>
       </div>
