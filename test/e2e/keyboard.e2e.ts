@@ -89,6 +89,8 @@ test('a task of the Domains view is opened, debugged, answered differently and r
   expect(await page.locator('.quick-input-box input').inputValue()).toBe('');
   await workbench.answer(asking);
   await debug.waitForConsole('--- fork:');
+  // F5 does nothing before VS Code has shown where the fork stops.
+  await debug.standsAt('agent: I can change the desk lamp');
   await workbench.press('F5');
   await debug.standsAt('reward 1');
   await debug.waitForConsole(/REWARD 1\b/);
