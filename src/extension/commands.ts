@@ -46,13 +46,13 @@ import {
 } from './training/startTraining.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';
+import { pickRecording } from './views/recordingPicker.ts';
 import {
   compareRecordings,
   compareRuns,
   deleteRuns,
   openRecording,
   openReport,
-  pickRecording,
   recordingOf,
   reveal,
   selectRecording,

@@ -14,15 +14,27 @@ const step = 'debug';
 const layout = { orientation: 0, groups: [{ size: 0.72 }, { size: 0.28 }] };
 const isShown = 'rehearsal.firstScreen';
 
+const openedKey = 'rehearsal.openedSample';
+
+/** The folder of a sample domain that was opened by the command, and the task that its window shows first. */
+type OpenedSample = { readonly folder: string; readonly task: string };
+
+/** Makes the window that opens a copy of a sample domain show a task: one that fails in a well-known way, if there is one. */
+export async function showLater(
+  { globalState }: Pick<vscode.ExtensionContext, 'globalState'>,
+  folder: string,
+  sample: string,
+): Promise<void> {
+  const opened: OpenedSample = { folder, task: failingTasks[sample] ?? join('tasks', 'train.task.yaml') };
+  await globalState.update(openedKey, opened);
+}
+
 /**
- * Opens the failing task of a sample domain, with the walkthrough next to it. Does so once for each workspace, and only if
- * no editor is open and `workbench.startupEditor` allows a start page.
+ * Opens a task of a sample domain, with the walkthrough next to it: in the window of a copy that was just made, and once for
+ * each workspace that is a copy with a failing task, if no editor is open and `workbench.startupEditor` allows a start page.
  */
 export async function showFirstScreen({ extension }: Pick<Context, 'extension'>): Promise<void> {
-  if (extension.workspaceState.get(isShown)) return;
-  if (vscode.workspace.getConfiguration('workbench').get('startupEditor') === 'none') return;
-  if (vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(({ input }) => input !== undefined))) return;
-  const task = await failingTaskIn(extension.extensionPath);
+  const task = (await taskOfOpenedSample(extension)) ?? (await failingTask(extension));
   if (task === undefined) return;
   await extension.workspaceState.update(isShown, true);
   const uri = vscode.Uri.file(task);
@@ -31,10 +43,24 @@ export async function showFirstScreen({ extension }: Pick<Context, 'extension'>)
   const shown = untilGroupAdded();
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', { category, step }, true);
   await shown;
-  tick('sample'); // VS Code ticks only a step that it knows already
+  await tick('sample');
   await vscode.commands.executeCommand('vscode.setEditorLayout', layout);
   // The walkthrough takes the focus, and VS Code asks for the lenses of a text only while that has the focus.
   await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.One, preview: false });
+}
+
+async function taskOfOpenedSample({ globalState }: vscode.ExtensionContext): Promise<string | undefined> {
+  const opened = globalState.get<OpenedSample>(openedKey);
+  if (!opened || vscode.workspace.workspaceFolders?.[0]?.uri.fsPath !== opened.folder) return undefined;
+  await globalState.update(openedKey, undefined);
+  return join(opened.folder, opened.task);
+}
+
+async function failingTask({ workspaceState, extensionPath }: vscode.ExtensionContext): Promise<string | undefined> {
+  if (workspaceState.get(isShown)) return undefined;
+  if (vscode.workspace.getConfiguration('workbench').get('startupEditor') === 'none') return undefined;
+  const isOpen = vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(({ input }) => input !== undefined));
+  return isOpen ? undefined : failingTaskIn(extensionPath);
 }
 
 /** Resolves when there is another group of editors, since the command that opens a walkthrough ends before it is open. */

@@ -14,6 +14,7 @@ import { configurationProvider, dynamicConfigurations } from './debug/configurat
 import { registerDebugViewOnStop } from './debug/debugView.ts';
 import { registerReplyLens } from './debug/editReply.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
+import { registerOpenLine } from './debug/openLine.ts';
 import { registerTurnFocus } from './debug/rolloutActions.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
 import { registerVerdictLenses } from './debug/verdictLenses.ts';
@@ -33,7 +34,7 @@ import { registerRunsTree } from './views/runsTree.ts';
 import { registerTrainingTree } from './views/trainingTree.ts';
 import { comparisonType, dashboardType, debugType } from './workspace/contributions.ts';
 import { onDidChangeDomainFiles, onDidChangeDomains, registerDomainWatch } from './workspace/domainWatch.ts';
-import { tickDebugging } from './workspace/walkthrough.ts';
+import { registerWalkthrough } from './workspace/walkthrough.ts';
 import { domainFolders } from './workspace/workspaceDomains.ts';
 
 /** Registers everything; reads nothing but the names of domains, and starts nothing. */
@@ -53,6 +54,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     onDidChangeDomainFiles(() => domains.refresh()),
     registerDomainWatch(),
     registerInlineValues(),
+    registerOpenLine(),
     runs,
     language,
     registerLanguage(language, runs),
@@ -68,7 +70,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerForksView(),
     registerChangeNotice(),
     registerDebugViewOnStop(),
-    tickDebugging(),
+    registerWalkthrough(extension.globalState),
     // Of the lenses above one line, VS Code shows those first whose provider was registered last.
     registerReplyLens(),
     registerVerdictLenses(),

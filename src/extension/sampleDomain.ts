@@ -2,11 +2,12 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from './commandLine/context.ts';
+import { showLater } from './firstScreen.ts';
 import { showErrorMessage } from './workspace/messages.ts';
 import { tick } from './workspace/walkthrough.ts';
 
 /**
- * Copies a sample domain of the extension into a folder that the person chooses, and opens it.
+ * Copies a sample domain of the extension into a folder that the person chooses, and opens it at a task.
  * @returns the copy's folder, or undefined when the person cancelled
  */
 export async function openSample({ extension }: Context): Promise<string | undefined> {
@@ -29,7 +30,8 @@ export async function openSample({ extension }: Context): Promise<string | undef
     return undefined;
   }
   cpSync(join(samples, name), target, { recursive: true });
-  tick('sample');
+  await tick('sample');
+  await showLater(extension, target, name);
   await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(target));
   return target;
 }

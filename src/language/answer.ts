@@ -1,7 +1,4 @@
 import type { Location } from '../engine/shell/files/diagnostic.ts';
-import { fitnessOf } from '../engine/shell/load/fitness.ts';
-import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
-import { writtenIds } from '../engine/shell/load/writtenIds.ts';
 import { completionsAt } from './completion/completion.ts';
 import type { Completion } from './completion/offer.ts';
 import { type Contents, contentsOfDomain, type ListedItem, tasksOfPage } from './contents.ts';
@@ -22,6 +19,7 @@ import {
   workspaceSymbols,
 } from './symbols/symbols.ts';
 import { type NameToken, tokensOfFile } from './tokens.ts';
+import { unreadItems } from './unread.ts';
 
 /** A task or a rule and where it begins, for what is shown above it. */
 export type Anchor = { readonly name: string; readonly line: number };
@@ -95,7 +93,10 @@ export function answer(domain: LanguageDomain, question: Question): Answer {
     case 'tasks':
       return [
         ...anchorsIn(domain.loaded.locations.tasks, question.file),
-        ...unreadAnchorsIn(domain.loaded, question.file),
+        // To run one shows its error.
+        ...unreadItems(domain.loaded, 'task').flatMap(({ id, file, line }) =>
+          file === question.file ? [{ name: id, line }] : [],
+        ),
       ].toSorted((a, b) => a.line - b.line);
     case 'rules':
       return anchorsIn(domain.loaded.locations.policyRules, question.file);
@@ -106,14 +107,6 @@ export function answer(domain: LanguageDomain, question: Question): Answer {
     default:
       return question satisfies never;
   }
-}
-
-/** The tasks of a file that cannot be read, by their ids in its text: to run one shows its error. */
-function unreadAnchorsIn(loaded: LoadedDomain, file: string): readonly Anchor[] {
-  const { locations, parts } = loaded;
-  if (!fitnessOf(loaded).unread.some((error) => error.file === file)) return [];
-  const written = writtenIds(parts.texts.get(file)?.source.text ?? '');
-  return written.flatMap(({ id, line }) => (locations.tasks.has(id) ? [] : [{ name: id, line }]));
 }
 
 function anchorsIn(places: ReadonlyMap<string, Location>, file: string): readonly Anchor[] {

@@ -1,8 +1,9 @@
-import type { Location } from '../engine/shell/files/diagnostic.ts';
+import { type Location, placeAt } from '../engine/shell/files/diagnostic.ts';
 import { isDraft } from '../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 import { type Placed, placeOf } from '../engine/shell/source/items.ts';
 import { type Page, pagesOf } from './symbols/pages.ts';
+import { type Unread, unreadItems } from './unread.ts';
 
 /** A task or a persona in a list; nothing counts a draft until it is accepted. */
 export type ListedItem = {
@@ -10,6 +11,8 @@ export type ListedItem = {
   readonly description: string;
   readonly at: Location;
   readonly isDraft: boolean;
+  /** The first error of an item that cannot be read; `at` is its place. */
+  readonly error?: string;
 };
 
 /** The contents of a domain without its tasks. There may be thousands of tasks, so they are requested page by page. */
@@ -21,25 +24,42 @@ export type Contents = {
 
 /** Returns what a domain has, with the pages of its tasks. */
 export function contentsOfDomain(loaded: LoadedDomain): Contents {
-  const { scan, personas } = loaded.parts;
   return {
-    tools: [...scan.declared].map(([name, { effect }]) => ({ name, effect: effect ?? '' })),
-    personas: draftsLast(personas).map(listed),
-    taskPages: pagesOf(draftsLast(loaded.parts.tasks), ({ file }) => file),
+    tools: [...loaded.parts.scan.declared].map(([name, { effect }]) => ({ name, effect: effect ?? '' })),
+    personas: withUnread(loaded.parts.personas, unreadItems(loaded, 'persona')).map(listed),
+    taskPages: pagesOf(tasksOf(loaded), ({ file }) => file),
   };
 }
 
-export function tasksOfPage({ parts }: LoadedDomain, { from, to }: Pick<Page, 'from' | 'to'>): readonly ListedItem[] {
-  return draftsLast(parts.tasks).slice(from, to).map(listed);
+export function tasksOfPage(loaded: LoadedDomain, { from, to }: Pick<Page, 'from' | 'to'>): readonly ListedItem[] {
+  return tasksOf(loaded).slice(from, to).map(listed);
 }
 
 type Named = { readonly id: string; readonly description?: string | undefined; readonly draft?: boolean | undefined };
+type Entry = Placed<Named> | Unread;
 
-function listed<T extends Named>(placed: Placed<T>): ListedItem {
-  const { id, description = '', draft = false } = placed.value;
-  return { id, description, at: placeOf(placed), isDraft: draft };
+const tasksOf = (loaded: LoadedDomain) => withUnread(loaded.parts.tasks, unreadItems(loaded, 'task'));
+
+function listed(entry: Entry): ListedItem {
+  if ('error' in entry) {
+    const { message, hint } = entry.error;
+    const error = [message, hint].filter(Boolean).join(' ');
+    return { id: entry.id, description: message, at: placeAt(entry.error), isDraft: false, error };
+  }
+  const { id, description = '', draft = false } = entry.value;
+  return { id, description, at: placeOf(entry), isDraft: draft };
 }
 
-function draftsLast<T extends Named>(items: readonly Placed<T>[]): readonly Placed<T>[] {
-  return items.toSorted((one, other) => Number(isDraft(one)) - Number(isDraft(other)));
+/** Returns items with drafts last. An item that cannot be read stays where its text is. */
+function withUnread(items: readonly Placed<Named>[], unread: readonly Unread[]): readonly Entry[] {
+  const entries: Entry[] = items.toSorted((one, other) => Number(isDraft(one)) - Number(isDraft(other)));
+  for (const each of unread) {
+    const next = entries.findIndex((entry) => 'value' in entry && (isDraft(entry) || isBehind(entry, each)));
+    entries.splice(next === -1 ? entries.length : next, 0, each);
+  }
+  return entries;
+}
+
+function isBehind(item: Placed<Named>, { file, line }: Unread): boolean {
+  return item.file === file ? placeOf(item).line > line : item.file > file;
 }

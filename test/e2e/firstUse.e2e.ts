@@ -63,7 +63,7 @@ test('to cancel while the Python environment is made ends it at once and leaves 
   expect(await workbench.notifications()).toEqual([]);
 });
 
-test('Open Sample Domain copies the sample and opens the copy', async () => {
+test('Open Sample Domain copies the sample and opens the copy at its failing task', async () => {
   // A view that is still being drawn takes the focus, and a list without focus closes.
   await workbench.runCommand('View: Close All Editors');
   await workbench.runCommand('Rehearsal: Open Sample Domain…');
@@ -81,8 +81,11 @@ test('Open Sample Domain copies the sample and opens the copy', async () => {
   for (const file of ['policy.md', 'tools.ts', 'tasks/lamp-variant.task.yaml']) {
     expect(readFileSync(join(copy, file), 'utf8')).toBe(readFileSync(inRoot('domains', 'order-desk', file), 'utf8'));
   }
-  await workbench.openFile('tasks/lamp-variant.task.yaml');
+  // The window shows the failing task, and the walkthrough with the step that is done.
+  await workbench.waitForText('.tab', 'lamp-variant.task');
   await workbench.waitForText('.codelens-decoration', 'Debug');
+  const ticked = workbench.page.locator('.getting-started-step:has(.codicon-getting-started-step-checked)');
+  await ticked.filter({ hasText: 'Open a sample domain' }).waitFor();
   await workbench.screenshot('sample');
 });
 

@@ -67,7 +67,7 @@ test('a message is opened in an editor tab, and to save it makes a fork', async 
   await page.keyboard.insertText(asking);
   await workbench.press('Control+S');
   await debug.standsAt('agent: I can change the desk lamp');
-  await debug.waitForConsole("--- fork: the agent's message 8 was edited");
+  await debug.waitForConsole("--- fork: the agent's message 8 (step 15) was edited");
   expect(recordings.names()).toEqual([name(1), name(0)].sort());
   expect(recordings.bytes(name(0)).equals(before)).toBe(true);
 });
@@ -82,8 +82,8 @@ test('the tree of forks shows what was made of what, and which one is shown', as
       row.replaceAll(/\s+/g, ' ').trim(),
     );
   const [first = '', fork = ''] = await rows();
-  expect(first).toMatch(/^lamp-variant\.0 ?no reward yet$/);
-  expect(fork).toMatch(/^fork 1 ?no reward yet · shown · step 14: the agent's message 8 was edited/);
+  expect(first).toMatch(/^lamp-variant\.0 ?unfinished$/);
+  expect(fork).toMatch(/^fork 1 ?unfinished · shown · after step 14: the agent's message 8 \(step 15\) was edited/);
   await workbench.screenshot('fork-tree');
 });
 

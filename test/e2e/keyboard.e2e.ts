@@ -89,6 +89,8 @@ test('a task of the Domains view is opened, debugged, answered differently and r
   expect(await page.locator('.quick-input-box input').inputValue()).toBe('');
   await workbench.answer(asking);
   await debug.waitForConsole('--- fork:');
+  // F5 does nothing before VS Code has shown where the fork stops.
+  await debug.standsAt('agent: I can change the desk lamp');
   await workbench.press('F5');
   await debug.standsAt('reward 1');
   await debug.waitForConsole(/REWARD 1\b/);
@@ -132,7 +134,7 @@ test('two recordings are compared', async () => {
   await run('Rehearsal: Compare Recordings…');
   await workbench.answer('lamp-variant.0.fork-1');
   await workbench.answer('lamp-variant.0.traj');
-  await page.locator('.tab.active', { hasText: 'lamp-variant.0 ↔ lamp-variant.0.fork-1' }).waitFor();
+  await page.locator('.tab.active', { hasText: 'lamp-variant.0.fork-1 ↔ lamp-variant.0' }).waitFor();
   await workbench.webviewFrame().getByText('Two recordings of lamp-variant').waitFor();
   expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
 });

@@ -170,7 +170,7 @@ test('the status bar says what runs and what it has cost; a stop from there keep
   const said = readFileSync(join(run, recording), 'utf8').split('\n');
   expect(said.filter((line) => line.includes('"agentReplied"'))).toHaveLength(2);
   await workbench.showViews();
-  await row(/^forgotten-number.*not finished/).waitFor();
+  await row(/^forgotten-number.*unfinished/).waitFor();
   await row(/^forgotten-number/)
     .locator('.monaco-tl-twistie')
     .click();

@@ -124,7 +124,10 @@ test('an action is added, moved up and removed, and nothing else changes', async
 
 test('the gold seat plays it, and what it changes and the report card are shown', async () => {
   await frame().getByRole('button', { name: 'Play Gold' }).click();
-  await frame().getByText('✓ Reward 1').waitFor();
+  // A rollout that failed shows its cause in the same place.
+  const outcome = frame().locator('[aria-labelledby="gold"]').locator('.called > p, .error-box').first();
+  await outcome.waitFor();
+  expect(await outcome.textContent()).toMatch(/^✓ Reward 1 /);
   await frame().getByText('orders.W1032.status').waitFor();
   expect(await frame().locator('.changes').textContent()).toContain('"cancelled"');
   await workbench.screenshot('task-gold');
@@ -255,5 +258,41 @@ test('a task with a wrong key keeps its Debug lens, which shows the error', asyn
   const dialog = workbench.page.locator('.monaco-dialog-box', { hasText: 'The key comunicate is not known here' });
   await dialog.waitFor();
   await workbench.screenshot('task-with-error');
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.getByRole('button', { name: 'Open broken.task.yaml, Line 5' }).click();
+  await workbench.waitForText('.part.statusbar', 'Ln 5, Col 1');
+});
+
+test('the form opens from the menus of a task, in Domains and in Testing, also in a file of several tasks', async () => {
+  const { page } = workbench;
+  const opened = async (id: string) => {
+    await until('the form', async () =>
+      expect(await frame().getByLabel('Id', { exact: true }).inputValue({ timeout: 5000 })).toBe(id),
+    );
+    await workbench.runCommand('View: Close All Editors');
+  };
+  await workbench.runCommand('View: Close All Editors');
+  await workbench.showViews();
+  const row = page.locator('.pane .monaco-list-row', { hasText: 'partners-order' });
+  await workbench.chooseInMenu(row, 'Open in Visual Editor');
+  await opened('partners-order');
+  await workbench.runCommand('Testing: Focus on Test Explorer View');
+  const inTests = (name: string) => page.locator('.test-explorer .monaco-list-row', { hasText: name }).first();
+  for (const group of ['order-desk', 'test'])
+    await until(`${group} open`, async () => {
+      if ((await inTests(group).getAttribute('aria-expanded')) === 'true') return;
+      await inTests(group).click({ timeout: 5000 });
+      await workbench.press('ArrowRight');
+      expect(await inTests(group).getAttribute('aria-expanded')).toBe('true');
+    });
+  await workbench.chooseInMenu(inTests('partners-order'), 'Open in Visual Editor');
+  await opened('partners-order');
+});
+
+test('a task with an error keeps its row, which names the error and opens its place', async () => {
+  await workbench.showViews();
+  const row = workbench.page.locator('.pane .monaco-list-row[aria-label^="broken, error, The key comunicate"]');
+  await row.waitFor();
+  await workbench.screenshot('task-row-with-error');
+  await row.click();
+  await workbench.waitForText('.part.statusbar', 'Ln 5, Col 1');
 });

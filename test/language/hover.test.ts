@@ -14,7 +14,7 @@ it.each([
     ['**cancel_order** (write, TypeScript)', '`order`: string', 'Named 2 times in tasks'],
   ],
   ['a simulated tool', 'tools/weather.tool.yaml', 'find_weather', ['simulated by a model', '`day`: string']],
-  ['a rule', 'rules.yaml', 'confirm', ['Ask for a yes', '`confirmed` **gate**']],
+  ['a rule', 'rules.yaml', 'confirm', ['Ask for a yes', '`confirmed` (a violation makes the reward 0)']],
   ['a persona', 'tasks/second.task.yaml', 'plain', ['Someone.', '2 tasks', 'patience 4']],
   ['a fact', 'tasks/first.task.yaml', 'order:', ['order number', 'Which order?']],
   ['a fact without words', 'tasks/second.task.yaml', 'reason', ['Not in the lexicon']],
@@ -26,7 +26,7 @@ it.each([
   ['a row that an argument names', 'tasks/second.task.yaml', 'W2 } }', ['**orders.W2**', '"status": "done"']],
   ['a key', 'tasks/second.task.yaml', 'verifiers', ['Names of verifiers that verifiers.ts exports']],
   ['a key of a check', 'rules.yaml', 'gate', ['boolean, false by default', 'makes the reward 0']],
-  ['a word of the schema', 'rules.yaml', 'confirmed', ['"confirmed"']],
+  ['a word of the schema', 'rules.yaml', 'confirmed', ['"confirmed"', 'The user has agreed to the call before.']],
 ])('tells of %s', (_, path, words, expected) => {
   const { domain, at } = markedAt(path, words, 1);
   const { markdown = '' } = hoverAt(domain, at) ?? {};

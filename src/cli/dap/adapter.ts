@@ -15,14 +15,14 @@ import { isSameToken } from '../../engine/shell/processes/loopback.ts';
 import { canInspectSafely } from '../../engine/shell/workers/workerChild.ts';
 import { UsageError } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
-import { type Answer, AnsweringSession, withArguments } from './answeringSession.ts';
+import { type Answer, AnsweringSession, linkTo, withArguments } from './answeringSession.ts';
 import { BreakpointRequests, type ClientLines } from './breakpoints/breakpointRequests.ts';
 import { unseenReads } from './breakpoints/unseenReads.ts';
 import { capabilities } from './capabilities.ts';
 import { parseCommand } from './console.ts';
 import { performed, type Started, said } from './consoleCommands.ts';
 import { controlRequests } from './controlRequests.ts';
-import { HumanSeat } from './humanSeat.ts';
+import { HumanSeat, userBrief } from './humanSeat.ts';
 import { type ChildConfiguration, InsideTools } from './insideTools.ts';
 import { Inspection, thread } from './inspection.ts';
 import { Narrator } from './narrator.ts';
@@ -250,7 +250,9 @@ export class RehearsalSession extends AnsweringSession {
       playback = await this.#opened(args, request);
     } catch (error) {
       this.#onRefused(error);
-      this.refuse(response, messageOf(error));
+      const at = error instanceof UsageError ? error.at : null;
+      const link = at && this.#client.clientID === 'vscode' ? linkTo(at) : undefined;
+      this.refuse(response, messageOf(error), true, link);
       return;
     }
     this.sendResponse(response);
@@ -409,12 +411,12 @@ export class RehearsalSession extends AnsweringSession {
     this.sendEvent(new Event('rehearsal/modelAnswered', { input, output, money: null }));
   }
 
-  /** Tells the person who plays the user what to achieve, once. */
+  /** Tells the person who plays the user what to achieve, and what the user knows, once. */
   #tellGoal(): void {
-    const { goal } = this.#playback?.debuggee.task.user ?? {};
-    if (goal === undefined || this.#hasToldGoal) return;
+    const user = this.#playback?.debuggee.task.user;
+    if (user === undefined || this.#hasToldGoal) return;
     this.#hasToldGoal = true;
-    this.#narrator.print(`you play the user, with this goal: ${goal.trim()}`);
+    this.#narrator.print(userBrief(user));
   }
 
   /** The rollout waits for the turn of a person, so it does not stop before that is typed. */

@@ -1,9 +1,19 @@
+import { basename } from 'node:path';
 import { DebugSession } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { withoutLinks } from '../../engine/core/text/withoutLinks.ts';
+import type { FileLine } from '../../engine/shell/files/diagnostic.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../terminal/io.ts';
 import type { Then } from './playback/playback.ts';
+
+type Link = Pick<DebugProtocol.Message, 'url' | 'urlLabel'>;
+
+/** Returns the button of the VS Code extension that opens a line. Next to it, VS Code offers no launch.json to edit. */
+export function linkTo({ file, line }: FileLine): Link {
+  const url = `command:rehearsal.line.open?${encodeURIComponent(JSON.stringify([file, line]))}`;
+  return { url, urlLabel: `Open ${basename(file)}, Line ${line}` };
+}
 
 /** The answer to a request, and what to do after it is sent. */
 export type Answer<Body> = { readonly body: Body; readonly after?: Then };
@@ -38,10 +48,13 @@ export abstract class AnsweringSession extends DebugSession {
     }
   }
 
-  /** Refuses a request in words; `showUser` lets the client show them by itself. */
-  protected refuse(response: DebugProtocol.Response, message: string, showUser = true): void {
+  /**
+   * Refuses a request in words; `showUser` lets the client show them by itself.
+   * @param link a button that the client may show with the words
+   */
+  protected refuse(response: DebugProtocol.Response, message: string, showUser = true, link?: Link): void {
     // Without variables nothing in braces is one: a client shows them as they are.
-    this.sendErrorResponse(response, { id: 1, format: withoutLinks(message), variables: {}, showUser });
+    this.sendErrorResponse(response, { id: 1, format: withoutLinks(message), variables: {}, showUser, ...link });
   }
 }
 

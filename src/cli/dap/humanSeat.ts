@@ -1,5 +1,27 @@
+import type { Task } from '../../engine/core/domain/task.ts';
 import { parseTurn, turnFor } from '../../engine/shell/models/typedTurn.ts';
 import { UsageError } from '../terminal/io.ts';
+
+const changeTimes = {
+  proposed: "after the agent's first proposal",
+  done: 'after the first completed request',
+} as const;
+
+/** Returns what the person who plays the user has to know: the goal, the facts of the task, and a change of mind. */
+export function userBrief({ goal, known, unknown, change }: Task['user']): string {
+  const facts = (of: Task['user']['known']) =>
+    Object.entries(of).map(
+      ([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
+  return [
+    `you play the user, with this goal: ${goal.trim()}`,
+    ...(Object.keys(known).length > 0 ? ['you know:', ...facts(known)] : []),
+    ...(unknown.length > 0 ? [`you do not know: ${unknown.join(', ')}`] : []),
+    ...(change
+      ? [`${changeTimes[change.when]}, you change your mind: ${change.say.trim()}`, ...facts(change.known)]
+      : []),
+  ].join('\n');
+}
 
 type Asked = {
   readonly seat: 'agent' | 'user';

@@ -176,7 +176,8 @@ export function fitTasksNow(tasks: readonly Task[], loaded: LoadedDomain, io: Io
 export const leftOutText = (error: Diagnostic): string => `not used: ${formatDiagnostic(error)}`;
 
 function throwIfUnfit(errors: readonly Diagnostic[]): void {
-  if (errors.length > 0) throw new UsageError(unfitness(errors));
+  const [first] = errors;
+  if (first) throw new UsageError(unfitness(errors), first);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { WriteStream } from 'node:tty';
+import type { FileLine } from '../../engine/shell/files/diagnostic.ts';
 import { statusLine } from './statusLine.ts';
 
 /** The words that can be in the place of the end of what was typed, and that end. */
@@ -33,7 +34,15 @@ export const hasColours = ({ terminal, environment }: Pick<Io, 'terminal' | 'env
 export type ExitCode = 0 | 1 | 2;
 
 /** Bad usage or an input that can't be used; printed as one message, exit code 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  /** The line to fix, if a line of a file is the cause. */
+  readonly at: FileLine | null;
+
+  constructor(message?: string, at: FileLine | null = null) {
+    super(message);
+    this.at = at;
+  }
+}
 
 /** A progress bar in the last line of a terminal; without one, a word every tenth step. */
 export function progress(io: Io, line = statusLine(io)): (done: number, total: number, note: string) => void {

@@ -1,6 +1,7 @@
 import { runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
-import { pickRecording, recordingOf } from '../views/runCommands.ts';
+import { pickRecording } from '../views/recordingPicker.ts';
+import { recordingOf } from '../views/runCommands.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { type Drafted, openAt, tellDrafted } from './drafting.ts';
 import type { IntentsNode } from './intentsTree.ts';

@@ -50,9 +50,10 @@ export function allNodes(nodes: readonly ForkNode[]): readonly ForkNode[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
 }
 
-/** A reward in words. */
+/** A reward in the words of the Runs view. */
 export function rewardText({ reward }: Pick<ForkNode, 'reward'>): string {
-  return reward === undefined ? 'no reward yet' : `reward ${reward ?? 'none'}`;
+  if (reward === undefined) return 'unfinished';
+  return reward === null ? 'no reward' : `reward ${reward}`;
 }
 
 function labelOf(path: string): string {

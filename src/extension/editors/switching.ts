@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import { activeFile, cursorLine } from '../workspace/activeFile.ts';
 import { visualEditorTypes } from '../workspace/contributions.ts';
 
@@ -17,7 +18,7 @@ export async function openVisual(target: unknown): Promise<boolean> {
   const uri = fileOf(target);
   const type = uri && visualTypeOf(uri.path);
   if (!uri || !type) return false;
-  openedAt.set(uri.fsPath, cursorLine(uri.fsPath));
+  openedAt.set(uri.fsPath, lineOf(target) ?? cursorLine(uri.fsPath));
   await reopened(uri, type);
   return true;
 }
@@ -34,10 +35,21 @@ function visualTypeOf(path: string): string | undefined {
   return Object.entries(visualEditorTypes).find(([end]) => path.endsWith(end))?.[1];
 }
 
+/** The target of a command: a file's address, a row of the Domains view, or a test. */
+type Target = { readonly at?: Location; readonly uri?: vscode.Uri; readonly range?: vscode.Range };
+
 function fileOf(target: unknown): vscode.Uri | undefined {
   if (target instanceof vscode.Uri) return target;
+  const { at, uri } = (target ?? {}) as Target;
+  if (at || uri) return at ? vscode.Uri.file(at.file) : uri;
   const file = activeFile();
   return file === undefined ? undefined : vscode.Uri.file(file);
+}
+
+/** Returns the line (from 1) of the entry that a row or a test is; undefined for a file. */
+function lineOf(target: unknown): number | undefined {
+  const { at, range } = (target ?? {}) as Target;
+  return at?.line ?? (range && range.start.line + 1);
 }
 
 /** One document, one tab: the editor that was there makes room, whether or not it is saved. */

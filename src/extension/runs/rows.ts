@@ -69,7 +69,7 @@ function passHatOf({ passHat }: RunSummary, tasks: number): string {
 function rewardOf({ meanReward, finished, bestFork }: RunSummary): string {
   if (meanReward !== null) return `reward ${meanReward.toFixed(2)}`;
   if (finished > 0) return 'no reward';
-  return bestFork === null ? 'not finished' : '';
+  return bestFork === null ? 'unfinished' : '';
 }
 
 const forkText = (best: number | null) => (best === null ? '' : `reward ${best.toFixed(2)} in the best fork`);

@@ -60,7 +60,7 @@ export async function runFoldersIn(roots: readonly string[]): Promise<readonly s
     roots.map(async (root) => {
       const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
       const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
-      return Promise.all(folders.map(async (folder) => ({ folder, time: (await timeOf(folder))?.getTime() ?? 0 })));
+      return Promise.all(folders.map(async (folder) => ({ folder, time: (await timeOfRun(folder))?.getTime() ?? 0 })));
     }),
   );
   return found
@@ -70,7 +70,7 @@ export async function runFoldersIn(roots: readonly string[]): Promise<readonly s
 }
 
 /** Returns the start time of a run, from its name or else its file; null if neither has one. */
-async function timeOf(folder: string): Promise<Date | null> {
+export async function timeOfRun(folder: string): Promise<Date | null> {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)/.exec(basename(folder)) ?? [];
   const named = second === undefined ? null : new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
@@ -82,7 +82,7 @@ async function timeOf(folder: string): Promise<Date | null> {
 /** Returns what the row of a run says. Never throws: what can't be read is its `problem`. */
 export async function readRunSummary(folder: string): Promise<RunSummary> {
   const file = readRunFile(folder);
-  const about = { id: basename(folder), folder, time: await timeOf(folder) };
+  const about = { id: basename(folder), folder, time: await timeOfRun(folder) };
   const none = { finished: 0, scored: 0, meanReward: null, passHat: null, bestFork: null };
   if (typeof file === 'string') return { ...about, ...none, file: null, problem: file };
   try {

@@ -86,7 +86,7 @@ async function playBatch(
       removeUnbegunRun(out);
     }
     results.skipRest(tasks);
-    if (tasks.some((task) => results.isDone(task))) tick('test');
+    if (tasks.some((task) => results.isDone(task))) void tick('test');
   } catch (error) {
     results.failRest(tasks, messageOf(error));
   }

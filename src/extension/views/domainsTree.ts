@@ -83,7 +83,8 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
   /** Without a name of its own a screen reader reads the tooltip of a row. */
   getTreeItem(node: Node): vscode.TreeItem {
     const item = itemOf(node);
-    item.accessibilityInformation = { label: [item.label, item.description].filter(Boolean).join(', ') };
+    const state = 'error' in node ? 'error' : undefined;
+    item.accessibilityInformation = { label: [item.label, state, item.description].filter(Boolean).join(', ') };
     return item;
   }
 }
@@ -153,13 +154,17 @@ function toolItem(node: ToolNode): vscode.TreeItem {
   return item;
 }
 
-function placedItem({ type, description, isDraft, at }: TaskNode | PersonaNode, id: string, icon: string) {
+function placedItem({ type, description, isDraft, at, error }: TaskNode | PersonaNode, id: string, icon: string) {
   const item = new vscode.TreeItem(id);
-  item.tooltip = description;
+  item.tooltip = error === undefined ? description : `${basename(at.file)}:${at.line}: ${error}`;
   item.description = isDraft ? `draft · ${description}` : description;
-  item.contextValue = isDraft ? `${type}.draft` : type;
-  item.iconPath = new vscode.ThemeIcon(isDraft ? 'edit' : icon);
-  const selection = new vscode.Range(at.line - 1, 0, at.line - 1, 0);
+  item.contextValue = error === undefined ? (isDraft ? `${type}.draft` : type) : `${type}.unread`;
+  item.iconPath =
+    error === undefined
+      ? new vscode.ThemeIcon(isDraft ? 'edit' : icon)
+      : new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
+  const column = error === undefined ? 0 : at.column - 1;
+  const selection = new vscode.Range(at.line - 1, column, at.line - 1, column);
   const file = vscode.Uri.file(at.file);
   item.command = { command: 'vscode.open', title: `Open ${type}`, arguments: [file, { selection }] };
   return item;

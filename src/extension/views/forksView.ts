@@ -74,14 +74,14 @@ class ForksTree implements vscode.TreeDataProvider<ForkNode> {
       node.children.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
     );
     const reward = rewardText(node);
-    const from = node.parent ? `step ${node.parent.event}: ${node.parent.edit}` : '';
+    const from = node.parent ? `after step ${node.parent.event}: ${node.parent.edit}` : '';
     // A row that gets its first fork is a new row, so that it opens by itself.
     item.id = `${node.path}${node.children.length > 0 ? ' with forks' : ''}`;
     // A narrow view cuts the end, so the reward is first.
     item.description = [reward, isCurrent ? 'shown' : '', from].filter(Boolean).join(' · ');
     const seats = `agent: ${node.seats.agent}, user: ${node.seats.user}`;
     item.tooltip = [basename(node.path), reward, from, seats].filter(Boolean).join('\n');
-    const facts = [node.label, reward, isCurrent ? 'shown in the debugger' : '', from && `from ${from}`];
+    const facts = [node.label, reward, isCurrent ? 'shown in the debugger' : '', from];
     item.accessibilityInformation = { label: facts.filter(Boolean).join(', ') };
     item.iconPath = iconOf(node, isCurrent);
     item.contextValue = 'fork';

@@ -9,6 +9,7 @@ import { trajectoryEditorType } from '../panels/trajectoryEditor.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
 import { activeFile } from '../workspace/activeFile.ts';
 import { showErrorMessage, showInformationMessage, showWarningMessage } from '../workspace/messages.ts';
+import { pickRecording } from './recordingPicker.ts';
 import { type RecordingNode, type RunNode, type RunsNode, refreshRuns } from './runsTree.ts';
 
 /** The recording that a command is about: a file's address, its path, or a row of the Runs view. */
@@ -43,7 +44,7 @@ export async function compareRuns(
   const folders = chosen.length > 1 ? chosen : await pickRuns(chosen);
   if (!folders) return undefined;
   if (folders.length < 2) {
-    void showInformationMessage('Select two runs or more to compare them.');
+    void offerRecordings('Select two runs or more to compare them.');
     return undefined;
   }
   const { openComparison } = await import('../panels/comparisonPanel.ts');
@@ -74,7 +75,7 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   const folders = (await runFoldersIn(await runPlaces())).slice(0, 200);
   const summaries = (await Promise.all(folders.map(readRunSummary))).filter(({ file }) => file !== null);
   if (summaries.length < 2) {
-    void showInformationMessage(
+    void offerRecordings(
       'There are fewer than two runs in this workspace. A run is made by `npx rehearsal eval`, or by running a task.',
     );
     return undefined;
@@ -86,10 +87,18 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     title: 'Compare runs',
-    placeHolder: 'Two runs or more; the others are compared with the oldest',
+    placeHolder: 'Two runs or more; the others are compared with the oldest. For a fork, use Compare Recordings…',
     matchOnDescription: true,
   });
   return picked && fromOldest(picked.map(({ folder }) => folder));
+}
+
+/** A fork is in the run of its original, so two runs are not what compares them. */
+async function offerRecordings(problem: string): Promise<void> {
+  const action = 'Compare Recordings…';
+  const hint = 'A fork belongs to the run of its original: compare those two recordings.';
+  if ((await showInformationMessage(`${problem} ${hint}`, action)) === action)
+    await vscode.commands.executeCommand('rehearsal.recordings.compare');
 }
 
 /** The recording that waits for another one to be compared with. */
@@ -104,7 +113,8 @@ export async function selectRecording(target: unknown): Promise<string | undefin
 }
 
 /**
- * Compares two recordings: two that are named, the selected ones, or one with that which was selected before.
+ * Compares two recordings: two that are named, the selected ones, or one with that which was selected before. Of two that
+ * come together the older one is first, otherwise the one that was chosen first.
  * @returns their paths, or undefined where there was only one
  */
 export async function compareRecordings(
@@ -125,24 +135,9 @@ export async function compareRecordings(
   if (!picked) return undefined;
   const { openComparison } = await import('../panels/comparisonPanel.ts');
   const { olderFirst } = await import('./recordingOrder.ts');
-  const ordered = olderFirst([first, picked]);
+  const ordered = given.length === 2 ? olderFirst([first, picked]) : ([first, picked] as const);
   openComparison(context, ordered);
   return ordered;
-}
-
-/** Asks which recording of the workspace is meant, other than one. */
-export async function pickRecording(placeHolder: string, except?: string): Promise<string | undefined> {
-  const files = await vscode.workspace.findFiles('**/*.traj.jsonl', undefined, 1000);
-  const items = files
-    .filter(({ fsPath }) => fsPath !== except)
-    .map((uri) => ({ label: vscode.workspace.asRelativePath(uri), path: uri.fsPath }))
-    .sort((a, b) => b.label.localeCompare(a.label));
-  if (items.length === 0) {
-    const what = except === undefined ? 'No recordings yet' : 'There is no other recording yet';
-    void showInformationMessage(`${what}: run a task first.`);
-    return undefined;
-  }
-  return (await vscode.window.showQuickPick(items, { placeHolder }))?.path;
 }
 
 /** Moves runs to the trash, after a question. */

@@ -129,7 +129,7 @@ function checkWords(rule: Rule): string {
         return '';
     }
   })();
-  return `\`${rule.check}\`${rule.gate ? ' **gate**' : ''}${demand === '' ? '' : `: ${demand}`}`;
+  return `\`${rule.check}\`${rule.gate ? ' (a violation makes the reward 0)' : ''}${demand === '' ? '' : `: ${demand}`}`;
 }
 
 function ofPersona(

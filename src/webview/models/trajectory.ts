@@ -1,6 +1,7 @@
 import { basisText, brokenEndText, endReasonText, maskingText } from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
+import type { CardItem } from '../../engine/core/events/reportCard.ts';
 import { showPath } from '../../engine/core/values/json.ts';
 import type { Media } from '../../engine/core/values/media.ts';
 import type { Numbered } from '../messages/protocol.ts';
@@ -293,6 +294,11 @@ export function layerText(verdict: VerdictLine['verdict'], items: readonly Pick<
   if (items.length === 0) return 'nothing to check';
   const same = items.filter((item) => item.verdict === verdict);
   return `${same.length} of ${items.length} ${verdict}`;
+}
+
+/** Returns the name of an item of the report card as a heading; a rule keeps its id. */
+export function cardTitle({ name, line }: Pick<CardItem, 'name' | 'line'>): string {
+  return line === undefined && name === 'end' ? 'how it ended' : name;
 }
 
 /** Returns what writes change, as a person reads it. */

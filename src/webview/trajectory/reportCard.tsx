@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
-import { layerText } from '../models/trajectory.ts';
+import { cardTitle, layerText } from '../models/trajectory.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
@@ -57,12 +57,13 @@ export function ReportCard({
               <li key={index}>
                 <Mark verdict={own} />{' '}
                 {line === undefined ? (
-                  <strong>{name}</strong>
+                  <strong>{cardTitle({ name })}</strong>
                 ) : (
                   <Link label={`Open rule ${name}`} onPress={() => actions.openPlace('rule', name)}>
                     {name}
                   </Link>
-                )}{' '}
+                )}
+                {': '}
                 <span class="muted">{reason}</span> <StepLinks steps={evidence} goTo={actions.goTo} />
               </li>
             ))}

@@ -102,6 +102,10 @@ test('a person takes the user seat', async () => {
   await opening;
   await run.shows('your turn as the user');
   expect(run.client.output).toMatch(/^you play the user, with this goal: \S.+$/m);
+  expect(run.client.output).toContain(
+    'you know:\n  email: hugo.okafor@example.com\n  name: Hugo Okafor\n  postcode: 94923\n  order_id: W1138\n',
+  );
+  expect(run.client.output).toMatch(/^after .*, you change your mind: \S.+\n {2}variant: brass$/m);
   expect(await run.type('/call get_order {}')).toBe('refused: the user makes no calls: type what the user says');
   expect(await run.type('Hello, my email is hugo.okafor@example.com')).toBe('');
   await run.shows(/find_customer_by_email\(email: "hugo.okafor@example.com"\)/);

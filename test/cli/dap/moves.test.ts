@@ -167,12 +167,16 @@ describe('Re-sample', () => {
     expect(await run.type('messages[-1].content')).toBe('"Good day."');
     expect(await run.type('turn')).toBe('1');
     expect(run.client.output.slice(said.length)).toMatch(
-      /^--- fork: the agent's message 2 was re-sampled\. .*---\nagent {5}Good day\.\n$/,
+      /^--- fork: the agent's message 2 \(step 3\) was re-sampled\. .*---\nagent {5}Good day\.\n$/,
     );
     // The same conversation was sent, byte for byte.
     expect(bodies[2]).toBe(bodies[0]);
     const [first = '', fork = ''] = run.recordings();
-    expect(started(fork).parent).toMatchObject({ event: 2, sample: 1, edit: "the agent's message 2 was re-sampled" });
+    expect(started(fork).parent).toMatchObject({
+      event: 2,
+      sample: 1,
+      edit: "the agent's message 2 (step 3) was re-sampled",
+    });
     expect(readFileSync(first, 'utf8')).toContain('What is your email?');
     const again = await run.client.stop(() => run.type('/resample'));
     expect(text(again)).toMatch(/^re-sampled: agent: /);
@@ -207,7 +211,7 @@ describe('Re-sample', () => {
     await run.step('stepIn');
     const stop = await run.client.stop(() => run.type('/resample'));
     expect(text(stop)).toMatch(/^re-sampled: user: Hello, I'm Hugo/);
-    expect(run.client.output).toContain("the user's message 1 was re-sampled");
+    expect(run.client.output).toContain("the user's message 1 (step 2) was re-sampled");
   });
 });
 

@@ -48,7 +48,7 @@ test('the well-known failure stops on the rule, and an edit leads to reward 1', 
     recording: 'lamp-variant.0.traj.jsonl',
     event: 14,
     chain: JSON.parse(before.split('\n')[14] ?? '').chain,
-    edit: "the agent's message 8 was edited",
+    edit: "the agent's message 8 (step 15) was edited",
   });
 });
 
@@ -59,7 +59,7 @@ test('an unsafe edit ends with reward 0, and its fork may be forked again', asyn
   const variant = ['Messages', '8 agent', 'change_item', 'variant'];
   expect(await run.set(variant, 'brass')).toBe('forked: continues from the edited call');
   // The message is listed under the number that the console prints.
-  expect(run.client.output).toContain("--- fork: an argument of a call in the agent's message 8 was edited.");
+  expect(run.client.output).toContain("--- fork: an argument of a call in the agent's message 8 (step 15) was edited.");
   expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write was violated/);
   expect(await run.set(['Messages', '8 agent'], asking)).toBe('forked: continues from the edited message');
   expect(await run.finish()).toMatch(/^reward 1/);

@@ -38,7 +38,7 @@ it('forks are below their parents, in the order in which they were made, and oth
     'b.0': [started()],
     'a.01': [started()],
   });
-  const expected = [['a.0: reward 0', [['fork 2: no reward yet', [['fork 3: reward 1']]], ['fork 10: reward none']]]];
+  const expected = [['a.0: reward 0', [['fork 2: unfinished', [['fork 3: reward 1']]], ['fork 10: no reward']]]];
   expect(shape(await treeIn(path))).toEqual(expected);
   expect(shape(await treeIn(path, 'a.0.fork-3')), 'from any of them').toEqual(expected);
   const [, fork] = allNodes(await treeIn(path));
@@ -53,7 +53,7 @@ it('a fork whose parent is gone, an incomplete line and a file that is not a rec
     'a.0.fork-3': 'no recording',
     'a.0.fork-4': '',
   });
-  expect(shape(await treeIn(path))).toEqual([['fork 1: reward 1', [['fork 2: no reward yet']]]]);
+  expect(shape(await treeIn(path))).toEqual([['fork 1: reward 1', [['fork 2: unfinished']]]]);
 });
 
 it('a first line that is longer than a piece is read whole, and a folder that is gone holds nothing', async () => {

@@ -106,7 +106,7 @@ test('a run that was cancelled says how much of it is finished', async () => {
     'reward 0.00 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00 (1 of 2 tasks) · 3 of 4 finished',
   );
   expect(await description(1)).toBe('reward 0.00 · 2026-01-01T00:00:00.000Z · scripted · 1 of 4 finished');
-  expect(await description(0)).toBe('not finished · 2026-01-01T00:00:00.000Z · scripted');
+  expect(await description(0)).toBe('unfinished · 2026-01-01T00:00:00.000Z · scripted');
 });
 
 test('the row of a run shows the folder of its domain where another domain has the same name', async () => {

@@ -82,8 +82,8 @@ test('the forks of the last recording are listed after its session, also where t
   editor.moved();
   await vi.waitFor(async () => expect(await provider().getChildren()).toHaveLength(1));
   const during = descriptions(await provider().getChildren());
-  expect(during).toEqual(['no reward yet', 'no reward yet · shown · step 3: an edit']);
+  expect(during).toEqual(['unfinished', 'unfinished · shown · after step 3: an edit']);
   editor.session = undefined;
   const after = descriptions(await provider().getChildren());
-  expect(after).toEqual(['no reward yet', 'no reward yet · step 3: an edit']);
+  expect(after).toEqual(['unfinished', 'unfinished · after step 3: an edit']);
 });

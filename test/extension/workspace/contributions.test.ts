@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { oldestNode, runtimeObstacle } from '../../../src/cli/doctor/runtime.ts';
 import { commandIds } from '../../../src/extension/workspace/contributions.ts';
-import { walkthroughSteps } from '../../../src/extension/workspace/walkthrough.ts';
+import { walkthroughSteps, walkthroughTitle } from '../../../src/extension/workspace/walkthrough.ts';
 
 vi.mock('vscode', () => ({}));
 
@@ -14,6 +14,7 @@ type Manifest = {
     readonly viewsWelcome: readonly { readonly view: string; readonly contents: string; readonly when?: string }[];
     readonly breakpoints: readonly { readonly language: string; readonly when?: string }[];
     readonly walkthroughs: readonly {
+      readonly title: string;
       readonly steps: readonly {
         readonly id: string;
         readonly description: string;
@@ -49,6 +50,10 @@ it.each(manifest.contributes.walkthroughs.flatMap(({ steps }) => steps))(
     expect(completionEvents).toEqual([`onContext:rehearsal.done.${step}`]);
   },
 );
+
+it('the tab of the walkthrough is known by its title', () => {
+  expect(manifest.contributes.walkthroughs.map(({ title }) => title)).toEqual([walkthroughTitle]);
+});
 
 it.each([
   ['sample', /Rollouts start only in a trusted workspace[\s\S]*\(command:workbench\.trust\.manage\)/],

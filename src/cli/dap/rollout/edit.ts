@@ -190,10 +190,10 @@ function spoken({ content, call }: Turn, step: number): EventOf<'agentReplied'> 
   return { type: 'agentReplied', content, toolCalls: call ? typedCalls(call, step) : [] };
 }
 
-/** A message by the number that VARIABLES shows, which counts messages and not steps. */
+/** A message by the number that VARIABLES shows, which counts messages, and by its step, which everything else shows. */
 function messageAt(steps: readonly Step[], step: number): string {
   const messages = steps[step]?.state.messages ?? [];
-  return `message ${messages.findIndex((message) => message.step === step) + 1}`;
+  return `message ${messages.findIndex((message) => message.step === step) + 1} (step ${step})`;
 }
 
 function eventsUpTo(steps: readonly Step[], end: number): readonly RolloutEvent[] {

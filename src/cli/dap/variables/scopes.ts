@@ -1,5 +1,5 @@
 import { comparisonOf } from '../../../engine/core/domain/fieldComparison.ts';
-import { endReasonText, maskingText } from '../../../engine/core/events/displayText.ts';
+import { basisText, endReasonText, maskingText } from '../../../engine/core/events/displayText.ts';
 import { isDemanding, type RolloutStarted, verdictWord } from '../../../engine/core/events/event.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import { keysAt } from '../../../engine/core/world/database.ts';
@@ -109,7 +109,7 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
     ...(started.seats.judge === undefined ? [] : [leaf('judge', started.seats.judge)]),
     leaf('seed', started.seed),
     leaf('trial', String(started.trial)),
-    leaf('basis', started.basis),
+    leaf('basis', basisText(started.basis)),
     leaf('now', started.now),
     leaf('tool errors', `${state.toolErrors} of at most ${started.toolErrorCap}`),
     ...(started.parent

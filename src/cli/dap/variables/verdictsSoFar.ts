@@ -113,7 +113,7 @@ export function verifierVariables(
       const word = state.verdicts.length > 0 || verdict.held ? verdictWord(verdict) : 'not yet';
       return {
         name: verifier,
-        value: `${word}: ${detail}${diagnostic ? ' (outside of the basis)' : ''}`,
+        value: `${word}: ${detail}${diagnostic ? ' (does not count for the reward)' : ''}`,
         children: () => [
           ...(of === undefined ? [] : [{ name: 'checks met', value: `${met ?? 0} of ${of}` }]),
           ...(evidence.length > 0 ? [{ name: 'evidence', value: `step ${evidence.join(', ')}` }] : []),

@@ -58,7 +58,7 @@ function verifierLines(
   const { verifier, held, detail, evidence, diagnostic } = verdict;
   if (!isDemanding(verdict)) return [{ text: `${indent}${verdictText(verdict)}` }];
   const word = state.verdicts.length > 0 || held ? verdictWord(verdict) : 'not yet';
-  const line = `  ${word.padEnd(8)}  ${verifier}: ${detail}${diagnostic ? ' (outside of the basis)' : ''}`;
+  const line = `  ${word.padEnd(8)}  ${verifier}: ${detail}${diagnostic ? ' (does not count for the reward)' : ''}`;
   if (held) return [{ text: line }];
   const demanded = domain.locations.tasks.get(task.id);
   const parts = { database: demanded?.actions, assertions: demanded?.assertions, communicate: demanded?.communicate };

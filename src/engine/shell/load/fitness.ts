@@ -12,6 +12,8 @@ export type Fitness = {
   readonly shared: readonly Diagnostic[];
   /** Errors of files of tasks that concern no task which could be read. */
   readonly unread: readonly Diagnostic[];
+  /** The same for files of personas. */
+  readonly unreadPersonas: readonly Diagnostic[];
   /** Returns the errors that keep one task from running: its own, and those of its persona. */
   readonly ofTask: (task: Pick<Task, 'id' | 'persona' | 'under'>) => readonly Diagnostic[];
 };
@@ -33,6 +35,7 @@ export function fitnessOf({
   return {
     shared: byKind.get('shared') ?? [],
     unread: tasks.get(null) ?? [],
+    unreadPersonas: personas.get(null) ?? [],
     ofTask: ({ id, persona, under }) => [
       ...(tasks.get(baseTask(id)) ?? []),
       ...[persona, ...(under === undefined ? [] : [under])].flatMap(ofPersona),

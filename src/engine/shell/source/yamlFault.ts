@@ -17,22 +17,66 @@ export function describeFault(text: string, document: Document, error: YAMLError
     otherIndent(text, error) ??
     textBehindQuote(text, error) ??
     missingColon(text, error) ??
-    colonInText(text, error) ?? {
-      from,
-      to,
-      message: `This is not YAML: ${error.message.replace(/\s+/g, ' ').replace(/\.$/, '')}.`,
-      hint: hintFor(error),
-    }
+    colonInText(text, error) ?? { from, to, ...inWords(error) }
   );
 }
 
-function hintFor({ code, message }: YAMLError): string {
-  if (message.startsWith('Plain value cannot start')) return 'Put the text in quotes.';
+/** Messages of the parser, each with its cause and what to do. */
+const words: readonly (readonly [RegExp, cause: string, hint: string])[] = [
+  [/^Plain value cannot start with (a tab)/, 'a text without quotes cannot begin with $1', 'Put the text in quotes.'],
+  [/^Plain value cannot start with .*?(\S+)$/, 'a text without quotes cannot begin with $1', 'Put the text in quotes.'],
+  [/^Missing , /, 'a comma is missing between two items in brackets', 'Write a comma between them.'],
+  [/^Unexpected (?:,|empty item) in/, 'a comma has no item before it', 'Remove the comma.'],
+  [
+    /^Unexpected flow-\w+-end token .*"(.)"/,
+    'the bracket $1 closes nothing',
+    'Remove it, or write the opening bracket.',
+  ],
+  [
+    /^Invalid escape sequence (.*)/,
+    '$1 has no meaning between double quotes',
+    'Write \\\\ for a backslash, or use single quotes.',
+  ],
+  [
+    /^Block scalar header includes extra|^Not a YAML token/,
+    'text follows | or > in its line',
+    'Move the text to the next line and indent it.',
+  ],
+  [
+    /^Comments must be separated/,
+    'a comment has no space before its #',
+    'Write a space before it, or put the text with # in quotes.',
+  ],
+  [
+    /multiple documents/,
+    'a line with --- begins a second document',
+    'A file is one document: remove the `---`, or write a list.',
+  ],
+  [
+    /^Block collections are not allowed/,
+    'items in brackets are not separated by commas',
+    'Write a comma between them, and no "- ".',
+  ],
+  [
+    /^Unexpected block-seq-ind on same line/,
+    'a list begins in the line of its key',
+    'Begin the list in the next line.',
+  ],
+  [/at node end$/, 'text follows the end of a value', 'Put the whole value in quotes, or begin a new line.'],
+];
+
+function inWords(error: YAMLError): Pick<Fault, 'message' | 'hint'> {
+  const said = error.message.replace(/\s+/g, ' ').replace(/\.$/, '');
+  for (const [pattern, cause, hint] of words) {
+    const found = pattern.exec(said);
+    if (found) return { message: `This is not YAML: ${cause.replace('$1', () => found[1] ?? '')}.`, hint };
+  }
+  return { message: `This is not YAML: ${said}.`, hint: hintFor(error) };
+}
+
+function hintFor({ code }: YAMLError): string {
   switch (code) {
-    case 'MULTIPLE_DOCS':
-      return 'A file is one document: remove the `---`, or write a list.';
     case 'MISSING_CHAR':
-    case 'BAD_DQ_ESCAPE':
       return 'Check the quotes and brackets up to this place.';
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'BLOCK_IN_FLOW':

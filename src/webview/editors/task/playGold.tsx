@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { ReportCard } from '../../../engine/core/events/reportCard.ts';
 import type { Ran } from '../../messages/editorMessages.ts';
-import { changesOf } from '../../models/trajectory.ts';
+import { cardTitle, changesOf } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';
 import { Button } from '../../parts/controls.ts';
 import { Mark } from '../../parts/mark.tsx';
@@ -27,7 +27,7 @@ export function PlayGold({ ran, ask, isTrusted, taskId }: PlayGoldProps): JSX.El
         </Button>
         <span class="muted">
           {isTrusted
-            ? 'Plays this task with its gold actions. The rollout is not kept in Runs.'
+            ? 'Plays this task with its gold actions, the calls in the list below. The rollout is not kept in Runs.'
             : "Requires a trusted workspace: a rollout runs the domain's tools, which are programs."}
         </span>
       </div>
@@ -70,9 +70,10 @@ function Card({ card }: { readonly card: ReportCard }): JSX.Element {
                 {layer} <Mark verdict={verdict} />
               </summary>
               <ul>
-                {items.map(({ name, verdict: own, reason }, index) => (
+                {items.map(({ name, line, verdict: own, reason }, index) => (
                   <li key={index}>
-                    <Mark verdict={own} /> <strong>{name}</strong> <span class="muted">{reason}</span>
+                    <Mark verdict={own} /> <strong>{cardTitle({ name, line })}</strong>:{' '}
+                    <span class="muted">{reason}</span>
                   </li>
                 ))}
               </ul>

@@ -16,7 +16,17 @@ it.each([
   ['a:b\nc: 1\n', '1:1', /has no space after its colon/, 'Write a: b'],
   ['a: 1\n- b\n', '2:1', /item of a list, and its neighbours are keys/, 'Indent it below'],
   ["a: 'it's here'\n", '1:8', /text follows the closing quote/, 'Put all of the text'],
-  ['a: @b\n', '1:4', /cannot start with reserved character @/, 'Put the text in quotes.'],
+  ['a: @b\n', '1:4', /a text without quotes cannot begin with @/, 'Put the text in quotes.'],
+  ['a: %b\n', '1:4', /a text without quotes cannot begin with %/, 'Put the text in quotes.'],
+  ['a: { b: 1 c: 2 }\n', '1:9', /not separated by commas/, 'Write a comma between them'],
+  ['a: ["b" "c"]\n', '1:9', /a comma is missing between two items/, 'Write a comma'],
+  ['a: [b, , c]\n', '1:8', /a comma has no item before it/, 'Remove the comma.'],
+  ['a: - b\n', '1:4', /a list begins in the line of its key/, 'in the next line'],
+  ['a: 1 }\nb: ]\n', '2:4', /bracket ] closes nothing/, 'Remove it'],
+  ['a: "C:\\dir"\n', '1:7', /\\d has no meaning between double quotes/, 'for a backslash'],
+  ['a: | b\n', '1:6', /text follows \| or >/, 'Move the text'],
+  ['a: "b"#c\n', '1:7', /no space before its #/, 'Write a space before it'],
+  ['a: [\n  - b\n]\n', '2:3', /not separated by commas/, 'and no "- "'],
 ])('%j is reported at %s, with its cause', (text, place, message, hint) => {
   const { problem } = parseYaml({ file: 'a.task.yaml', text }, 'task');
   expect(`${problem?.line}:${problem?.column}`).toBe(place);

@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { pickRecording } from '../../../src/extension/views/recordingPicker.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+
+type Item = { readonly label: string; readonly description: string; readonly detail: string; readonly path: string };
+
+const editor = vi.hoisted(() => ({ files: [] as string[], shown: [] as readonly Item[] }));
+
+vi.mock('vscode', () => ({
+  workspace: {
+    findFiles: async () => editor.files.map((fsPath) => ({ fsPath })),
+    asRelativePath: (path: string) => path.split('/').slice(-2).join('/'),
+  },
+  window: {
+    showQuickPick: async (items: readonly Item[]) => {
+      editor.shown = items;
+      return items[0];
+    },
+  },
+}));
+
+/** Writes a recording; one without a reward was not finished. */
+function write(runs: string, run: string, name: string, reward?: number): string {
+  const path = join(runs, run, `${name}.traj.jsonl`);
+  mkdirSync(join(runs, run), { recursive: true });
+  const end = { type: 'rewarded', basis: 'evaluate', reward, reason: 'database: it differs' };
+  const events = [{ type: 'rolloutStarted' }, ...(reward === undefined ? [] : [end])];
+  writeFileSync(path, events.map((event, n) => `${JSON.stringify({ n, event })}\n`).join(''));
+  return path;
+}
+
+test('recordings are listed as in the Runs view: task, trial, reward and time, the newest run first', async () => {
+  const runs = temporaryFolder('rehearsal-picker');
+  editor.files = [
+    write(runs, '20250101-100000-desk', 'lamp.0', 0),
+    write(runs, '20250102-100000-desk', 'lamp.0.fork-1', 1),
+    write(runs, '20250102-100000-desk', 'lamp.0'),
+  ];
+  expect(await pickRecording('Which?')).toBe(editor.files[2]);
+  const time = expect.stringMatching(/ · \D*\d+.*$/);
+  expect(editor.shown.map(({ label, description }) => [label, description])).toEqual([
+    ['lamp, trial 0', time],
+    ['lamp, trial 0, fork 1', time],
+    ['lamp, trial 0', time],
+  ]);
+  expect(editor.shown.map(({ description }) => description.split(' · ')[0])).toEqual([
+    'unfinished',
+    'reward 1',
+    'reward 0',
+  ]);
+  await pickRecording('With which?', editor.files[2]);
+  expect(editor.shown).toHaveLength(2);
+});
