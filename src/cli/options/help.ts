@@ -9,13 +9,23 @@ export const optionLines = (options: readonly Option[]): string =>
   options
     .map(({ name, value, description }) => {
       const head = `  --${name}${value ? ` ${value}` : ''} `;
-      const start = head.length > column ? `${head.trimEnd()}\n${' '.repeat(column)}` : head.padEnd(column);
+      const start = head.length >= column ? `${head.trimEnd()}\n${' '.repeat(column)}` : head.padEnd(column);
       return `${start}${description}\n`;
     })
     .join('');
 
 /** Joins the lines of a text that are broken only because of the width of its source: all but rows of a list. */
-export const unbroken = (text: string): string => text.replace(/(?<=\S)\n(?! {2}\S) *(?=\S)/g, ' ');
+export function unbroken(text: string): string {
+  const whole: string[] = [];
+  for (const line of text.split('\n')) {
+    const last = whole.at(-1) ?? '';
+    const isRow = /^ {2}\S/.test(line);
+    const isOfLast = indentOf(line) > 0 || indentOf(last) === 0;
+    if (isRow || !isOfLast || line.trim() === '' || last.trim() === '') whole.push(line);
+    else whole.push(`${whole.pop()} ${line.trimStart()}`);
+  }
+  return whole.join('\n');
+}
 
 /** The narrowest terminal that help is wrapped for: below it, the terminal breaks the lines. */
 const narrowest = 50;
@@ -31,8 +41,9 @@ export function fitted(help: string, columns = width): string {
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 
-/** Returns where the later lines of a line begin: below the description of an option or a command, or below the line itself. */
+/** Returns where the later lines of a line begin: below a description, behind the command of a usage, or below the line itself. */
 function hangOf(line: string): number {
+  if (line.startsWith('rehearsal ')) return 4;
   const isOption = line.startsWith('  --') && line[column - 1] === ' ' && line[column] !== ' ';
   const [head = ''] = isOption ? [line.slice(0, column)] : (/^ {2}\S+ {2,}(?=\S)/.exec(line) ?? []);
   return head.length || indentOf(line);

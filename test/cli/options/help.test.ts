@@ -16,10 +16,11 @@ test.each([50, 60, 80, 100, 119])('help is wrapped between words for %d columns'
 
 test('lines that the source of a text breaks are joined, and descriptions stay in their column', () => {
   const paragraph = `${'word '.repeat(23)}last\nof a paragraph.`;
-  const list = `  one                ${'of '.repeat(32)}a\n                     description\n  two                short`;
-  expect(unbroken(`${paragraph}\n\n${list}`).split('\n')).toHaveLength(4);
+  const list = `  one                ${'of '.repeat(32)}a\n                     description\n  two                short\nThe end.`;
+  expect(unbroken(`${paragraph}\n\n${list}`).split('\n')).toHaveLength(5);
   const [first = '', second, , ...rest] = fitted(unbroken(`${paragraph}\n\n${list}`), 80).split('\n');
   expect([first, second]).toEqual(['word '.repeat(16).trim(), `${'word '.repeat(7)}last of a paragraph.`]);
+  expect(rest.pop()).toBe('The end.');
   expect(rest.map((line) => line.search(/(?<=^ {2}\w+ +| {20,})\S/))).toEqual([21, 21, 21]);
 });
 
