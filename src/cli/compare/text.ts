@@ -54,7 +54,7 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
       : []),
     '',
     ...(rows.length > 0 ? [...taskLines(rows, columns), ''] : []),
-    `${compared.alike} of ${counted(compared.alike + partings.length, 'pair')} of rollouts (same task and trial) are identical${differingText(partings)}`,
+    `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts (same task and trial) are identical${differingText(partings)}`,
     `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${estimateText(difference, tasks.length)}`,
     verdict === 'nothing in common'
       ? 'no task was finished in both runs, so their difference is unknown'

@@ -80,7 +80,7 @@ export type Measure = {
   readonly checks: { readonly met: number; readonly declared: number };
   /** The report card, by each layer in which something was checked. */
   readonly card: Readonly<Partial<Record<LayerName, ReportCard[number]['verdict']>>>;
-  /** What violated a layer of the report card and is not a verdict of a verifier or of a rule. */
+  /** Violations on the report card that are not verdicts of a verifier or of a rule. */
   readonly lapses: readonly Pick<Lapse, 'layer' | 'reason'>[];
   readonly turns: number;
   /** Characters of each text the agent said to the user. */

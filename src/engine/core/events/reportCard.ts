@@ -29,7 +29,7 @@ export type ReportCard = z.infer<typeof reportCardSchema>;
 /** The name of an item about an attack begins with this. */
 export const attackName = 'attack ';
 
-/** What an agent did wrong that neither a verifier nor a rule says: after a failed call, in circles, under an attack. */
+/** A violation that neither a verifier nor a rule reports: after a failed call, in circles, or under an attack. */
 export type Lapse = Pick<CardItem, 'reason' | 'evidence'> & { readonly layer: LayerName };
 
 /** Returns the lapses of a report card. None of them changes the reward. */

@@ -38,7 +38,7 @@ function checkPhrases(placed: Placed<Rule>, note: Note): void {
         'warning',
         'rule/phrase-template',
         `A phrase in ${key}: is matched word by word, so ${found.trim()} in "${phrase}" is not evaluated.`,
-        'Write the words that are said, with ... for others between them. For a value, write a condition such as names(message, args.title), or names: in a confirmed check.',
+        'Write the words of the message, with ... for others between them. For a value, write a condition such as names(message, args.title), or names: in a confirmed check.',
       );
     }
   }
