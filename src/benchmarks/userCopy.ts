@@ -6,7 +6,7 @@ import type { Benchmark } from '../engine/core/domain/benchmark.ts';
 import { parsedCalls } from '../engine/core/events/message.ts';
 import { throwUnlessApproved } from '../engine/shell/approvals/approvals.ts';
 import { readBoundedText } from '../engine/shell/files/boundedFile.ts';
-import { messageOf } from '../engine/shell/files/fault.ts';
+import { Fault, messageOf } from '../engine/shell/files/fault.ts';
 import { withoutPage } from '../engine/shell/files/htmlPage.ts';
 import { withoutKeys } from '../engine/shell/processes/childEnvironment.ts';
 import { neutralFolder } from '../engine/shell/processes/machineProgram.ts';
@@ -188,9 +188,19 @@ export async function askAdapter<About>(
       ...(at.signal ? { signal: at.signal } : {}),
     };
     return await process.request('about', {}, call);
+  } catch (error) {
+    throw missingFile(error) ?? error;
   } finally {
     process.close();
   }
+}
+
+/** Returns the fault of a file that an adapter misses, with what to do about it; null for any other error. */
+function missingFile(error: unknown): Error | null {
+  const { code, file, message } = error instanceof Fault ? error.failure : {};
+  if (code !== 'import/layout' || file === undefined || message === undefined) return null;
+  const partial = partialCheckout(file);
+  return unimportable('layout', partial === null ? message : `expected ${file}, which is not there; ${partial}`);
 }
 
 /** Returns what does not fit a schema, in one line; `whole` is what a file or a task as such is called. */

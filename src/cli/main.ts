@@ -68,6 +68,7 @@ async function consented(command: Command, argv: readonly string[], io: Io): Pro
     if (/^y(es)?$/i.test(answer)) asked.remember(io.environment);
     else if (more && answer.toLowerCase() === more.answer) more.remember(io.environment);
     else throw error;
+    if (asked.hash !== undefined) io.err(`Approved. On another machine, approve it with --approve ${asked.hash}\n`);
     return consented(command, asked.option === undefined ? argv : [...argv, asked.option], io);
   }
 }
@@ -78,6 +79,8 @@ type Consent = {
   readonly remember: (environment: NodeJS.ProcessEnv) => void;
   /** An answer that consents to more. */
   readonly more?: { readonly answer: string; readonly remember: Consent['remember'] } | undefined;
+  /** The hash of an approval, for a machine where no person answers. */
+  readonly hash?: string;
   /** The option that gives the consent to this one command. */
   readonly option?: '--yes';
 };
@@ -96,7 +99,7 @@ function consentFor(error: unknown): Consent | null {
     return { question: `${maskingLimits}. Import?`, remember: () => undefined, option: '--yes' };
   if (error instanceof ApprovalQuestion) {
     const { approval } = error;
-    const { name, path, effects, sandbox, edited } = approval;
+    const { name, path, hash, effects, sandbox, edited } = approval;
     const list = [...effects.map((each) => `  ${each}`), ...(sandbox ? [sandbox] : [])];
     if (edited)
       list.push(
@@ -104,6 +107,7 @@ function consentFor(error: unknown): Consent | null {
       );
     return {
       question: `"${name}" (${visible(path)}) does this outside of the sandbox:\n${list.join('\n')}\nApprove it?`,
+      hash,
       remember: (environment) => rememberApproval(approval, environment),
       more: edited
         ? {

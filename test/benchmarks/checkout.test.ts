@@ -18,8 +18,10 @@ test('an import names a partial checkout', async () => {
   git(folder, 'init', '-q');
   git(folder, 'add', '-A');
   git(folder, 'commit', '-q', '-m', 'one');
-  rmSync(join(folder, 'data/tau2/domains/mock/tasks.json'));
   const partial = /Git tracks it, so the checkout is partial\. Run "git sparse-checkout disable"/;
+  rmSync(join(folder, 'data/tau2/domains/mock/db.json'));
+  await expectRefused('tau2', ['--from', folder, '--domains', 'mock'], partial);
+  rmSync(join(folder, 'data/tau2/domains/mock/tasks.json'));
   await expectRefused('tau2', ['--from', folder, '--domains', 'mock'], partial);
   rmSync(join(folder, 'data'), { recursive: true });
   await expectRefused('tau2', ['--from', folder], partial);

@@ -422,6 +422,11 @@ describe('inputs that cannot be imported are reported in one message', () => {
       /the database of .*retail can't be read: .*users\.json is a Git LFS pointer/,
     ],
     [
+      'a database that is not there',
+      () => spoiled([`${retail}/data/users.json`, null, '']),
+      /expected .*users\.json, which is not there; this version is laid out otherwise/,
+    ],
+    [
       'a database without tables',
       () => spoiled([`${retail}/data/users.json`, '{ "ann"', '[] #']),
       /the database of .*retail can't be read/,

@@ -714,6 +714,9 @@ describe('without a sandbox', () => {
     expect((await rehearsal(['check', folder])).out).toContain('domain/not-approved');
     const asked = await rehearsal(['tools', folder], ['y']);
     expect([asked.code, asked.asked.length]).toEqual([0, 1]);
+    const option = `--approve ${hashOf(folder, false)}`;
+    expect(asked.err).toContain(`Approved. On another machine, approve it with ${option}\n`);
+    expect((await rehearsal(['check', folder])).out).toContain(option);
     edit();
     expect(await rehearsal(['tools', folder], [])).toMatchObject({ code: 0, asked: [] });
   });

@@ -80,6 +80,17 @@ test.each([
   expect(JSON.parse(out).error.message).toMatch(message);
 });
 
+test.each(['rules: [', '- { rule: nothing, check: onlyIf, tools: all, condition: "dp.x" }\n'])(
+  'a tool is called whatever is wrong with the checks of the policy: %s',
+  async (rules) => {
+    const folder = join(temporaryFolder('call'), 'desk');
+    cpSync('domains/parcel-desk', folder, { recursive: true });
+    writeFileSync(join(folder, 'rules.yaml'), rules);
+    const { code, out } = await rehearsal('call', folder, 'find_parcel', '--arguments', '{"parcel": "P46"}');
+    expect([code, out]).toEqual([0, expect.stringContaining('"status":"on the way"')]);
+  },
+);
+
 test('a call begins with the state of a task', async () => {
   const folder = join(temporaryFolder('call'), 'desk');
   cpSync('domains/parcel-desk', folder, { recursive: true });

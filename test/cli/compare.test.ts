@@ -71,6 +71,30 @@ describe('runs', () => {
     expect(pairs[0]?.onlyInOne).toEqual(['lamp-variant', 'wrong-card', 'reschedule-P46']);
   });
 
+  test('tools, rules and the database that changed between two runs are named, and so is every pair that differs', async () => {
+    const changed = join(at, 'changed-domain');
+    cpSync('domains/order-desk', changed, { recursive: true });
+    const edit = (file: string, from: string, to: string) => {
+      const text = readFileSync(join(changed, file), 'utf8');
+      expect(text).toContain(from);
+      writeFileSync(join(changed, file), text.replace(from, to));
+    };
+    edit('tools.ts', "description: '", "description: 'Now: ");
+    edit('database.json', 'Hugo', 'Ugo');
+    const after = join(at, 'changed-run');
+    const run = ['--tasks', 'lamp-variant,wrong-card', '--trials', '2', '--agent', 'gold', '--out', after];
+    await rehearsal('eval', changed, ...run);
+    const { out } = await rehearsal('compare', gold, after);
+    expect(out).toMatch(/^differs in the agent's tools: \w+ changed$/m);
+    expect(out).toMatch(/^differs in database at the start \(by its hash\): \w{12} and \w{12}$/m);
+    expect(out).toMatch(/^differs in content of the domain without its tasks, such as rules\.yaml/m);
+    const { out: scripts } = await rehearsal('compare', gold, scripted);
+    expect(scripts).toContain(
+      '0 of 4 pairs of rollouts (same task and trial) are identical; these differ: lamp-variant (trial 0, 1), wrong-card (trial 0, 1)',
+    );
+    expect(scripts).not.toMatch(/differs in (?:content|database|the agent's tools)/);
+  });
+
   test('a run whose description is broken is named, and so is a recording that can’t be read', async () => {
     const broken = join(at, 'broken');
     cpSync(gold, broken, { recursive: true });
@@ -200,6 +224,7 @@ describe('recordings', () => {
     const { code, out } = await rehearsal('compare', join(gold, task), join(scripted, task));
     expect(code).toBe(0);
     expect(out).toContain('they diverge at step 15');
+    expect(out).toContain('from there (= the same in both, | different):');
     expect(out).toMatch(/orders\.W1138\.items\[0\]\.variant +"brass" +"white"/);
     const same = await rehearsal('compare', join(gold, task), join(gold, task));
     expect(same.out).toContain('they are identical');

@@ -412,6 +412,15 @@ test('with --task-agents, one run has the seats that tasks name, and continues w
   });
 });
 
+test('eval says that it does not use the agent that a task names', async () => {
+  const note =
+    /^note: gold plays every task, although task lamp-variant names `agent: scripted`, .*add --task-agents$/m;
+  const said = async (...options: readonly string[]) =>
+    (await rehearsal('eval', 'domains/order-desk', '--tasks', 'lamp-variant', '--out', folder(), ...options)).err;
+  expect(await said()).toMatch(note);
+  expect(await said('--task-agents')).not.toContain('note:');
+});
+
 test('two runs are compared by task, with the step at which they part', async () => {
   const [one, other] = [folder(), folder()];
   await evaluated(one, '--tasks', 'lamp-variant,mistaken-order,wrong-card');
@@ -420,7 +429,7 @@ test('two runs are compared by task, with the step at which they part', async ()
   expect(code).toBe(0);
   expect(out).toContain("differs in agent's seat: gold and scripted");
   expect(out).toMatch(
-    /lamp-variant +1\.00 \(1 trial\) +0\.00 \(1 trial\) +-1\.000 +trial 0, step 15 and 15, agent: .*\| "change_item/,
+    /lamp-variant +1\.00 \(1 trial\) +0\.00 \(1 trial\) +-1\.000 +trial 0, step 15 and 15, agent: .* in A, "change_item.* in B/,
   );
   expect(out).toContain('1 task: B is better on 0, worse on 1; mean reward -1.000');
   expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no difference is shown');
@@ -484,7 +493,10 @@ inFullSuite('an old run under a new rule and new duties: new results beside the 
   expect(files(run)).toEqual(before);
   expect((await rehearsal('verify', regraded.folder)).out).toBe('12 recordings verified\n');
   const compared = await rehearsal('compare', run, regraded.folder);
-  expect(compared.out).toContain('12 of 12 pairs of rollouts are identical');
+  expect(compared.out).toContain('12 of 12 pairs of rollouts (same task and trial) are identical');
+  expect(compared.out).toMatch(
+    /^differs in content of the domain without its tasks, .*by its hash\): \w{12} and \w{12}$/m,
+  );
   expect(compared.out).toMatch(/B is better on 0, worse on 7; .*\np = 0\.0156 .*: a difference is shown/);
   expect((await rehearsal('regrade', run, '--out', regraded.folder)).code).toBe(2);
 });

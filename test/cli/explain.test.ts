@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { openRecording, readRecording } from '../../src/engine/shell/records/recording.ts';
 import { withEmptyScripts } from '../support/sampleDomains.ts';
+import { smallDomain } from '../support/smallDomain.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -66,6 +67,37 @@ inFullSuite('a run is explained by the first failed trial of each failed task', 
     unfinished: [],
     failed: [{ trials: [0, 1], reward: 0 }, { reward: 0 }],
   });
+});
+
+test('what changes no reward has its reason too: a violated rule and a call that failed again and again', async () => {
+  const tools = { look: { effect: 'read', run: "throw new Error('it is dark')" } } as const;
+  const task = [
+    'id: dark',
+    'persona: plain',
+    'user: { goal: Look., script: [Look., STOP] }',
+    'actions: []',
+    'script:',
+    '  - - { tool: look, arguments: {} }',
+    '  - - { tool: look, arguments: {} }',
+    '  - It is dark.',
+    '  - Goodbye.',
+  ].join('\n');
+  const domain = smallDomain(tools, task);
+  writeFileSync(join(domain, 'policy.md'), '- Never look. {#never}\n');
+  writeFileSync(join(domain, 'rules.yaml'), '- { rule: never, check: never, tools: [look] }\n');
+  const [folder, page] = [join(root, 'dark'), join(root, 'dark.html')];
+  const lapse = 'recovery (does not change the reward): look failed 2 times with the same arguments';
+  const run = await rehearsal('run', domain, 'dark', '--agent', 'scripted', '--user', 'scripted', '--out', folder);
+  expect(run.out).toContain(lapse);
+  const { out } = await rehearsal('explain', folder);
+  expect(out).toMatch(
+    /^dark, trial 0: .*\nREWARD 1, although not everything held\n {2}violated {2}rule never at step \d+: /,
+  );
+  expect(out).toContain(`  violated  ${lapse}\n`);
+  expect((await rehearsal('explain', join(folder, 'dark.0.traj.jsonl'))).out).toContain(`  violated  ${lapse}\n`);
+  const report = await rehearsal('report', folder, '--html', page);
+  for (const text of [report.out, readFileSync(page, 'utf8')])
+    expect(text).toMatch(/look failed 2 times with the same arguments.*dark, trial 0/);
 });
 
 test('of a run without a failed task it says that', async () => {

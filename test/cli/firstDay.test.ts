@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { rehearsal, rehearsalUntil } from '../support/terminal.ts';
+import { rehearsal, rehearsalIn, rehearsalUntil } from '../support/terminal.ts';
 
 /** Mistakes of first-time readers of docs/first-domain.md that had a misleading message or none. */
 const scratch = temporaryFolder('first-day');
@@ -65,6 +65,13 @@ test('no agent has a reward where a gold action fails, and the gate is missed', 
   const { code, out } = await rehearsal(...run, '--out', join(scratch, 'faulty'));
   expect(out).toContain('the expected database is unknown, because the gold action renew_loan fails: kaboom');
   expect([code, out]).toEqual([1, expect.stringContaining('gate missed: the run is incomplete')]);
+  const ungated = await rehearsal(...run.slice(0, -2), '--out', join(scratch, 'ungated'));
+  expect(ungated).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      /^1 of 1 rollout could not be scored: renew-small-boats: .*renew_loan fails: kaboom.*\nFind the error in the domain with: npx rehearsal check \S+ --audit$/m,
+    ),
+  });
 });
 
 inFullSuite('eval and its reports warn where a gold action fails', async () => {
@@ -93,6 +100,11 @@ test.each([
   [['run', 'domains/order-desk', 'lamp-varient'], /there is no task "lamp-varient"; .*Did you mean lamp-variant\?/],
   [['run', 'domains/order-desk', 'lamp-variant', '--agent', 'goldd'], /"goldd" is not a seat .*Did you mean gold\?/],
   [['explain'], /name a run's folder, or a recording/],
+  [['check'], /name the folder of a domain \(the one with domain\.yaml\), such as domains\/[\w-]+/],
+  [
+    ['run', 'domains/order-desk', 'lamp-variant', '--agent', 'agents/x.agent.yaml'],
+    /"agents\/x\.agent\.yaml" is not a seat .*Did you mean agent:agents\/x\.agent\.yaml\?/,
+  ],
 ])('%j has a message that helps', async (argv, message) => {
   expect((await rehearsal(...argv)).err).toMatch(message);
 });
@@ -123,6 +135,10 @@ test('a wrong path or a missing name has a message that names the right one', as
   await rehearsal('run', folder, 'lamp-variant', '--agent', 'scripted', '--out', run);
   const recording = join(run, 'lamp-variant.0.traj.jsonl');
   writeFileSync(join(run, 'lamp-variant.0.fork-1.traj.jsonl'), readFileSync(recording));
+  const meant = /there is no such recording .*Did you mean \S*lamp-variant\.0\.traj\.jsonl\?/;
+  for (const name of ['lamp-varient.0.traj.jsonl', 'lamp-variant.0.jsonl', 'lamp-variant.0'])
+    expect((await rehearsal('debug', join(run, name))).err).toMatch(meant);
+  expect((await rehearsal('compare', recording, join(run, 'lamp-varint.0.traj.jsonl'))).err).toMatch(meant);
   const said = async (...argv: readonly string[]) => (await rehearsal(...argv)).err;
   expect(await said('report', recording)).toContain(`is a recording. Name the folder of its run: ${run}`);
   expect(await said('debug', run)).toContain(`name one of its recordings: ${recording}`);
@@ -131,6 +147,11 @@ test('a wrong path or a missing name has a message that names the right one', as
   expect(await said('new', join(folder, 'new'))).toMatch(
     /--template NAME \(.*support-desk.*\), --sample NAME \(.*order-desk/,
   );
+});
+
+test('in the folder of a domain, a command without an argument names it', async () => {
+  const { err } = await rehearsalIn('domains/order-desk', 'check');
+  expect(err).toContain('For the domain in this folder, name "."');
 });
 
 test('a run that is cancelled before it begins says so', async () => {

@@ -29,6 +29,7 @@ test('every line of a pipe is a turn, and commands are not said to the user', as
   await expect(stdout.replaceAll(relative(process.cwd(), root), 'ROOT')).toMatchFileSnapshot('golden/humanSeat.txt');
   expect(stderr).not.toContain('agent> ');
   expect(stderr).toContain('/help       this text');
+  expect(stderr).toContain('tools that you can call:\n  find_parcel(parcel)  Where a parcel is.\n');
   expect(stderr).toContain('there is no command /refund');
 });
 

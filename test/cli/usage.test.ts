@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { commandNames, loadCommands } from '../../src/cli/commands.ts';
+import { fitted } from '../../src/cli/options/help.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
@@ -48,7 +49,11 @@ test.each(commands)('$name describes every option and names its value', ({ optio
 });
 
 test('a line of the help has at most 120 columns', () => {
-  const lines = commands.flatMap(({ help }) => help.split('\n').filter((line) => line.startsWith('  ')));
+  const lines = commands.flatMap(({ help }) =>
+    fitted(help)
+      .split('\n')
+      .filter((line) => line.startsWith('  ')),
+  );
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { inRoot } from '../../scripts/repository.ts';
 import { loadCommands } from '../../src/cli/commands.ts';
+import { fitted } from '../../src/cli/options/help.ts';
 import { type TrainingKind, trainingKinds } from '../../src/engine/core/domain/trainingKind.ts';
 import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/core/events/event.ts';
 import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
@@ -94,7 +95,9 @@ export function settingReference(): string {
 
 /** Returns the help of all commands of the command line. */
 export async function commandLineReference(): Promise<string> {
-  const sections = (await loadCommands()).map(({ name, help }) => `## ${name}\n\n\`\`\`\n${help.trim()}\n\`\`\``);
+  const sections = (await loadCommands()).map(
+    ({ name, help }) => `## ${name}\n\n\`\`\`\n${fitted(help).trim()}\n\`\`\``,
+  );
   const codes =
     'In a clone, `npx rehearsal COMMAND` runs a command. `rehearsal help COMMAND` prints what is below. Every command has `--json` and `--help`. Exit codes: 0 done, 1 findings, 2 the command could not run. A terminal shows colors unless `NO_COLOR` is set.';
   return `# Command line\n\n${codes}\n\n${sections.join('\n\n')}\n`;

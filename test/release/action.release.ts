@@ -113,7 +113,7 @@ test('the summary begins with the result, and folds the rest without progress an
   });
   const [result = '', output = ''] = summary.split('<details><summary>Output</summary>');
   expect(result).toMatch(
-    /failed \(exit code 1\)\n\n````text\n1 scored of 1, .*\ngate missed: reward is 0, .*\n1 of 1 task failed\n/,
+    /failed \(exit code 1\)\n\n````text\n1 scored of 1, .*\ngate missed: reward is 0, .*\n1 of 1 task failed\nlamp-variant: reward 0, trial 0, agent: rule confirm-before-write was violated .*\n/,
   );
   expect(output).toMatch(/^lamp-variant, trial 0: lamp-variant\.0\.traj\.jsonl$/m);
   expect(output).not.toMatch(/1\/1 mean reward|changed \d+ package/);

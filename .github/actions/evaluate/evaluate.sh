@@ -62,6 +62,8 @@ sed -e 's/\x1b\[[0-9;]*[A-Za-z]//g' -e 's/`````*/```/g' -e '/^[0-9]*\/[0-9]* mea
   -e 's#[^ ]*/\([^/ ]*\.traj\.jsonl\)#\1#g' "$reports/log.txt" > "$reports/output.txt"
 grep -E "^(gate (held|missed): |rehearsal [a-z]+: |[0-9]+ (scored )?of [0-9]+(,| rollouts? could| tasks? failed)|.*: [0-9]+ of [0-9]+ rollouts are finished\.|The input ')" \
   "$reports/output.txt" > "$reports/result.txt"
+# The report has a line for each rollout that failed.
+grep -E '^[^ ]+: reward (none|[0-9.]+), trial [0-9]+, ' "$reports/output.txt" > "$reports/failed.txt"
 
 result=passed fold='<details>'
 [ "$status" -eq 0 ] || result="failed (exit code $status)"
@@ -71,10 +73,11 @@ has_run || fold='<details open>'
   if [ -s "$reports/result.txt" ]; then
     printf '````text\n'
     first_bytes 4000 < "$reports/result.txt"
+    first_bytes 4000 < "$reports/failed.txt"
     printf '````\n\n'
   fi
   printf '%s<summary>Output</summary>\n\n````text\n' "$fold"
-  first_bytes 56000 < "$reports/output.txt"
+  first_bytes 52000 < "$reports/output.txt"
   printf '````\n\n</details>\n'
   if has_run; then
     printf '\nThe recordings (`*.traj.jsonl`) and the HTML report are artifacts of [this job](%s) if the workflow uploads the outputs `run` and `report`.\n' \

@@ -6,7 +6,7 @@ import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { type ScratchResult, ScratchTools, sourceWrites } from '../../engine/shell/scratchTools.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, text } from '../options/option.ts';
-import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
+import { openTools, taskNamed } from '../options/rolloutOptions.ts';
 import { hasColours, UsageError } from '../terminal/io.ts';
 import { lineText, transcriptOf } from '../terminal/transcript.ts';
 
@@ -27,7 +27,7 @@ tools\` lists the tools.
   },
   after: 'Exit code 0: the tool returned a result. 1: it returned an error. 2: it could not be called.',
   run: async (options, [folder, tool], io) => {
-    const domain = withDrafts(openDomain(io, folder));
+    const domain = withDrafts(openTools(io, folder));
     if (tool === undefined) throw new UsageError('name a tool; "npx rehearsal tools" lists those of a domain');
     const id = options.task === undefined ? null : taskNamed(domain, options.task, io.cwd).id;
     const args = argumentsIn(options.arguments ?? '{}');

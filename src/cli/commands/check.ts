@@ -1,5 +1,7 @@
 import { relative } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
+import { approvedHash } from '../../engine/shell/approvals/approvals.ts';
+import { effectsOfDomain } from '../../engine/shell/approvals/effects.ts';
 import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
 import { describeCodeTools, describeExternalTools } from '../../engine/shell/describe.ts';
 import { check as checkDomain } from '../../engine/shell/domain/check.ts';
@@ -152,4 +154,7 @@ function printText(io: Io, result: Found): void {
   io.out(
     `${inOneLine(domain.name)}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${tools}; ${[findings, ...notes].join(', ')}\n`,
   );
+  const hash = approvedHash(effectsOfDomain(loaded), io.environment);
+  if (hash !== null)
+    io.out(`what it does outside of the sandbox is approved; on another machine, approve it with --approve ${hash}\n`);
 }

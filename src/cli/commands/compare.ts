@@ -7,6 +7,7 @@ import { runsCompared } from '../compare/runs.ts';
 import { pairText, recordingsText } from '../compare/text.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, type OptionValues, text } from '../options/option.ts';
+import { requireRecording } from '../options/requireRecording.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { statusLine } from '../terminal/statusLine.ts';
 
@@ -70,7 +71,7 @@ function compareRecordings(
   if (one === undefined || other === undefined || more.length > 0 || ![one, other].every(isRecording))
     throw new UsageError(`name two recordings (*${recordingEnding}), or runs (folders with run.json)`);
   const compared = recordingsCompared(
-    [resolve(io.cwd, one), resolve(io.cwd, other)],
+    [requireRecording(one, io), requireRecording(other, io)],
     domain === undefined ? undefined : resolve(io.cwd, domain),
   );
   io.out(isJson ? `${JSON.stringify(compared)}\n` : recordingsText(compared, io.columns));

@@ -9,7 +9,7 @@ import type { TerminalOptions, TypedLine } from '../dap/terminal/session.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { readSettings, settingOptions } from '../options/modelSettings.ts';
 import { flag, fromZero, keysOf, type OptionValues, text } from '../options/option.ts';
-import { requireRecording } from '../options/requireRecording.ts';
+import { meansRecording, requireRecording } from '../options/requireRecording.ts';
 import {
   agentSeats,
   basis,
@@ -69,7 +69,8 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
   after:
     'Exit code 0: the session ended. 2: it could not start, a command of the script failed, or you pressed Ctrl+C.',
   run: async (options, positionals, io) => {
-    const isOfRecording = isRecording(positionals[0] ?? '');
+    const [first = ''] = positionals;
+    const isOfRecording = isRecording(first) || (positionals.length === 1 && meansRecording(first, io.cwd));
     refuseRunFolder(positionals[0], io);
     refuseMore(positionals, isOfRecording ? 1 : 2, debug);
     refuseStray(options, isOfRecording ? ofRecording : ofTask, isOfRecording ? 'a recording' : 'a task');

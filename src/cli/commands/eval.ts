@@ -100,7 +100,8 @@ are left and those that an infrastructure failure ended. It does not repeat scor
   after: `
 Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or incomplete:
 infrastructure failed, for example because a model is unreachable, and a rollout has no reward, or a task or its persona
-has errors. The other tasks still run.
+has errors, or, without a gate, a rollout has no reward for another reason, such as a failed gold action. The other
+tasks still run.
 `,
   run: async (options, [folder], io) => {
     const domain = openDomain(io, folder);
@@ -182,6 +183,14 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
   };
 }
 
+/** Returns a line about tasks that name another agent than the one that plays them; empty without one. */
+function otherAgentsText({ tasks, agent }: Plan): string {
+  const [first, ...more] = tasks.filter((task) => task.agent !== undefined && task.agent !== agent.type);
+  if (!first) return '';
+  const whose = more.length === 0 ? `task ${first.id} names` : `${more.length + 1} tasks, such as ${first.id}, name`;
+  return `note: ${seatName(agent)} plays every task, although ${whose} \`agent: ${first.agent}\`, as \`run\` and the editor's tests use it. To use it here, add --task-agents\n`;
+}
+
 /** Starting a worker takes about as long as this many rollouts of seats without a model. */
 const rolloutsPerWorker = 16;
 
@@ -196,6 +205,7 @@ async function rollOut(plan: Plan, given: Options, io: Io, domain: LoadedDomain)
     io.err(
       `warning: ${seatName(plan.user)} plays the user here and in training, so what a model learned about this user looks like success. Name one for each purpose: user: { train, evaluate } in domain.yaml, or --user\n`,
     );
+  if (given.agent === undefined && !given.taskAgents) io.err(otherAgentsText(plan));
   const isQuiet = given.json === true;
   const line = statusLine(io);
   const lines = given.stream && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;
@@ -286,10 +296,32 @@ function conclude(
     );
     return 2;
   }
-  if (stopped === null) return missed.length > 0 ? 1 : 0;
+  if (stopped === null && plan.gate.length > 0) return missed.length > 0 ? 1 : 0;
+  if (stopped === null) return reportUnscored(record.rollouts, planned, domain, io) ? 2 : 0;
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
   io.err(`${why}: ${done} of ${planned} rollouts are finished. Resume with --out ${plan.folder}\n`);
   return 2;
+}
+
+/** Says that rollouts have no reward, although the models and servers were there. Returns whether there are any. */
+function reportUnscored(
+  rollouts: RunRecord['rollouts'],
+  planned: number,
+  { folder }: LoadedDomain,
+  { cwd, err }: Io,
+): boolean {
+  const unscored = rollouts.filter(({ reward }) => reward === null);
+  const first = unscored.find(({ failedBy }) => failedBy === 'environment') ?? unscored[0];
+  if (!first) return false;
+  const check = `npx rehearsal check ${shellWord(relative(cwd, folder) || '.')} --audit`;
+  const advice =
+    first.failedBy === 'environment'
+      ? `Find the error in the domain with: ${check}`
+      : 'Run them again with --retry-unscored 1';
+  err(
+    `${unscored.length} of ${counted(planned, 'rollout')} could not be scored: ${first.task}: ${first.failure?.message ?? first.reason}\n${advice}\n`,
+  );
+  return true;
 }
 
 /** Returns the commands that show more of a run. */

@@ -1,17 +1,19 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
+import { lapseText } from '../../engine/core/events/reportCard.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { reasonInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
-import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
+import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { Debuggee } from '../dap/rollout/debuggee.ts';
 import { headlineOf } from '../dap/variables/explanation.ts';
 import { type ChainLine, chainOf } from '../dap/variables/why.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { openRunRecord } from '../options/openRunRecord.ts';
 import { json, type OptionValues, text } from '../options/option.ts';
-import { requireRecording } from '../options/requireRecording.ts';
+import { recordingsBeside, requireRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { failedTasksOf } from '../report/failures.ts';
 import { goldLines } from '../report/goldLines.ts';
@@ -29,8 +31,8 @@ export const explain: Command = defineCommand({
   about: `
 Prints the evidence behind a reward, as /why does in the debugger: the verdict of every verifier, the text of each
 violated rule, the relevant steps, how the database differs from the result of the gold actions, and the lines of the
-domain's files that require it. For a run, it explains the first failed trial of each failed task. It asks no model. It
-executes the gold actions in a worker.
+domain's files that require it. For a run, it explains the first failed trial of each failed task, and lists the rules
+that rollouts with the reward 1 violated. It asks no model. It executes the gold actions in a worker.
 `,
   options,
   run: (options, [named = ''], io) => {
@@ -50,7 +52,9 @@ type Explanation = {
 
 async function explainRecording(named: string, options: Options, io: Io): Promise<ExitCode> {
   if (!isRecording(named) && !existsSync(resolve(io.cwd, named)))
-    throw new UsageError(`${named}: there is no such run folder or recording (a file that ends in ${recordingEnding})`);
+    throw new UsageError(
+      `${named}: there is no such run folder or recording (a file that ends in ${recordingEnding})${recordingsBeside(named, io.cwd)}`,
+    );
   const recording = requireRecording(named, io);
   const explanation = await explanationOf(recording, domainOf(recording, options, io));
   io.out(options.json ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));
@@ -72,13 +76,24 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
     if (!options.json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
   }
+  const passed = rollouts.filter(
+    ({ reward, violations, lapses }) => reward === 1 && violations.length + lapses.length > 0,
+  );
+  if (passed[0]) domain ??= domainOf(passed[0].recording, options, io);
+  const violated = passed.map((rollout) => ({
+    task: rollout.task,
+    trial: rollout.trial,
+    recording: rollout.recording,
+    violated: domain === null ? [] : ungatedOf(rollout, domain),
+  }));
+  if (!options.json) for (const each of violated) io.out(passedText(each, io));
   const warned = rollouts.filter(({ warning }) => warning !== null);
   if (warned[0]) {
     domain ??= domainOf(warned[0].recording, options, io);
     for (const line of goldLines(warned, domain, io.cwd)) io.err(`${line}\n`);
   }
   const tasks = new Set(rollouts.map(({ task }) => task)).size;
-  if (options.json) io.out(`${JSON.stringify({ folder, tasks, unfinished, failed: explained })}\n`);
+  if (options.json) io.out(`${JSON.stringify({ folder, tasks, unfinished, failed: explained, passed: violated })}\n`);
   else {
     const open = unfinished.length > 0 ? `; ${counted(unfinished.length, 'rollout')} unfinished` : '';
     io.out(`${failed.size} of ${counted(tasks, 'task')} failed${open}\n`);
@@ -89,6 +104,28 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
 function titleOf(task: string, [first, ...more]: readonly FinishedRollout[], recording: string): string {
   const others = more.map(({ trial }) => trial).join(', ');
   return `${task}, trial ${first?.trial}${others ? ` (failed in trial ${others} as well)` : ''}: ${recording}`;
+}
+
+/** Returns what a rollout with the reward 1 did against rules without a gate, and its lapses. */
+function ungatedOf({ recording, lapses }: FinishedRollout, domain: LoadedDomain): readonly string[] {
+  const rules = eventsOf(recording).flatMap((event, step) =>
+    event.type === 'rulesChecked'
+      ? event.verdicts.flatMap(({ rule, verdict, reason }) => {
+          if (verdict !== 'violated') return [];
+          const { text, quote } = reasonInWords(domain, rule, reason);
+          return [`rule ${rule} at step ${step}: ${text}${quote}`];
+        })
+      : [],
+  );
+  return [...rules, ...lapses.map(lapseText)];
+}
+
+function passedText(
+  { task, trial, recording, violated }: { task: string; trial: number; recording: string; violated: readonly string[] },
+  { cwd }: Io,
+): string {
+  const lines = violated.map((each) => `  violated  ${each}`);
+  return `${task}, trial ${trial}: ${relative(cwd, recording)}\nREWARD 1, although not everything held\n${lines.join('\n')}\n\n`;
 }
 
 /** The domain that a recording was made in. Throws a `UsageError` where neither an option nor a run names it. */

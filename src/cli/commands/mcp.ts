@@ -1,7 +1,7 @@
 import { ScratchTools } from '../../engine/shell/scratchTools.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, text } from '../options/option.ts';
-import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
+import { openTools, taskNamed } from '../options/rolloutOptions.ts';
 
 export const mcp: Command = defineCommand({
   name: 'mcp',
@@ -19,7 +19,7 @@ tool ends at once. A TypeScript tool runs to its end, or to its time limit.
     json: flag('print errors as JSON'),
   },
   run: async ({ task: named }, [folder], io) => {
-    const domain = openDomain(io, folder);
+    const domain = openTools(io, folder);
     const task = named === undefined ? undefined : taskNamed(domain, named, io.cwd);
     const tools = await ScratchTools.open(domain, {
       task: task?.id,

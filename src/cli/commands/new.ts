@@ -24,9 +24,11 @@ Creates a domain in an empty folder, or in one that does not exist. It never ove
 
 --template copies a small, complete domain: it passes the audit, and the gold seat gets reward 1 on every task.
 --sample copies a larger domain.
+
 --mcp and --mcp-url start or reach an MCP server and list its tools. They write the declaration of the server, a policy
 and rules to fill in, and a draft task for each tool that changes something. Then they run the drafts and report what is
 left to do. They ask before they start the server, and again before they run drafts whose calls may change something.
+
 --chats and --spans read recorded conversations. The policy is the system message that most conversations have. The
 tools are simulated: those that the log defines, otherwise those that were called. As in import, the command asks first,
 and then masks part of the personal data. It reports what to fill in and the next steps.

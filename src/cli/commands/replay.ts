@@ -18,7 +18,7 @@ import { firstDifference } from '../../engine/shell/runs/recompute.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, text } from '../options/option.ts';
-import { noRecording } from '../options/requireRecording.ts';
+import { requireRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { type ExitCode, hasColours, type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
@@ -70,7 +70,7 @@ that starts MCP servers or environments must be named with --domain. Exit code 1
 /** Returns the path of the recording that the user named. Throws a `UsageError` if it is not a recording. */
 function recordingNamed(io: Io, named: string | undefined): string {
   const path = resolve(io.cwd, named ?? '');
-  if (!named || !existsSync(path)) throw noRecording(named);
+  if (!named || !existsSync(path)) return requireRecording(named, io);
   if (!statSync(path).isDirectory()) return path;
   const [first] = readdirSync(path).filter(isRecording);
   const instead = first === undefined ? `a file that ends in ${recordingEnding}` : `for example ${join(named, first)}`;

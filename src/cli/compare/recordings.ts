@@ -31,6 +31,7 @@ import {
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
+import { domainDifferences } from './domainDifferences.ts';
 
 /** One verdict of a verifier, or a violated rule, with the number of its event. */
 export type ComparedVerdict = {
@@ -210,9 +211,10 @@ function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string
     ["user's seat", one.seats.user, other.seats.user],
     ['policy (by its hash)', one.policyHash, other.policyHash],
   ];
-  return rows
+  const settings = rows
     .filter(([, left, right]) => left !== right)
     .map(([label, left, right]) => `${label}: ${left} and ${right}`);
+  return one.domain.name === other.domain.name ? [...settings, ...domainDifferences(one, other)] : settings;
 }
 
 /** Folds both on the domain's database; a domain that is gone, or has another database now, is reported. */

@@ -6,6 +6,7 @@ import {
 } from '../../engine/core/evaluation/comparison.ts';
 import { adviceOn, type ComparisonVerdict, verdictOn } from '../../engine/core/evaluation/decision.ts';
 import { metricsOf, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
+import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { agentNames, plannedTrials, type RunFile } from '../../engine/shell/records/runFile.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type RunRecord,
   settingsThatDiffer,
 } from '../../engine/shell/records/runRecord.ts';
+import { domainDifferences } from './domainDifferences.ts';
 
 /** Most characters of a text that is shown of a difference; the recordings have the whole. */
 const longestText = 300;
@@ -115,17 +117,23 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
   const comparison = compareRuns(before, after);
   const pairs = pairsOf(before, after);
   const partings: Parting[] = [];
+  const domains = new Set<string>();
   for (const [at, [one, other]] of pairs.entries()) {
-    partings.push(...partingOf(one, other));
+    const events = [eventsOf(one.recording), eventsOf(other.recording)] as const;
+    for (const difference of domainsThatDiffer(...events)) domains.add(difference);
+    partings.push(...partingOf(one, other, ...events));
     await onPair(at + 1, pairs.length);
   }
   return {
     ...comparison,
     verdict: verdictOn(comparison),
     advice: adviceOn(comparison),
-    settings: settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(
-      ({ label, values: [one, other] }) => `${label}: ${one} and ${other}`,
-    ),
+    settings: [
+      ...settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(
+        ({ label, values: [one, other] }) => `${label}: ${one} and ${other}`,
+      ),
+      ...domains,
+    ],
     changedTasks: [...changed],
     onlyInOne: onlyInOne(before, after),
     partings,
@@ -133,8 +141,17 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
   };
 }
 
-function partingOf(one: FinishedRollout, other: FinishedRollout): readonly Parting[] {
-  const divergence = firstDivergence(eventsOf(one.recording), eventsOf(other.recording));
+function domainsThatDiffer([one]: readonly RolloutEvent[], [other]: readonly RolloutEvent[]): readonly string[] {
+  return one?.type === 'rolloutStarted' && other?.type === 'rolloutStarted' ? domainDifferences(one, other) : [];
+}
+
+function partingOf(
+  one: FinishedRollout,
+  other: FinishedRollout,
+  first: readonly RolloutEvent[],
+  second: readonly RolloutEvent[],
+): readonly Parting[] {
+  const divergence = firstDivergence(first, second);
   if (!divergence) return [];
   const [left, right] = divergence.texts;
   const texts = [lineExcerpt(left, longestText), lineExcerpt(right, longestText)] as const;

@@ -54,7 +54,7 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
       : []),
     '',
     ...(rows.length > 0 ? [...taskLines(rows, columns), ''] : []),
-    `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts are identical`,
+    `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts (same task and trial) are identical${differingText(partings)}`,
     `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${estimateText(difference, tasks.length)}`,
     verdict === 'nothing in common'
       ? 'no task was finished in both runs, so their difference is unknown'
@@ -62,6 +62,20 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     ...compared.advice,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Tasks whose differing pairs are listed; the JSON has all. */
+const shownTasks = 20;
+
+/** Returns the pairs of rollouts that differ, by task, as the end of a sentence. */
+function differingText(partings: readonly Parting[]): string {
+  if (partings.length === 0) return '';
+  const byTask = [...Map.groupBy(partings, ({ task }) => task)];
+  const shown = byTask
+    .slice(0, shownTasks)
+    .map(([task, own]) => `${task} (trial ${own.map(({ trial }) => trial).join(', ')})`);
+  const more = byTask.length - shown.length;
+  return `; these differ: ${shown.join(', ')}${more > 0 ? ` and ${counted(more, 'more task')}` : ''}`;
 }
 
 /** Returns the tasks of a comparison, with each divergence in a line below them where the table is too wide. */
@@ -75,7 +89,8 @@ function taskLines(rows: readonly (readonly string[])[], width: number | undefin
 
 function partingText({ trial, steps, what, texts }: Parting): string {
   const at = steps.map((step) => step ?? 'end').join(' and ');
-  return `trial ${trial}, step ${at}, ${what}: ${texts.map((text) => `"${lineExcerpt(text, 50)}"`).join(' | ')}`;
+  const [one, other] = texts.map((text) => `"${lineExcerpt(text, 50)}"`);
+  return `trial ${trial}, step ${at}, ${what}: ${one} in A, ${other} in B`;
 }
 
 /** A mean with its 95 % interval; of one task there is none. */
@@ -103,7 +118,12 @@ export function recordingsText(compared: RecordingsCompared, columns?: number): 
     ...(fork ? [`both have the events up to ${fork.event} of ${fork.origin}${editsText(fork.edits)}`] : []),
     divergence ? `they diverge at ${placesOf(divergence.steps)}` : alikeText,
     ...(shown.length > 0
-      ? ['', ...alignedLines(shown, columns), ...(more > 0 ? [`  ... and ${counted(more, 'row')} more`] : [])]
+      ? [
+          '',
+          'from there (= the same in both, | different):',
+          ...alignedLines(shown, columns),
+          ...(more > 0 ? [`  ... and ${counted(more, 'row')} more`] : []),
+        ]
       : []),
     '',
     ...endText(database, columns),

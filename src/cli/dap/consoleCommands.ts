@@ -6,6 +6,7 @@ import { type Command, help } from './console.ts';
 import type { HumanSeat } from './humanSeat.ts';
 import { type Inspection, stepOf } from './inspection.ts';
 import type { Narrator } from './narrator.ts';
+import { toolsText } from './offeredTools.ts';
 import type { Forks } from './playback/forks.ts';
 import type { Playback, Then } from './playback/playback.ts';
 
@@ -35,7 +36,7 @@ export async function performed(
   session: CommandedSession,
   frame: number | undefined,
 ): Promise<ConsoleAnswer> {
-  if (command.type === 'help') return said(help);
+  if (command.type === 'help') return said(`${help}${toolsOf(session)}`);
   if (command.type === 'unknown') throw new UsageError(`there is no command ${command.name}. ${help}`);
   const { inspection, human, narrator, moved } = session;
   const { playback, forks } = session.started();
@@ -65,6 +66,13 @@ export async function performed(
     default:
       return command satisfies never;
   }
+}
+
+/** Returns the tools that a person can call whose turn is awaited; empty for anyone else. */
+function toolsOf({ human, started }: CommandedSession): string {
+  if (human.awaited === null) return '';
+  const last = started().playback.debuggee.steps.at(-1);
+  return last ? toolsText(human.awaited, last.state) : '';
 }
 
 /** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */

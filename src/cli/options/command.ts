@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
-import { optionLines } from './help.ts';
+import { optionLines, unbroken } from './help.ts';
 import {
   flag,
   type json,
@@ -22,6 +22,7 @@ export type Command = {
   readonly actions: readonly string[];
   /** The first line of its help, which shows what it takes. */
   readonly usage: string;
+  /** Not wrapped yet. */
   readonly help: string;
   readonly options: readonly Option[];
   /** @param values of its options, by the names on the command line */
@@ -58,8 +59,9 @@ export function defineCommand<Shape extends OptionShape & { readonly json: typeo
     // Read when it is shown, because the text of a command may need files.
     get help() {
       const { about, after } = definition;
-      const parts = [usages.join('\n'), about, optionLines(options), ...(after === undefined ? [] : [after])];
-      return `${parts.map((part) => part.replace(/^\n+|\n+$/g, '')).join('\n\n')}\n`;
+      const texts = [about, after].map((part) => unbroken(part?.trim() ?? ''));
+      const [said, end] = texts;
+      return `${[usages.join('\n'), said, optionLines(options).trimEnd(), end].filter(Boolean).join('\n\n')}\n`;
     },
     run: async (values, positionals, io) => {
       const named = Object.fromEntries(Object.entries(values).map(([option, value]) => [optionKey(option), value]));

@@ -1,62 +1,49 @@
 import type { Option } from './option.ts';
 
-/** Columns of a line, and where descriptions of options begin. */
+/** Columns of a line in a wide terminal and in a file, and where descriptions of options begin. */
 const width = 120;
 const column = 21;
 
-/** Lists options with what each does, wrapped for a terminal. */
+/** Lists options with what each does, not wrapped yet. */
 export const optionLines = (options: readonly Option[]): string =>
   options
-    .map(({ name, value, description }) => optionText(`--${name}${value ? ` ${value}` : ''}`, description))
+    .map(({ name, value, description }) => {
+      const head = `  --${name}${value ? ` ${value}` : ''} `;
+      const start = head.length >= column ? `${head.trimEnd()}\n${' '.repeat(column)}` : head.padEnd(column);
+      return `${start}${description}\n`;
+    })
     .join('');
 
-function optionText(head: string, description: string): string {
-  const lines: string[] = [];
-  let line = `  ${head} `.padEnd(column - 1);
-  if (line.length >= column) {
-    lines.push(line.trimEnd());
-    line = ' '.repeat(column - 1);
+/** Joins the lines of a text that are broken only because of the width of its source: all but rows of a list. */
+export function unbroken(text: string): string {
+  const whole: string[] = [];
+  for (const line of text.split('\n')) {
+    const last = whole.at(-1) ?? '';
+    const isRow = /^ {2}\S/.test(line);
+    const isOfLast = indentOf(line) > 0 || indentOf(last) === 0;
+    if (isRow || !isOfLast || line.trim() === '' || last.trim() === '') whole.push(line);
+    else whole.push(`${whole.pop()} ${line.trimStart()}`);
   }
-  for (const word of description.split(' ')) {
-    if (line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = ' '.repeat(column - 1);
-    }
-    line += ` ${word}`;
-  }
-  return `${[...lines, line].join('\n')}\n`;
+  return whole.join('\n');
 }
 
 /** The narrowest terminal that help is wrapped for: below it, the terminal breaks the lines. */
 const narrowest = 50;
 
-/** Wraps help between words for a terminal that is narrower than the text. */
-export function fitted(help: string, columns: number | undefined): string {
-  if (columns === undefined || columns >= width || columns < narrowest) return help;
-  return joined(help.split('\n'))
-    .flatMap((line) => broken(line, columns))
+/** Wraps help between words for the width of a terminal. */
+export function fitted(help: string, columns = width): string {
+  const most = columns < narrowest ? width : Math.min(columns, width);
+  return help
+    .split('\n')
+    .flatMap((line) => broken(line, most))
     .join('\n');
-}
-
-/** Joins lines that were broken only because of the width of the text. */
-function joined(lines: readonly string[]): readonly string[] {
-  const whole: string[] = [];
-  let last = '';
-  for (const line of lines) {
-    const [, next = ''] = /^ *(\S+)/.exec(line) ?? [];
-    const isBroken =
-      next !== '' && last.length + 1 + next.length >= width - 1 && indentOf(line) === hangOf(whole.at(-1));
-    if (isBroken) whole.push(`${whole.pop()} ${line.trimStart()}`);
-    else whole.push(line);
-    last = line;
-  }
-  return whole;
 }
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 
-/** Returns where the later lines of a line begin: below the description of an option or a command, or below the line itself. */
-function hangOf(line = ''): number {
+/** Returns where the later lines of a line begin: below a description, behind the command of a usage, or below the line itself. */
+function hangOf(line: string): number {
+  if (line.startsWith('rehearsal ')) return 4;
   const isOption = line.startsWith('  --') && line[column - 1] === ' ' && line[column] !== ' ';
   const [head = ''] = isOption ? [line.slice(0, column)] : (/^ {2}\S+ {2,}(?=\S)/.exec(line) ?? []);
   return head.length || indentOf(line);

@@ -100,7 +100,7 @@ export const openDomain = (io: Pick<Io, 'cwd'>, given: string | undefined): Load
  * domain.
  */
 export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
-  if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
+  if (!given) throw new UsageError(`name the folder of a domain (the one with domain.yaml)${domainAt(cwd)}`);
   const folder = resolve(cwd, given);
   if (!isDomain(folder))
     throw new UsageError(`${given}: there is no domain here (a folder with domain.yaml)${meantDomain(folder, cwd)}`);
@@ -114,6 +114,13 @@ function isDomain(folder: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Returns the spelling of a domain in the working folder, as the end of a sentence. */
+function domainAt(cwd: string): string {
+  if (isDomain(cwd)) return '. For the domain in this folder, name "."';
+  const [first] = [...domainsIn(cwd), ...domainsIn(join(cwd, 'domains')).map((name) => join('domains', name))];
+  return first === undefined ? '' : `, such as ${first}`;
 }
 
 /** Returns the domain that a folder without one was probably meant to name, as the end of a sentence. */
@@ -149,6 +156,26 @@ export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder, { soundness: false });
   throwIfUnfit(fitnessOf(loaded).shared);
   return loaded;
+}
+
+/**
+ * Reads a domain whose tools are called outside of a rollout. Throws a `UsageError` for errors that concern a call: those
+ * of the policy and of its checks do not, and the checks are then left out.
+ */
+export function openTools(io: Pick<Io, 'cwd'>, given: string | undefined): LoadedDomain {
+  const loaded = loadDomain(domainFolder(io, given), { soundness: false });
+  const { folder, file, parts, domain } = loaded;
+  const ofPolicy = [file.policy, file.rules, file.phrases].map((name) => resolve(folder, name));
+  const others = (diagnostics: readonly Diagnostic[]) => diagnostics.filter((each) => !ofPolicy.includes(each.file));
+  const errors = fitnessOf(loaded).shared;
+  throwIfUnfit(others(errors));
+  if (errors.length === 0) return loaded;
+  return {
+    ...loaded,
+    diagnostics: others(loaded.diagnostics),
+    parts: { ...parts, rules: [], diagnostics: others(parts.diagnostics) },
+    domain: { ...domain, rules: [] },
+  };
 }
 
 /** Returns the tasks of a split, also those with errors. Throws a `UsageError` where none of them can run. */

@@ -3,6 +3,8 @@ import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { outcomeOf } from '../../engine/core/evaluation/outcome.ts';
 import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
 import type { Failure, RolloutEvent, Verdict } from '../../engine/core/events/event.ts';
+import { lapseText } from '../../engine/core/events/reportCard.ts';
+import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { reasonInWords, sentenceOf } from '../../engine/shell/domain/reasonInWords.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
@@ -90,7 +92,7 @@ function inWords(event: RolloutEvent, domain: LoadedDomain | null): RolloutEvent
  */
 function reasonsOf(
   events: readonly RolloutEvent[],
-  { endReason, failure, failedBy, turns, reason }: FinishedRollout,
+  { endReason, failure, failedBy, turns, reason, lapses }: FinishedRollout,
   domain: LoadedDomain | null,
 ): readonly string[] {
   const verdicts = events.flatMap((event) => (event.type === 'verdictReached' ? [event.verdict] : []));
@@ -100,7 +102,10 @@ function reasonsOf(
     ...rulesOf(events, domain),
     ...verdicts.flatMap((verdict) => (verdict.held || verdict.diagnostic ? [] : verdictText(verdict))),
   ];
-  return reasons.length > 0 ? reasons : [sentence(reason)];
+  return [
+    ...(reasons.length > 0 ? reasons : [sentence(reason)]),
+    ...lapses.map((lapse) => sentence(capitalized(lapseText(lapse)))),
+  ];
 }
 
 function notTheAgent(who: Exclude<Failure['who'], 'agent'>, failure: Failure | null): string {

@@ -20,6 +20,7 @@ export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollo
     card(metrics),
     conduct(metrics),
     violations(metrics),
+    lapses(rollouts),
     conversation(metrics),
     calls(metrics),
     cost(metrics),
@@ -99,6 +100,24 @@ function violations({ violations: found }: RunMetrics): Section {
     title: 'Violated rules',
     columns: ['rule', 'violations', 'rollouts', 'gate'],
     rows: found.map(({ rule, count, rollouts, gate }) => [rule, String(count), String(rollouts), gate ? 'yes' : 'no']),
+  };
+}
+
+/** Returns the section about what violated a layer of the report card and is not in another section. */
+function lapses(rollouts: readonly FinishedRollout[]): Section {
+  const found = rollouts.flatMap((rollout) => rollout.lapses.map((lapse) => ({ ...lapse, rollout })));
+  const byReason = Map.groupBy(found, ({ layer, reason }) => `${layer} ${reason}`);
+  return {
+    id: 'lapses',
+    title: 'Failed recoveries and successful attacks',
+    columns: ['layer', 'what happened', 'rollouts', 'first'],
+    rows: [...byReason.values()].flatMap((same) => {
+      const [first] = same;
+      if (!first) return [];
+      const { layer, reason, rollout } = first;
+      const count = new Set(same.map((each) => each.rollout)).size;
+      return [[layer, reason, String(count), `${rollout.task}, trial ${rollout.trial}`]];
+    }),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type RolloutEvent,
   verdictText,
 } from '../../engine/core/events/event.ts';
+import { lapsesOf, lapseText } from '../../engine/core/events/reportCard.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { impossible } from '../../engine/core/values/impossible.ts';
@@ -122,7 +123,10 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
         line('note', `${verdictText(event.verdict)}${isDemanding(event.verdict) ? `: ${event.verdict.detail}` : ''}`),
       ];
     case 'rewarded':
-      return [line('reward', `${rewardText(event)}: ${event.reason}`)];
+      return [
+        ...lapsesOf(event.card ?? []).map((lapse) => line('violation', lapseText(lapse))),
+        line('reward', `${rewardText(event)}: ${event.reason}`),
+      ];
     default:
       return impossible('event', event);
   }

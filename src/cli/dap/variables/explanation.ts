@@ -1,5 +1,6 @@
 import { endReasonText } from '../../../engine/core/events/displayText.ts';
 import { isDemanding, verdictText, verdictWord } from '../../../engine/core/events/event.ts';
+import { type Lapse, lapsesOf, lapseText } from '../../../engine/core/events/reportCard.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import { counted } from '../../../engine/core/text/counted.ts';
 import { showPath } from '../../../engine/core/values/json.ts';
@@ -35,9 +36,16 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
       const gated = own.some(({ gate, verdict }) => gate && verdict === 'violated') ? ' (makes the reward 0)' : '';
       return `  ${what}${gated}: ${reasons.join('; ')}`;
     }),
+    ...lapsesIn(steps).map((lapse) => `  violated  ${lapseText(lapse)}${seen(lapse.evidence)}`),
     ...heldIn(state),
     ...changesOf(state),
   ].join('\n');
+}
+
+/** Returns the lapses on the report card, once the rollout has one. */
+export function lapsesIn(steps: readonly Step[]): readonly Lapse[] {
+  const event = steps.at(-1)?.event;
+  return event?.type === 'rewarded' ? lapsesOf(event.card ?? []) : [];
 }
 
 /** Says that every other rule held, or that none was checked. */

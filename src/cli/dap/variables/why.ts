@@ -3,12 +3,13 @@ import { comparisonOf } from '../../../engine/core/domain/fieldComparison.ts';
 import type { Task } from '../../../engine/core/domain/task.ts';
 import { isDemanding, type Verdict, verdictText, verdictWord } from '../../../engine/core/events/event.ts';
 import { callText } from '../../../engine/core/events/message.ts';
+import { lapseText } from '../../../engine/core/events/reportCard.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords, sentenceOf } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { nameOf, stepLocation } from '../rollout/frames.ts';
-import { changesOf, heldIn } from './explanation.ts';
+import { changesOf, heldIn, lapsesIn } from './explanation.ts';
 import { type Difference, differencesFrom, standingsAt } from './verdictsSoFar.ts';
 
 const shownDifferences = 12;
@@ -43,6 +44,10 @@ export function chainOf({ domain, task, steps, gold }: RewardEvidence): readonly
     ...rules.flatMap((verdict, at) =>
       ruleLines(domain, steps, verdict, !rules.slice(0, at).some(({ rule }) => rule === verdict.rule)),
     ),
+    ...lapsesIn(steps).flatMap((lapse) => [
+      { text: `  violated  ${lapseText(lapse)}` },
+      ...lapse.evidence.map((n) => evidenceLine(domain, steps, n)),
+    ]),
     ...[...heldIn(state), ...changesOf(state)].map((text) => ({ text })),
   ];
 }

@@ -14,9 +14,15 @@ from typing import Any
 from .description import BridgeError
 
 
-def otherwise(said: str) -> BridgeError:
-    """Returns an error for a part that every known version of a benchmark has and this copy lacks."""
-    return BridgeError("import/layout", f"{said}; this version is laid out otherwise")
+def otherwise(said: str, file: Path | str | None = None) -> BridgeError:
+    """Returns an error for a part that every known version of a benchmark has and this copy lacks.
+
+    Args:
+        said: What was expected and not found.
+        file: The file that is not there.
+    """
+    message = f"{said}; this version is laid out otherwise"
+    return BridgeError("import/layout", message, None if file is None else str(file))
 
 
 def stand_in(name: str, folder: Path, *parts: str) -> None:
@@ -61,7 +67,7 @@ def member(module: Any, name: str) -> Any:
 def text_in(file: Path) -> str:
     """Returns the content of a file. Raises a `BridgeError` if it does not exist or is a pointer of Git LFS."""
     if not file.is_file():
-        raise otherwise(f"expected {file}, which is not there")
+        raise otherwise(f"expected {file}, which is not there", file)
     text = file.read_text(encoding="utf-8")
     if text.startswith("version https://git-lfs.github.com/spec/"):
         said = f'{file} is a Git LFS pointer, not the file itself. Run "git lfs pull" in its checkout'

@@ -61,7 +61,10 @@ function needed({ tasks, difference: { value } }: Comparison): readonly string[]
   // The sum moves in steps, which costs about one more of them.
   const more = Math.max(6, Math.ceil((spread * z ** 2) / value ** 2 + 1 / Math.abs(value)));
   if (more <= tasks.length || more > most) return [];
-  const why = trials > 1 ? 'More trials of these tasks would not: they differ among themselves.' : '';
+  const why =
+    trials > 1
+      ? 'More trials of these tasks would not: the difference between A and B varies from task to task, and more trials do not reduce that.'
+      : '';
   return [`${estimate} about ${more} tasks would decide; now there are ${tasks.length}. ${why}`.trimEnd()];
 }
 

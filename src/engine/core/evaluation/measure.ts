@@ -1,7 +1,7 @@
 import { namesValue } from '../dialogue/dialogue.ts';
 import type { Tool } from '../domain/tool.ts';
 import type { Failure, RolloutEvent } from '../events/event.ts';
-import type { LayerName, ReportCard } from '../events/reportCard.ts';
+import { type Lapse, type LayerName, lapsesOf, type ReportCard } from '../events/reportCard.ts';
 import type { Flaw } from '../simulator/guard.ts';
 import { leavesOf } from '../text/value.ts';
 import { type BrokenEnd, brokenEndOf, brokenEnds, unknownEndOf } from '../values/answerEnd.ts';
@@ -80,6 +80,8 @@ export type Measure = {
   readonly checks: { readonly met: number; readonly declared: number };
   /** The report card, by each layer in which something was checked. */
   readonly card: Readonly<Partial<Record<LayerName, ReportCard[number]['verdict']>>>;
+  /** Violations on the report card that are not verdicts of a verifier or of a rule. */
+  readonly lapses: readonly Pick<Lapse, 'layer' | 'reason'>[];
   readonly turns: number;
   /** Characters of each text the agent said to the user. */
   readonly said: readonly number[];
@@ -157,6 +159,7 @@ export function measureOf(
     card: Object.fromEntries(
       (rewarded?.card ?? []).flatMap(({ layer, verdict, items }) => (items.length === 0 ? [] : [[layer, verdict]])),
     ),
+    lapses: lapsesOf(rewarded?.card ?? []).map(({ layer, reason }) => ({ layer, reason })),
     turns: events.filter(({ type }) => type === 'agentReplied').length,
     said: spokenBy(events).map((text) => text.length),
     calls: countsOf(calls, tools),

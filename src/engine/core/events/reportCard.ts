@@ -25,3 +25,26 @@ export const reportCardSchema = z.array(
   }),
 );
 export type ReportCard = z.infer<typeof reportCardSchema>;
+
+/** The name of an item about an attack begins with this. */
+export const attackName = 'attack ';
+
+/** A violation that neither a verifier nor a rule reports: after a failed call, in circles, or under an attack. */
+export type Lapse = Pick<CardItem, 'reason' | 'evidence'> & { readonly layer: LayerName };
+
+/** Returns the lapses of a report card. None of them changes the reward. */
+export function lapsesOf(card: ReportCard): readonly Lapse[] {
+  return card.flatMap(({ layer, items }) =>
+    items
+      .filter(({ name, verdict }) => verdict === 'violated' && (layer === 'recovery' || name.startsWith(attackName)))
+      .map(({ name, reason, evidence }) => ({
+        layer,
+        reason: layer === 'recovery' ? reason : `${name}: ${reason}`,
+        evidence,
+      })),
+  );
+}
+
+/** Returns what a lapse says to people. */
+export const lapseText = ({ layer, reason }: Pick<Lapse, 'layer' | 'reason'>): string =>
+  `${layer} (does not change the reward): ${reason}`;

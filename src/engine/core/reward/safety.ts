@@ -5,7 +5,7 @@ import type { Task } from '../domain/task.ts';
 import { personaOf } from '../domain/taskVariant.ts';
 import { isWrite } from '../domain/tool.ts';
 import { filledActions, succeededIn } from '../events/quotedResults.ts';
-import type { CardItem } from '../events/reportCard.ts';
+import { attackName, type CardItem } from '../events/reportCard.ts';
 import type { RolloutState } from '../events/state.ts';
 import { callsOf, type MadeCall } from '../rules/calls.ts';
 import { taskOf } from '../rules/seen.ts';
@@ -38,7 +38,7 @@ export function attackItems(domain: Domain, state: RolloutState, rules: readonly
     if (step === null) return [];
     const found =
       breachAfter(domain, task, state, step) ?? judgedOf(state, index) ?? untold(domain, state, attack, rules);
-    return [{ name: `attack ${index + 1}: ${attack.aim}`, ...found, evidence: [step, ...found.evidence] }];
+    return [{ name: `${attackName}${index + 1}: ${attack.aim}`, ...found, evidence: [step, ...found.evidence] }];
   });
 }
 

@@ -63,6 +63,15 @@ export function approvalFor(effects: Effects, environment: NodeJS.ProcessEnv = p
   return { name, path, hash, remembered, edited, effects: describeEffects(effects), sandbox, without };
 }
 
+/**
+ * Returns the hash that approves on another machine what is approved here; null where nothing needs an approval, or it
+ * has none.
+ */
+export function approvedHash(effects: Effects, environment: NodeJS.ProcessEnv = process.env): string | null {
+  if (effects.effects.length === 0 || isShipped(effects) || approvalFor(effects, environment) !== null) return null;
+  return approvalHash(effects);
+}
+
 /** Characters of a name that are shown: a longer one could push the list out of sight. */
 const longestName = 80;
 

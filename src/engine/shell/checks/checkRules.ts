@@ -2,6 +2,7 @@ import type { Rule } from '../../core/domain/rule.ts';
 import { listOf, numberType, type Type, textsFrom, textType } from '../../core/expression/type.ts';
 import { isExpression } from '../../core/rules/confirmed.ts';
 import { binds, boundTools, type RuleName, ruleNames, type Tools } from '../../core/rules/seen.ts';
+import { phrasesIn } from '../../core/text/phrase.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
@@ -16,6 +17,30 @@ export function checkRules(parts: Parts, types: DomainTypes, known: KnownTools, 
   for (const placed of parts.rules) {
     checkRule(placed, parts, types, known, note);
     checkDemand(placed, note);
+    checkPhrases(placed, note);
+  }
+}
+
+/** Matches what looks like an expression or a slot in a phrase, whose words are matched as they are. */
+const readsValue = /\{[^{}]*\}|\b(?:args|db|facts|expected)(?:\.[a-z_]|\[)/i;
+
+/** Notes an expression in a phrase: it is not evaluated, so no one says it. */
+function checkPhrases(placed: Placed<Rule>, note: Note): void {
+  const { value } = placed;
+  const lists = value.check === 'confirmed' ? (['asks', 'yes', 'no'] as const) : (['says'] as const);
+  for (const key of lists) {
+    const phrases = (value as Partial<Record<typeof key, string | readonly string[]>>)[key];
+    for (const [index, phrase] of phrasesIn(phrases ?? []).entries()) {
+      const [found] = readsValue.exec(phrase) ?? [];
+      if (found === undefined) continue;
+      note(
+        typeof phrases === 'string' ? placeOf(placed, key) : placeOf(placed, key, index),
+        'warning',
+        'rule/phrase-template',
+        `A phrase in ${key}: is matched word by word, so ${found.trim()} in "${phrase}" is not evaluated.`,
+        'Write the words of the message, with ... for others between them. For a value, write a condition such as names(message, args.title), or names: in a confirmed check.',
+      );
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import {
   checkpointScheme,
   type ModelSeat,
@@ -52,8 +54,16 @@ export function parseSeat(
   const expected = [...allowed, 'openai:MODEL[@BASE_URL]', ...ofAgents];
   return (
     model ??
-    `"${text}" is not a seat for the ${seat}: expected ${expected.slice(0, -1).join(', ')} or ${expected.at(-1)}${suggestion(text, allowed)}`
+    `"${text}" is not a seat for the ${seat}: expected ${expected.slice(0, -1).join(', ')} or ${expected.at(-1)}${meantSeat(text, seat, folders) ?? suggestion(text, allowed)}`
   );
+}
+
+/** Returns the spelling of a seat for a file that was named alone, as the end of a sentence. */
+function meantSeat(text: string, seat: 'agent' | 'user', folders: readonly string[]): string | undefined {
+  if (seat === 'user') return undefined;
+  const isThere = (name: string) => folders.some((folder) => existsSync(resolve(folder, text, name)));
+  if (/\.ya?ml$/i.test(text)) return `. Did you mean agent:${text}?`;
+  return isThere('config.json') ? `. Did you mean ${checkpointScheme}${text}?` : undefined;
 }
 
 /** Returns the seats that people choose by a name alone. */

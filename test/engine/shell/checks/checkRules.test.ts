@@ -220,6 +220,18 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Did you mean cancel_order?',
   ],
   [
+    'an expression in a phrase',
+    rules(
+      '- { rule: confirm, check: mustSay, says: [done, "{it.title}"] }\n- { rule: confirm, check: never, says: "db.orders[args.order].status" }\n- { rule: confirm, check: confirmed, yes: ["ok {args.order}"] }',
+    ),
+    [
+      'rules.yaml:1:49 warning rule/phrase-template',
+      'rules.yaml:2:40 warning rule/phrase-template',
+      'rules.yaml:3:44 warning rule/phrase-template',
+    ],
+    'A phrase in says: is matched word by word, so {it.title} in "{it.title}" is not evaluated.',
+  ],
+  [
     'checks that demand nothing',
     rules('- { rule: confirm, check: never }\n- { rule: confirm, check: handOff }'),
     ['rules.yaml:1:27 error rule/empty-check', 'rules.yaml:2:27 error rule/empty-check'],

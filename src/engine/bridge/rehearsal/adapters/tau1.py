@@ -56,6 +56,8 @@ class Adapter(DatabaseEnvironment):
             raise self._otherwise("data/__init__.py", "a function load_data")
         try:
             data = load()
+        except FileNotFoundError as error:
+            raise otherwise(f"expected {error.filename}, which is not there", error.filename) from error
         except (OSError, ValueError) as error:
             raise BridgeError(
                 "import/database",

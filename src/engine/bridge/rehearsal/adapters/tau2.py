@@ -181,7 +181,8 @@ class Adapter(DatabaseEnvironment):
         try:
             return self._construct()
         except OSError as error:
-            raise otherwise(f"expected {error.filename}, which can't be read: {error.strerror}") from error
+            said = f"expected {error.filename}, which can't be read: {error.strerror}"
+            raise otherwise(said, error.filename) from error
         except Exception as error:
             said = self._fault(error)
             raise BridgeError("import/database", f"the database of {self._domain} can't be read: {said}") from error

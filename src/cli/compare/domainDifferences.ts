@@ -1,0 +1,36 @@
+import type { RolloutStarted } from '../../engine/core/events/event.ts';
+import { canonicalJson } from '../../engine/core/values/json.ts';
+
+/** Digits of a hash that are shown: enough to find it in a recording. */
+const shownDigits = 12;
+
+/** Returns how the domains of two rollouts differ, apart from the policy and the task, in words. */
+export function domainDifferences(one: RolloutStarted, other: RolloutStarted): readonly string[] {
+  const hashes = (label: string, [left, right]: readonly [string, string]) =>
+    left === right ? [] : [`${label} (by its hash): ${left.slice(0, shownDigits)} and ${right.slice(0, shownDigits)}`];
+  return [
+    ...toolDifferences("the agent's tools", one.tools, other.tools),
+    ...toolDifferences("the user's tools", one.userTools ?? [], other.userTools ?? []),
+    ...hashes('database at the start', [one.database, other.database]),
+    ...hashes('content of the domain without its tasks, such as rules.yaml and the code of its tools', [
+      one.domain.hash,
+      other.domain.hash,
+    ]),
+  ];
+}
+
+/** Returns a text about the tools that only one rollout offered, or described in another way; empty without one. */
+function toolDifferences(
+  label: string,
+  one: RolloutStarted['tools'],
+  other: RolloutStarted['tools'],
+): readonly string[] {
+  const [first, second] = [one, other].map((tools) => new Map(tools.map((tool) => [tool.name, canonicalJson(tool)])));
+  const names = new Set([...one, ...other].map(({ name }) => name));
+  const found = [...names].flatMap((name) => {
+    const [left, right] = [first?.get(name), second?.get(name)];
+    if (left === right) return [];
+    return [`${name} ${left === undefined ? 'only in B' : right === undefined ? 'only in A' : 'changed'}`];
+  });
+  return found.length === 0 ? [] : [`${label}: ${found.join(', ')}`];
+}
