@@ -153,8 +153,8 @@ export async function importConversations(
     const end = { reward: null, endReason: state.ended?.reason ?? 'userStopped', databaseDiff };
     const rollout = `${id}.${trial}`;
     const of = { rollout, recording: basename(recording), task: { id: task.id, hash: task.hash } };
-    const content = { ...of, trial, seed, policyHash, basis, ...end, sidecarChain: chainStart };
-    const receipt = chain.then((head) => ({ ...content, chain: head }));
+    const content = { ...of, trial, seed, policyHash, basis, ...end };
+    const receipt = chain.then((head) => ({ ...content, chain: head, sidecarChain: chainStart }));
     // A disk that refuses is reported when the receipts are awaited.
     receipt.catch(() => undefined);
     closed.push(receipt);
