@@ -55,19 +55,25 @@ async function stampsOf(folder: string): Promise<readonly string[]> {
   return asked.filter((each) => each.folder === folder).map(({ stamp }) => stamp);
 }
 
-const codes = async () => (await next('found')).diagnostics.map(({ code }) => code);
+/** Waits for the next findings of a domain; those of another one may come late. */
+async function codesOf(folder: string): Promise<readonly string[]> {
+  for (;;) {
+    const found = await next('found');
+    if (found.folder === folder) return found.diagnostics.map(({ code }) => code);
+  }
+}
 
 it('finds what is wrong with a text that is typed, change by change, and with the file again once it is saved', async () => {
   const folder = folderOf(desk);
   const file = join(folder, 'tasks/first.task.yaml');
   const text = readFileSync(file, 'utf8');
   tell({ type: 'touch', folder });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
   tell({ type: 'text', folder, file, text: text.replace('tool: find_order', 'tool: find_orde') });
-  expect(await codes()).toEqual(['task/unknown-tool']);
+  expect(await codesOf(folder)).toEqual(['task/unknown-tool']);
   const offset = text.indexOf('find_order') + 'find_orde'.length;
   tell({ type: 'change', folder, file, changes: [{ offset, length: 0, text: 'r' }] });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
   tell({
     type: 'change',
     folder,
@@ -77,14 +83,14 @@ it('finds what is wrong with a text that is typed, change by change, and with th
       { offset: 0, length: 1, text: '' },
     ],
   });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
   tell({ type: 'change', folder, file, changes: [{ offset: 0, length: 2, text: 'ix' }] });
-  expect(await codes()).not.toEqual([]);
+  expect(await codesOf(folder)).not.toEqual([]);
   tell({ type: 'text', folder, file, text: null });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
   writeFileSync(file, text.replace('persona: plain', 'persona: plian'));
   tell({ type: 'touch', folder });
-  expect(await codes()).toEqual(['task/unknown-persona']);
+  expect(await codesOf(folder)).toEqual(['task/unknown-persona']);
 });
 
 inFullSuite(
@@ -110,7 +116,7 @@ it('looks at many keystrokes together', async () => {
   // The finding of the last text shows that all of them were checked.
   tell({ type: 'text', folder, file, text: '# Desk {#not a mark}\n' });
   let looks = 1;
-  while (!(await codes()).includes('policy/bad-mark')) looks += 1;
+  while (!(await codesOf(folder)).includes('policy/bad-mark')) looks += 1;
   expect(looks).toBeLessThan(20);
 });
 
@@ -131,11 +137,11 @@ it('asks for the tools of a domain that somebody works on, and knows them in tha
       'arguments: { odrer: W1 } }\n  - { tool: cancel',
     ),
   });
-  expect(await codes()).toContain('task/bad-arguments');
+  expect(await codesOf(folder)).toContain('task/bad-arguments');
   expect(await stampsOf(folder)).toEqual([stamp]);
   writeFileSync(join(folder, 'tools.ts'), `${desk['tools.ts']}// more\n`);
   tell({ type: 'touch', folder });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
   expect((await next('undescribed')).stamp).not.toBe(stamp);
 });
 
@@ -161,11 +167,11 @@ it('takes the tools that a check described for the code that it read, also while
   });
   const file = join(folder, 'tools.ts');
   tell({ type: 'text', folder, file, text: `${desk['tools.ts']}// more\n` });
-  expect(await codes()).not.toContain('task/bad-arguments');
+  expect(await codesOf(folder)).not.toContain('task/bad-arguments');
   tell({ type: 'described', folder, stamp: codeStamp(readFiles(folder)), tools: deskTools, isWhole: true });
-  expect(await codes()).not.toContain('task/bad-arguments');
+  expect(await codesOf(folder)).not.toContain('task/bad-arguments');
   tell({ type: 'text', folder, file, text: null });
-  expect(await codes()).toContain('task/bad-arguments');
+  expect(await codesOf(folder)).toContain('task/bad-arguments');
 });
 
 it('does not take the tools that a check described for the code as it was before', async () => {
@@ -173,9 +179,9 @@ it('does not take the tools that a check described for the code as it was before
   const stamp = codeStamp(readFiles(folder));
   writeFileSync(join(folder, 'tools.ts'), String(desk['tools.ts']));
   tell({ type: 'touch', folder });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
   tell({ type: 'described', folder, stamp, tools: [], isWhole: true });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
 });
 
 it('asks again for the tools of newer code when a check of earlier code took their place', async () => {
@@ -259,13 +265,13 @@ it('asks for the whole text where changes come of one that it does not have, as 
   const file = join(folder, 'tasks/first.task.yaml');
   const text = readFileSync(file, 'utf8');
   tell({ type: 'text', folder, file, text });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
   tell({ type: 'forget', folder });
   const changes = [{ offset: text.indexOf('find_order'), length: 'find_order'.length, text: 'find_orde' }];
   tell({ type: 'change', folder, file, changes });
   expect(await next('unknown')).toEqual({ type: 'unknown', folder, file });
   tell({ type: 'text', folder, file, text: text.replace('find_order', 'find_orde') });
-  expect(await codes()).toEqual(['task/unknown-tool']);
+  expect(await codesOf(folder)).toEqual(['task/unknown-tool']);
 });
 
 it('a domain that breaks the reader does not affect the others, and the error is reported', async () => {
@@ -274,7 +280,7 @@ it('a domain that breaks the reader does not affect the others, and the error is
   const { id, message } = await next('failed');
   expect([id, message]).toEqual([null, expect.stringContaining('must be of type string')]);
   tell({ type: 'touch', folder });
-  expect(await codes()).toEqual([]);
+  expect(await codesOf(folder)).toEqual([]);
 });
 
 inFullSuite('sends thousands of tasks in pages, and of thousands of findings the most important ones', async () => {

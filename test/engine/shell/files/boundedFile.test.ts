@@ -140,8 +140,10 @@ const trusted: readonly string[] = [
   'src/cli/doctor/machine.ts',
   'src/cli/targets/ray/askCluster.ts',
   'src/cli/targets/ssh/remoteAgent.ts',
+  'src/cli/targets/ray/ray.ts',
+  'src/cli/targets/trainerWheel.ts',
   // Reads files of a tree whose sizes were added up before.
-  'src/cli/targets/ray/package.ts',
+  'src/cli/targets/trees.ts',
   'src/cli/targets/ray/jobs.ts',
   'src/cli/targets/ray/preflight.ts',
   'src/authoring/domains/domainTemplate.ts',
