@@ -27,7 +27,7 @@ describe.skipIf(!trained)('a run that was trained', () => {
 
   test('is drawn, with the rollouts of its last optimizer step', async () => {
     await workbench.showViews();
-    await workbench.page.locator(`.pane-body .monaco-list-row[aria-label^="${name} "]`).click();
+    await workbench.page.locator(`.pane-body .monaco-list-row[aria-label^="${name},"]`).click();
     const frame = workbench.webviewFrame();
     await frame.locator('section[aria-label="Loss"] canvas').waitFor();
     const plot = frame.locator('section[aria-label="Reward"] .u-over');
