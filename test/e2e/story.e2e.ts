@@ -82,6 +82,8 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   await workbench.page.locator('.tab', { hasText: 'policy.md' }).click();
   await workbench.page.locator('.debug-call-stack .monaco-list-row').first().click();
   await debug.stoppedAt(domain.lineOf(task, 'id: lamp-variant'));
+  // The lenses of the policy can stay until those of the task are drawn.
+  await workbench.page.locator('.codelens-decoration', { hasText: 'Play as User' }).first().waitFor();
   await picture(workbench, 'reward');
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(1);
   expect(said('lamp-variant.0.fork-1.traj.jsonl')).toContain(asking);
