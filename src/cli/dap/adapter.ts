@@ -378,12 +378,25 @@ export class RehearsalSession extends AnsweringSession {
     const given = isConsole ? assignmentIn(text) : null;
     const make = () => {
       if (isCommand) return performed(parseCommand(text), this.#commanded, args.frameId);
+      if (!given && isConsole) return { body: this.#valueOfTyped(args.frameId, text) };
       const inspect = args.context === 'hover' ? 'hovered' : 'evaluated';
       if (!given) return { body: this.#inspection[inspect](this.#debuggee, args.frameId, text) };
       const edit = this.#inspection.expressionEdit(this.#debuggee, { ...args, ...given });
       return this.#edited(edit, said(given.value).body);
     };
     void this.answer(response, make, isConsole);
+  }
+
+  /** Returns the value of what was typed. Where a person plays, it may be a turn that comes too early. */
+  #valueOfTyped(frame: number | undefined, text: string): DebugProtocol.EvaluateResponse['body'] {
+    try {
+      return this.#inspection.evaluated(this.#debuggee, frame, text);
+    } catch (error) {
+      if (!this.#human.wasAsked || !(error instanceof UsageError)) throw error;
+      const hint =
+        'it is not your turn. If the rollout is paused, continue it (F5), and type your turn when it is asked for';
+      throw new UsageError(`${hint}. As an expression: ${error.message}`);
+    }
   }
 
   protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {

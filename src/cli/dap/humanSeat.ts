@@ -36,6 +36,7 @@ export class HumanSeat {
   #asked: Asked | null = null;
   /** A turn that was typed before it was requested. */
   #ready: string | null = null;
+  #wasAsked = false;
 
   constructor(print: (text: string) => void) {
     this.#print = print;
@@ -46,10 +47,16 @@ export class HumanSeat {
     return this.#asked?.seat ?? null;
   }
 
+  /** Whether a person has been asked for a turn. */
+  get wasAsked(): boolean {
+    return this.#wasAsked;
+  }
+
   /** Asks for a turn; rejects when the rollout is left meanwhile. */
   ask(seat: 'agent' | 'user', canCall: boolean, signal: AbortSignal): Promise<string> {
     const ready = this.#ready;
     this.#ready = null;
+    this.#wasAsked = true;
     if (ready !== null) return Promise.resolve(ready);
     const call = canCall ? ', or /call TOOL {"argument": "value"}' : '';
     const stop = seat === 'user' ? ' (/stop ends the conversation)' : '';

@@ -138,6 +138,9 @@ test('while a person is waited for, the rollout pauses, goes back and comes fort
   await run.type('/say Hello, who is there?');
   expect(text(await waiting)).toBe('user: Hello, who is there?');
   expect(await run.type('messages[0].content')).toBe('"Hello, who is there?"');
+  expect(await run.type('Sorry, I would rather have brass.')).toMatch(
+    /^refused: it is not your turn\. If the rollout is paused, continue it \(F5\).*is not an expression/,
+  );
 });
 
 test('a person in the agent seat speaks and calls tools', async () => {

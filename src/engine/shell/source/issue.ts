@@ -14,6 +14,8 @@ type Finding = {
   readonly message: string;
   readonly hint: string;
   readonly fix?: Fix | undefined;
+  /** The path of the key that is missing, or that another key was probably meant to be. */
+  readonly meant?: Path | undefined;
 };
 
 /** The context in which the findings of one value of a file are reported. */
@@ -29,8 +31,12 @@ export type IssueContext = {
 
 /** Returns what a value does not have of its schema, one finding for each key concerned. */
 export function describeIssues(issues: readonly Issue[], context: IssueContext): readonly Diagnostic[] {
-  return issues
-    .flatMap((issue) => findings(issue, [...context.prefix, ...issue.path], context))
+  const found = issues.flatMap((issue) => findings(issue, [...context.prefix, ...issue.path], context));
+  const misspelt = new Set(
+    found.flatMap(({ code, meant }) => (code === 'unknown-key' && meant ? [String(meant)] : [])),
+  );
+  return found
+    .filter(({ code, meant }) => code !== 'missing-key' || !misspelt.has(String(meant)))
     .map(({ code, at, message, hint, fix }) => ({
       ...at,
       code: `${context.kind}/${code}`,
@@ -106,7 +112,8 @@ function unknownKey(
         : `Known here: ${allowed.join(', ')}.`;
   const at = places.key([...path, key]);
   const fix = respelt(at, key, allowed);
-  return { code: 'unknown-key', at, message: `The key ${key} is not known here.`, hint, fix };
+  const message = `The key ${key} is not known here.`;
+  return { code: 'unknown-key', at, message, hint, fix, meant: meant === undefined ? undefined : [...path, meant] };
 }
 
 function missingKey(path: Path, { places, schema, choices }: IssueContext): Finding {
@@ -116,7 +123,8 @@ function missingKey(path: Path, { places, schema, choices }: IssueContext): Find
     what === undefined
       ? `Write ${name}: and its value.`
       : `Write ${name}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
-  return { code: 'missing-key', at: firstLine(places.value(path.slice(0, -1))), message: `${name} is missing.`, hint };
+  const at = firstLine(places.value(path.slice(0, -1)));
+  return { code: 'missing-key', at, message: `${name} is missing.`, hint, meant: path };
 }
 
 function wrongType(
