@@ -51,7 +51,7 @@ export const acebench: Importer<Copy, PartName> = {
     if (names.length > 0) return { names, place: folder };
     throw unimportable(
       'layout',
-      `expected ${Object.values(parts).map(dataOf).join(', ')} in ${folder}; none is there. This version is laid out otherwise`,
+      `expected ${Object.values(parts).map(dataOf).join(', ')} in ${folder}; none is there. This version has a different layout`,
     );
   },
   domainOf: async ({ folder }, name, { version, notCarried, ask }) => {

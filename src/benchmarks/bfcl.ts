@@ -80,6 +80,6 @@ function filesIn(data: string): BfclCopy['files'] {
   if (Object.keys(files).length > 0) return files;
   throw unimportable(
     'layout',
-    `expected BFCL_v4_multi_turn_base.json and the like in ${data}; found ${namesIn(data)}. This version is laid out otherwise`,
+    `expected BFCL_v4_multi_turn_base.json and the like in ${data}; found ${namesIn(data)}. This version has a different layout`,
   );
 }

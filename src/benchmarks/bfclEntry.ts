@@ -57,7 +57,7 @@ export function obstacleOf(entry: BfclEntry, { gold, unreadable, tools }: BfclAb
   const silent = entry.question.findIndex((turn, at) => turn.length === 0 && !brought.includes(String(at)));
   if (silent >= 0) return `the user says nothing in turn ${silent}, and brings no function`;
   if (brought.some((at) => Number(at) === 0 || Number(at) >= turns.length))
-    return `missed_function names a turn that it has not: ${brought.join(', ')}`;
+    return `missed_function names a turn that does not exist: ${brought.join(', ')}`;
   const offered = new Set(entry.involved_classes.flatMap((name) => tools[name] ?? []));
   const strange = Object.values(entry.missed_function ?? {})
     .flat()

@@ -114,6 +114,6 @@ function entryOf(raw: unknown, split: string, at: number, { ends }: About): Entr
     named: `${split}-${at}`,
     read: task
       ? (obstacleOf(task) ?? { task: taskFrom(task, half, ends), notCarried: notCarriedIn(task) })
-      : `it is laid out otherwise: ${problemsOf(error)}`,
+      : `it has a different layout: ${problemsOf(error)}`,
   };
 }

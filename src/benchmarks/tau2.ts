@@ -127,7 +127,7 @@ function dataOf(found: string): string {
 
 function readTask(raw: RawTask, splits: Splits, { unreadable, goals }: About): Entry['read'] {
   const { data: task, error } = tau2TaskSchema.safeParse(raw);
-  if (!task) return `it is laid out otherwise: ${problemsOf(error)}`;
+  if (!task) return `it has a different layout: ${problemsOf(error)}`;
   const problem = unreadable[task.id];
   if (problem !== undefined) return `tau2 itself can't read it: ${problem.split('\n')[0]}`;
   // A task in no split is never trained on.

@@ -96,7 +96,7 @@ export function textIn(file: string): string {
   if (!existsSync(file))
     throw unimportable(
       'layout',
-      `expected ${file}, which is not there; ${partialCheckout(file) ?? 'this version is laid out otherwise'}`,
+      `expected ${file}, which is not there; ${partialCheckout(file) ?? 'this version has a different layout'}`,
     );
   const text = readBoundedText(file);
   if (text.startsWith(lfsPointer))
@@ -152,7 +152,7 @@ export function entriesIn<Entry>(file: string, schema: z.ZodType<Entry>, notCarr
     const parsed = schema.safeParse(raw);
     if (parsed.success) return [parsed.data];
     const named = (raw as { readonly id?: unknown } | null)?.id;
-    notCarried.task(String(named), `it is laid out otherwise: ${problemsOf(parsed.error)}`);
+    notCarried.task(String(named), `it has a different layout: ${problemsOf(parsed.error)}`);
     return [];
   });
 }

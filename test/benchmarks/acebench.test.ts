@@ -292,27 +292,27 @@ describe('inputs that cannot be imported are reported in one message', () => {
           ['en', 'zh'].map((language) => [`data_all/data_${language}`, null, ''] as const),
         ),
       ],
-      /expected data_all\/data_en\/data_agent_multi_turn\.json, .*; none is there\. This version is laid out otherwise/,
+      /expected data_all\/data_en\/data_agent_multi_turn\.json, .*; none is there\. This version has a different layout/,
     ],
     [
       'another layout of the code',
       spoil('model_inference/multi_turn/multi_turn_utils.py', 'CLASS_FILE_PATH_MAPPING_EN', 'CLASSES'),
-      /multi_turn_utils\.py has no CLASS_FILE_PATH_MAPPING_EN; this version is laid out otherwise/,
+      /multi_turn_utils\.py has no CLASS_FILE_PATH_MAPPING_EN; this version has a different layout/,
     ],
     [
       'a scenario that lies elsewhere',
       spoil(scenario('phone_platform/message.py'), null, ''),
-      /expected model_inference\.multi_turn\.scenariosen\.phone_platform\.message in .*; this version is laid out otherwise/,
+      /expected model_inference\.multi_turn\.scenariosen\.phone_platform\.message in .*; this version has a different layout/,
     ],
     [
       'no prompt of the user',
       spoil('model_inference/multi_turn/APIModel_user.py', 'SYSTEM_PROMPT_BASE_EN', 'BASE_EN'),
-      /expected SYSTEM_PROMPT_BASE_EN in .*APIModel_user\.py; this version is laid out otherwise/,
+      /expected SYSTEM_PROMPT_BASE_EN in .*APIModel_user\.py; this version has a different layout/,
     ],
     [
       'no attributes to compare',
       spoil('model_inference/common_inference.py', 'SAVED_CLASS', 'SAVED'),
-      /expected SAVED_CLASS in .*common_inference\.py; this version is laid out otherwise/,
+      /expected SAVED_CLASS in .*common_inference\.py; this version has a different layout/,
     ],
     [
       'a scenario that does not parse',
@@ -350,7 +350,7 @@ describe('an entry that can not be carried over is listed, and the others are im
     [
       'unknown keys',
       [data, '"path": []', '"colour": "blue"'],
-      'it is laid out otherwise: the task has the unknown key colour',
+      'it has a different layout: the task has the unknown key colour',
     ],
     [
       'a class that it has not',

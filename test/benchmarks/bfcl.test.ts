@@ -311,12 +311,12 @@ describe('inputs that cannot be imported are reported in one message', () => {
     [
       'another layout of the code',
       spoil('bfcl_eval/constants/executable_backend_config.py', 'STATELESS_CLASSES', 'CLASSES'),
-      /executable_backend_config\.py has no STATELESS_CLASSES; this version is laid out otherwise/,
+      /executable_backend_config\.py has no STATELESS_CLASSES; this version has a different layout/,
     ],
     [
       'a module that lies elsewhere',
       spoil(`${backends}/radio.py`, null, ''),
-      /expected bfcl_eval\.eval_checker\.multi_turn_eval\.func_source_code\.radio in .*; this version is laid out otherwise/,
+      /expected bfcl_eval\.eval_checker\.multi_turn_eval\.func_source_code\.radio in .*; this version has a different layout/,
     ],
     [
       'a module that does not parse',
@@ -331,7 +331,7 @@ describe('inputs that cannot be imported are reported in one message', () => {
     [
       'no answers',
       spoil(answers, null, ''),
-      /expected .*possible_answer.*base\.json, which is not there; this version is laid out otherwise/,
+      /expected .*possible_answer.*base\.json, which is not there; this version has a different layout/,
     ],
     [
       'no document of the functions',
@@ -372,7 +372,7 @@ describe('an entry that can not be carried over is listed, and the others are im
       'unknown keys',
       [baseFile, '"path"', '"colour"'],
       'multi_turn_base_0',
-      /it is laid out otherwise: the task has the unknown key colour/,
+      /it has a different layout: the task has the unknown key colour/,
     ],
     [
       'an answer with unknown keys',

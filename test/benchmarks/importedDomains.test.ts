@@ -121,9 +121,9 @@ test('what is left out is counted: whole domains, and tasks of those that were m
   const notCarried = [
     { domain: 'airline', what: 'this copy has none of it' },
     { domain: 'mock', what: 'has no split "x"' },
-    { domain: 'mock', task: '1', what: 'it is laid out otherwise' },
+    { domain: 'mock', task: '1', what: 'it has a different layout' },
     { domain: 'retail', what: 'rules.py' },
-    { domain: 'retail', task: '4', what: 'it is laid out otherwise' },
+    { domain: 'retail', task: '4', what: 'it has a different layout' },
   ];
   expect(leftOut({ domains, notCarried })).toEqual({ domains: 2, tasks: 1 });
 });

@@ -43,7 +43,7 @@ describe('an import', () => {
       'not carried over:',
       '  retail: split dev (1 task): --split dev makes a domain of it',
       '  retail: rules.py: tau-bench shows its rules to no agent; the policy is the wiki',
-      '  retail test/3: it is laid out otherwise: the task has the unknown key colour',
+      '  retail test/3: it has a different layout: the task has the unknown key colour',
       "  retail test/4: it has the gold action respond, which asks tau-bench's simulated user while the reward is calculated",
       '  retail: annotator (3 tasks)',
       '  retail: outputs with a comma: tau-bench never finds them, so neither does this engine (1 task)',
@@ -369,7 +369,7 @@ describe('inputs that cannot be imported are reported in one message', () => {
     [
       'no wiki',
       () => spoiled([`${retail}/wiki.py`, null, '']),
-      /expected tau_bench\.envs\.retail\.wiki in .*retail; this version is laid out otherwise/,
+      /expected tau_bench\.envs\.retail\.wiki in .*retail; this version has a different layout/,
     ],
     [
       'no list of tools',
@@ -404,7 +404,7 @@ describe('inputs that cannot be imported are reported in one message', () => {
     [
       'tasks of other types',
       () => spoiled([`${retail}/tasks_test.py`, 'import Action', 'import Step, Action']),
-      /cannot import name 'Step'.*this version is laid out otherwise/,
+      /cannot import name 'Step'.*this version has a different layout/,
     ],
     [
       'a package that is not there',
@@ -424,7 +424,7 @@ describe('inputs that cannot be imported are reported in one message', () => {
     [
       'a database that is not there',
       () => spoiled([`${retail}/data/users.json`, null, '']),
-      /expected .*users\.json, which is not there; this version is laid out otherwise/,
+      /expected .*users\.json, which is not there; this version has a different layout/,
     ],
     [
       'a database without tables',

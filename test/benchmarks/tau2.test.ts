@@ -38,7 +38,7 @@ describe('an import', () => {
       '  telecom: ticket: only for agents without a user (solo mode) (1 task)',
       '  mock always: tau2 gives it the reward 1 whatever happens: nothing of it is in its reward basis',
       '  mock midway: it begins in the middle of a conversation (initial_state.message_history)',
-      '  mock other_layout: it is laid out otherwise: the task has the unknown key colour',
+      '  mock other_layout: it has a different layout: the task has the unknown key colour',
       '  mock: ticket: only for agents without a user (solo mode) (1 task)',
       '',
     ]);
@@ -330,12 +330,12 @@ describe('inputs that cannot be imported are reported in one message', () => {
     [
       'another layout of the code',
       spoil('src/tau2/domains/mock/environment.py', 'def get_environment', 'def make_environment'),
-      /has no get_environment; this version is laid out otherwise/,
+      /has no get_environment; this version has a different layout/,
     ],
     [
       'prompts that lie elsewhere',
       spoil('src/tau2/user/user_simulator.py', 'SYSTEM_PROMPT', 'PROMPT'),
-      /expected SYSTEM_PROMPT in .*user_simulator\.py; this version is laid out otherwise/,
+      /expected SYSTEM_PROMPT in .*user_simulator\.py; this version has a different layout/,
     ],
     [
       'prompts that do not parse',
@@ -350,12 +350,12 @@ describe('inputs that cannot be imported are reported in one message', () => {
     [
       'code of another layout',
       spoil('src/tau2/data_model/tasks.py', 'class Task', 'class Job'),
-      /tasks\.py has no Task; this version is laid out otherwise/,
+      /tasks\.py has no Task; this version has a different layout/,
     ],
     [
       'no list of splits',
       spoil(`${data}/split_tasks.json`, null, ''),
-      /expected .*split_tasks\.json, which is not there; this version is laid out otherwise/,
+      /expected .*split_tasks\.json, which is not there; this version has a different layout/,
     ],
     [
       'another layout of the splits',

@@ -47,7 +47,7 @@ test('in a terminal one line counts the seconds, beside the progress bar, and is
   expect(shown()).toEqual(['[##########..........] 2/4 mean reward 0.50  waiting for the model, 3 s']);
   wait.onModel({ ...about(2), ...again });
   expect(shown()).toEqual([
-    'm (agent): it answered 503; it is asked again (1 of 3)',
+    'm (agent): it answered 503; retrying (1 of 3)',
     '[##########..........] 2/4 mean reward 0.50  waiting for the model, 3 s',
   ]);
   wait.onModel({ ...about(2), type: 'answered' });
@@ -62,7 +62,7 @@ test('without one the wait is reported after 10 s, 20 s, 40 s, and retries at on
   const wait = modelWait((text) => said.push(text));
   wait.onModel({ ...about(1, 'user'), type: 'asked' });
   wait.onModel({ ...about(1, 'user'), ...again });
-  expect(said).toEqual(['m (user): it answered 503; it is asked again (1 of 3)']);
+  expect(said).toEqual(['m (user): it answered 503; retrying (1 of 3)']);
   vi.advanceTimersByTime(9000);
   expect(said).toHaveLength(1);
   vi.advanceTimersByTime(60_000);

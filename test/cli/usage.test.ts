@@ -143,7 +143,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'checkpoint:./no/where'],
     message: /checkpoint:\.\/no\/where: there is no such folder\. A model is smollm2, tiny, a checkpoint's folder/,
   },
-  { argv: ['export-model', 'tiny'], message: /say where the model is written: --out FOLDER/ },
+  { argv: ['export-model', 'tiny'], message: /name the folder for the model: --out FOLDER/ },
   { argv: ['export-model', 'tiny', '--out', 'x', '--dtype', 'int4'], message: /--dtype is float32 or bfloat16/ },
   { argv: ['serve-model'], message: /name the model: smollm2, tiny, the folder of a checkpoint, or a hub id/ },
   { argv: ['serve-model', './no/where'], message: /\.\/no\/where: there is no such folder/ },

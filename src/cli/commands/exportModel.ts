@@ -24,7 +24,7 @@ that needs its base model; the exported model does not.
   },
   run: async ({ out, dtype = 'float32', python: chosen, json }, [named], io) => {
     if (named === undefined) throw new UsageError('name the checkpoint: the folder <run>/checkpoints/<name>');
-    if (out === undefined) throw new UsageError('say where the model is written: --out FOLDER');
+    if (out === undefined) throw new UsageError('name the folder for the model: --out FOLDER');
     const model = modelNamed(named, named, io);
     const { python } = await preparePython(io, interpreterOf(chosen, io.cwd));
     const folder = resolve(io.cwd, out);

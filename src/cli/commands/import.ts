@@ -64,7 +64,7 @@ ${conversationsHelp}`,
     refuseStray(given, [...keysOf(benchmarkOptions), 'out', 'python'], `import ${benchmark}`);
     refuseMore(files, 0, importCommand);
     const { from, out, python, split } = given;
-    if (from === undefined) throw new UsageError('say where your copy is: --from FOLDER, or --from PACKAGE');
+    if (from === undefined) throw new UsageError('name the folder of your copy: --from FOLDER, or --from PACKAGE');
     if (out === undefined) throw new UsageError('say where the domains go: --out FOLDER');
     const domains = namesIn(given.domains);
     const report = await importBenchmark(benchmark, importers[benchmark], {

@@ -45,7 +45,7 @@ export function modelWait(
         const { reason, attempt, of, waitMs } = notice.retry;
         const count = of > 1 ? ` (${attempt} of ${of})` : '';
         const when = waitMs === undefined ? count : ` in ${Math.ceil(waitMs / 1000)} s`;
-        const text = `${called(notice)}: ${reason}; it is asked again${when}`;
+        const text = `${called(notice)}: ${reason}; retrying${when}`;
         if (line) line.print(text);
         else say(text);
         return;

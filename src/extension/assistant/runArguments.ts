@@ -22,7 +22,7 @@ export function runArguments({ folder, runs, task, agent }: AskedRun): readonly 
     );
   if (agent !== undefined && agent !== 'gold' && agent !== 'scripted' && namedModel(agent)?.address !== null)
     throw new Error(
-      `the agent's seat is taken by gold, scripted or openai:MODEL here, not by "${agent}": the endpoint of a model is for a person to choose, in the settings`,
+      `the agent is gold, scripted or openai:MODEL here, not "${agent}": the endpoint of a model is set by a person, in the settings`,
     );
   const out = makeNewRunFolder(runs, task);
   return ['run', folder, task, '--json', '--out', out, ...(agent === undefined ? [] : ['--agent', agent])];

@@ -99,6 +99,6 @@ async function opened(context: Context, end: CommandEnd | undefined): Promise<st
   await openAt(file);
   const fewer = end.code === 1 && end.message ? ` (${end.message})` : '';
   const made = counted(drafts.length, drafts[0]?.kind ?? 'task');
-  tellDrafted(context, drafts, `Drafted ${made}${fewer}. Read them, and accept what is right.`);
+  tellDrafted(context, drafts, `Drafted ${made}${fewer}. Review them, and accept the correct ones.`);
   return file;
 }

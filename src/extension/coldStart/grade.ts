@@ -26,7 +26,7 @@ export async function gradeSynthesis(context: Context, target: unknown): Promise
     readonly errors: number;
   };
   const said = `${kept} of ${graded} graded trajectories would be kept.`;
-  if (errors > 0) void tell(context, 'warning', `${said} ${errors} got no grade; grade again to ask for those.`);
+  if (errors > 0) void tell(context, 'warning', `${said} ${errors} have no grade; grade again to retry them.`);
   else void showInformationMessage(said);
   return graded;
 }

@@ -151,7 +151,9 @@ export async function publishRun(
     await runQuietly(context, ['report', folder, '--json', '--stream'], { onLine: (line) => take(results, line) });
     if (!into) for (const { id } of tasks) if (!results.isDone(id)) results.tally(id);
     if (results.strange > 0)
-      run.appendOutput(forTerminal(`${results.strange} rollouts of ${folder} are of tasks that this domain has not\n`));
+      run.appendOutput(
+        forTerminal(`${results.strange} rollouts of ${folder} belong to tasks that are not in this domain\n`),
+      );
   } finally {
     if (!into) run.end();
   }

@@ -69,7 +69,7 @@ function freeName(folder: string, kind: TrainingKind): string {
 }
 
 export const firstConfiguration = (kind: TrainingKind, model: string, steps: number | null): string => `\
-# "${kind === 'evaluate' ? 'Evaluate' : 'Train'}" above this line begins a run. Every key explains itself under the pointer, and the others are offered by completion.
+# "${kind === 'evaluate' ? 'Evaluate' : 'Train'}" above this line begins a run. Hover over a key for its description. Completion lists the other keys.
 kind: ${kind}
 domain: .
 model: ${model}

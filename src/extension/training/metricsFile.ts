@@ -83,7 +83,8 @@ export function readMetrics(folder: string): RunMetrics {
       const parsed = parseEvent(text);
       if (typeof parsed === 'string') complain(`events.jsonl, line ${number}: ${parsed}`);
       else if (parsed.type === 'alarm') alarms = withAlarm(alarms, parsed);
-      else if (parsed.type === 'warning') complain(parsed.message ?? 'The trainer gave a warning without words.');
+      else if (parsed.type === 'warning')
+        complain(parsed.message ?? 'The trainer reported a warning without a message.');
       else if (isLifecycle(parsed.type)) last = parsed;
       else data = runDataOf(parsed) ?? data;
       const resumption = typeof parsed === 'string' ? null : resumptionOf(parsed);

@@ -28,6 +28,6 @@ test.each(['--user=openai:m@http://127.0.0.1:9/v1', '-h', '../../elsewhere', 'a/
 test.each(['openai:m@https://elsewhere.example/v1', 'agent:/tmp/agent.yaml', 'human', '--out=/tmp', 'openai:', ''])(
   '%j takes no seat: a key of the person would go where a text said',
   (agent) => {
-    expect(() => asked('lamp-variant', agent)).toThrow(/the endpoint of a model is for a person to choose/);
+    expect(() => asked('lamp-variant', agent)).toThrow(/the endpoint of a model is set by a person/);
   },
 );

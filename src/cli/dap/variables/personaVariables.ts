@@ -92,7 +92,7 @@ function agendaRows(view: SeatView): readonly Variable[] {
     ...(task.user.insist
       ? [row('insisted', { none: 'not yet', raised: 'once', repeated: 'twice' }[progress.insistence])]
       : []),
-    row('patience', `${progress.fruitless} of ${persona.patience} replies led nowhere`),
+    row('patience', `${progress.fruitless} of ${persona.patience} replies without progress`),
     row('replies', String(progress.replies)),
   ];
 }

@@ -21,7 +21,7 @@ def otherwise(said: str, file: Path | str | None = None) -> BridgeError:
         said: What was expected and not found.
         file: The file that is not there.
     """
-    message = f"{said}; this version is laid out otherwise"
+    message = f"{said}; this version has a different layout"
     return BridgeError("import/layout", message, None if file is None else str(file))
 
 

@@ -20,7 +20,7 @@ export type Progress = {
   readonly wasInformed: boolean;
   /** Has done something that the agent asked it to do. */
   readonly hasActed: boolean;
-  /** Replies in a row that led nowhere. */
+  /** Replies in a row without progress. */
   readonly fruitless: number;
   readonly wasLost: boolean;
   /** Moves that were made before: the same again gets the conversation nowhere. */
