@@ -71,9 +71,10 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerChangeNotice(),
     registerDebugViewOnStop(),
     registerWalkthrough(extension.globalState),
-    // Of the lenses above one line, VS Code shows those first whose provider was registered last.
-    registerReplyLens(),
+    // Of the lenses above one line, VS Code shows those first whose provider was registered last. A verdict can be long, so
+    // the action comes before it.
     registerVerdictLenses(),
+    registerReplyLens(),
     registerTurnFocus(),
     registerRunsTree(runs),
     registerIntentsTree(),

@@ -137,7 +137,10 @@ test('Edit What the Agent Says…, above the line of the stop, forks with the me
   await workbench.openFile(task);
   await debug.start();
   await debug.stoppedAt(rule);
-  await page.locator('.codelens-decoration a', { hasText: 'Edit What the Agent Says' }).click();
+  const edit = page.locator('.codelens-decoration a', { hasText: 'Edit What the Agent Says' });
+  // A verdict behind it may be longer than the line.
+  await page.locator('.codelens-decoration', { hasText: /Edit What the Agent Says.*violated/ }).waitFor();
+  await edit.click();
   await until('an empty box', async () => expect(await page.locator('.quick-input-box input').inputValue()).toBe(''));
   await workbench.screenshot('edit-what-the-agent-says');
   await workbench.answer(asking);
