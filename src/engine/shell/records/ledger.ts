@@ -179,7 +179,12 @@ export function openLedger(path: string, key: SigningKey, run?: string): Ledger 
   };
   return {
     receive: (...receipts) =>
-      append(...receipts.map((receipt) => ({ receipt: run === undefined ? receipt : { ...receipt, run } }))),
+      append(
+        // A reader checks the signature of the parsed line, whose keys are in the order of the schema.
+        ...receipts.map((receipt) => ({
+          receipt: receiptSchema.parse(run === undefined ? receipt : { ...receipt, run }),
+        })),
+      ),
     reopen: (rollout) => append({ rollout: { reopened: rollout } }),
     vouchFor: (next) => {
       if (vouched?.hash === next.hash && (vouched.finished || !next.finished)) return;

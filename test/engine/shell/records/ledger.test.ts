@@ -39,6 +39,14 @@ test('a truncated receipt is ignored, and the next one is on a new line', () => 
   expect(problems).toEqual([]);
 });
 
+test('a receipt verifies whatever the order of its keys', () => {
+  const folder = temporaryFolder('rehearsal-ledger');
+  const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
+  const reversed = Object.fromEntries(Object.entries(receipt('one')).reverse()) as Receipt;
+  openLedger(path, key, 'run-1').receive(reversed);
+  expect(readLedger(path, key.publicKey)).toMatchObject({ receipts: [{ rollout: 'one', run: 'run-1' }], problems: [] });
+});
+
 test('the signing key is created once and complete, without other files beside it', () => {
   const folder = temporaryFolder('rehearsal-key');
   const path = join(folder, 'deep', 'key.pem');
