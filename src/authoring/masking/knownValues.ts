@@ -114,13 +114,13 @@ export class KnownValues {
   /** Learns a text, and notes what it has that means a person only in its conversation. */
   #noting(text: string, key: string, learn: () => void): void {
     const texts = this.#learned.get(key) ?? new Map<string, readonly KnownValue[]>();
-    this.#learned.set(key, texts);
+    if (texts.size === 0) this.#learned.set(key, texts);
+    texts.set(text, nothing);
     const found: KnownValue[] = [];
-    texts.set(text, found);
     this.#found.push(found);
     learn();
     this.#found.pop();
-    if (found.length === 0) texts.set(text, nothing);
+    if (found.length > 0) texts.set(text, found);
   }
 
   #addToScope(known: KnownValue, scope: Scope): void {
@@ -221,16 +221,16 @@ export class KnownValues {
 
   /** Names that one text tells in part and another in full: "I'm maria gonzalez" where the answer is "Hello maria!". */
   learnFullNames(texts: readonly string[], scope: Scope): void {
-    const told = texts.flatMap((text) => this.#reader.read(text).names);
-    const known = new Set(told.flatMap((name) => name.split(/[ \t]+/u)).map((each) => each.toLowerCase()));
+    const read = texts.map((text) => this.#reader.read(text));
+    const known = new Set(read.flatMap(({ names }) => names.flatMap((name) => name.toLowerCase().split(/[ \t]+/u))));
     for (const each of [...known])
       if (scope.keptNames.has(each) || isAlsoWord(each) || each.length < 3 || this.kept.has(each)) known.delete(each);
-    const greeted = new Set([...known, ...texts.flatMap((text) => this.#reader.read(text).greeted)]);
+    const greeted = new Set([...known, ...read.flatMap((each) => each.greeted)]);
     const mayBeName = (word: string) => !isNoName(word) && !this.kept.has(word);
-    for (const text of texts) {
+    for (const [at, text] of texts.entries()) {
       for (const span of fullNamesIn(text, known))
         if (!this.kept.covers(text, span)) this.learnName(text.slice(span.start, span.end), scope);
-      for (const { first, last } of this.#reader.read(text).small)
+      for (const { first, last } of read[at]?.small ?? [])
         if (greeted.has(first) && mayBeName(first))
           this.learnName(last !== undefined && mayBeName(last) ? `${first} ${last}` : first, scope);
     }
@@ -343,7 +343,8 @@ export class KnownValues {
 
   #learnText(text: string, scope: Scope, place: FieldPlace): void {
     const others = place.field === '' ? '' : Object.keys(place.beside).join(' ');
-    const key = ['field', place.field, place.within, others, ...scope.keptNames].join('\n');
+    const names = scope.keptNames.size === 0 ? '' : [...scope.keptNames].join('\n');
+    const key = `field\n${place.field}\n${place.within}\n${others}\n${names}`;
     this.#once(text, key, scope, () => this.#learnPlaced(text, scope, place));
   }
 

@@ -85,9 +85,10 @@ export class TextMasker {
   }
 
   #composed(text: string, scope: Scope): string {
-    const found = this.#replacedIn(text, scope).toSorted((a, b) => a.start - b.start || b.end - a.end);
+    const found = this.#replacedIn(text, scope);
+    if (found.length === 0) return this.#withEntries(text, scope);
     let [made, done] = ['', 0];
-    for (const { start, end, standIn } of found) {
+    for (const { start, end, standIn } of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
       if (start < done) continue;
       made += `${this.#withEntries(text.slice(done, start), scope)}${standIn}`;
       done = end;
@@ -184,7 +185,10 @@ function coverWhenAsked(spans: () => readonly Span[]): (piece: Span) => boolean 
   };
 }
 
-const endsInDigit = (word: string): boolean => /\d/.test(word.at(-1) ?? '');
+const endsInDigit = (word: string): boolean => {
+  const code = word.charCodeAt(word.length - 1);
+  return code >= 0x30 && code <= 0x39;
+};
 
 /** Returns the length of the number of a passenger, which airlines write right before the name: 1.1ROE/JANE. */
 const leadOf = (text: string, { word, index }: Word): number =>

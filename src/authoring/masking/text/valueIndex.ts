@@ -43,8 +43,16 @@ export function coverOf(spans: readonly Span[]): (piece: Span) => boolean {
   };
 }
 
-/** Values of one length that begin as far before their first word, in lower case, with what is known of each. */
-type Group<Known> = { readonly lead: number; readonly length: number; readonly values: Map<string, Known> };
+/**
+ * Values of one length, in lower case, that begin as far before their first word and have the same sign behind it; the sign
+ * is empty where a value ends with that word. With what is known of each.
+ */
+type Group<Known> = {
+  readonly lead: number;
+  readonly length: number;
+  readonly next: string;
+  readonly values: Map<string, Known>;
+};
 
 /**
  * Values that are looked for in texts, whatever their case, by their first word; those that begin with an East Asian sign
@@ -52,7 +60,7 @@ type Group<Known> = { readonly lead: number; readonly length: number; readonly v
  * alike: thousands of phone numbers share their first word.
  */
 export class ValueIndex<Known = true> {
-  readonly #groups = new Map<string, Map<string, Group<Known>>>();
+  readonly #groups = new Map<string, Group<Known>[]>();
   readonly #folded: (text: string) => string;
   /** The text that was searched last, and in lower case: it is searched for each of its words. */
   #searched = { text: '', lower: '' };
@@ -68,21 +76,20 @@ export class ValueIndex<Known = true> {
     const word = keyOf(lower);
     if (word === undefined) return;
     const [lead, { length }] = [lower.indexOf(word), lower];
-    const groups = this.#groups.get(word) ?? new Map<string, Group<Known>>();
-    this.#groups.set(word, groups);
-    const shape = `${lead} ${length}`;
-    const group = groups.get(shape) ?? { lead, length, values: new Map<string, Known>() };
-    groups.set(shape, group);
-    group.values.set(lower, known);
+    const next = lower.charAt(lead + word.length);
+    const groups = this.#groups.get(word) ?? [];
+    if (groups.length === 0) this.#groups.set(word, groups);
+    const isOwn = (group: Group<Known>) => group.lead === lead && group.length === length && group.next === next;
+    const group = groups.find(isOwn);
+    if (group) group.values.set(lower, known);
+    else groups.push({ lead, length, next, values: new Map([[lower, known]]) });
   }
 
   get(value: string): Known | undefined {
     const lower = this.#folded(composed(value));
-    const word = keyOf(lower) ?? '';
-    return this.#groups
-      .get(word)
-      ?.get(`${lower.indexOf(word)} ${lower.length}`)
-      ?.values.get(lower);
+    const word = keyOf(lower);
+    const groups = word === undefined ? undefined : this.#groups.get(word);
+    return groups?.find(({ length, values }) => length === lower.length && values.has(lower))?.values.get(lower);
   }
 
   has(value: string): boolean {
@@ -90,7 +97,7 @@ export class ValueIndex<Known = true> {
   }
 
   *all(): Iterable<Known> {
-    for (const groups of this.#groups.values()) for (const { values } of groups.values()) yield* values.values();
+    for (const groups of this.#groups.values()) for (const { values } of groups) yield* values.values();
   }
 
   /** The values that a text holds by the word of it that begins at a place. */
@@ -98,7 +105,7 @@ export class ValueIndex<Known = true> {
     if (this.#searched.text !== text) this.#searched = { text, lower: this.#folded(text) };
     const { lower } = this.#searched;
     const groups = this.#groups.get(lower.slice(index, index + word.length));
-    return groups ? foundIn(groups, index, (start, end) => lower.slice(start, end)) : nothing;
+    return groups ? foundIn(groups, lower, index, lower.charAt(index + word.length)) : nothing;
   }
 
   /** Returns where a text holds one of the values whole, the longest first. */
@@ -110,7 +117,7 @@ export class ValueIndex<Known = true> {
       const groups = index < done ? undefined : this.#groups.get(word);
       if (!groups) continue;
       let found: Span | null = null;
-      for (const { start, end } of foundIn(groups, index, (from, to) => lower.slice(from, to))) {
+      for (const { start, end } of foundIn(groups, lower, index, lower.charAt(index + word.length))) {
         if (end <= (found?.end ?? 0)) continue;
         const last = lower[end - 1];
         if (isEastAsian(last) || !isJoined(last, lower[end])) found = { start, end };
@@ -125,18 +132,23 @@ export class ValueIndex<Known = true> {
 
 type Found<Known> = Span & { readonly known: Known };
 
+/** Returns the values of some groups that a text in lower case holds by the word at a place, which has a sign behind it. */
 function foundIn<Known>(
-  groups: ReadonlyMap<string, Group<Known>>,
+  groups: readonly Group<Known>[],
+  lower: string,
   index: number,
-  piece: (start: number, end: number) => string,
+  after: string,
 ): readonly Found<Known>[] {
-  const found: Found<Known>[] = [];
-  for (const { lead, length, values } of groups.values()) {
+  let found: Found<Known>[] | undefined;
+  for (const { lead, length, next, values } of groups) {
+    if (index < lead || (next !== after && next !== '')) continue;
     const start = index - lead;
-    const known = start < 0 ? undefined : values.get(piece(start, start + length));
-    if (known !== undefined) found.push({ start, end: start + length, known });
+    const known = values.get(lower.slice(start, start + length));
+    if (known === undefined) continue;
+    found ??= [];
+    found.push({ start, end: start + length, known });
   }
-  return found;
+  return found ?? nothing;
 }
 
 const nothing: readonly never[] = [];
