@@ -30,7 +30,7 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
   const { recordings, settings, divergence } = compared;
   const steps = divergence?.steps ?? [];
   const names = namesOf([recordings[0].path, recordings[1].path]);
-  const stopped = recordings.flatMap((recording, index) => stoppedText(recording, letters[index] ?? '') ?? []);
+  const stopped = stoppedText(compared, letters);
   return (
     <div class="side-by-side">
       <div class="sides">
@@ -42,18 +42,20 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
               </strong>
               <Reward value={measure.reward} />
               <span class="spacer" />
-              <Button
-                label={`Open recording ${letters[index]}`}
-                onPress={() => post({ type: 'openCompared', recording: path, debug: false })}
-              >
-                Open
-              </Button>
-              <Button
-                label={`Debug recording ${letters[index]}`}
-                onPress={() => post({ type: 'openCompared', recording: path, debug: true, ...from(steps[index]) })}
-              >
-                Debug
-              </Button>
+              <span class="buttons">
+                <Button
+                  label={`Open recording ${letters[index]}`}
+                  onPress={() => post({ type: 'openCompared', recording: path, debug: false })}
+                >
+                  Open
+                </Button>
+                <Button
+                  label={`Debug recording ${letters[index]}`}
+                  onPress={() => post({ type: 'openCompared', recording: path, debug: true, ...from(steps[index]) })}
+                >
+                  Debug
+                </Button>
+              </span>
             </div>
             <span class="muted">{runOf(path)}</span>
             {problems.map((problem) => (
@@ -67,9 +69,7 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
       <p class="parting" role="status">
         {partingText(compared, letters)}
       </p>
-      {stopped.map((text) => (
-        <p key={text}>{text}</p>
-      ))}
+      {stopped !== null && <p>{stopped}</p>}
       {settings.length > 0 && (
         <p class="muted">
           {`Different settings (${letters.join(' → ')}): `}

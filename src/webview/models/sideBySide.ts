@@ -53,10 +53,16 @@ const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? '';
 /** Whether a recording has no end: its rollout was stopped, or is still running. */
 const isStopped = ({ measure }: ComparedRecording): boolean => measure.endReason === 'cancelled';
 
-/** Returns why a recording that was stopped has no reward; null for one that came to its end. */
-export function stoppedText(recording: ComparedRecording, letter: string): string | null {
-  if (!isStopped(recording)) return null;
-  return `${letter} was stopped before it ended, or is still running, so it has no reward.`;
+/** Returns why recordings that were stopped have no reward; null if both came to their end. */
+export function stoppedText(
+  { recordings }: Pick<RecordingsCompared, 'recordings'>,
+  letters: readonly [string, string],
+): string | null {
+  const stopped = letters.filter((_, index) => isStopped(recordings[index === 0 ? 0 : 1]));
+  if (stopped.length === 0) return null;
+  return stopped.length === 1
+    ? `${stopped[0]} was stopped before it ended, or is still running, so it has no reward.`
+    : `${stopped.join(' and ')} were stopped before they ended, or are still running, so they have no reward.`;
 }
 
 /** Returns where a recording that was stopped ends, below its last message; null for one that came to its end. */

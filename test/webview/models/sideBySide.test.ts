@@ -80,11 +80,13 @@ test('one that was stopped says so at its name, below its last message and in th
   const [whole, other] = twoRecordings.recordings;
   const measure = { ...other.measure, reward: null, reason: '', endReason: 'cancelled', failedBy: null };
   const stopped = { ...other, measure, stoppedCalls: ['cancel_order'] };
-  expect([stoppedText(whole, 'A'), lastNote(whole)]).toEqual([null, null]);
-  expect([stoppedText(stopped, 'B'), lastNote(stopped)]).toEqual([
+  const text = (...recordings: RecordingsCompared['recordings']) => stoppedText({ recordings }, ['A', 'B']);
+  expect([text(whole, other), text(whole, stopped), text(stopped, stopped)]).toEqual([
+    null,
     'B was stopped before it ended, or is still running, so it has no reward.',
-    'The recording ends here, before the call ran.',
+    'A and B were stopped before they ended, or are still running, so they have no reward.',
   ]);
+  expect([lastNote(whole), lastNote(stopped)]).toEqual([null, 'The recording ends here, before the call ran.']);
   const facts = comparisonRows({ ...twoRecordings, recordings: [whole, stopped] });
   expect(Object.fromEntries(facts.map(({ label, cells }) => [label, cells[1]]))).toMatchObject({
     Why: 'the rollout did not end',
