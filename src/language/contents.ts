@@ -38,7 +38,16 @@ export function tasksOfPage(loaded: LoadedDomain, { from, to }: Pick<Page, 'from
 type Named = { readonly id: string; readonly description?: string | undefined; readonly draft?: boolean | undefined };
 type Entry = Placed<Named> | Unread;
 
-const tasksOf = (loaded: LoadedDomain) => withUnread(loaded.parts.tasks, unreadItems(loaded, 'task'));
+/** Lists of tasks, made once for all pages of a domain. */
+const taskLists = new WeakMap<LoadedDomain, readonly Entry[]>();
+
+function tasksOf(loaded: LoadedDomain): readonly Entry[] {
+  const known = taskLists.get(loaded);
+  if (known) return known;
+  const tasks = withUnread(loaded.parts.tasks, unreadItems(loaded, 'task'));
+  taskLists.set(loaded, tasks);
+  return tasks;
+}
 
 function listed(entry: Entry): ListedItem {
   if ('error' in entry) {

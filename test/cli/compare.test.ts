@@ -66,7 +66,7 @@ describe('runs', () => {
   test('runs of two domains have no task in common, and the report says why', async () => {
     const { pairs } = await compared<RunsCompared>(gold, desk);
     expect(pairs[0]?.tasks).toEqual([]);
-    expect(pairs[0]?.settings).toContain('domain: order-desk and parcel-desk');
+    expect(pairs[0]?.settings).toContain('domain: order-desk → parcel-desk');
     expect(pairs[0]?.settings.join()).toContain('policy (by its hash)');
     expect(pairs[0]?.onlyInOne).toEqual(['lamp-variant', 'wrong-card', 'reschedule-P46']);
   });
@@ -86,7 +86,7 @@ describe('runs', () => {
     await rehearsal('eval', changed, ...run);
     const { out } = await rehearsal('compare', gold, after);
     expect(out).toMatch(/^differs in the agent's tools: \w+ changed$/m);
-    expect(out).toMatch(/^differs in database at the start \(by its hash\): \w{12} and \w{12}$/m);
+    expect(out).toMatch(/^differs in database at the start \(by its hash\): \w{12} → \w{12}$/m);
     expect(out).toMatch(/^differs in content of the domain without its tasks, such as rules\.yaml/m);
     const { out: scripts } = await rehearsal('compare', gold, scripted);
     expect(scripts).toContain(
@@ -152,7 +152,7 @@ describe('evaluations by the trainer', () => {
     const [expected] = ofRuns.pairs;
     expect(pair).toMatchObject({ ...expected, settings: expect.anything() });
     expect(pair?.settings).toEqual(
-      expect.arrayContaining(["agent's seat: base (temperature 1) and trained (temperature 1)"]),
+      expect.arrayContaining(["agent's seat: base (temperature 1) → trained (temperature 1)"]),
     );
     expect(withRun?.difference).toEqual(expected?.difference);
     expect(found.runs.map(({ metrics, problems }) => [metrics.meanReward, problems])).toEqual([
@@ -166,7 +166,7 @@ describe('evaluations by the trainer', () => {
     const both = evaluation('both', gold, ['sampled', 'greedy']);
     const greedy = evaluation('greedy', scripted, ['greedy']);
     const { pairs } = await compared<RunsCompared>(both, greedy);
-    expect(pairs[0]?.settings).toContain("agent's seat: both (greedy) and greedy (greedy)");
+    expect(pairs[0]?.settings).toContain("agent's seat: both (greedy) → greedy (greedy)");
     const sampled = evaluation('sampled', gold);
     const { code, err } = await rehearsal('compare', greedy, sampled);
     expect([code, err]).toEqual([2, expect.stringMatching(/greedy has greedy rollouts only and \S+sampled has none/)]);
@@ -200,7 +200,7 @@ describe('recordings', () => {
     const found = await compared<RecordingsCompared>(join(gold, task), join(scripted, task));
     const { divergence, rows, database, recordings, settings, fork } = found;
     expect(fork).toBeNull();
-    expect(settings).toEqual(["agent's seat: gold and scripted"]);
+    expect(settings).toEqual(["agent's seat: gold → scripted"]);
     expect(divergence).toMatchObject({ steps: [15, 15], what: 'agent' });
     const parted = rows.findIndex(({ isAlike }) => !isAlike);
     expect([rows[parted]?.first?.n, rows[parted]?.second?.n]).toEqual([15, 15]);
@@ -237,6 +237,22 @@ describe('recordings', () => {
     expect(out).not.toContain('although this does not hold');
   });
 
+  test('one that was stopped has no reward, and the call that its verdict is about had not run', async () => {
+    const folder = temporaryFolder('rehearsal-stopped');
+    copyFileSync(join(scripted, task), join(folder, task));
+    const lines = readFileSync(join(scripted, task), 'utf8').split('\n');
+    writeFileSync(join(folder, 'stopped.0.traj.jsonl'), `${lines.slice(0, 17).join('\n')}\n`);
+    const paths = [join(folder, 'stopped.0.traj.jsonl'), join(folder, task)] as const;
+    const [stopped] = recordingsCompared(paths, 'domains/order-desk').recordings;
+    expect(stopped.verdicts[0]?.detail).toContain('change_item was called before');
+    expect(stopped.measure.calls.map(({ tool }) => tool)).not.toContain('change_item');
+    expect(stopped.stoppedCalls).toEqual(['change_item']);
+    const { out } = await rehearsal('compare', ...paths);
+    expect(out).toContain('A  no reward: the rollout was stopped before it ended\n');
+    expect(out).toContain('   change_item was stopped before it ran\n');
+    expect(out).toMatch(/^ .*end: the agent handed the conversation over$/m);
+  });
+
   test('a terminal that is too narrow for two columns has them below each other', () => {
     const found = recordingsCompared([join(gold, task), join(scripted, task)], undefined);
     const [wide, narrow] = [recordingsText(found, 200), recordingsText(found, 80)];
@@ -248,7 +264,7 @@ describe('recordings', () => {
 
   test('of two domains, and of an unknown domain, the report says why no end states are shown', async () => {
     const other = await compared<RecordingsCompared>(join(gold, task), join(desk, 'reschedule-P46.0.traj.jsonl'));
-    expect(other.settings).toContain('domain: order-desk and parcel-desk');
+    expect(other.settings).toContain('domain: order-desk → parcel-desk');
     expect(other.database.problem).toContain('recorded on different databases');
     const lost = join(temporaryFolder('rehearsal-lost'), task);
     copyFileSync(join(gold, task), lost);

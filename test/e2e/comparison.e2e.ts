@@ -61,6 +61,26 @@ test('flips come first, and one opens the trial whose reward differs', async () 
   await view.close();
 });
 
+test.each([600, 300])('both recordings are in view in a window that is %i wide', async (width) => {
+  const [first, second] = twoRecordings.recordings;
+  const long = 'The agent called the tool before it had asked the user whether the order may be changed. '.repeat(3);
+  const measure = { ...second.measure, reward: null, reason: long, endReason: 'cancelled' };
+  const verdicts = second.verdicts.map((verdict) => ({ ...verdict, detail: long }));
+  const stopped = { ...second, measure, verdicts, stoppedCalls: ['cancel_order'] };
+  const comparison = { ...twoRecordings, recordings: [first, stopped] as typeof twoRecordings.recordings };
+  const view = await browser.open('comparison', themes.light, undefined, { width, height: 900 });
+  await view.send({ type: 'recordingsCompared', comparison });
+  await view.page.getByText('B was stopped before it ended').waitFor();
+  await view.screenshot(`comparison-${width}`);
+  const wide = await view.page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('.table-scroll')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+      .map(({ className, scrollWidth, clientWidth }) => `${className}: ${scrollWidth} > ${clientWidth}`),
+  );
+  expect(wide).toEqual([]);
+  await view.close();
+});
+
 inFullSuite('a page that is loaded again asks for the rollouts that it showed', async () => {
   const view = await browser.open('comparison', themes.dark, { sources: ['/a', '/b'], task: 'broke', trial: 0 });
   await view.send(runsShown);

@@ -70,7 +70,7 @@ test('a domain is made from an MCP server, and a draft of it is rehearsed and ac
 });
 
 test('a recording becomes a task that is read before it is saved', async () => {
-  await workbench.runCommand('Rehearsal: New Task from this Trajectory');
+  await workbench.runCommand('Rehearsal: New Task from Recording');
   await until('the recordings', async () => expect((await workbench.picks()).join()).toContain('raise-priority'));
   await workbench.pick('raise-priority');
   await workbench.notification(/Before this draft counts: raise-priority-2: This task says the same as raise-priority/);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answer } from '../../src/language/answer.ts';
-import type { Contents, ListedItem } from '../../src/language/contents.ts';
+import { type Contents, contentsOfDomain, type ListedItem, tasksOfPage } from '../../src/language/contents.ts';
 import { load } from '../engine/shell/load/domainFolder.ts';
 import { office } from './marked.ts';
 
@@ -35,4 +35,20 @@ test('a task or persona that cannot be read keeps its place in the lists, with i
   const { personas, taskPages } = answer(domain, { type: 'contents' }) as Contents;
   expect(rows(personas)).toContainEqual(['bare', 1, expect.any(String)]);
   expect(taskPages.at(-1)?.to).toBe(4);
+});
+
+test('all pages of a domain are parts of one list', () => {
+  const loaded = load(office);
+  let reads = 0;
+  const parts = Object.defineProperty({ ...loaded.parts }, 'tasks', {
+    get: () => {
+      reads += 1;
+      return loaded.parts.tasks;
+    },
+  });
+  const counted = { ...loaded, parts };
+  contentsOfDomain(counted);
+  const before = reads;
+  for (const from of [0, 1, 2]) tasksOfPage(counted, { from, to: from + 1 });
+  expect(reads).toBe(before);
 });

@@ -100,7 +100,7 @@ export const twoRuns: RunsCompared = {
       p: 1,
       verdict: 'no difference is shown',
       advice: ['This does not show that the runs are equal.', 'About 44 tasks would decide; now there are 3.'],
-      settings: ["agent's seat: gold and scripted", `policy (by its hash): ${'ab'.repeat(32)} and ${'cd'.repeat(32)}`],
+      settings: ["agent's seat: gold → scripted", `policy (by its hash): ${'ab'.repeat(32)} → ${'cd'.repeat(32)}`],
       changedTasks: [],
       onlyInOne: ['alone'],
       partings: [{ task: 'broke', trial: 1, steps: [7, null], what: 'agent', texts: ['Shall I?', '(nothing more)'] }],
@@ -134,6 +134,7 @@ export function recording(name: string, reward: number | null): ComparedRecordin
       latency: { agent: [900, 600], user: [], tools: [1] },
       tokens: { agent: { input: 900, output: 334 }, user: { input: 0, output: 0 } },
     },
+    stoppedCalls: [],
     verdicts: [
       { name: 'communicate', verdict: 'held', detail: 'said', step: 30 },
       {
@@ -150,7 +151,7 @@ export function recording(name: string, reward: number | null): ComparedRecordin
 /** Two recordings that diverge at their third row. */
 export const twoRecordings: RecordingsCompared = {
   recordings: [recording('before', 1), recording('after', 0)],
-  settings: ["agent's seat: gold and scripted"],
+  settings: ["agent's seat: gold → scripted"],
   fork: null,
   divergence: { steps: [7, 7], what: 'agent', texts: ['Shall I cancel it?', 'cancel_order({"id":"W1"})'] },
   rows: [

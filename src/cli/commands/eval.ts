@@ -23,6 +23,7 @@ import { fitnessOf } from '../../engine/shell/load/fitness.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { rolloutName } from '../../engine/shell/records/recordingName.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
+import { runSubject } from '../../engine/shell/records/runName.ts';
 import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
 import {
   type BatchOptions,
@@ -111,7 +112,11 @@ tasks still run.
 
 async function evaluateDomain(domain: LoadedDomain, given: Options, io: Io): Promise<ExitCode> {
   const plan = planOf(given, io, domain);
-  return inRunFolder(io, given.out, runsOf(domain.folder, [io.cwd]), domain.file.name, (folder) =>
+  const subject = runSubject(
+    plan.tasks.map(({ id }) => id),
+    domain.file.name,
+  );
+  return inRunFolder(io, given.out, runsOf(domain.folder, [io.cwd]), subject, (folder) =>
     evaluateIn(domain, { ...plan, folder }, given, io),
   );
 }

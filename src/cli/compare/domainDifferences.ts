@@ -7,7 +7,7 @@ const shownDigits = 12;
 /** Returns how the domains of two rollouts differ, apart from the policy and the task, in words. */
 export function domainDifferences(one: RolloutStarted, other: RolloutStarted): readonly string[] {
   const hashes = (label: string, [left, right]: readonly [string, string]) =>
-    left === right ? [] : [`${label} (by its hash): ${left.slice(0, shownDigits)} and ${right.slice(0, shownDigits)}`];
+    left === right ? [] : [`${label} (by its hash): ${left.slice(0, shownDigits)} → ${right.slice(0, shownDigits)}`];
   return [
     ...toolDifferences("the agent's tools", one.tools, other.tools),
     ...toolDifferences("the user's tools", one.userTools ?? [], other.userTools ?? []),

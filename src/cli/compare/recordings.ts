@@ -55,6 +55,8 @@ export type ComparedRecording = {
     Measure,
     'reward' | 'reason' | 'endReason' | 'failedBy' | 'failure' | 'turns' | 'calls' | 'latency' | 'tokens'
   >;
+  /** The tools that the agent had called when the rollout was stopped, and that had not run yet. */
+  readonly stoppedCalls: readonly string[];
   readonly verdicts: readonly ComparedVerdict[];
   readonly problems: readonly string[];
 };
@@ -161,9 +163,18 @@ function described(recording: Opened, violated: ReadonlySet<string>, words: Load
     },
     events: lines.length,
     measure: { reward, reason, endReason, failedBy, failure, turns, calls, latency, tokens },
+    stoppedCalls: stoppedCallsIn(eventsIn(recording)),
     verdicts: verdictsIn(lines, violated),
     problems: problems.map(({ line, message }) => `${basename(path)}, line ${line}: ${message}`),
   };
+}
+
+function stoppedCallsIn(events: readonly RolloutEvent[]): readonly string[] {
+  const at = events.findLastIndex(({ type }) => type === 'agentReplied' || type === 'rolloutEnded');
+  const reply = events[at];
+  if (reply?.type !== 'agentReplied') return [];
+  const run = events.slice(at + 1).filter(({ type }) => type === 'toolCalled').length;
+  return reply.toolCalls.slice(run).map(({ name }) => name);
 }
 
 type RuleVerdict = Extract<RolloutEvent, { readonly type: 'rulesChecked' }>['verdicts'][number] & {
@@ -213,7 +224,7 @@ function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string
   ];
   const settings = rows
     .filter(([, left, right]) => left !== right)
-    .map(([label, left, right]) => `${label}: ${left} and ${right}`);
+    .map(([label, left, right]) => `${label}: ${left} → ${right}`);
   return one.domain.name === other.domain.name ? [...settings, ...domainDifferences(one, other)] : settings;
 }
 

@@ -130,7 +130,7 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
     advice: adviceOn(comparison),
     settings: [
       ...settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(
-        ({ label, values: [one, other] }) => `${label}: ${one} and ${other}`,
+        ({ label, values: [one, other] }) => `${label}: ${one} → ${other}`,
       ),
       ...domains,
     ],

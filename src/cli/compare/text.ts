@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
-import { signed } from '../../engine/core/events/displayText.ts';
+import { endReasonText, forkText, rewardText, signed } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
@@ -115,7 +115,7 @@ export function recordingsText(compared: RecordingsCompared, columns?: number): 
     `B  ${recordingLine(second)}`,
     ...[first, second].flatMap(({ problems }) => problems),
     ...settings.map((setting) => `differs in ${setting}`),
-    ...(fork ? [`both have the events up to ${fork.event} of ${fork.origin}${editsText(fork.edits)}`] : []),
+    ...(fork ? [forkText(fork, [basename(first.path), basename(second.path)], ['A', 'B'])] : []),
     divergence ? `they diverge at ${placesOf(divergence.steps)}` : alikeText,
     ...(shown.length > 0
       ? [
@@ -154,16 +154,9 @@ function alignedLines(rows: RecordingsCompared['rows'], width: number | undefine
 
 const alikeText = 'they are identical';
 
-function editsText([first, second]: readonly [string | null, string | null]): string {
-  return [first && `A: ${first}`, second && `B: ${second}`]
-    .filter(Boolean)
-    .map((each) => `; ${each}`)
-    .join('');
-}
-
 function recordingLine({ path, started, measure, events }: ComparedRecording): string {
   const { domain, task, agent, user, trial } = started;
-  return `${basename(path)}: ${domain}, ${task}, trial ${trial}, ${agent} against ${user}, ${events} events, reward ${measure.reward ?? 'none'}`;
+  return `${basename(path)}: ${domain}, ${task}, trial ${trial}, ${agent} against ${user}, ${events} events, ${rewardText(measure.reward)}`;
 }
 
 function endText(
@@ -189,10 +182,11 @@ function endText(
   ];
 }
 
-function verdictLines(name: string, { measure, verdicts }: ComparedRecording): readonly string[] {
+function verdictLines(name: string, { measure, verdicts, stoppedCalls }: ComparedRecording): readonly string[] {
   const open = verdicts.filter(({ verdict }) => verdict !== 'held');
   return [
-    `${name}  reward ${measure.reward ?? 'none'}: ${measure.failure?.message ?? measure.reason}`,
+    `${name}  ${rewardText(measure.reward)}: ${measure.failure?.message || measure.reason || endReasonText(measure.endReason)}`,
+    ...stoppedCalls.map((tool) => `   ${tool} was stopped before it ran`),
     ...open.map(({ name: verifier, verdict, detail, step }) => `   ${verdict} ${verifier} (step ${step}): ${detail}`),
   ];
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelSeat, SeatSpec } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
+import { endReasonText, rewardText } from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
@@ -243,7 +244,7 @@ function failureOf({ failure }: RolloutClosed): string | null {
 
 /** Returns why a rollout ended or has no reward. */
 function endingOf(closed: RolloutClosed): string {
-  return closed.failure?.message ?? eventsOf(closed, 'rewarded').at(-1)?.reason ?? closed.endReason;
+  return closed.failure?.message ?? eventsOf(closed, 'rewarded').at(-1)?.reason ?? endReasonText(closed.endReason);
 }
 
 function agentPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'what'> {
@@ -253,10 +254,10 @@ function agentPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'w
   const replies = eventsOf(closed, 'agentReplied').length;
   const results = eventsOf(closed, 'toolReturned');
   const errors = results.filter(({ isError }) => isError).length;
-  const reason = eventsOf(closed, 'rewarded').at(-1)?.reason ?? closed.endReason;
+  const reason = eventsOf(closed, 'rewarded').at(-1)?.reason ?? endReasonText(closed.endReason);
   const did = `${replies} replies, ${counted(results.length, 'call')}, ${errors} of them with an error`;
   if (closed.reward === 1) return { path, status: 'ok', what: `did the task: ${did}` };
-  return { path, status: 'degraded', what: `${did}; reward ${closed.reward ?? 'none'}: ${reason}` };
+  return { path, status: 'degraded', what: `${did}; ${rewardText(closed.reward)}: ${reason}` };
 }
 
 function userPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'what'> {
@@ -265,10 +266,10 @@ function userPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'wh
   const replies = eventsOf(closed, 'userReplied');
   if (failure !== null) return { path, status: 'failed', what: failure };
   const stop = replies.at(-1)?.stop ?? null;
-  const said = `${replies.length} messages, ${stop === null ? `never stopped (${closed.endReason})` : `stopped with ${stop}`}`;
+  const said = `${replies.length} messages, ${stop === null ? `never stopped (${endReasonText(closed.endReason)})` : `stopped with ${stop}`}`;
   if (stop === 'done' && closed.reward === 1) return { path, status: 'ok', what: `got what it wanted: ${said}` };
   if (closed.failure?.who === 'simulator') return { path, status: 'degraded', what: closed.failure.message };
-  return { path, status: 'degraded', what: `${said}; reward ${closed.reward ?? 'none'}` };
+  return { path, status: 'degraded', what: `${said}; ${rewardText(closed.reward)}` };
 }
 
 /**
@@ -301,5 +302,9 @@ function toolPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'wh
   }
   const failure = failureOf(closed);
   if (failure !== null) return { path, status: 'failed', what: failure };
-  return { path, status: 'degraded', what: result?.content ?? closed.failure?.message ?? closed.endReason };
+  return {
+    path,
+    status: 'degraded',
+    what: result?.content ?? closed.failure?.message ?? endReasonText(closed.endReason),
+  };
 }

@@ -1,5 +1,5 @@
 import { missingRewards, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
-import { basisText, maskingText } from '../../engine/core/events/displayText.ts';
+import { basisText, maskingText, rewardText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
@@ -80,5 +80,5 @@ function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMet
 }
 
 function failureLine(rollout: FinishedRollout): string {
-  return `${rollout.task}: reward ${rollout.reward ?? 'none'}, ${failureText(rollout)}`;
+  return `${rollout.task}: ${rewardText(rollout.reward)}, ${failureText(rollout)}`;
 }

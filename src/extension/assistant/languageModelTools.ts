@@ -1,5 +1,6 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
+import { rewardText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { answerOf, failureMessage, runQuietly } from '../commandLine/commandLine.ts';
@@ -47,7 +48,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
     const end = await runQuietly(context, args, { token });
     const { reward, recording } = end.answer as { readonly reward?: number | null; readonly recording?: string };
     if (recording === undefined) throw new Error(failureMessage(end, 'the rollout'));
-    return `reward ${reward ?? 'none'}\nrecording ${recording}\n\n${await said(['explain', recording], token)}`;
+    return `${rewardText(reward ?? null)}\nrecording ${recording}\n\n${await said(['explain', recording], token)}`;
   };
   const tools = {
     rehearsal_checkDomain: readOnly('Checking the domain', check),

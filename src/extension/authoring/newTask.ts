@@ -84,7 +84,7 @@ export async function generatePersona(context: Context, target: unknown): Promis
       ? ''
       : await vscode.window.showInputBox({
           title: 'Describe the Persona',
-          placeHolder: 'for example: a carer who calls for somebody else and is unsure of the details',
+          placeHolder: 'for example: a carer who is unsure of the details',
           prompt: 'In your words, or leave empty for a persona that the domain does not have yet',
           ignoreFocusOut: true,
         });

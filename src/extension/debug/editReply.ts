@@ -42,7 +42,7 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
   const value = await vscode.window.showInputBox({
     title: 'Edit What the Agent Says',
     prompt:
-      `${isCall ? "Your message replaces the agent's call." : ''} The rollout continues from your message in a fork, with ${agent} as the agent.`.trimStart(),
+      `${isCall ? "Your message replaces the agent's call." : ''} The rollout continues from your message in a fork, where ${agent === 'gold' ? 'the gold seat' : agent} plays the agent.`.trimStart(),
     placeHolder: 'What the agent says',
     value: isCall ? '' : text,
     ignoreFocusOut: true,

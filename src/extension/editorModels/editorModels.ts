@@ -176,7 +176,7 @@ export async function pickEditorModel(): Promise<string | undefined> {
     return undefined;
   }
   const items = models.map(({ id, name, vendor }) => ({ label: name, description: `preview · ${vendor}`, id }));
-  const placeHolder = 'Which language model of VS Code? Its rollouts are previews, which training never uses';
+  const placeHolder = 'Which model of VS Code? Training never uses its rollouts';
   const picked = await vscode.window.showQuickPick(items, { placeHolder });
   return picked && `editor:${picked.id}`;
 }

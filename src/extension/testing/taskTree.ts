@@ -225,7 +225,7 @@ export class TaskTree {
 
   #groupItem(parent: vscode.TestItem, folder: string, name: string, rows: readonly TaskRow[]): vscode.TestItem {
     const id = `${grouping()}:${name}`;
-    const group = parent.children.get(id) ?? this.#controller.createTestItem(id, name);
+    const group = parent.children.get(id) ?? this.#controller.createTestItem(id, groupLabel(grouping(), name));
     group.tags = [new vscode.TestTag(id)];
     this.#nodes.set(group, { type: 'group', folder, rows });
     return group;
@@ -240,7 +240,7 @@ export class TaskTree {
     const before = this.#nodes.get(item);
     this.#nodes.set(item, { type: 'task', folder, row });
     if (before?.type === 'task' && JSON.stringify(before.row) === JSON.stringify(row)) return;
-    item.sortText = row.id;
+    item.sortText = sortTextOf(row);
     item.tags = [new vscode.TestTag(`split:${row.split}`), new vscode.TestTag(`persona:${row.persona}`)];
     item.error = row.error;
     item.range = row.at ? rangeOf(row.at) : undefined;
@@ -288,6 +288,22 @@ function idsOf(node: TestNode, listed: ReadonlyMap<string, Listed> = new Map()):
     default:
       return node satisfies never;
   }
+}
+
+/** Says what the tasks of a group have in common. */
+function groupLabel(by: Grouping, name: string): string {
+  if (by === 'persona') return `Persona: ${name}`;
+  return `Split: ${name}${splitUses.get(name) ?? ''}`;
+}
+
+const splitUses: ReadonlyMap<string, string> = new Map([
+  ['train', ' (tasks to train on)'],
+  ['test', ' (tasks held out)'],
+]);
+
+/** The order of the files, which VS Code keeps among the tasks of one file whatever this is. */
+function sortTextOf({ id, at }: TaskRow): string {
+  return at ? `${at.file}:${String(at.line).padStart(7, '0')}` : id;
 }
 
 function isSameFile(item: vscode.TestItem, { at }: TaskRow): boolean {

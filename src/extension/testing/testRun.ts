@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { RunLine } from '../../engine/shell/records/runLine.ts';
-import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun, runSubject } from '../../engine/shell/records/runName.ts';
 import { answerOf, runCommand } from '../commandLine/commandLine.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { mayRun } from '../workspace/trust.ts';
@@ -76,7 +76,7 @@ async function playBatch(
   const domain = await readDomain(folder);
   const { locations } = domain;
   const results = new RunResults(run, explorer.tree, { folder, tasks: tasks.length, trials, places: locations });
-  const name = domain.domain.name || basename(folder);
+  const name = runSubject(tasks, domain.domain.name || basename(folder));
   try {
     const out = makeNewRunFolder(requireWritable('runs', folder), name);
     explorer.shown.set(out, tasks.length * trials);

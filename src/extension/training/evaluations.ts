@@ -36,7 +36,7 @@ async function pickEvaluations(target: unknown): Promise<readonly string[] | und
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     title: 'Compare checkpoints by task',
-    placeHolder: 'Two evaluations or more; the others are compared with the oldest',
+    placeHolder: 'Two or more; the others are compared with the oldest',
     matchOnDescription: true,
   });
   return picked?.map(({ folder }) => folder).toReversed();

@@ -86,8 +86,8 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   });
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
-    title: 'Compare runs',
-    placeHolder: 'Two runs or more; the others are compared with the oldest. For a fork, use Compare Recordings…',
+    title: 'Compare Runs with the Oldest',
+    placeHolder: 'Select two or more runs. For a fork: Compare Recordings…',
     matchOnDescription: true,
   });
   return picked && fromOldest(picked.map(({ folder }) => folder));

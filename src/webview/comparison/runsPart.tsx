@@ -106,7 +106,7 @@ function Differences({ runs, other }: { readonly runs: RunsCompared; readonly ot
   if (!pair || pair.settings.length === 0) return null;
   return (
     <p class="differences">
-      <strong>{`A and ${letterOf(other)} differ in`}</strong> {pair.settings.map(short).join('; ')}
+      <strong>{`Different settings (A → ${letterOf(other)}):`}</strong> {pair.settings.map(short).join('; ')}
     </p>
   );
 }

@@ -1,14 +1,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { rewardText } from '../../engine/core/events/displayText.ts';
 import type { AlignedRow, RecordingsCompared, Said } from '../messages/compared.ts';
 import type { ToExtension } from '../messages/protocol.ts';
 import {
   comparisonRows,
   firstStart,
+  lastNote,
   namesOf,
   partingText,
   rowsPerPage,
   runOf,
+  stoppedText,
   type VerdictCell,
   verdictPairs,
   windowOf,
@@ -27,6 +30,7 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
   const { recordings, settings, divergence } = compared;
   const steps = divergence?.steps ?? [];
   const names = namesOf([recordings[0].path, recordings[1].path]);
+  const stopped = stoppedText(compared, letters);
   return (
     <div class="side-by-side">
       <div class="sides">
@@ -36,23 +40,22 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
               <strong class="file" title={path}>
                 <span class="letter">{letters[index]}</span> {names[index]}
               </strong>
-              <span class={measure.reward === 1 ? 'reward won' : 'reward lost'}>
-                <span aria-hidden="true">{measure.reward === 1 ? '✓' : measure.reward === null ? '?' : '✕'}</span>{' '}
-                reward {measure.reward ?? 'none'}
-              </span>
+              <Reward value={measure.reward} />
               <span class="spacer" />
-              <Button
-                label={`Open recording ${letters[index]}`}
-                onPress={() => post({ type: 'openCompared', recording: path, debug: false })}
-              >
-                Open
-              </Button>
-              <Button
-                label={`Debug recording ${letters[index]}`}
-                onPress={() => post({ type: 'openCompared', recording: path, debug: true, ...from(steps[index]) })}
-              >
-                Debug
-              </Button>
+              <span class="buttons">
+                <Button
+                  label={`Open recording ${letters[index]}`}
+                  onPress={() => post({ type: 'openCompared', recording: path, debug: false })}
+                >
+                  Open
+                </Button>
+                <Button
+                  label={`Debug recording ${letters[index]}`}
+                  onPress={() => post({ type: 'openCompared', recording: path, debug: true, ...from(steps[index]) })}
+                >
+                  Debug
+                </Button>
+              </span>
             </div>
             <span class="muted">{runOf(path)}</span>
             {problems.map((problem) => (
@@ -66,12 +69,27 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
       <p class="parting" role="status">
         {partingText(compared, letters)}
       </p>
-      {settings.length > 0 && <p class="muted">They differ in {settings.join('; ')}</p>}
-      <Conversation rows={compared.rows} letters={letters} />
+      {stopped !== null && <p>{stopped}</p>}
+      {settings.length > 0 && (
+        <p class="muted">
+          {`Different settings (${letters.join(' → ')}): `}
+          {settings.join('; ')}
+        </p>
+      )}
+      <Conversation compared={compared} letters={letters} />
       <EndStates compared={compared} letters={letters} />
       <Verdicts compared={compared} letters={letters} />
       <Facts compared={compared} letters={letters} />
     </div>
+  );
+}
+
+function Reward({ value }: { readonly value: number | null }): JSX.Element {
+  const [kind, mark] = value === null ? ['muted', '○'] : value === 1 ? ['won', '✓'] : ['lost', '✕'];
+  return (
+    <span class={`reward ${kind}`}>
+      <span aria-hidden="true">{mark}</span> {rewardText(value)}
+    </span>
   );
 }
 
@@ -83,7 +101,12 @@ function from(step: number | null | undefined): { readonly step?: number } {
 type Lettered = { readonly letters: readonly [string, string] };
 
 /** The conversation, from a little before the first difference on. */
-function Conversation({ rows, letters }: Lettered & { readonly rows: readonly AlignedRow[] }): JSX.Element {
+function Conversation({ compared, letters }: Lettered & { readonly compared: RecordingsCompared }): JSX.Element {
+  const { rows, recordings } = compared;
+  const ends = (['first', 'second'] as const).map((side, index) => {
+    const note = lastNote(recordings[index === 0 ? 0 : 1]);
+    return { note, at: rows.findLastIndex((row) => row[side] !== null) };
+  });
   const [start, setStart] = useState(() => firstStart(rows));
   useEffect(() => setStart(firstStart(rows)), [rows]);
   const shown = windowOf(rows, start);
@@ -125,6 +148,7 @@ function Conversation({ rows, letters }: Lettered & { readonly rows: readonly Al
               row={row}
               isParting={shown.start + index === shown.parting}
               place={shown.start + index}
+              notes={ends.map(({ note, at }) => (at === shown.start + index ? note : null))}
             />
           ))}
         </tbody>
@@ -135,7 +159,9 @@ function Conversation({ rows, letters }: Lettered & { readonly rows: readonly Al
 
 type RowProps = { readonly row: AlignedRow; readonly isParting: boolean };
 
-function Row({ row, isParting, place }: RowProps & { readonly place: number }): JSX.Element {
+type PlacedRowProps = RowProps & { readonly place: number; readonly notes: readonly (string | null)[] };
+
+function Row({ row, isParting, place, notes: [first = null, second = null] }: PlacedRowProps): JSX.Element {
   const mark = row.isAlike ? '=' : isParting ? 'They diverge here' : '≠';
   return (
     <tr class={`${row.isAlike ? 'alike' : 'differs'}${isParting ? ' parts' : ''}`} data-place={place}>
@@ -143,8 +169,8 @@ function Row({ row, isParting, place }: RowProps & { readonly place: number }): 
         <span aria-hidden="true">{row.isAlike ? '=' : '≠'}</span>
         <span class="hidden-text">{row.isAlike ? 'alike' : mark}</span>
       </td>
-      <SaidCell said={row.first} row={row} isParting={isParting} />
-      <SaidCell said={row.second} row={row} isParting={isParting} />
+      <SaidCell said={row.first} row={row} isParting={isParting} note={first} />
+      <SaidCell said={row.second} row={row} isParting={isParting} note={second} />
     </tr>
   );
 }
@@ -160,7 +186,9 @@ const speakers: Readonly<Record<Said['what'], string>> = {
 const longText = 600;
 const longAlike = 120;
 
-function SaidCell({ said, row, isParting }: RowProps & { readonly said: Said | null }): JSX.Element {
+type SaidProps = RowProps & { readonly said: Said | null; readonly note: string | null };
+
+function SaidCell({ said, row, isParting, note }: SaidProps): JSX.Element {
   if (!said) return <td class="none muted">{isParting ? '(nothing more)' : ''}</td>;
   const { n, what, text, isError } = said;
   const most = row.isAlike ? longAlike : longText;
@@ -178,6 +206,7 @@ function SaidCell({ said, row, isParting }: RowProps & { readonly said: Said | n
       ) : (
         <p class="said">{text}</p>
       )}
+      {note !== null && <p class="muted">{note}</p>}
     </td>
   );
 }
@@ -202,7 +231,7 @@ function EndStates({ compared, letters }: Lettered & { readonly compared: Record
               key: place,
               cells: [<code key="place">{place}</code>, endValue(first), endValue(second)],
             }))}
-            template="minmax(160px, 1fr) minmax(120px, 1fr) minmax(120px, 1fr)"
+            template={pairTemplate}
           />
         </div>
       )}
@@ -242,6 +271,9 @@ function Facts({ compared, letters }: Lettered & { readonly compared: Recordings
   return <PairTable title="Rollouts" label={label} of="Fact" letters={letters} rows={rows} />;
 }
 
+/** Both recordings are in view at every width. */
+const pairTemplate = 'minmax(0, 0.6fr) minmax(0, 1fr) minmax(0, 1fr)';
+
 /** Something of both recordings in a table: what it is, then each side's. */
 function PairTable({
   title,
@@ -268,7 +300,7 @@ function PairTable({
             { key: 'b', label: letters[1] },
           ]}
           rows={rows}
-          template="minmax(130px, 0.6fr) minmax(140px, 1fr) minmax(140px, 1fr)"
+          template={pairTemplate}
         />
       </div>
     </section>

@@ -130,6 +130,7 @@ const comparedRecordingSchema = z.object({
     latency: z.object({ agent: z.array(z.number()), user: z.array(z.number()), tools: z.array(z.number()) }),
     tokens: z.record(z.string(), tokensSchema),
   }),
+  stoppedCalls: z.array(z.string()),
   verdicts: z.array(
     z.object({
       name: z.string(),

@@ -1,4 +1,4 @@
-import { basisText, signed } from '../../engine/core/events/displayText.ts';
+import { basisText, rewardText, signed } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type {
   ComparedMetrics,
@@ -303,7 +303,7 @@ export function trialPairs(
     )
     .map(({ one, two }) => ({
       trial: one.trial,
-      label: `Trial ${one.trial}: reward ${one.reward ?? 'none'} and ${two.reward ?? 'none'}`,
+      label: `Trial ${one.trial}: ${rewardText(one.reward)} and ${rewardText(two.reward)}`,
       recordings: [one.recording, two.recording] as const,
     }));
 }

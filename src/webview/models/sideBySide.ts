@@ -1,4 +1,4 @@
-import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { endReasonText, forkText } from '../../engine/core/events/displayText.ts';
 import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../messages/compared.ts';
 import { duration } from './duration.ts';
 
@@ -40,16 +40,35 @@ export function partingText(
 ): string {
   const [first, second] = recordings;
   if (first.path === second.path) return 'Both sides show the same recording.';
-  const edits = [fork?.edits[0] && `${one}: ${fork.edits[0]}`, fork?.edits[1] && `${other}: ${fork.edits[1]}`];
-  const edited = edits.filter(Boolean).join('; ');
-  const related = fork
-    ? `Both come from ${fork.origin} and share its steps up to ${fork.event}${edited && ` (${edited})`}. `
-    : '';
+  const related = fork ? `${forkText(fork, [fileOf(first.path), fileOf(second.path)], [one, other])} ` : '';
   if (!divergence) return `${related}The conversations and calls are identical.`;
   const [left = '', right = ''] = divergence.steps.map((step) => (step === null ? 'the end' : `step ${step}`));
   const what = { user: 'the user speaks', agent: 'the agent acts', result: 'a tool answers', end: 'the rollout ends' };
   const at = left === right ? left : `${left} of ${one} and ${right} of ${other}`;
   return `${related}They diverge at ${at}, where ${what[divergence.what]} differently.`;
+}
+
+const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? '';
+
+/** Whether a recording has no end: its rollout was stopped, or is still running. */
+const isStopped = ({ measure }: ComparedRecording): boolean => measure.endReason === 'cancelled';
+
+/** Returns why recordings that were stopped have no reward; null if both came to their end. */
+export function stoppedText(
+  { recordings }: Pick<RecordingsCompared, 'recordings'>,
+  letters: readonly [string, string],
+): string | null {
+  const stopped = letters.filter((_, index) => isStopped(recordings[index === 0 ? 0 : 1]));
+  if (stopped.length === 0) return null;
+  return stopped.length === 1
+    ? `${stopped[0]} was stopped before it ended, or is still running, so it has no reward.`
+    : `${stopped.join(' and ')} were stopped before they ended, or are still running, so they have no reward.`;
+}
+
+/** Returns where a recording that was stopped ends, below its last message; null for one that came to its end. */
+export function lastNote(recording: ComparedRecording): string | null {
+  if (!isStopped(recording)) return null;
+  return `The recording ends here${recording.stoppedCalls.length === 0 ? '' : ', before the call ran'}.`;
 }
 
 /** The names of two recordings; where they have one name, as a task has at two optimizer steps, with their folders. */
@@ -83,23 +102,21 @@ export function comparisonRows({ recordings }: RecordingsCompared): readonly Com
   });
   return [
     row('Reward', ({ measure }) => String(measure.reward ?? 'none')),
-    row('Why', ({ measure }) => measure.failure?.message ?? measure.reason),
+    row('Why', ({ measure }) => measure.failure?.message || measure.reason || 'the rollout did not end'),
     row('Who failed', ({ measure }) => measure.failedBy ?? 'none'),
     row('How it ended', ({ measure }) => endReasonText(measure.endReason)),
     row('Task and trial', ({ started }) => `${started.task}, trial ${started.trial}`),
-    row('Seats', ({ started }) => `${started.agent} against ${started.user}`),
+    row('Seats', ({ started }) => `agent: ${started.agent}, user: ${started.user}`),
     row('Steps and turns', ({ events, measure }) => `${events} steps, ${measure.turns} turns`),
-    row('Tool calls', ({ measure }) => callsText(measure.calls)),
+    row('Tool calls', callsText),
     row('Waiting time', ({ measure: { latency } }) => waitedFor([...latency.agent, ...latency.user, ...latency.tools])),
     row('Tokens', ({ measure }) => tokensText(measure.tokens)),
   ].filter(({ cells }) => cells.some((cell) => cell !== 'none'));
 }
 
-function callsText(calls: ComparedRecording['measure']['calls']): string {
-  return (
-    calls.map(({ tool, calls: made, errors }) => `${tool} ${made}${errors ? ` (${errors} failed)` : ''}`).join(', ') ||
-    'none'
-  );
+function callsText({ measure, stoppedCalls }: ComparedRecording): string {
+  const made = measure.calls.map(({ tool, calls, errors }) => `${tool} ${calls}${errors ? ` (${errors} failed)` : ''}`);
+  return [...made, ...stoppedCalls.map((tool) => `${tool} (stopped before it ran)`)].join(', ') || 'none';
 }
 
 function waitedFor(times: readonly number[]): string {

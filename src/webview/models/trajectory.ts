@@ -209,7 +209,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'rewarded':
       return {
         speaker: 'engine',
-        title: `Reward ${event.reward ?? 'none'}`,
+        title: event.reward === null ? 'No reward' : `Reward ${event.reward}`,
         tone: event.reward === 1 ? 'good' : isNobodys(event) ? 'plain' : 'bad',
         text: event.reason,
       };

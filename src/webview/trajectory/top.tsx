@@ -40,7 +40,8 @@ export function Top({
       {heading?.forkOf && <p class="muted">{heading.forkOf}</p>}
       {heading?.reward && (
         <p class={`verdict-box ${heading.reward.value === 1 ? 'good' : heading.reward.isNobodys ? 'plain' : 'bad'}`}>
-          <strong>Reward {heading.reward.value ?? 'none'}</strong> {heading.reward.reason}
+          <strong>{heading.reward.value === null ? 'No reward' : `Reward ${heading.reward.value}`}</strong>{' '}
+          {heading.reward.reason}
         </p>
       )}
       {problem !== null && (

@@ -73,8 +73,8 @@ test.each(sampled(deaths, 2))(
     const { stop } = await run.begin({ domain, task: 'looks', agent: 'scripted' });
     expect(reason(stop)).toBe('exit');
     expect(text(stop)).toMatch(why);
-    expect(text(stop)).toMatch(/^reward none: not scored: the (?:tool broken|process that runs the tool broken)/);
-    expect(run.client.output).toContain('REWARD none');
+    expect(text(stop)).toMatch(/^no reward: not scored: the (?:tool broken|process that runs the tool broken)/);
+    expect(run.client.output).toContain('NO REWARD');
     const ended = (await expectKept(run)).find(({ type }) => type === 'rolloutEnded');
     const line = lineOf(join(domain, 'tools.ts'), 'export const broken');
     expect(ended).toMatchObject({ failure: { file: join(domain, 'tools.ts'), line } });
@@ -97,7 +97,7 @@ test('a tool that never ends is stepped through to the reward, back, and left fo
   const domain = domainOf('broken', { 'tools.ts': tool('() => { for (;;) {} }') });
   await run.begin({ domain, task: 'looks', agent: 'scripted', forkAgent: 'gold', stopOnEntry: true });
   const places: string[] = [];
-  while (!/ reward none$/.test(places.at(-1) ?? '')) {
+  while (!/ no reward$/.test(places.at(-1) ?? '')) {
     await run.step('stepIn');
     places.push(await run.top());
   }

@@ -176,3 +176,42 @@ test('a debug session takes the messages of earlier results out of the texts, an
   expect(ended).toEqual(['Debug session']);
   expect(states.get(tree.task(folder, 'one'))).toBe('failed');
 });
+
+test('groups say what they are, and tasks are in the order of their files and lines', async () => {
+  const at = (file: string, line: number) => ({
+    file: `/work/desk/tasks/${file}`,
+    line,
+    column: 1,
+    endLine: line,
+    endColumn: 2,
+  });
+  const tasks = [
+    { ...row('first'), at: at('b.task.yaml', 9) },
+    { ...row('second'), at: at('a.task.yaml', 20) },
+    { ...row('third'), at: at('a.task.yaml', 3) },
+  ];
+  const { controller } = testController();
+  const names = { split: 'train', persona: 'plain' } as const;
+  const tree = new TaskTree(
+    controller,
+    async () => ['/work/desk'],
+    async (folder, by) => ({
+      folder,
+      name: 'desk',
+      error: undefined,
+      groups: [{ name: names[by], tasks }],
+      broken: [],
+    }),
+  );
+  const labels: string[] = [];
+  for (const by of ['split', 'persona']) {
+    editor.groupBy = by;
+    await tree.findDomains();
+    await tree.read('/work/desk');
+    for (const [, group] of controller.items.get('/work/desk')?.children ?? []) labels.push(group.label);
+  }
+  expect(labels).toEqual(['Split: train (tasks to train on)', 'Persona: plain']);
+  const items = ['first', 'second', 'third'].map((id) => tree.task('/work/desk', id));
+  const sorted = items.toSorted((one, other) => (one?.sortText ?? '').localeCompare(other?.sortText ?? ''));
+  expect(sorted.map((item) => item?.id)).toEqual(['third', 'second', 'first']);
+});

@@ -10,7 +10,7 @@ vi.mock('vscode', () => ({}));
 type Manifest = {
   readonly engines: { readonly node: string };
   readonly contributes: {
-    readonly commands: readonly { readonly command: string }[];
+    readonly commands: readonly { readonly command: string; readonly title: string }[];
     readonly viewsWelcome: readonly { readonly view: string; readonly contents: string; readonly when?: string }[];
     readonly breakpoints: readonly { readonly language: string; readonly when?: string }[];
     readonly walkthroughs: readonly {
@@ -28,6 +28,14 @@ const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as Man
 
 it('package.json contributes the commands that the extension handles, and no other', () => {
   expect(manifest.contributes.commands.map(({ command }) => command)).toEqual([...commandIds]);
+});
+
+const smallWords = /^(?:a|an|and|as|by|for|from|in|of|on|or|the|to|with|without|k)$/;
+
+it.each(manifest.contributes.commands)('the words of the title "$title" begin with capitals', ({ title }) => {
+  const [first = '', ...words] = title.replace('…', '').split(' ');
+  const small = words.filter((word) => !smallWords.test(word));
+  expect([first, ...small].filter((word) => /^[a-z]/.test(word))).toEqual([]);
 });
 
 it('breakpoints can be set from the first moment: they wait for nothing that the extension has yet to find out', () => {

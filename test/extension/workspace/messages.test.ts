@@ -33,3 +33,18 @@ test('every message is shown by these functions', () => {
     .filter((file) => /window\.show(?:Error|Warning|Information)Message/.test(readFileSync(file, 'utf8')));
   expect(direct.map((file) => relative(folder, file))).toEqual([join('workspace', 'messages.ts')]);
 });
+
+/** Characters that fit into the box of a list with checkboxes, which VS Code does not widen. */
+const hintSize = 65;
+
+test('every hint fits into its box', () => {
+  const folder = inRoot('src', 'extension');
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const hints = files.flatMap(({ parentPath, name }) =>
+    [...readFileSync(join(parentPath, name), 'utf8').matchAll(/placeHolder(?::| =)\s+'([^']+)'/g)].map(
+      ([, hint = '']) => hint,
+    ),
+  );
+  expect(hints.length).toBeGreaterThan(20);
+  expect(hints.filter(({ length }) => length > hintSize)).toEqual([]);
+});

@@ -147,8 +147,8 @@ describe('the tasks', () => {
 
   it('open the trial first whose reward differs', () => {
     expect(trialPairs(twoRuns, 'broke', 1).map(({ trial, label }) => [trial, label])).toEqual([
-      [1, 'Trial 1: reward 1 and 0'],
-      [0, 'Trial 0: reward 1 and 1'],
+      [1, 'Trial 1: reward 1 and reward 0'],
+      [0, 'Trial 0: reward 1 and reward 1'],
     ]);
     expect(trialPairs(twoRuns, 'alone', 1)).toEqual([]);
   });

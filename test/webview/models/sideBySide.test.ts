@@ -4,9 +4,11 @@ import {
   comparisonRows,
   firstStart,
   headingOf,
+  lastNote,
   namesOf,
   partingText,
   rowsPerPage,
+  stoppedText,
   verdictPairs,
   windowOf,
 } from '../../../src/webview/models/sideBySide.ts';
@@ -53,22 +55,43 @@ describe('where they part', () => {
   });
 
   it('is the fork’s own point where they are related', () => {
-    const fork = {
-      event: 6,
-      edits: [null, 'the agent’s message was edited'] as [null, string],
-      origin: 'broke.1.traj.jsonl',
-    };
-    expect(text({ fork })).toMatch(
-      /^Both come from broke\.1\.traj\.jsonl and share its steps up to 6 \(B: the agent’s message was edited\)\. They diverge/,
-    );
-    expect(text({ fork: { ...fork, edits: [null, null] }, divergence: null })).toBe(
-      'Both come from broke.1.traj.jsonl and share its steps up to 6. The conversations and calls are identical.',
-    );
+    const edit = 'the agent’s message was edited';
+    const fork = (edits: [string | null, string | null], origin: string) =>
+      text({ fork: { event: 6, edits, origin }, divergence: null });
+    const identical = ' The conversations and calls are identical.';
+    expect([
+      fork([null, edit], 'broke.1.traj.jsonl'),
+      fork([edit, null], 'broke.1.traj.jsonl'),
+      fork([edit, edit], 'first.traj.jsonl'),
+    ]).toEqual([
+      `B is a fork of A after step 6: ${edit}.${identical}`,
+      `A is a fork of B after step 6: ${edit}.${identical}`,
+      `A and B are forks of first.traj.jsonl, and all share the steps up to 6 (A: ${edit}; B: ${edit}).${identical}`,
+    ]);
   });
 
   it('is nowhere for a recording and itself', () => {
     const [first] = twoRecordings.recordings;
     expect(text({ recordings: [first, first] })).toBe('Both sides show the same recording.');
+  });
+});
+
+test('one that was stopped says so at its name, below its last message and in the numbers', () => {
+  const [whole, other] = twoRecordings.recordings;
+  const measure = { ...other.measure, reward: null, reason: '', endReason: 'cancelled', failedBy: null };
+  const stopped = { ...other, measure, stoppedCalls: ['cancel_order'] };
+  const text = (...recordings: RecordingsCompared['recordings']) => stoppedText({ recordings }, ['A', 'B']);
+  expect([text(whole, other), text(whole, stopped), text(stopped, stopped)]).toEqual([
+    null,
+    'B was stopped before it ended, or is still running, so it has no reward.',
+    'A and B were stopped before they ended, or are still running, so they have no reward.',
+  ]);
+  expect([lastNote(whole), lastNote(stopped)]).toEqual([null, 'The recording ends here, before the call ran.']);
+  const facts = comparisonRows({ ...twoRecordings, recordings: [whole, stopped] });
+  expect(Object.fromEntries(facts.map(({ label, cells }) => [label, cells[1]]))).toMatchObject({
+    Why: 'the rollout did not end',
+    'How it ended': 'the rollout was stopped before it ended',
+    'Tool calls': 'get_order 2 (1 failed), cancel_order (stopped before it ran)',
   });
 });
 

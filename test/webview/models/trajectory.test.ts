@@ -65,7 +65,7 @@ describe('headingOf', () => {
       ],
       reward: { value: null, isNobodys: true },
     });
-    expect(stepEntry({ n: 9, event: nothing })).toMatchObject({ tone: 'plain', title: 'Reward none' });
+    expect(stepEntry({ n: 9, event: nothing })).toMatchObject({ tone: 'plain', title: 'No reward' });
   });
 
   it('is nothing before the first event', () => {
@@ -204,7 +204,7 @@ describe('stepEntry', () => {
     });
     expect(entry({ type: 'rewarded', basis: 'train', reward: null, reason: 'not scored' })).toMatchObject({
       tone: 'bad',
-      title: 'Reward none',
+      title: 'No reward',
     });
   });
 });

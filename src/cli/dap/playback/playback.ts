@@ -1,3 +1,4 @@
+import { rewardText } from '../../../engine/core/events/displayText.ts';
 import { rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import { breaks } from '../../../engine/shell/files/breaks.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
@@ -329,7 +330,7 @@ export class Playback {
     if (this.#configuration.noStopAtEnd || this.#configuration.noDebug) return this.#end();
     const reward = current?.state.reward;
     const why = reward && rewardInWords(this.debuggee.domain, reward.reason);
-    const text = reward ? `reward ${reward.value ?? 'none'}: ${why}` : 'the end of the recording';
+    const text = reward ? `${rewardText(reward.value)}: ${why}` : 'the end of the recording';
     this.#stopAt({ reason: 'end', text: failure ?? text });
   }
 

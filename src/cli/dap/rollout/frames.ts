@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { isProposal } from '../../../engine/core/dialogue/dialogue.ts';
 import { rulesThat } from '../../../engine/core/domain/decisiveVerdict.ts';
 import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
-import { endReasonText } from '../../../engine/core/events/displayText.ts';
+import { endReasonText, rewardText } from '../../../engine/core/events/displayText.ts';
 import { type Failure, verdictText } from '../../../engine/core/events/event.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { counted } from '../../../engine/core/text/counted.ts';
@@ -96,7 +96,7 @@ export function nameOf({ event, state }: Step): string {
     case 'verdictReached':
       return verdictText(event.verdict);
     case 'rewarded':
-      return `reward ${event.reward ?? 'none'}`;
+      return rewardText(event.reward);
   }
 }
 

@@ -1,4 +1,4 @@
-import { endReasonText } from '../../../engine/core/events/displayText.ts';
+import { endReasonText, rewardText } from '../../../engine/core/events/displayText.ts';
 import { isDemanding, verdictText, verdictWord } from '../../../engine/core/events/event.ts';
 import { type Lapse, lapsesOf, lapseText } from '../../../engine/core/events/reportCard.ts';
 import type { RolloutState } from '../../../engine/core/events/state.ts';
@@ -65,7 +65,9 @@ export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly 
     : `turn ${turn} of at most ${started.turnCap}`;
   const open = ended ? 'it is being decided' : 'the rollout has not ended';
   return [
-    reward ? `REWARD ${reward.value ?? 'none'}  ${rewardInWords(domain, reward.reason)}` : `no reward yet: ${open}`,
+    reward
+      ? `${rewardText(reward.value).toUpperCase()}  ${rewardInWords(domain, reward.reason)}`
+      : `no reward yet: ${open}`,
     `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
   ];
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { decisiveVerdict } from '../../../engine/core/domain/decisiveVerdict.ts';
 import { baseTask } from '../../../engine/core/domain/taskVariant.ts';
+import { rewardText } from '../../../engine/core/events/displayText.ts';
 import { callsIn } from '../../../engine/core/events/message.ts';
 import { callsOf, type MadeCall } from '../../../engine/core/rules/calls.ts';
 import { lineExcerpt } from '../../../engine/core/text/excerpt.ts';
@@ -69,9 +70,7 @@ function ofTask(loaded: LoadedDomain, { state }: Step): readonly Note[] {
   const at = locations.tasks.get(id);
   if (!at) return [];
   const { reward, turn } = state;
-  const standing = reward
-    ? `reward ${reward.value ?? 'none'}: ${rewardInWords(loaded, reward.reason)}`
-    : `turn ${turn}`;
+  const standing = reward ? `${rewardText(reward.value)}: ${rewardInWords(loaded, reward.reason)}` : `turn ${turn}`;
   const made = new Set(callsOf(state.messages).flatMap((call) => (call.failed ? [] : keyOf(call.tool, call.args))));
   const actions = domain.tasks.find((task) => task.id === id)?.actions ?? [];
   const notes = actions.flatMap(({ tool, arguments: args }, index): readonly Note[] => {

@@ -13,12 +13,17 @@ const endReasons: Readonly<Record<EndReason, string>> = {
   userInvalid: 'the simulated user sent an invalid message',
   environmentFailed: 'the environment failed',
   infrastructureFailed: 'the infrastructure failed',
-  cancelled: 'the rollout was cancelled',
+  cancelled: 'the rollout was stopped before it ended',
 };
 
 /** Returns in words how a rollout ended; a reason that this version does not know is returned as it is. */
 export function endReasonText(reason: string): string {
   return (endReasons as Readonly<Record<string, string>>)[reason] ?? reason;
+}
+
+/** Returns a reward in words, as in "reward 1" and "no reward". */
+export function rewardText(reward: number | null): string {
+  return reward === null ? 'no reward' : `reward ${reward}`;
 }
 
 /** Returns in words which basis of a task decides a reward. */
@@ -49,3 +54,28 @@ export function maskingText({ masked, recogniser }: MaskingMark): string {
 
 /** Returns a difference with its sign, to three decimals. */
 export const signed = (difference: number): string => `${difference > 0 ? '+' : ''}${difference.toFixed(3)}`;
+
+/** The point where two related recordings part, as far as a text about it needs it. */
+type Parted = {
+  readonly event: number;
+  readonly edits: readonly [string | null, string | null];
+  readonly origin: string;
+};
+
+/**
+ * Returns a sentence on how two recordings are related.
+ * @param files the names of their files
+ * @param labels the names that the reader knows them by
+ */
+export function forkText(
+  { event, edits: [left, right], origin }: Parted,
+  [file, other]: readonly [string, string],
+  [one, two]: readonly [string, string],
+): string {
+  if (left === null && file === origin) return `${two} is a fork of ${one} after step ${event}${behind(right)}.`;
+  if (right === null && other === origin) return `${one} is a fork of ${two} after step ${event}${behind(left)}.`;
+  const edited = [left && `${one}: ${left}`, right && `${two}: ${right}`].filter(Boolean).join('; ');
+  return `${one} and ${two} are forks of ${origin}, and all share the steps up to ${event}${edited && ` (${edited})`}.`;
+}
+
+const behind = (edit: string | null) => (edit === null ? '' : `: ${edit}`);

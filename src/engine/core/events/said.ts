@@ -1,5 +1,6 @@
 import { contentHash } from '../values/hash.ts';
 import type { Json } from '../values/json.ts';
+import { endReasonText } from './displayText.ts';
 import type { EventOf, RolloutEvent } from './event.ts';
 import { callText, type ToolCall } from './message.ts';
 
@@ -37,7 +38,7 @@ export function saidIn(events: readonly RolloutEvent[]): readonly Said[] {
       case 'toolReturned':
         return said('result', event.content);
       case 'rolloutEnded':
-        return said('end', event.reason);
+        return said('end', endReasonText(event.reason), event.reason);
       default:
         return [];
     }

@@ -1,5 +1,6 @@
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Task } from '../../core/domain/task.ts';
+import { endReasonText, rewardText } from '../../core/events/displayText.ts';
 import { mostTries } from '../../core/seats/goldPlan.ts';
 import { describeCodeTools, describeExternalTools } from '../describe.ts';
 import { check } from '../domain/check.ts';
@@ -158,7 +159,7 @@ async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal:
         placeOf(placed, 'id'),
         'warning',
         'persona/gold-fails',
-        `The gold seat, which follows the policy, gets reward ${closed.reward ?? 'none'} on the task ${id} under this persona (${closed.endReason}).`,
+        `The gold seat, which follows the policy, gets ${rewardText(closed.reward)} on the task ${id} under this persona: ${endReasonText(closed.endReason)}.`,
         'Increase its patience, or give it fewer hard behaviours.',
       );
     }

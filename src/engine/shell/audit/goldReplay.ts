@@ -2,6 +2,7 @@ import { type ComparedFields, comparedFields } from '../../core/domain/comparedF
 import type { DomainFile } from '../../core/domain/domain.ts';
 import type { Rule, RuleVerdict } from '../../core/domain/rule.ts';
 import type { GoldAction, Task } from '../../core/domain/task.ts';
+import { rewardText } from '../../core/events/displayText.ts';
 import { readsAsError } from '../../core/events/errorText.ts';
 import type { RolloutEvent } from '../../core/events/event.ts';
 import { fieldsOf, type ToolCall } from '../../core/events/message.ts';
@@ -181,7 +182,7 @@ export function noteFailures(
   if (first.reward !== 1) {
     if (isExplained) return true;
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
-    const message = `The gold seat, which performs the gold actions according to the policy, gets reward ${first.reward ?? 'none'}: ${reason}.${busyNote(first.failure)}`;
+    const message = `The gold seat, which performs the gold actions according to the policy, gets ${rewardText(first.reward)}: ${reason}.${busyNote(first.failure)}`;
     const hint = 'Debug the task with the seat gold to see why.';
     note(placeOf(placed, 'id'), 'error', 'task/gold-fails', message, hint);
   } else if (difference !== null) {

@@ -7,6 +7,12 @@ export function runName(about: string, now = new Date()): string {
   return `${now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-${about}`;
 }
 
+/** Returns what a run is about: its task, or its domain if it has several. */
+export function runSubject(tasks: readonly string[], domain: string): string {
+  const [only = domain, ...more] = tasks;
+  return more.length === 0 ? only : domain;
+}
+
 /**
  * Creates the folder of a new run and returns it. A number follows its name where another run has that name, also one
  * that another process creates at the same time.

@@ -21,7 +21,7 @@ test('a step of both rollouts is one row, even after they have diverged', () => 
     ['look({})', '|', 'Which?'],
     ['row', '|', 'this'],
     ['Done.', '=', 'Done.'],
-    [null, '|', 'userStopped'],
+    [null, '|', 'the user ended the conversation'],
   ]);
 });
 

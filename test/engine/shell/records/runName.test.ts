@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeNewRunFolder, removeUnbegunRun } from '../../../../src/engine/shell/records/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun, runSubject } from '../../../../src/engine/shell/records/runName.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const now = new Date('2026-11-21T10:15:30Z');
@@ -21,6 +21,14 @@ test.each([
 ])('a run about %j is directly below the folder of runs', (about, name) => {
   const runs = place();
   expect(makeNewRunFolder(runs, about, now)).toBe(join(runs, name));
+});
+
+test.each([
+  [['lamp-variant'], 'lamp-variant'],
+  [['lamp-variant', 'boots-size'], 'order-desk'],
+  [[], 'order-desk'],
+])('a run of %j is about %s', (tasks, subject) => {
+  expect(runSubject(tasks, 'order-desk')).toBe(subject);
 });
 
 test('a run without a recording leaves no folder', () => {
