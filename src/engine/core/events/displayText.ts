@@ -49,3 +49,7 @@ export function maskingText({ masked, recogniser }: MaskingMark): string {
 
 /** Returns a difference with its sign, to three decimals. */
 export const signed = (difference: number): string => `${difference > 0 ? '+' : ''}${difference.toFixed(3)}`;
+
+/** Returns why a rollout has no reward, after the words that it has none. */
+export const unscoredText = (reason: string): string =>
+  reason.startsWith('not scored: ') ? reason : `not scored: ${reason}`;
