@@ -9,7 +9,7 @@ import { git } from './git.ts';
 import { packCommandLine } from './release/commandLine.ts';
 import { packExtension } from './release/extension.ts';
 import { describeRelease, type Release } from './release/release.ts';
-import { repositoryAddress } from './release/repositoryAddress.ts';
+import { missingAddressText, originOf, repositoryAddress, webAddress } from './release/repositoryAddress.ts';
 import { packTrainer } from './release/trainer.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, warn } from './terminal.ts';
 
@@ -20,7 +20,8 @@ SHA256SUMS. Then makes the tag of the version. Pushing the tag starts .github/wo
 publishes them.
 
   --dry-run         only pack
-  --repository URL  the https address of the repository (default: that of the remote "origin")`;
+  --repository URL  the https address of the repository (default: that of the remote "origin"); without one, the README
+                    of the packed files has no pictures and links`;
 
 async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
@@ -31,7 +32,10 @@ async function main(args: string[]): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const release = describeRelease(values.repository ?? repositoryAddress());
+  const { repository: named } = values;
+  if (named !== undefined && webAddress(named) === undefined)
+    throw new Failure(`--repository is an address such as https://HOST/OWNER/NAME, not "${named}".`);
+  const release = describeRelease(named === undefined ? repositoryAddress() : webAddress(named));
   const isDry = values['dry-run'] ?? false;
   if (release.repository === undefined) reportMissingRepository(isDry);
   if (!isDry) await checkRepository(release);
@@ -63,9 +67,7 @@ function checksums(files: readonly string[]): string {
 }
 
 function reportMissingRepository(isDry: boolean): void {
-  const text =
-    'The address of the repository is not known: the clone has no remote "origin". Links and pictures of the README ' +
-    'do not work in the Marketplace without it. Pass --repository https://HOST/OWNER/NAME.';
+  const text = missingAddressText(originOf());
   if (!isDry) throw new Failure(text);
   warn(text);
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { checkSize } from '../package.ts';
 import { inRoot, root } from '../repository.ts';
 import { addTypescriptPlugin } from '../typescriptPlugin.ts';
+import { linksOf, withoutRelativeLinks, withProjectUrls } from './links.ts';
 import type { Release } from './release.ts';
 
 /** Keys of the manifest that mean something in a clone only. */
@@ -13,7 +14,7 @@ const unshipped = Object.fromEntries(
 /**
  * Packs the extension for the Marketplace and Open VSX. Returns the path of the .vsix.
  *
- * It is packed from a copy, because its manifest names the repository, and the links of its README are absolute there.
+ * It is packed from a copy, because its manifest names the repository, and its README has no relative links there.
  */
 export async function packExtension(release: Release): Promise<string> {
   const { createVSIX, listFiles, PackageManager } = await import('@vscode/vsce');
@@ -29,6 +30,12 @@ export async function packExtension(release: Release): Promise<string> {
     join(staging, 'package.json'),
     `${JSON.stringify({ ...manifest, ...unshipped, ...linksOf(release) }, null, 2)}\n`,
   );
+  const project = readFileSync(inRoot('trainer', 'pyproject.toml'), 'utf8');
+  writeFileSync(join(staging, 'trainer', 'pyproject.toml'), withProjectUrls(project, release));
+  if (release.repository === undefined) {
+    for (const page of ['README.md', 'CHANGELOG.md'])
+      writeFileSync(join(staging, page), withoutRelativeLinks(readFileSync(inRoot(page), 'utf8')));
+  }
   const packagePath = join(release.out, `rehearsal-${release.version}.vsix`);
   await createVSIX({
     cwd: staging,
@@ -46,14 +53,4 @@ export async function packExtension(release: Release): Promise<string> {
   await addTypescriptPlugin(root, packagePath);
   checkSize(packagePath);
   return packagePath;
-}
-
-/** Returns the links of a manifest to the repository. */
-export function linksOf({ repository }: Pick<Release, 'repository'>): Readonly<Record<string, unknown>> {
-  if (repository === undefined) return {};
-  return {
-    homepage: `${repository}#readme`,
-    bugs: { url: `${repository}/issues` },
-    repository: { type: 'git', url: `git+${repository}.git` },
-  };
 }

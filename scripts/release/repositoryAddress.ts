@@ -8,8 +8,26 @@ import { root } from '../repository.ts';
 export function repositoryAddress(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = environment;
   if (server && name) return webAddress(`${server}/${name}`);
-  const { status, stdout } = spawnSync('git', ['remote', 'get-url', 'origin'], { cwd: root, encoding: 'utf8' });
-  return status === 0 ? webAddress(stdout.trim()) : undefined;
+  const remote = originOf();
+  return remote === undefined ? undefined : webAddress(remote);
+}
+
+/** Returns the remote `origin` of the clone; undefined without one. */
+export function originOf(folder: string = root): string | undefined {
+  const { status, stdout } = spawnSync('git', ['remote', 'get-url', 'origin'], { cwd: folder, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/** Returns why the address of the repository is unknown, what that changes, and how to name it. */
+export function missingAddressText(origin: string | undefined): string {
+  const why =
+    origin === undefined
+      ? 'the clone has no remote "origin"'
+      : `the remote "origin" of the clone is ${origin}, which is not a web address`;
+  return (
+    `The address of the repository is not known: ${why}. The README of the packed files then has no pictures, and names ` +
+    'pages instead of linking to them. For pictures and links, pass --repository https://HOST/OWNER/NAME.'
+  );
 }
 
 /** Returns the web address of a git remote: `git@HOST:OWNER/NAME.git` and `https://HOST/OWNER/NAME.git` are the same. */

@@ -13,11 +13,13 @@ import { didYouMean, nearest } from '../engine/shell/source/nearest.ts';
 import { commandNames, loadCommand, loadCommands } from './commands.ts';
 import { type Command, commonOptions, optionsOf } from './options/command.ts';
 import { fitted, optionLines } from './options/help.ts';
+import { docsPage } from './terminal/docsPage.ts';
 import { type ExitCode, type Io, UsageError } from './terminal/io.ts';
 import { lineReader } from './terminal/lineReader.ts';
 
 /** Parses, calls, prints, sets the exit code; nothing else. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  if (argv[0] === 'help' && argv[1]?.startsWith('docs/')) return printPage(argv[1], io);
   const [name, ...rest] = asOption(argv);
   if (name === undefined || name === '--help' || name === '-h') {
     io.out(fitted(overview(await loadCommands()), io.columns));
@@ -46,6 +48,18 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     return await consented(command, rest, io);
   } catch (error) {
     return report(error, command, rest, io);
+  }
+}
+
+/** Prints a page of the documentation, as it is in the package of npm. */
+function printPage(named: string, io: Io): ExitCode {
+  try {
+    io.out(docsPage(named));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    io.err(`rehearsal: ${error.message}\n`);
+    return 2;
   }
 }
 
@@ -175,6 +189,8 @@ function withoutPlace(message: string, error: unknown): string {
 function refusedArguments(error: unknown, command: Command): string | null {
   const { code, message = '' } = (error ?? {}) as NodeJS.ErrnoException;
   if (!code?.startsWith('ERR_PARSE_ARGS')) return null;
+  const withoutValue = valueMissing(message, command);
+  if (withoutValue !== null) return withoutValue;
   const [unknown, option] = /^Unknown option '-+(.*?)'/.exec(message) ?? [];
   if (unknown === undefined || option === undefined) return message;
   const meant = nearest(
@@ -184,6 +200,16 @@ function refusedArguments(error: unknown, command: Command): string | null {
   const hint =
     meant === undefined ? `Run \`npx rehearsal help ${command.name}\` to see its options.` : `Did you mean --${meant}?`;
   return `${unknown}. ${hint}`;
+}
+
+/** Returns which option has no value, as its command describes it; null for any other error. */
+function valueMissing(message: string, command: Command): string | null {
+  const [, named] = /^Option '--([\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? [];
+  const option = optionsOf(command).find(({ name }) => name === named);
+  if (option === undefined) return null;
+  const { name, value = 'VALUE', description } = option;
+  const dashed = message.includes('ambiguous') ? `. Write --${name}=${value} for a value that begins with -` : '';
+  return `--${name} needs a value: --${name} ${value}, ${description}${dashed}`;
 }
 
 /** Returns what an editor has to ask a person, as it reads it. */
@@ -217,7 +243,8 @@ function overview(commands: readonly Command[]): string {
     '',
     ...rows,
     '',
-    '`npx rehearsal help COMMAND` describes a command. Every command takes --json and:',
+    '`npx rehearsal help COMMAND` describes a command, and `npx rehearsal help docs/overview` lists the pages of the documentation.',
+    'Every command takes --json and:',
     optionLines(commonOptions).trimEnd(),
     'Exit codes: 0 done, 1 findings, 2 the command could not run. A terminal shows colors unless NO_COLOR is set.',
     '',

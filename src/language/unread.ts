@@ -1,13 +1,12 @@
-import { basename } from 'node:path';
 import type { Diagnostic, FileLine } from '../engine/shell/files/diagnostic.ts';
 import { fitnessOf } from '../engine/shell/load/fitness.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
-import { writtenIds } from '../engine/shell/load/writtenIds.ts';
+import { unreadIds, writtenIds } from '../engine/shell/load/writtenIds.ts';
 
 /** A task or a persona that cannot be read, by the id in its text, with the first error that concerns it. */
 export type Unread = FileLine & { readonly id: string; readonly error: Diagnostic };
 
-/** Returns the items of the files that cannot be read. A file with an error and without an id has the name of the file. */
+/** Returns the items of the files that cannot be read. */
 export function unreadItems(loaded: LoadedDomain, kind: 'task' | 'persona'): readonly Unread[] {
   const { locations, parts } = loaded;
   const { unread, unreadPersonas } = fitnessOf(loaded);
@@ -15,10 +14,9 @@ export function unreadItems(loaded: LoadedDomain, kind: 'task' | 'persona'): rea
   return [...Map.groupBy(errors, ({ file }) => file)].flatMap(([file, found]) => {
     const [first] = found;
     if (!first) return [];
-    const all = writtenIds(parts.texts.get(file)?.source.text ?? '');
-    const written = all.filter(({ id }) => !known.has(id));
-    if (written.length === 0) return [{ id: basename(file, `.${kind}.yaml`), file, line: first.line, error: first }];
-    return written.map(({ id, line }) => {
+    const text = parts.texts.get(file)?.source.text ?? '';
+    const all = writtenIds(text);
+    return unreadIds(text, first, (id) => !known.has(id)).map(({ id, line }) => {
       const end = all.find((other) => other.line > line)?.line ?? Number.POSITIVE_INFINITY;
       const own = found.find((error) => error.line >= line && error.line < end);
       return { id, file, line, error: own ?? first };

@@ -99,6 +99,15 @@ test('debug says which recordings the folder of a run has', async () => {
 test.each([
   [['run', 'domains/order-desk', 'lamp-varient'], /there is no task "lamp-varient"; .*Did you mean lamp-variant\?/],
   [['run', 'domains/order-desk', 'lamp-variant', '--agent', 'goldd'], /"goldd" is not a seat .*Did you mean gold\?/],
+  [['run', 'domains/order-desk', 'lamp'], /has lamp-variant, .*Did you mean lamp-variant\?/],
+  [['run', 'domains/order-desk', 'cancel'], /Did you mean cancel-[\w-]+, cancel-[\w-]+ or cancel-[\w-]+\?/],
+  [['run', 'domains/order-desk', 'lamp-variant', '--seed'], /: --seed needs a value: --seed TEXT, source of every/],
+  [
+    ['run', 'domains/order-desk', 'lamp-variant', '--seed', '--gate'],
+    /--seed needs a value: .*Write --seed=TEXT for a value that begins with -/,
+  ],
+  [['doctor', '--live'], /: --live needs a value: --live ENDPOINT, an OpenAI-compatible base URL/],
+  [['verify'], /name a run folder or a recording: npx rehearsal verify RUN_FOLDER/],
   [['explain'], /name a run's folder, or a recording/],
   [['check'], /name the folder of a domain \(the one with domain\.yaml\), such as domains\/[\w-]+/],
   [

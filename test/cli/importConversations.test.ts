@@ -484,7 +484,7 @@ test('an imported conversation is stepped through, and says what it has not', as
   const run = session();
   const { stop } = await run.begin({ recording, domain: resolve(desk) });
   expect(stop.body).toMatchObject({ reason: 'entry' });
-  expect(await run.finish()).toMatch(/^no reward.*a real conversation/);
+  expect(await run.finish()).toMatch(/^not scored: .*a real conversation/);
   expect(await run.value('Rollout', 'imported')).toBe(
     'from log.jsonl, line 1 (chats), personal data masked in part, without a recogniser of names; its database is unknown',
   );

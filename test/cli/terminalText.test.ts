@@ -26,7 +26,7 @@ test.each([
   expect(terminalText(text)).toBe(shown);
 });
 
-test('a whole output keeps the colours and the cleared line of the command line, and nothing else', () => {
+test('a whole output keeps the colors and the cleared line of the command line, and nothing else', () => {
   expect(terminalText('\r\u001b[K\u001b[32magent\u001b[0m\u001b[8m\u001b[2J\u009b1m\r\n\u001b[90mnote', true)).toBe(
     '\r\u001b[K\u001b[32magent\u001b[0m\n\u001b[90mnote',
   );

@@ -66,6 +66,26 @@ test('help without a command prints the overview', async () => {
   expect(await rehearsal('help', 'help')).toEqual(await rehearsal('--help'));
 });
 
+test.each([
+  ['docs/rule-language', 0, /^# The rule language\n/],
+  ['docs/reference/training.md', 0, /^# /],
+  ['docs/rule-languag', 2, /^rehearsal: there is no page docs\/rule-languag\. Did you mean docs\/rule-language\?\n$/],
+  ['docs/nothing-like-it', 2, /`npx rehearsal help docs\/overview` lists the pages\.\n$/],
+  ['docs/../README', 2, /there is no page docs\/\.\.\/README/],
+])('help %s prints the page or says what is there', async (page, code, words) => {
+  const printed = await rehearsal('help', page);
+  expect([printed.code, printed.out + printed.err]).toEqual([code, expect.stringMatching(words)]);
+});
+
+test('the pages that messages name exist', () => {
+  const files = globSync(['src/**/*.{ts,tsx}', 'trainer/README.md'], { cwd: inRoot() });
+  const named = files.flatMap((file) =>
+    [...readFileSync(inRoot(file), 'utf8').matchAll(/rehearsal help (docs\/[\w/-]+)/g)].map(([, page]) => `${page}.md`),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((page) => !existsSync(inRoot(page)))).toEqual([]);
+});
+
 test('a task is named by the path of its file, seen from where a person is', async () => {
   const [folder, file] = ['order-desk', 'order-desk/tasks/lamp-variant.task.yaml'];
   const byId = await rehearsalIn('domains', 'call', folder, 'get_order', '--task', 'lamp-variant');

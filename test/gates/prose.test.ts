@@ -34,9 +34,17 @@ describe.runIf(isFullSuite)('the checker of', () => {
   beforeAll(() => checkers.setUp(), 600_000);
 
   test('spelling finds nothing', () => {
-    expect(misspelled(...pages, 'package.json', 'src', 'scripts', 'templates', 'trainer/rehearsal_trainer')).toEqual(
-      [],
-    );
+    expect(
+      misspelled(
+        ...pages,
+        'package.json',
+        'src',
+        'scripts',
+        'templates',
+        'trainer/README.md',
+        'trainer/rehearsal_trainer',
+      ),
+    ).toEqual([]);
   });
 
   test('prose finds nothing', () => {
@@ -45,8 +53,11 @@ describe.runIf(isFullSuite)('the checker of', () => {
 
   test('spelling and that of prose find planted mistakes', () => {
     const page = join(temporaryFolder('prose'), 'page.md');
-    writeFileSync(page, 'You recieve a reward. It is kept for ever.\n');
-    expect(misspelled(page)).toEqual([expect.stringContaining('`recieve` should be `receive`')]);
+    writeFileSync(page, 'You recieve a reward. It is kept for ever. The colour is that of `colour`.\n');
+    expect(misspelled(page)).toEqual([
+      expect.stringContaining('`recieve` should be `receive`'),
+      expect.stringContaining('`colour` should be `color`'),
+    ]);
     expect(prose(page)).toEqual([expect.stringContaining('archaic')]);
   });
 });

@@ -23,6 +23,7 @@ test('it has no file of the editor and nothing of the sources', () => {
     'README.md',
     'bin',
     'dist',
+    'docs',
     'domains',
     'package.json',
     'templates',
@@ -49,6 +50,10 @@ test.each([
   const result = rehearsal(...args);
   expect(result.output).toContain(words);
   expect(result.code).toBe(code);
+});
+
+test('it prints a page of the documentation', () => {
+  expect(rehearsal('help', 'docs/rule-language')).toMatchObject({ code: 0, output: expect.stringMatching(/^# /) });
 });
 
 test('the five minutes of the README work in a terminal', () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** Returns the packed file with an extension, such as `.vsix`. Throws unless there is exactly one. */
 export function partOf(ending: string): string {
@@ -11,8 +11,8 @@ export function partOf(ending: string): string {
   return join(folder, found[0] ?? '');
 }
 
-/** Returns a new empty folder, outside of the repository. */
-export const emptyFolder = (): string => mkdtempSync(join(tmpdir(), 'rehearsal-release-'));
+/** Returns a new empty folder, outside of the repository. It is removed after the tests. */
+export const emptyFolder = (): string => temporaryFolder('release');
 
 /** Returns the targets of links and pictures that a page shows wherever it is read, and the others. */
 export function targetsIn(page: string): {

@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import JSZip from 'jszip';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setUpTrainer } from '../../scripts/pythonTests.ts';
 import { inRoot } from '../../scripts/repository.ts';
 import { packTrainerWheel } from '../../src/cli/targets/trainerWheel.ts';
-import { emptyFolder, partOf, run } from './parts.ts';
+import { emptyFolder, partOf, run, targetsIn } from './parts.ts';
 
 /** The trainer as pip installs it, with the engine as npm installs it, and packages that are there already. */
 const folder = emptyFolder();
 let python: string;
 const trainer = (...args: readonly string[]) =>
-  run(folder, python, ['-m', 'rehearsal_trainer', ...args], { ...process.env, PYTHONPATH: join(folder, 'packages') });
+  run(folder, python, ['-m', 'rehearsal_trainer', ...args], {
+    ...process.env,
+    PYTHONPATH: join(folder, 'packages'),
+    PATH: [join(folder, 'node_modules', '.bin'), process.env['PATH']].join(delimiter),
+  });
 
 beforeAll(async () => {
   python = await setUpTrainer('dev');
@@ -38,6 +42,15 @@ test('every module can be imported', () => {
   expect(output).toMatch(/^[5-9]\d .*packages.rehearsal_trainer.__init__\.py$/m);
 });
 
+test('its page on PyPI has links, and none that works only in a clone', async () => {
+  const wheel = await JSZip.loadAsync(readFileSync(partOf('.whl')));
+  const [metadata] = wheel.file(/\.dist-info\/METADATA$/);
+  const page = (await metadata?.async('text')) ?? '';
+  expect(page).toMatch(/^Project-URL: Homepage, https:\/\/\S+$/m);
+  expect(page).toContain('pip install rehearsal-trainer');
+  expect(targetsIn(page).relative).toEqual([]);
+});
+
 test('a target gets the same wheel from the packed command line and from the packed extension', async () => {
   const extension = await JSZip.loadAsync(readFileSync(partOf('.vsix')));
   for (const file of Object.values(extension.files)) {
@@ -60,6 +73,8 @@ test('the wheel is the one that setuptools packs', async () => {
     filter: (path) => !/__pycache__|tests(?:_verl)?$/.test(path),
   });
   cpSync(inRoot('LICENSE'), join(folder, 'source', 'LICENSE'));
+  const released = join(folder, 'node_modules', 'rehearsal', 'trainer', 'pyproject.toml');
+  cpSync(released, join(folder, 'source', 'pyproject.toml'));
   const pip = ['-m', 'pip', 'wheel', '--disable-pip-version-check', '--no-deps', '--no-build-isolation', '--no-index'];
   expect(run(folder, python, [...pip, '--wheel-dir', 'packed', './source'])).toMatchObject({ code: 0 });
   const [name = ''] = readdirSync(join(folder, 'packed'));
@@ -84,9 +99,8 @@ async function textOf(file: JSZip.JSZipObject): Promise<string> {
 }
 
 test('GRPO takes an optimizer step on rollouts of the packed command line', () => {
-  const engine = [process.execPath, join(folder, 'node_modules/rehearsal/bin/rehearsal.mjs'), 'serve', '--stdio'];
   const values = { domain: 'desk', run: 'run', model: 'tiny', profile: 'trial', steps: 1, skip_dead_groups: false };
-  writeFileSync(join(folder, 'grpo.json'), JSON.stringify({ ...values, engine_command: engine, engine_cwd: folder }));
+  writeFileSync(join(folder, 'grpo.json'), JSON.stringify(values));
   const { code, output } = trainer('grpo', '--config', 'grpo.json');
   expect(output).not.toContain('Traceback');
   expect(code).toBe(0);

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/release/**/*.release.ts'],
-    globalSetup: ['test/release/pack.ts'],
+    globalSetup: ['test/support/temporary.ts', 'test/release/pack.ts'],
     maxWorkers: 1,
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -50,6 +50,7 @@ settings.load_profile("rehearsal")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENGINE = REPOSITORY / "dist" / "rehearsal.mjs"
+DOMAIN = str(REPOSITORY / "domains" / "parcel-desk")
 OWN_NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
 
 TOOLS = [

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import DOMAIN
 
 from rehearsal_trainer.commands import evaluate, grpo, sft
 from rehearsal_trainer.grpo.step import Members
@@ -76,7 +77,7 @@ def test_a_check_starts_nothing_and_says_what_is_wrong(monkeypatch: pytest.Monke
         return grpo.main(["--config", "-", "--check"])
 
     with pytest.raises(SystemExit) as ended:
-        main({"micro_batch": 8})
+        main({"domain": DOMAIN, "micro_batch": 8})
     assert ended.value.code == 0
     with pytest.raises(ConfigurationError, match="foo: there is no such field; known are"):
         main({"foo": 1})

@@ -12,6 +12,7 @@ from waiting import LIMIT_S, until
 
 from rehearsal_trainer.rollouts import engine as engine_module
 from rehearsal_trainer.rollouts.engine import Engine, running
+from rehearsal_trainer.settings.rollout_keys import ENGINE
 from rehearsal_trainer.values.failures import EngineError
 
 HELLO = """import sys, json
@@ -64,6 +65,16 @@ def test_a_missing_node_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("REHEARSAL_NODE", "/nowhere/node")
     with pytest.raises(EngineError, match="install Node 24, or set REHEARSAL_NODE"):
         engine(["node", "dist/rehearsal.mjs"])
+
+
+def test_the_default_engine_is_the_command_that_npm_installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EngineError, match=r"not found: rehearsal \(run `npm install --global rehearsal`"):
+        engine(ENGINE)
+    program = tmp_path / "rehearsal"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" scripted_engine.py "$@"\n')
+    program.chmod(0o755)
+    assert engine(ENGINE, lambda opened: opened.tasks("parcels", "train"))
 
 
 def test_an_engine_that_hangs_is_an_infrastructure_failure() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import template_of
+from conftest import DOMAIN, template_of
 from peft import LoraConfig, get_peft_model
 from waiting import LIMIT_S
 
@@ -106,7 +106,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     endpoint = f"http://127.0.0.1:{server.server_port}"
     environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(home / "hf"), "HF_HUB_OFFLINE": "0"}
     models = [*REFUSED, "ada/unreachable"]
-    configs = [{"domain": "d", "run": str(home / "run"), "model": model} for model in models]
+    configs = [{"domain": DOMAIN, "run": str(home / "run"), "model": model} for model in models]
     done = subprocess.run(
         [sys.executable, "-c", CHECKS], cwd=TRAINER, env=environment, input=json.dumps(configs),
         capture_output=True, text=True, timeout=LIMIT_S,
@@ -135,7 +135,7 @@ def test_a_hub_that_can_t_be_reached_is_no_wrong_name(asked: Asked) -> None:
 def test_a_folder_without_a_model_is_told_by_what_it_lacks(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
-    config = from_values(evaluate.Config, evaluate.PROFILES, {"domain": "d", "run": "r", "model": str(folder)})
+    config = from_values(evaluate.Config, evaluate.PROFILES, {"domain": DOMAIN, "run": "r", "model": str(folder)})
     for file, lacks in (("config.json", "config.json"), ("model.safetensors", "model.safetensors")):
         with pytest.raises(ConfigurationError, match=f"^model: {folder} does not contain a model: it has no {lacks}$"):
             evaluate.needs(config)
@@ -163,7 +163,7 @@ def test_an_adapter_is_as_large_as_its_base_and_its_rank(tmp_path: Path) -> None
 
 P, ENDS = 134_515_008, 305_280
 WHOLE, ADAPTER = 4 * P, 4 * 16 * ENDS
-OF_GRPO, OF_SFT = {"domain": "d"}, {"recordings": ["x"]}
+OF_GRPO, OF_SFT = {"domain": DOMAIN}, {"recordings": ["x"]}
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,8 @@ def base_model(tmp_path: Path) -> Path:
 
 def refusal(**values: Any) -> str:
     """Returns the message that refuses a run before its weights are loaded."""
-    config = from_values(grpo.Config, grpo.PROFILES, {"domain": "x", "run": "/tmp", "engine_command": ["x"], **values})
+    given = {"domain": DOMAIN, "run": "/tmp", "engine_command": ["x"], **values}
+    config = from_values(grpo.Config, grpo.PROFILES, given)
     with pytest.raises(ConfigurationError) as raised:
         grpo.needs(config)
     return str(raised.value)
@@ -245,6 +246,15 @@ def test_a_model_that_cannot_chat_is_refused(base_model: Path, monkeypatch: pyte
     assert "shows it no tools" in refusal(model="smollm2", dialect="template")
 
 
+def test_a_folder_without_a_domain_is_refused(tmp_path: Path) -> None:
+    said = f"{tmp_path / 'nope'} is not a domain, because it has no domain.yaml. A domain is a folder with domain.yaml"
+    here = {"engine_cwd": str(tmp_path)}
+    assert refusal(domain="nope", **here).startswith(f"domain: {said}, a policy, tools and tasks. Correct the path, or")
+    assert refusal(domain=[{"folder": DOMAIN}, {"folder": "nope"}], **here).startswith(f"domain: {said}")
+    held = {"evaluate_every": 1, "held_out": [{"folder": "nope"}]}
+    assert refusal(**held, **here).startswith(f"held_out: {said}")
+
+
 def test_a_model_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflight, "size_of", lambda _name: Size(8_000_000_000, 40_000_000, 7_000_000_000))
     monkeypatch.setattr(preflight, "check_chat", lambda _config: None)
@@ -256,7 +266,7 @@ def test_a_model_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
     )
     assert "weights, gradients and optimizer take 119.2 GiB" in refusal(model="big", profile="paper", beta=0.0)
     assert "or set lora_rank" not in refusal(model="big", profile="gpu", dtype="float32", lora_rank=64)
-    config = {"domain": "x", "run": "/tmp", "engine_command": ["x"], "model": "big", "dtype": "bfloat16"}
+    config = {"domain": DOMAIN, "run": "/tmp", "engine_command": ["x"], "model": "big", "dtype": "bfloat16"}
     assert grpo.needs(from_values(grpo.Config, grpo.PROFILES, {**config, "profile": "gpu"}))["disk"] > 0
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from configs import gold_recordings, grpo_config, lines, sft_config
+from conftest import DOMAIN
 
 from rehearsal_trainer.backends import trl as backend
 from rehearsal_trainer.commands import grpo, sft
@@ -51,7 +53,7 @@ def test_options_reach_trl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(backend, "train", lambda trainer, resume: used.append(trainer.args) or train(trainer, resume))
     options = {"optim": "adafactor", "weight_decay": 0.5, "model_init_kwargs": {"attn_implementation": "eager"}}
     config = grpo_config(tmp_path / "grpo", trl={**options, "mask_truncated_completions": True}, steps=1)
-    assert grpo.needs(config)["disk"] > 0
+    assert grpo.needs(replace(config, domain=DOMAIN))["disk"] > 0
     grpo.run_grpo(config)
     sft.run_sft(sft_config(tmp_path / "sft", gold_recordings(tmp_path / "gold"), trl=options, steps=1))
     assert [(args.optim, args.weight_decay) for args in used] == [("adafactor", 0.5)] * 2

@@ -311,7 +311,7 @@ function taskText(
       ...(source === null
         ? [
             'The reward checks receipts: calls that succeeded. With a `reader` in domain.yaml it can check the state:',
-            'replace receipts by assertions. The MCP cookbook in the documentation has examples.',
+            'replace receipts by assertions. `npx rehearsal help docs/mcp-cookbook` has examples.',
           ]
         : [`The reward is 1 if the state of ${source} is as after the gold actions.`]),
       ...(source !== null && unseen.length > 0

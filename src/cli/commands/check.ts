@@ -31,8 +31,8 @@ export const check: Command = defineCommand({
   summary: 'find the errors of a domain before you run it',
   usage: 'DOMAIN [options]',
   about: `
-Reads every file of a domain and reports findings as file:line:column. The diagnostics page
-of the documentation explains each code.
+Reads every file of a domain and reports findings as file:line:column.
+\`npx rehearsal help docs/diagnostics\` explains each code.
 
 It starts nothing outside the sandbox that you have not approved, and reports what it skipped.
 `,

@@ -9,7 +9,7 @@ export const serve: Command = defineCommand({
   summary: 'play rollouts for a trainer, over standard input and output',
   usage: '--stdio',
   about:
-    'Speaks the training protocol, version 1, in JSON lines until its input ends. The documentation describes the protocol.',
+    'Speaks the training protocol, version 1, in JSON lines until its input ends. `npx rehearsal help docs/training-protocol` describes it.',
   options: {
     stdio: flag('use standard input and output, the only transport'),
     json: flag('print startup errors as JSON; the protocol itself is always JSON'),

@@ -15,7 +15,7 @@ export const train: Command = defineCommand({
   usage: 'sft|grpo|evaluate DOMAIN... [options]\nstop|resume|follow|fetch RUN [options]',
   actions: [...trainingKinds, ...operations],
   about: `
-Trains on this machine, or on a target. The page "Training targets" of the documentation lists the requirements of each
+Trains on this machine, or on a target. \`npx rehearsal help docs/training-targets\` lists the requirements of each
 target. SFT learns from successful recordings; without --recordings the gold seat plays the training tasks first. GRPO
 plays groups of rollouts with the model and learns from their rewards. Evaluate measures a checkpoint on the test tasks,
 at temperature 1 and greedy, and writes result.json. GRPO can learn from several domains at once, and is evaluated on

@@ -31,9 +31,9 @@ Exit code 1 if anything was changed or is missing.
     json,
   },
   run: async (options, [named], io) => {
-    const path = resolve(io.cwd, named ?? '');
-    if (!named || !existsSync(path))
-      throw new UsageError(`${named ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
+    if (!named) throw new UsageError('name a run folder or a recording: npx rehearsal verify RUN_FOLDER');
+    const path = resolve(io.cwd, named);
+    if (!existsSync(path)) throw new UsageError(`${named}: there is no such run folder or recording`);
     const isRun = statSync(path).isDirectory();
     if (!isRun) refuseStray(options, ['key'], 'a single recording');
     const key = () => options.key ?? ownKey();

@@ -20,7 +20,7 @@ import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../..
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { readRunFile } from '../../engine/shell/records/runFile.ts';
 import type { BatchOptions } from '../../engine/shell/runs/batch.ts';
-import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
+import { meantNames, nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { readSettings, settingOptions, throwUnlessNamed } from './modelSettings.ts';
 import { type OptionValues, oneOf, seconds, text, wholeNumber } from './option.ts';
@@ -240,8 +240,8 @@ export function idsInFile({ folder, parts }: LoadedDomain, path: string, cwd: st
 /** Names tasks of a domain, first the one that a name may have meant. */
 export function tasksOf({ folder, tasks }: LoadedDomain, named?: string): string {
   const ids = tasks.map(({ id }) => id);
-  const meant = named === undefined ? undefined : nearest(named, ids);
-  return `${folder} has ${someOf([...new Set([...(meant === undefined ? [] : [meant]), ...ids])])}`;
+  const first = named === undefined ? [] : meantNames(named, ids);
+  return `${folder} has ${someOf([...new Set([...first, ...ids])])}`;
 }
 
 function someOf(names: readonly string[]): string {

@@ -1,9 +1,9 @@
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { nameMatches } from '../../engine/core/text/literal.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { fitnessOf } from '../../engine/shell/load/fitness.ts';
-import { writtenIds } from '../../engine/shell/load/writtenIds.ts';
+import { unreadIds } from '../../engine/shell/load/writtenIds.ts';
 
 /**
  * Returns the errors of files of tasks that cannot be read and have a task that a person named.
@@ -11,13 +11,9 @@ import { writtenIds } from '../../engine/shell/load/writtenIds.ts';
  */
 export function unreadTasks(domain: LoadedDomain, named: string, cwd: string): readonly Diagnostic[] {
   const paths = [resolve(cwd, named), resolve(domain.folder, named)];
-  const isNamed = (file: string) => paths.includes(file) || idsIn(domain, file).some((id) => nameMatches(id, named));
-  return fitnessOf(domain).unread.filter(({ file }) => isNamed(file));
-}
-
-/** Returns the ids that the text of a file seems to have. A file without a text may have the task that it is named after. */
-function idsIn({ parts }: LoadedDomain, file: string): readonly string[] {
-  const text = parts.texts.get(file)?.source.text ?? '';
-  const ids = writtenIds(text).map(({ id }) => id);
-  return ids.length > 0 ? ids : [basename(file, '.task.yaml')];
+  return fitnessOf(domain).unread.filter((error) => {
+    if (paths.includes(error.file)) return true;
+    const text = domain.parts.texts.get(error.file)?.source.text ?? '';
+    return unreadIds(text, error).some(({ id }) => nameMatches(id, named));
+  });
 }

@@ -56,8 +56,8 @@ function success(metrics: RunMetrics): Section {
         String(each.tasks),
       ]),
       ['checks met', percent(completionRate), '', ''],
-      ['tasks all right', percent(allCorrect), '', ''],
-      ['tasks all wrong', percent(allWrong), '', ''],
+      ['tasks always passed', percent(allCorrect), '', ''],
+      ['tasks always failed', percent(allWrong), '', ''],
       ['tasks with mixed results', percent(flipRate), '', ''],
       ...(some + none === 0
         ? []

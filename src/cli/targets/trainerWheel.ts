@@ -51,12 +51,19 @@ function metadataOf(project: string, folder: string): string {
     `Version: ${fieldOf(project, 'version')}`,
     `Summary: ${fieldOf(project, 'description')}`,
     `License-Expression: ${fieldOf(project, 'license')}`,
+    ...projectUrls(project),
     `Requires-Python: ${fieldOf(project, 'requires-python')}`,
     'Description-Content-Type: text/markdown',
     'License-File: LICENSE',
     ...requirements.map((each) => `Requires-Dist: ${each}`),
   ];
   return `${fields.join('\n')}\n\n${readFileSync(join(folder, 'README.md'), 'utf8')}`;
+}
+
+/** Returns the links of a project, which a release adds to pyproject.toml. */
+function projectUrls(project: string): readonly string[] {
+  const [, table = ''] = /^\[project\.urls\]\n((?:\w+ = ".*"\n)*)/m.exec(project) ?? [];
+  return [...table.matchAll(/^(\w+) = "(.*)"$/gm)].map(([, name, url]) => `Project-URL: ${name}, ${url}`);
 }
 
 function fieldOf(project: string, name: string): string {

@@ -1,5 +1,5 @@
 import { rulesThat } from '../../engine/core/domain/decisiveVerdict.ts';
-import { basisText, brokenEndText, endReasonText, rewardText } from '../../engine/core/events/displayText.ts';
+import { basisText, brokenEndText, endReasonText, unscoredText } from '../../engine/core/events/displayText.ts';
 import {
   type EventOf,
   type Failure,
@@ -125,7 +125,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'rewarded':
       return [
         ...lapsesOf(event.card ?? []).map((lapse) => line('violation', lapseText(lapse))),
-        line('reward', `${scoreText(event)}: ${event.reason}`),
+        line('reward', scoreText(event)),
       ];
     default:
       return impossible('event', event);
@@ -153,8 +153,9 @@ export function guardTranscript({ flaws = [], withheld, mismatch }: GuardNote): 
   ];
 }
 
-function scoreText({ reward, basis }: EventOf<'rewarded'>): string {
-  return reward === null ? rewardText(reward) : `${rewardText(reward)}, ${basisText(basis)}`;
+function scoreText({ reward, basis, reason }: EventOf<'rewarded'>): string {
+  if (reward === null) return unscoredText(reason);
+  return `reward ${reward}, ${basisText(basis)}: ${reason}`;
 }
 
 /** The user's own calls are marked: the agent sees nothing of them. */

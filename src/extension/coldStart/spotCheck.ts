@@ -5,7 +5,7 @@ import type { Checked, SpotCheck } from '../../synthesis/spotCheck.ts';
 import { pickSynthesis } from '../runs/synthFolders.ts';
 import { openRecording, recordingOf } from '../views/runCommands.ts';
 import { activeFile } from '../workspace/activeFile.ts';
-import { showInformationMessage } from '../workspace/messages.ts';
+import { offerCommand, showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { sampleSizeOf } from './sampleSize.ts';
 
@@ -72,7 +72,8 @@ function messageOf({ queue, agreement }: SpotCheck): string {
 async function openNext(): Promise<void> {
   const next = nodes.find(({ checked }) => checked.decision === null);
   if (!next) {
-    void showInformationMessage('Every trajectory of the sample is checked.');
+    const message = 'Every trajectory of the sample is checked. Export those that you accepted.';
+    void offerCommand(message, 'Export…', 'rehearsal.synth.export', folder);
     return;
   }
   await view?.reveal(next, { select: true, focus: false });

@@ -11,7 +11,7 @@ import { writableWorkOf } from '../runs/runPlaces.ts';
 import { type Synthesis, syntheses } from '../runs/synthFolders.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
-import { domainFolders } from '../workspace/workspaceDomains.ts';
+import { domainFolders, offerNewDomain } from '../workspace/workspaceDomains.ts';
 
 /** A planned synthesis: the arguments of the command line, and the output folder. */
 type Plan = { readonly args: readonly string[]; readonly folder: string };
@@ -74,7 +74,7 @@ async function newPlan(context: Context): Promise<Plan | undefined> {
 async function pickDomains(): Promise<readonly string[] | undefined> {
   const folders = await domainFolders();
   if (folders.length === 0) {
-    void showInformationMessage('There is no domain in this workspace yet.');
+    void offerNewDomain();
     return undefined;
   }
   if (folders.length === 1) return folders;

@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
+import { writtenIds } from '../../engine/shell/load/writtenIds.ts';
 import { partsOf } from '../../engine/shell/source/fileParts.ts';
 import { type ItemKind, parseItems } from '../../engine/shell/source/items.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
@@ -58,12 +59,11 @@ export function itemsOf<T>(
   const parts = source.text.length > manyCharacters ? partsOf(source) : [];
   if (parts.length < 2) return readItems(source, of, name);
   const chosen = Math.max(0, Math.min(index, parts.length - 1));
-  const key = new RegExp(`^[- ] *${name}:[ \\t]*(["']?)(.+?)\\1[ \\t]*(?:#.*)?$`, 'm');
   return {
     broken: null,
     items: parts.map((part, at): DocumentItem<T> => {
       const path = [at];
-      const label = key.exec(part.source.text)?.[2] ?? `${of.kind} ${at + 1}`;
+      const label = writtenIds(part.source.text, name)[0]?.id ?? `${of.kind} ${at + 1}`;
       if (at !== chosen) return { label, path, value: null, problem: null };
       const { broken, items } = readItems(part.source, of, name);
       const [item = { label, value: null, problem: broken }] = items;

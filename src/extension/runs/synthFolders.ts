@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { showInformationMessage } from '../workspace/messages.ts';
+import { offerCommand } from '../workspace/messages.ts';
 import { workPlaces } from './runPlaces.ts';
 
 /** A synthesis of the workspace, and how far it has come. */
@@ -41,10 +41,8 @@ export async function syntheses(): Promise<readonly Synthesis[]> {
 export async function pickSynthesis(): Promise<string | undefined> {
   const all = (await syntheses()).filter(({ chosen }) => chosen > 0);
   if (all.length === 0) {
-    const press = 'Synthesize…';
     const message = 'There are no cold-start trajectories in this workspace yet.';
-    if ((await showInformationMessage(message, press)) === press)
-      await vscode.commands.executeCommand('rehearsal.synth.start');
+    await offerCommand(message, 'Synthesize…', 'rehearsal.synth.start');
     return undefined;
   }
   if (all.length === 1) return all[0]?.folder;

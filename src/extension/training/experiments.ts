@@ -44,7 +44,10 @@ async function pickExperiment(): Promise<string | undefined> {
   if (open?.endsWith(ending)) return open;
   const files = await vscode.workspace.findFiles(`**/*${ending}`, `**/{node_modules,${workFolder}}/**`, 200);
   if (files.length === 0) {
-    void showInformationMessage(`There is no experiment (*${ending}) in this workspace.`);
+    void showInformationMessage(
+      `There is no experiment in this workspace. Describe the variants to train in a file NAME${ending}. ` +
+        '`npx rehearsal help docs/experiments` shows an example.',
+    );
     return undefined;
   }
   const items = files.map(({ fsPath }) => ({ label: vscode.workspace.asRelativePath(fsPath), file: fsPath }));

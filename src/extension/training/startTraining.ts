@@ -10,7 +10,7 @@ import { failureMessage, runWithProgress } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';
 import { trainingRuns } from '../runs/runsOfWorkspace.ts';
-import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
+import { offerCommand, showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { pickDomain } from '../workspace/workspaceDomains.ts';
 import { pickCheckpoint } from './checkpoints.ts';
@@ -165,7 +165,11 @@ const called: Readonly<Record<TrainingKind | 'training', string>> = {
 export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
   const over = (await trainingRuns()).filter((run) => !run.running && run.kind !== null);
-  if (!given && over.length === 0) void showInformationMessage('No training run can be resumed.');
+  if (!given && over.length === 0) {
+    const message = 'No training run can be resumed, because none has ended in this workspace. Start one.';
+    void offerCommand(message, 'Train with GRPO…', 'rehearsal.training.grpo');
+    return undefined;
+  }
   const run = given ?? (await pickRun(over.map(({ id, folder }) => ({ label: id, folder }))));
   if (!run) return undefined;
   const python = existsSync(join(run, runFiles.target)) ? [] : pythonOption();

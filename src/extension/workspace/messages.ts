@@ -15,3 +15,9 @@ export const showWarningMessage = ((message: string, ...rest: never[]) =>
 /** See `showErrorMessage`. */
 export const showInformationMessage = ((message: string, ...rest: never[]) =>
   vscode.window.showInformationMessage(withoutLinks(message), ...rest)) as typeof vscode.window.showInformationMessage;
+
+/** Shows a message with a button, which runs a command. */
+export async function offerCommand(message: string, button: string, command: string, ...args: unknown[]) {
+  if ((await showInformationMessage(message, button)) === button)
+    await vscode.commands.executeCommand(command, ...args);
+}

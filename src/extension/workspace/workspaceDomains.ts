@@ -7,7 +7,7 @@ import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FilePart } from '../../engine/shell/source/fileParts.ts';
 import type { Placed } from '../../engine/shell/source/items.ts';
-import { showErrorMessage } from './messages.ts';
+import { offerCommand } from './messages.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
 export async function domainFolders(): Promise<readonly string[]> {
@@ -133,11 +133,15 @@ async function itemReaders() {
   return { readSource, partsOf, parseItems, placeOf, writtenIds, kinds };
 }
 
+/** Reports that a workspace has no domain, and offers to create one. */
+export const offerNewDomain = () =>
+  offerCommand('There is no domain in this workspace yet. Create one.', 'New Domain…', 'rehearsal.domain.new');
+
 /** The folder of the workspace's only domain, or of the one that a person picks; undefined without a domain. */
 export async function pickDomain(): Promise<string | undefined> {
   const folders = await domainFolders();
   if (folders.length === 0) {
-    void showErrorMessage('There is no domain in this workspace: open a folder with a domain.yaml.');
+    void offerNewDomain();
     return undefined;
   }
   if (folders.length === 1) return folders[0];

@@ -88,8 +88,8 @@ const metricsShown: readonly MetricOf[] = [
     (m) => `${m.scored} of ${m.rollouts}`,
   ],
   ['Checks met', 'Share of the tasks’ declared checks that held', (m) => percent(m.completionRate)],
-  ['Tasks all right', 'Every planned trial has reward 1', (m) => percent(m.allCorrect)],
-  ['Tasks all wrong', 'Every planned trial has a reward, and none is 1', (m) => percent(m.allWrong)],
+  ['Tasks always passed', 'Every planned trial has reward 1', (m) => percent(m.allCorrect)],
+  ['Tasks always failed', 'Every planned trial has a reward, and none is 1', (m) => percent(m.allWrong)],
   [
     'Tasks with mixed results',
     'Of those with two trials or more: sometimes right, sometimes wrong',

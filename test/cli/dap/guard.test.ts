@@ -64,7 +64,7 @@ test('a simulator that ended the rollout shows both messages at its end', async 
   const { url } = await modelServer((_, nth) => (nth % 2 === 1 ? ' ' : flip));
   const run = session();
   await run.begin({ domain, task: 'reschedule-P46', agent: 'gold', user: `openai:m@${url}`, stopOnEntry: true });
-  expect(await run.finish()).toMatch(/^no reward/);
+  expect(await run.finish()).toMatch(/^not scored: /);
   expect(shown(run)).toMatch(/refused {3}empty \(it .*\): no text\nrefused {3}role-flip \(it .*\): Hello! /);
   while (!(await run.top()).includes('the simulated user failed')) await run.step('stepBack');
   const { found } = await run.variables('Refused by the guard');

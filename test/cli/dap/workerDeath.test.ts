@@ -73,7 +73,7 @@ test.each(sampled(deaths, 2))(
     const { stop } = await run.begin({ domain, task: 'looks', agent: 'scripted' });
     expect(reason(stop)).toBe('exit');
     expect(text(stop)).toMatch(why);
-    expect(text(stop)).toMatch(/^no reward: not scored: the (?:tool broken|process that runs the tool broken)/);
+    expect(text(stop)).toMatch(/^not scored: the (?:tool broken|process that runs the tool broken)/);
     expect(run.client.output).toContain('NO REWARD');
     const ended = (await expectKept(run)).find(({ type }) => type === 'rolloutEnded');
     const line = lineOf(join(domain, 'tools.ts'), 'export const broken');

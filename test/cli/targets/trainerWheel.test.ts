@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
@@ -46,6 +55,15 @@ test('the same files are the same wheel, and a changed byte is another one', asy
   expect((await packTrainerWheel(join(scratch, 'trainer'))).sha256).toBe(wheel.sha256);
   changeOneByte(join(scratch, 'trainer', 'rehearsal_trainer', '__main__.py'));
   expect((await packTrainerWheel(join(scratch, 'trainer'))).sha256).not.toBe(wheel.sha256);
+});
+
+test('the links that a release adds to the project are in the metadata', async () => {
+  for (const name of ['rehearsal_trainer', 'pyproject.toml', 'README.md'])
+    cpSync(inRoot('trainer', name), join(scratch, 'trainer', name), { recursive: true });
+  appendFileSync(join(scratch, 'trainer', 'pyproject.toml'), '\n[project.urls]\nHomepage = "https://example.org/a"\n');
+  const archive = await JSZip.loadAsync((await packTrainerWheel(join(scratch, 'trainer'))).content);
+  const [metadata] = archive.file(/METADATA$/);
+  expect(await metadata?.async('text')).toMatch(/^Project-URL: Homepage, https:\/\/example\.org\/a$/m);
 });
 
 test('each file of the wheel is in its RECORD with its hash', async () => {

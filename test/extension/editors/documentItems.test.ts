@@ -19,6 +19,11 @@ test('of a long list the entry that is shown is read, and the others have their 
   expect(items.flatMap(({ value, path }) => (value ? [[path, value.id]] : []))).toEqual([[[2999], 'person-2999']]);
 });
 
+test('an entry in braces has its name in a long list, too', () => {
+  const text = `- {id: short, description: Someone.}\n${long.slice(long.indexOf('- id'))}`;
+  expect(read(text, 1).items[0]?.label).toBe('short');
+});
+
 test('problems of an entry are reported at its line in the file, in a long list and in a short one', () => {
   const found = read(long, 1500).items[1500];
   expect(found).toMatchObject({ label: 'person-1500', value: null, path: [1500] });

@@ -4,11 +4,18 @@ import { expect, test, vi } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import * as messages from '../../../src/extension/workspace/messages.ts';
 
-const editor = vi.hoisted(() => ({ said: [] as unknown[][] }));
+const editor = vi.hoisted(() => ({ said: [] as unknown[][], pressed: undefined as unknown, ran: [] as unknown[][] }));
 
 vi.mock('vscode', () => {
-  const show = async (...given: unknown[]) => void editor.said.push(given);
-  return { window: { showErrorMessage: show, showWarningMessage: show, showInformationMessage: show } };
+  const show = async (...given: unknown[]) => {
+    editor.said.push(given);
+    return editor.pressed;
+  };
+  const executeCommand = async (...given: unknown[]) => void editor.ran.push(given);
+  return {
+    commands: { executeCommand },
+    window: { showErrorMessage: show, showWarningMessage: show, showInformationMessage: show },
+  };
 });
 
 // Invariant: no text of a domain, a model, a server or a recording is a link of a notification, which runs any command.
@@ -16,13 +23,24 @@ vi.mock('vscode', () => {
 const hostile =
   '"[Update](command:workbench.action.terminal.sendSequence?%7B%22text%22%3A%22id%5Cn%22%7D)" is not a tool';
 
-test.each(Object.entries(messages))('%s shows no link', async (_, show) => {
+const { offerCommand, ...shown } = messages;
+
+test.each(Object.entries(shown))('%s shows no link', async (_, show) => {
   editor.said.length = 0;
   await show(hostile, 'Show Log');
   // Where VS Code finds a link in a notification: src/vs/base/common/linkedText.ts.
   const link = /\[[^\]]+\]\((?:https?:\/\/|command:|file:)/;
   expect(hostile).toMatch(link);
   expect(editor.said).toEqual([[expect.not.stringMatching(link), 'Show Log']]);
+});
+
+test.each([
+  ['Export…', [['export', '/a']]],
+  [undefined, []],
+])('the button %j of a message runs %j', async (pressed, ran) => {
+  Object.assign(editor, { pressed, ran: [] });
+  await offerCommand('All are checked. Export them.', 'Export…', 'export', '/a');
+  expect(editor.ran).toEqual(ran);
 });
 
 test('every message is shown by these functions', () => {

@@ -134,7 +134,7 @@ def sft_trainer(
     evaluate: Evaluate | None = None,
     validation: Sequence[Row] = (),
 ) -> SFTTrainer:
-    """Returns a trainer for rows that are already tokenised and masked; TRL does not tokenise anything."""
+    """Returns a trainer for rows that are already tokenized and masked; TRL does not tokenize anything."""
     shared = filled(rows, plan.micro_batch * distributed.count())
     dataset = Dataset.from_list([features_of(row) for row in shared])
     progress = ProgressCallback(run, measured, evaluate)

@@ -37,7 +37,7 @@ def validated(
 
 
 def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float:
-    """Returns the mean loss per labelled token as the trainer computes it, `micro_batch` rows at a time.
+    """Returns the mean loss per labeled token as the trainer computes it, `micro_batch` rows at a time.
 
     Several processes share the rows, so every process has to call it.
     """

@@ -1,7 +1,7 @@
 """Converts messages to token ids with a model's own chat template (Jinja). Torch-free.
 
 This module does not depend on a family of models. It compares two renderings of the template to find what a
-conversation adds to a row, and tokenises only that part: the next prompt is the previous ids, the sampled ids and the
+conversation adds to a row, and tokenizes only that part: the next prompt is the previous ids, the sampled ids and the
 bridge ids.
 
 Text never becomes a special token: if a message contains one literally (`<|im_end|>` typed by a user), its characters
@@ -40,7 +40,7 @@ class ChatTemplate:
         self.options = dict(options or {})
         self.stop_ids = frozenset(stop_ids)
         self.encoded: list[str] = []
-        """Every text that was tokenised, in order: no token is tokenised twice."""
+        """Every text that was tokenized, in order: no token is tokenized twice."""
         marks = {str(token): index for index, token in tokenizer.added_tokens_decoder.items()}
         self._marks = sorted(marks, key=len, reverse=True)
         self._any_mark = re.compile("|".join(map(re.escape, self._marks)) or r"(?!)")

@@ -4,7 +4,7 @@
     python -m rehearsal_trainer sft --set recordings='[".rehearsal/runs/gold"]' --set run=runs/sft
 
 The command reads recordings and keeps the successful ones, or those that a synthesis of cold-start data accepted
-(`rehearsal synth`). It tokenises them with the gateway's own dialect, trains on the assistant's messages, and saves the
+(`rehearsal synth`). It tokenizes them with the gateway's own dialect, trains on the assistant's messages, and saves the
 model. MUA-RL's cold start uses batch 128 on 32 GPUs (the profile `paper` has the numbers). Packing and truncation are
 not supported: a row that is longer than `context` is dropped and counted.
 """

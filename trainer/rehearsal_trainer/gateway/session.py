@@ -1,7 +1,7 @@
 """A session of the gateway: one conversation with the model, kept as token ids. Torch-free.
 
 The next prompt is the row so far plus the ids of the new messages. Messages that were seen before are compared, never
-tokenised again. The model's own messages are matched by their id and never parsed again. A row ends when the client
+tokenized again. The model's own messages are matched by their id and never parsed again. A row ends when the client
 changes earlier messages, or when the chat template renders earlier turns differently.
 """
 

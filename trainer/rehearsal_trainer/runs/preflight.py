@@ -31,6 +31,7 @@ from rehearsal_trainer.models.locations import (
     smollm2_package,
 )
 from rehearsal_trainer.processes.child_process import without_keys
+from rehearsal_trainer.settings.rollout_keys import DomainShare
 from rehearsal_trainer.values import run_files
 from rehearsal_trainer.values.bounded_file import TEXT, read_text
 from rehearsal_trainer.values.failures import ConfigurationError, ModelError
@@ -70,9 +71,12 @@ NAMED = {SMOLLM2: Size(134_515_008, 305_280, 106_168_320), TINY: Size(2_814_616,
 def needs(config: Any, run: Path, disk: Callable[[Size], int], on_this_machine: bool = True) -> dict[str, Json]:
     """Returns the requirements of a run, including the bytes that it will write and the free bytes on the disk.
 
-    ConfigurationError for a model or a vLLM that is not available, and for a model that does not fit into the memory of
-    this machine's device. Checkpoints of an earlier start are subtracted, because a resumed run replaces them.
+    ConfigurationError for a domain, a model or a vLLM that is not available, and for a model that does not fit into the
+    memory of this machine's device. Checkpoints of an earlier start are subtracted, because a resumed run replaces
+    them.
     """
+    if on_this_machine:
+        check_domains(config)
     check_vllm(config.vllm_python)
     try:
         size = size_of(config.model)
@@ -161,6 +165,21 @@ def check_quantization(config: Any) -> None:
             f"Use an NVIDIA GPU with compute capability {OLDEST_CAPABILITY[0]}.{OLDEST_CAPABILITY[1]} or higher, or "
             "set quantization to none"
         )
+
+
+def check_domains(config: Any) -> None:
+    """Raises ConfigurationError for a domain whose folder has no domain.yaml."""
+    given = config.domain
+    trained = given if isinstance(given, list) else [DomainShare(given)] if given else []
+    for key, shares in (("domain", trained), ("held_out", getattr(config, "held_out", []))):
+        for share in shares:
+            folder = Path(config.engine_cwd, share.folder).absolute()
+            if not (folder / "domain.yaml").is_file():
+                raise ConfigurationError(
+                    f"{key}: {folder} is not a domain, because it has no domain.yaml. A domain is a folder with "
+                    "domain.yaml, a policy, tools and tasks. Correct the path, or create a domain with `npx rehearsal "
+                    "new FOLDER --template support-desk`"
+                )
 
 
 def check_memory(config: Any, size: Size) -> dict[str, Json]:

@@ -389,7 +389,7 @@ ImportanceSamplingCap = Annotated[
 Refills = Annotated[
     int,
     Setting(
-        "Rounds in which groups that are all right or all wrong are replaced by groups of other tasks (dynamic "
+        "Rounds in which groups that always passed or always failed are replaced by groups of other tasks (dynamic "
         "sampling). A step then has more signal and needs more rollouts. Metrics count all rollouts. On a cluster, "
         "the run ends if a step plays more groups than these rounds and one batch.",
         unit="rounds",
@@ -419,8 +419,8 @@ ToolReward = Annotated[
 SkipDeadGroups = Annotated[
     bool,
     Setting(
-        "Leaves groups that are all right or all wrong out of the gradient, because they contribute only the KL term. "
-        "They are counted either way.",
+        "Leaves groups that always passed or always failed out of the gradient, because they contribute only the KL "
+        "term. They are counted either way.",
         paper="false",
     ),
 ]

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from rehearsal_trainer.settings.setting import Setting
 
 Endpoint = str | dict[str, Any]
-ENGINE = ("node", "dist/rehearsal.mjs", "serve", "--stdio")
-"""The command that starts the engine from the root of the repository."""
+ENGINE = ("rehearsal", "serve", "--stdio")
+"""The command that starts the engine as npm installs it."""
 
 
 @dataclass(frozen=True)

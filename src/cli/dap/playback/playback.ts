@@ -1,4 +1,5 @@
-import { rewardText } from '../../../engine/core/events/displayText.ts';
+import { unscoredText } from '../../../engine/core/events/displayText.ts';
+import type { Reward } from '../../../engine/core/reward/reward.ts';
 import { rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import { breaks } from '../../../engine/shell/files/breaks.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
@@ -322,6 +323,11 @@ export class Playback {
     return current?.event.type === 'rewarded' || (this.#isToldTheEnd && cursor === steps.length - 1);
   }
 
+  #rewardText({ value, reason }: Reward): string {
+    const why = rewardInWords(this.debuggee.domain, reason);
+    return value === null ? unscoredText(why) : `reward ${value}: ${why}`;
+  }
+
   /** Stops at the end, so that one can step back from it; to continue from there ends the session. */
   async #stopAtEnd(): Promise<void> {
     const { current, failure } = this.debuggee;
@@ -329,8 +335,7 @@ export class Playback {
     this.#isToldTheEnd = true;
     if (this.#configuration.noStopAtEnd || this.#configuration.noDebug) return this.#end();
     const reward = current?.state.reward;
-    const why = reward && rewardInWords(this.debuggee.domain, reward.reason);
-    const text = reward ? `${rewardText(reward.value)}: ${why}` : 'the end of the recording';
+    const text = reward ? this.#rewardText(reward) : 'the end of the recording';
     this.#stopAt({ reason: 'end', text: failure ?? text });
   }
 

@@ -1,6 +1,7 @@
-import type { RolloutEvent } from '../events/event.ts';
+import type { EventOf, RolloutEvent } from '../events/event.ts';
 import { quotedIn } from '../events/quotedResults.ts';
 import { leavesOf } from '../text/value.ts';
+import { failedGold, type GoldCall } from './failedGold.ts';
 
 /** Returns why the reward of a rollout of the gold seat says nothing: a gold action failed, or quotes nothing. */
 export function goldWarning(events: readonly RolloutEvent[]): string | null {
@@ -14,14 +15,19 @@ export function goldWarning(events: readonly RolloutEvent[]): string | null {
       : [],
   );
   if (unfilled !== undefined) return `the gold action ${unfilled}, since no result before it has this field`;
-  const failed = new Set<string>();
-  let called = '';
-  for (const event of events) {
-    if (event.type === 'toolCalled') called = event.call.name;
-    // A call that succeeds when it is made again did not fail.
-    if (event.type === 'toolReturned' && event.isError) failed.add(called);
-    else if (event.type === 'toolReturned') failed.delete(called);
-  }
+  const failed = new Set(failedGold(callsIn(events)).map(({ name }) => name));
   if (failed.size === 0) return null;
   return `the gold action ${[...failed].join(', ')} failed, so the reward says nothing about an agent`;
+}
+
+/** Returns the calls of a rollout with their results. */
+function callsIn(events: readonly RolloutEvent[]): readonly GoldCall[] {
+  let called: EventOf<'toolCalled'> | undefined;
+  return events.flatMap((event) => {
+    if (event.type === 'toolCalled') called = event;
+    if (event.type !== 'toolReturned' || called === undefined) return [];
+    const { call, by = 'agent' } = called;
+    const { isError, content } = event;
+    return [{ by, name: call.name, arguments: call.arguments, isError, content }];
+  });
 }

@@ -79,3 +79,7 @@ export function forkText(
 }
 
 const behind = (edit: string | null) => (edit === null ? '' : `: ${edit}`);
+
+/** Returns why a rollout has no reward, after the words that it has none. */
+export const unscoredText = (reason: string): string =>
+  reason.startsWith('not scored: ') ? reason : `not scored: ${reason}`;

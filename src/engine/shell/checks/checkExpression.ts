@@ -32,7 +32,7 @@ export function checkPath(placed: PlacedText, prefix: number, context: Expressio
   const parsed = parseExpression(placed.text);
   if ('problem' in parsed) {
     const message = `This is not an expression: ${parsed.problem}.`;
-    const hint = 'The page "The rule language" of the documentation describes expressions.';
+    const hint = '`npx rehearsal help docs/rule-language` describes expressions.';
     note(placed.part(parsed.at - prefix, 1), 'error', `${kind}/bad-expression`, message, hint);
     return null;
   }

@@ -1,15 +1,35 @@
+import { basename } from 'node:path';
+import type { FileLine } from '../files/diagnostic.ts';
+
 /** An id that the text of a file seems to give to an item, and its line (from 1). */
 export type WrittenId = { readonly id: string; readonly line: number };
 
 /**
  * Returns the ids in the text of a file of tasks or personas, also where the file or an item of it cannot be read. An id
  * that is indented more than others belongs to a value inside an item.
+ * @param key the key that names an item
  */
-export function writtenIds(text: string): readonly WrittenId[] {
+export function writtenIds(text: string, key = 'id'): readonly WrittenId[] {
+  const pattern = new RegExp(`^([ \\t]*(?:-[ \\t]+)?)(?:\\{[ \\t]*)?${key}[ \\t]*:[ \\t]*["']?([^\\s"',}[\\]{]+)`);
   const found = text.split('\n').flatMap((row, index) => {
-    const [, before, id] = /^([ \t]*(?:-[ \t]+)?)(?:\{[ \t]*)?id[ \t]*:[ \t]*["']?([^\s"',}[\]{]+)/.exec(row) ?? [];
+    const [, before, id] = pattern.exec(row) ?? [];
     return before === undefined || id === undefined ? [] : [{ id, line: index + 1, indent: before.length }];
   });
   const outermost = Math.min(...found.map(({ indent }) => indent));
   return found.flatMap(({ id, line, indent }) => (indent === outermost ? [{ id, line }] : []));
+}
+
+/**
+ * Returns the ids of the items of a file that cannot be read: those in its text, or else the one that the file is named
+ * after.
+ * @param at the file, and the line of an item that its text does not name
+ * @param isWanted whether an id in the text belongs to an item that cannot be read
+ */
+export function unreadIds(
+  text: string,
+  { file, line }: FileLine,
+  isWanted: (id: string) => boolean = () => true,
+): readonly WrittenId[] {
+  const found = writtenIds(text).filter(({ id }) => isWanted(id));
+  return found.length > 0 ? found : [{ id: basename(file).replace(/\.\w+\.yaml$/, ''), line }];
 }

@@ -1,11 +1,11 @@
 import type { Task } from '../../core/domain/task.ts';
 import { strangeTool, worksOnDatabase } from '../../core/domain/tool.ts';
+import { failedGold, type GoldCall } from '../../core/evaluation/failedGold.ts';
 import { numberFormsOf } from '../../core/events/message.ts';
 import { withResults } from '../../core/events/quotedResults.ts';
 import type { RolloutState } from '../../core/events/state.ts';
 import { advance, begin, type Setting, stateHash } from '../../core/rollout/rollout.ts';
 import { lineExcerpt } from '../../core/text/excerpt.ts';
-import { contentHash } from '../../core/values/hash.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { observedStream, randomStream, rolloutKey } from '../../core/values/random.ts';
 import type { Rollout } from './ports.ts';
@@ -34,8 +34,7 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
   const callTool = ports.callGold ?? ports.callTool;
   let state: RolloutState = { ...begin(setting, started)[0], world: start };
   const results: string[] = [];
-  /** By call. */
-  const failures = new Map<string, string>();
+  const calls: GoldCall[] = [];
   for (const [index, written] of task.actions.entries()) {
     const action = withResults(written, results);
     const tool =
@@ -53,17 +52,16 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
     const context = { world: state.world, now: started.now, random, step: index, ...filled };
     const { writes: called, isError, content } = await callTool(tool, call, context);
     if (!isError) results.push(content);
-    const made = contentHash([name, tool.owner ?? null, values]);
-    if (isError)
-      failures.set(made, `the gold action ${name} fails: ${lineExcerpt(content.replace(/^Error: /, ''), 200)}`);
-    else failures.delete(made);
+    calls.push({ by: tool.owner, name, arguments: values, isError, content });
     [state] = advance(setting, state, { type: 'worldEdited', writes: called });
     const isSynced = setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false;
     const synced = isSynced ? await syncWrites(rollout, state) : [];
     [state] = advance(setting, state, { type: 'worldEdited', writes: synced });
     steps.push({ turn: action.turn ?? 0, content, world: state.world, writes: [...called, ...synced] });
   }
-  const [failed] = failures.values();
+  const [failed] = failedGold(calls).map(
+    (call) => `the gold action ${call.name} fails: ${lineExcerpt(call.content.replace(/^Error: /, ''), 200)}`,
+  );
   const gold = { world: state.world, steps, failed };
   if (isRandom) return gold;
   // A world that was hashed is compared by its hash.

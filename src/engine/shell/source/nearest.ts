@@ -22,10 +22,24 @@ export function didYouMean(word: string, candidates: Iterable<string>, otherwise
   return found === undefined ? otherwise : `Did you mean ${found}?`;
 }
 
-/** `. Did you mean X?` to append to a sentence without its full stop; empty where no candidate is close. */
+const mostMeant = 3;
+
+/** The candidates that a word may mean: the nearest one, or else the first of those that begin with it. */
+export function meantNames(word: string, candidates: Iterable<string>): readonly string[] {
+  const all = [...candidates];
+  const found = nearest(word, all);
+  if (found !== undefined) return [found];
+  const begin = plain(word);
+  return begin === '' ? [] : all.filter((each) => plain(each).startsWith(begin)).slice(0, mostMeant);
+}
+
+/** `. Did you mean X or Y?` to append to a sentence without its full stop; empty if the word means no candidate. */
 export function suggestion(word: string, candidates: Iterable<string>): string {
-  const found = nearest(word, candidates);
-  return found === undefined ? '' : `. Did you mean ${found}?`;
+  const found = meantNames(word, candidates);
+  const last = found.at(-1);
+  if (last === undefined) return '';
+  const others = found.slice(0, -1).join(', ');
+  return `. Did you mean ${others === '' ? '' : `${others} or `}${last}?`;
 }
 
 /**

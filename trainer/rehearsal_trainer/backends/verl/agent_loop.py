@@ -1,7 +1,7 @@
 """Plays the engine's rollouts in verl's agent loop.
 
 Our session keeps the ids, the mask and the log-probabilities, and the engine gives the reward. The next prompt consists
-of the previous ids, the sampled ids and the ids of the new messages. Nothing is tokenised twice, so verl's own code
+of the previous ids, the sampled ids and the ids of the new messages. Nothing is tokenized twice, so verl's own code
 that builds token ids is not used.
 """
 

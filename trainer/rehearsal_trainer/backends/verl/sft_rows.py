@@ -1,4 +1,4 @@
-"""Writes the rows of an SFT run to a file, and reads them as verl's data set. They are ids: verl tokenises nothing."""
+"""Writes the rows of an SFT run to a file, and reads them as verl's data set. They are ids: verl tokenizes nothing."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from rehearsal_trainer.backends.verl.sft_rows import Passes, RenderedRows
 class RenderedTrainer(SFTTrainer):
     """verl's trainer with our rows, whose order is one pass over the whole run.
 
-    verl's own data set would tokenise messages again, its order leaves out rows in every epoch, and its workers ask
+    verl's own data set would tokenize messages again, its order leaves out rows in every epoch, and its workers ask
     for ten cores each.
     """
 
