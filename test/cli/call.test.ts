@@ -71,7 +71,7 @@ test.each([
     ['get_order', '--arguments', `${'{"a":'.repeat(5000)}9007199254740993${'}'.repeat(5000)}`],
     /--arguments is nested deeper than 200 levels/,
   ],
-  [['get_ordr', '--arguments', '{}'], /there is no tool get_ordr; did you mean get_order\?/],
+  [['get_ordr', '--arguments', '{}'], /there is no tool get_ordr; did you mean "get_order"\?/],
   [['get_order', '--task', 'none'], /there is no task "none"/],
   [[], /name a tool/],
 ])('call %j is refused, and nothing is called', async (argv, message) => {

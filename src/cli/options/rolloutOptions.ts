@@ -128,7 +128,7 @@ function meantDomain(folder: string, cwd: string): string {
   const path = (domain: string) => relative(cwd, domain) || '.';
   const meantIn = (place: string) => {
     const meant = nearest(basename(folder), domainsIn(place));
-    return meant === undefined ? undefined : `. Did you mean ${path(join(place, meant))}?`;
+    return meant === undefined ? undefined : `. Did you mean "${path(join(place, meant))}"?`;
   };
   const parent = domainFolderOf(folder);
   const meant =

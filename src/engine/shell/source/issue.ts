@@ -106,7 +106,7 @@ function unknownKey(
   const owner = empty.find(({ below }) => below.includes(key))?.key;
   const hint =
     meant !== undefined
-      ? `Did you mean ${meant}?`
+      ? `Did you mean "${meant}"?`
       : owner !== undefined
         ? `It is a key of ${owner}, which is empty: indent it below ${owner}.`
         : `Known here: ${allowed.join(', ')}.`;
@@ -161,7 +161,7 @@ function wrongValue(
   const hint =
     meant === undefined
       ? (descriptionAt(context.schema, path, context.choices) ?? 'Change it.')
-      : `Did you mean ${meant}?`;
+      : `Did you mean "${meant}"?`;
   const message = `${nameOf(path)} is ${shown(input)}, but ${wanted} is expected.`;
   const isSentence = values.length === 0;
   return {

@@ -16,16 +16,16 @@ export function nearest(
   return best;
 }
 
-/** `Did you mean X?`, or the other text. */
+/** `Did you mean "X"?`, or the other text. */
 export function didYouMean(word: string, candidates: Iterable<string>, otherwise = '', limit?: number): string {
   const found = nearest(word, candidates, limit);
-  return found === undefined ? otherwise : `Did you mean ${found}?`;
+  return found === undefined ? otherwise : `Did you mean "${found}"?`;
 }
 
-/** `. Did you mean X?` to append to a sentence without its full stop; empty where no candidate is close. */
+/** `. Did you mean "X"?` to append to a sentence without its full stop; empty where no candidate is close. */
 export function suggestion(word: string, candidates: Iterable<string>): string {
   const found = nearest(word, candidates);
-  return found === undefined ? '' : `. Did you mean ${found}?`;
+  return found === undefined ? '' : `. Did you mean "${found}"?`;
 }
 
 /**
