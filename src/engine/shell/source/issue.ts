@@ -271,7 +271,7 @@ function example(wanted: string): string {
 }
 
 function shown(input: unknown): string {
-  if (input === null) return 'empty';
+  if (input === null || input === '') return 'empty';
   if (Array.isArray(input)) return input.length === 0 ? 'an empty list' : 'a list';
   if (typeof input === 'object') return 'a map';
   if (typeof input === 'number' && !Number.isFinite(input)) return Number.isNaN(input) ? 'no number' : 'infinite';
