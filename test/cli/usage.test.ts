@@ -89,7 +89,10 @@ test('every command that a text tells a person to run starts with npx, which fin
 });
 
 const mistakes: readonly { readonly argv: readonly string[]; readonly message: RegExp }[] = [
-  { argv: ['run', parcels, 'reschedule-P4'], message: /redirect-P13 and \d+ more\. Did you mean "reschedule-P\d+"\?$/m },
+  {
+    argv: ['run', parcels, 'reschedule-P4'],
+    message: /redirect-P13 and \d+ more\. Did you mean "reschedule-P\d+"\?$/m,
+  },
   { argv: ['--vresion'], message: /^rehearsal: unknown option "--vresion". Did you mean "--version"\?\n$/ },
   { argv: ['--json'], message: /^rehearsal: unknown option "--json". An option follows its command: / },
   { argv: ['new', 'x', '--template', 'suport-desk'], message: /not "suport-desk". Did you mean "support-desk"\?$/m },
@@ -129,7 +132,10 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['run'], message: /name the folder of a domain/ },
   { argv: ['run', broken], message: /there is no domain here/ },
   { argv: ['debug', 'order-desk', 'lamp-variant'], message: /here .*\. Did you mean "domains\/order-desk"\?\n$/ },
-  { argv: ['eval', `${parcels.slice(0, -1)}c`], message: /there is no domain here .* Did you mean ".*parcel-desk"\?\n$/ },
+  {
+    argv: ['eval', `${parcels.slice(0, -1)}c`],
+    message: /there is no domain here .* Did you mean ".*parcel-desk"\?\n$/,
+  },
   { argv: ['run', parcels], message: /name a task; .* has / },
   { argv: ['run', parcels, 'no-such-task'], message: /there is no task "no-such-task"/ },
   { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'\. Run `npx rehearsal help run`/ },

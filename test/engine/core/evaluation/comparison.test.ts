@@ -42,9 +42,9 @@ test('rollouts diverge at a different message or call, and ids of calls do not m
   expect(firstDivergence(one, other)).toEqual({
     steps: [2, 2],
     what: 'agent',
-    texts: ['look({"id":"P1"})', 'look({"id":"P2"})'],
+    texts: ['look(id: "P1")', 'look(id: "P2")'],
   });
-  expect(firstDivergence(one, short)).toMatchObject({ steps: [2, 2], texts: ['look({"id":"P1"})', 'turnCap'] });
+  expect(firstDivergence(one, short)).toMatchObject({ steps: [2, 2], texts: ['look(id: "P1")', 'turnCap'] });
   expect(firstDivergence(one, one.slice(0, 2))).toMatchObject({
     steps: [2, null],
     texts: [expect.anything(), '(nothing more)'],

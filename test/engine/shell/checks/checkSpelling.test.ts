@@ -44,7 +44,13 @@ it('finds nothing where all is spelled right', () => expect(found({})).toEqual([
 const tasks = 'tasks/first.task.yaml';
 
 it.each([
-  ['the name of a fact', tasks, 'author: Ines', 'auhtor: Ines', '5:25 warning task/unknown-fact Did you mean "author"?'],
+  [
+    'the name of a fact',
+    tasks,
+    'author: Ines',
+    'auhtor: Ines',
+    '5:25 warning task/unknown-fact Did you mean "author"?',
+  ],
   ['the value of a fact', tasks, 'Ines Falk', 'Ines Flak', '5:33 warning task/unknown-value Did you mean "Ines Falk"?'],
   ['a short value of a fact', tasks, 'clear', 'cear', '15:52 warning task/unknown-value Did you mean "clear"?'],
   [

@@ -14,7 +14,7 @@ it.each([
   ['a:\n  b: 1\n\tc: 2\n', '3:1', /indented with a tab/, 'Indent with spaces.'],
   ['a: 1\nb c\n', '2:1', /has no colon/, 'Write b: c'],
   ['a:b\nc: 1\n', '1:1', /has no space after its colon/, 'Write a: b'],
-  ['a: 1\n- b\n', '2:1', /item of a list, and its neighbours are keys/, 'Indent it below'],
+  ['a: 1\n- b\n', '2:1', /item of a list, and its neighbors are keys/, 'Indent it below'],
   ["a: 'it's here'\n", '1:8', /text follows the closing quote/, 'Put all of the text'],
   ['a: @b\n', '1:4', /a text without quotes cannot begin with @/, 'Put the text in quotes.'],
   ['a: %b\n', '1:4', /a text without quotes cannot begin with %/, 'Put the text in quotes.'],
