@@ -68,7 +68,7 @@ export function callPlot({ calls }: RunMetrics): Plot {
   const most = Math.max(0, ...calls.map((each) => each.calls));
   return {
     title: 'Calls by tool',
-    description: `${counted(calls.length, 'tool')} called. The second colour shows failed calls.`,
+    description: `${counted(calls.length, 'tool')} called. The second color shows failed calls.`,
     svg: drawn(
       calls.length,
       calls.map(

@@ -193,7 +193,7 @@ function missingColon(text: string, { code, message, pos: [at] }: YAMLError): Fa
   const start = from + indent.length;
   const place = { from: start, to: start + line.length };
   if (line.startsWith('- ')) {
-    const reason = 'This is not YAML: the line is an item of a list, and its neighbours are keys.';
+    const reason = 'This is not YAML: the line is an item of a list, and its neighbors are keys.';
     return { ...place, message: reason, hint: 'Indent it below the key of its list.' };
   }
   const [, word = '', value = ''] = /^([^\s:]+):?\s*(.*)$/.exec(line) ?? [];
