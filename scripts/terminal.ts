@@ -69,5 +69,5 @@ export async function runMain(main: (args: string[]) => Promise<number | undefin
 export function withMeantOption(message: string, usage: string): string {
   const [unknown, option = ''] = /^Unknown option '(--.*?)'/.exec(message) ?? [];
   const meant = unknown === undefined ? undefined : nearest(option, usage.match(/--[a-z][a-z-]+/g) ?? []);
-  return meant === undefined ? message : `${unknown}. Did you mean ${meant}?`;
+  return meant === undefined ? message : `${unknown}. Did you mean "${meant}"?`;
 }

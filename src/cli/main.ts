@@ -198,7 +198,9 @@ function refusedArguments(error: unknown, command: Command): string | null {
     optionsOf(command).map(({ name }) => name),
   );
   const hint =
-    meant === undefined ? `Run \`npx rehearsal help ${command.name}\` to see its options.` : `Did you mean --${meant}?`;
+    meant === undefined
+      ? `Run \`npx rehearsal help ${command.name}\` to see its options.`
+      : `Did you mean "--${meant}"?`;
   return `${unknown}. ${hint}`;
 }
 

@@ -79,7 +79,7 @@ describe('a file of the domain', () => {
     [
       'an unknown tool in a task',
       { 'tasks/looks.task.yaml': String(good['tasks/looks.task.yaml']).replace('tool: look', 'tool: loook') },
-      /\/looks\.task\.yaml:5:\d+ error task\/unknown-tool There is no tool loook\. Did you mean look\?/,
+      /\/looks\.task\.yaml:5:\d+ error task\/unknown-tool There is no tool loook\. Did you mean "look"\?/,
     ],
     ['a syntax error in code', { 'tools.ts': `${tools}const = 1;\n` }, /\/tools\.ts:6: /],
     [

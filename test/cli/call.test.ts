@@ -36,7 +36,7 @@ test('a call is made on a separate database, and its changes are shown', async (
   });
   expect(readFileSync(join(desk, 'database.json'), 'utf8')).toBe(database);
   const told = await rehearsal('call', desk, 'get_order', '--arguments', '{"order_id":"W1014"}');
-  expect(told.out).toMatch(/^result {4}\{/);
+  expect(told.out).toMatch(/^result {4}\w+: /);
 });
 
 test("a user's tool is called by the user, and what keeps both sides in step runs after it", async () => {
@@ -71,7 +71,7 @@ test.each([
     ['get_order', '--arguments', `${'{"a":'.repeat(5000)}9007199254740993${'}'.repeat(5000)}`],
     /--arguments is nested deeper than 200 levels/,
   ],
-  [['get_ordr', '--arguments', '{}'], /there is no tool get_ordr; did you mean get_order\?/],
+  [['get_ordr', '--arguments', '{}'], /there is no tool get_ordr; did you mean "get_order"\?/],
   [['get_order', '--task', 'none'], /there is no task "none"/],
   [[], /name a tool/],
 ])('call %j is refused, and nothing is called', async (argv, message) => {
@@ -87,7 +87,7 @@ test.each(['rules: [', '- { rule: nothing, check: onlyIf, tools: all, condition:
     cpSync('domains/parcel-desk', folder, { recursive: true });
     writeFileSync(join(folder, 'rules.yaml'), rules);
     const { code, out } = await rehearsal('call', folder, 'find_parcel', '--arguments', '{"parcel": "P46"}');
-    expect([code, out]).toEqual([0, expect.stringContaining('"status":"on the way"')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('status: "on the way"')]);
   },
 );
 

@@ -233,7 +233,7 @@ describe('recordings', () => {
 
   test('a violation is in the words of the policy', async () => {
     const { out } = await rehearsal('compare', join(gold, task), join(scripted, task));
-    expect(out).toContain('the conversation was handed over, against the rule: "Transfer to a human');
+    expect(out).toContain('was made, which the policy does not allow here: "Transfer to a human');
     expect(out).not.toContain('although this does not hold');
   });
 

@@ -243,25 +243,25 @@ test.each([
 });
 
 const mistakes: readonly (readonly [string, RegExp])[] = [
-  ['contineu', /there is no command "contineu"\. Did you mean continue\?/],
-  ['/wy', /there is no command "wy"\. Did you mean why\?/],
+  ['contineu', /there is no command "contineu"\. Did you mean "continue"\?/],
+  ['/wy', /there is no command "wy"\. Did you mean "why"\?/],
   ['fly away', /there is no command "fly"\. help lists the commands/],
-  ['break rul confirm-before-write', /"rul" is not a kind of breakpoint\. Did you mean rule\?/],
+  ['break rul confirm-before-write', /"rul" is not a kind of breakpoint\. Did you mean "rule"\?/],
   ['break policy.md:16', /policy\.md:16 is a line\. In a terminal, name what is on it/],
   ['break nothing-like-it', /"nothing-like-it" is not a kind of breakpoint/],
   ['break at noon', /"at" is not a kind of breakpoint\. Expected rule, tool, /],
   ['break rule', /write break rule ID/],
   [
     'break rule confirm-before-wirte',
-    /no rule "confirm-before-wirte" in this domain\. Did you mean confirm-before-write\?/,
+    /no rule "confirm-before-wirte" in this domain\. Did you mean "confirm-before-write"\?/,
   ],
-  ['break tool get_ordr', /no tool "get_ordr" in this domain\. Did you mean get_order\?/],
+  ['break tool get_ordr', /no tool "get_ordr" in this domain\. Did you mean "get_order"\?/],
   ['break turn soon', /"turn soon" is not a breakpoint: write break turn N/],
   ['step 3', /step takes no argument, so "3" means nothing/],
   ['st', /"st" may be step or stop\. Type more of it/],
-  ['edit mesage Hello', /there is no edit mesage\. Did you mean edit message\?/],
-  ['print db.orders.W1138.statu', /there is no db\.orders\.W1138\.statu at step 0\. Did you mean status\?/],
-  ['break row ordrs/W1138', /there is no table "ordrs" in db\. Did you mean orders\?/],
+  ['edit mesage Hello', /there is no edit mesage\. Did you mean "edit message"\?/],
+  ['print db.orders.W1138.statu', /there is no db\.orders\.W1138\.statu at step 0\. Did you mean "status"\?/],
+  ['break row ordrs/W1138', /there is no table "ordrs" in db\. Did you mean "orders"\?/],
   ['break tool get_order if turn >', /"turn >" is not an expression/],
   ['delete', /write delete and a number, a name or all:\n {2}violation/],
   ['delete 7', /there is no breakpoint "7"/],
@@ -270,13 +270,13 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['edit row orders/W1138/status', /write edit row TABLE\/ID\/FIELD = VALUE/],
   ['edit row orders/W1138/status = pending', /it has this value already: nothing was edited/],
   ['break constructor x', /"constructor" is not a kind of breakpoint/],
-  ['edit row orders/W1138/statos = shipped', /db\.orders\.W1138 has no statos\. Did you mean status\?/],
-  ['break row orders/W1138/statos', /db\.orders\.W1138 has no statos\. Did you mean status\?/],
+  ['edit row orders/W1138/statos = shipped', /db\.orders\.W1138 has no statos\. Did you mean "status"\?/],
+  ['break row orders/W1138/statos', /db\.orders\.W1138 has no statos\. Did you mean "status"\?/],
   ['edit result {"status": "shipped"}', /a result of a tool cannot be edited\. Edit the call/],
   ['print', /write an expression/],
   ['print launch()', /is not an expression/],
   ['print db.orders.W9.status', /there is no db\.orders\.W9\.status at step 0/],
-  ['show mesages', /there is no "mesages" here\. Did you mean Messages\?/],
+  ['show mesages', /there is no "mesages" here\. Did you mean "Messages"\?/],
   ['take lamp', /name the seat: \/take agent or \/take user/],
   ['turn 0', /name a turn by its number/],
   ['say', /type the message: \/say TEXT/],
@@ -346,7 +346,7 @@ test('a person types commands, gets error messages, and ends the session with th
     'help break',
     'help',
   ]);
-  expect([code, err]).toEqual([0, 'there is no command "brake". Did you mean break?\n']);
+  expect([code, err]).toEqual([0, 'there is no command "brake". Did you mean "break"?\n']);
   expect(new Set(asked)).toEqual(new Set(['debug> ']));
   expect(out).toMatch(/ {2}break, b \[KIND NAME \[if EXPR\]\] +sets a breakpoint; without arguments, lists them/);
   expect(out).toMatch(/As in the Debug Console:\nExpressions: .*\/take user /s);

@@ -34,7 +34,7 @@ test.each([
   [
     'an unknown key',
     'arms: { a: {} }\nseed: 1\n',
-    /:2:1 error experiment\/[a-z-]+ The key seed is not known here.*Did you mean seeds/,
+    /:2:1 error experiment\/[a-z-]+ The key seed is not known here.*Did you mean "seeds"/,
   ],
   [
     'a key no trainer has',

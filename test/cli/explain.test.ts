@@ -27,9 +27,11 @@ test('a reward is explained by its verdicts, their steps and the lines that dema
 test('in place of the expression of a check it says what the policy says, and where the check is', async () => {
   const { out } = await rehearsal('explain', recording);
   expect(out).not.toMatch(/although this|any\(|args\./);
-  expect(out).toMatch(/violated {2}rule change-once at step 23: change_item was called, against the rule {3}\(/);
   expect(out).toMatch(
-    /violated {2}rule hand-off .*handed over, against the rule .*\n +"Transfer to a human when .*\n +decided by its check {3}\(domains\/order-desk\/rules\.yaml:\d+\)/,
+    /violated {2}rule change-once at step 23: change_item was called, which the policy does not allow here {3}\(/,
+  );
+  expect(out).toMatch(
+    /violated {2}rule hand-off .*: the call transfer_to_human\(.*\) was made, which the policy does not allow here .*\n +"Transfer to a human when .*\n +decided by its check {3}\(domains\/order-desk\/rules\.yaml:\d+\)/,
   );
 });
 
@@ -43,7 +45,7 @@ test('an expression that decides the reward is replaced in the first line, too',
   await rehearsal('run', desk, 'lamp-variant', '--agent', 'scripted', '--out', folder);
   const { out } = await rehearsal('explain', join(folder, 'lamp-variant.0.traj.jsonl'));
   expect(out).toMatch(
-    /^REWARD 0 {2}rule hand-off was violated at step 27: the conversation was handed over, against the rule: "Transfer to a human when .*"\n/,
+    /^REWARD 0 {2}rule hand-off was violated at step 27: the call transfer_to_human\(.*\) was made, which the policy does not allow here: "Transfer to a human when .*"\n/,
   );
 });
 

@@ -29,14 +29,14 @@ test.each([
     'domain.yaml',
     'Shall I renew {loan_id.title}',
     'Shall I renew {lone_id.title}',
-    /\{lone_id\} is not an argument of renew_loan\. Did you mean loan_id\?/,
+    /\{lone_id\} is not an argument of renew_loan\. Did you mean "loan_id"\?/,
   ],
   [
     'a misspelt field that only a tool writes',
     'rules.yaml',
     'it.payment == null',
     'it.paymnt == null',
-    /has no field paymnt\. Did you mean payment\?/,
+    /has no field paymnt\. Did you mean "payment"\?/,
   ],
 ])('check finds %s', async (_, file, from, to, finding) => {
   expect((await rehearsal('check', changed(file, from, to))).out).toMatch(finding);
@@ -97,10 +97,10 @@ test('debug says which recordings the folder of a run has', async () => {
 });
 
 test.each([
-  [['run', 'domains/order-desk', 'lamp-varient'], /there is no task "lamp-varient"; .*Did you mean lamp-variant\?/],
-  [['run', 'domains/order-desk', 'lamp-variant', '--agent', 'goldd'], /"goldd" is not a seat .*Did you mean gold\?/],
-  [['run', 'domains/order-desk', 'lamp'], /has lamp-variant, .*Did you mean lamp-variant\?/],
-  [['run', 'domains/order-desk', 'cancel'], /Did you mean cancel-[\w-]+, cancel-[\w-]+ or cancel-[\w-]+\?/],
+  [['run', 'domains/order-desk', 'lamp-varient'], /there is no task "lamp-varient"; .*Did you mean "lamp-variant"\?/],
+  [['run', 'domains/order-desk', 'lamp-variant', '--agent', 'goldd'], /"goldd" is not a seat .*Did you mean "gold"\?/],
+  [['run', 'domains/order-desk', 'lamp'], /has lamp-variant, .*Did you mean "lamp-variant"\?/],
+  [['run', 'domains/order-desk', 'cancel'], /Did you mean "cancel-[\w-]+", "cancel-[\w-]+" or "cancel-[\w-]+"\?/],
   [['run', 'domains/order-desk', 'lamp-variant', '--seed'], /: --seed needs a value: --seed TEXT, source of every/],
   [
     ['run', 'domains/order-desk', 'lamp-variant', '--seed', '--gate'],
@@ -112,7 +112,7 @@ test.each([
   [['check'], /name the folder of a domain \(the one with domain\.yaml\), such as domains\/[\w-]+/],
   [
     ['run', 'domains/order-desk', 'lamp-variant', '--agent', 'agents/x.agent.yaml'],
-    /"agents\/x\.agent\.yaml" is not a seat .*Did you mean agent:agents\/x\.agent\.yaml\?/,
+    /"agents\/x\.agent\.yaml" is not a seat .*Did you mean "agent:agents\/x\.agent\.yaml"\?/,
   ],
 ])('%j has a message that helps', async (argv, message) => {
   expect((await rehearsal(...argv)).err).toMatch(message);
@@ -144,7 +144,7 @@ test('a wrong path or a missing name has a message that names the right one', as
   await rehearsal('run', folder, 'lamp-variant', '--agent', 'scripted', '--out', run);
   const recording = join(run, 'lamp-variant.0.traj.jsonl');
   writeFileSync(join(run, 'lamp-variant.0.fork-1.traj.jsonl'), readFileSync(recording));
-  const meant = /there is no such recording .*Did you mean \S*lamp-variant\.0\.traj\.jsonl\?/;
+  const meant = /there is no such recording .*Did you mean "\S*lamp-variant\.0\.traj\.jsonl"\?/;
   for (const name of ['lamp-varient.0.traj.jsonl', 'lamp-variant.0.jsonl', 'lamp-variant.0'])
     expect((await rehearsal('debug', join(run, name))).err).toMatch(meant);
   expect((await rehearsal('compare', recording, join(run, 'lamp-varint.0.traj.jsonl'))).err).toMatch(meant);

@@ -329,7 +329,7 @@ test.each([
   [
     'a format that is unknown',
     ['chats', 'package.json', '--domain', desk, '--format', 'shargpt'],
-    /--format is one of .*Did you mean sharegpt\?/,
+    /--format is one of .*Did you mean "sharegpt"\?/,
   ],
   [
     'no conversation in it',

@@ -152,7 +152,7 @@ inFullSuite(
 );
 
 test.each([
-  ['a misspelt field', '{result.note_ids}', /:9:\d+ .*has no field note_ids\..*Did you mean note_id\?/],
+  ['a misspelt field', '{result.note_ids}', /:9:\d+ .*has no field note_ids\..*Did you mean "note_id"\?/],
   ['a literal id', 'N12345678', /gold-fails|missing-row/],
 ])('%s is found', async (_, quote, finding) => {
   expect((await rehearsal('check', written(quote), '--audit')).out.replace(/\n +/g, ' ')).toMatch(finding);

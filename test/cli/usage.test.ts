@@ -109,27 +109,30 @@ test('every command that a text tells a person to run starts with npx, which fin
 });
 
 const mistakes: readonly { readonly argv: readonly string[]; readonly message: RegExp }[] = [
-  { argv: ['run', parcels, 'reschedule-P4'], message: /redirect-P13 and \d+ more\. Did you mean reschedule-P\d+\?$/m },
-  { argv: ['--vresion'], message: /^rehearsal: unknown option "--vresion". Did you mean --version\?\n$/ },
+  {
+    argv: ['run', parcels, 'reschedule-P4'],
+    message: /redirect-P13 and \d+ more\. Did you mean "reschedule-P\d+"\?$/m,
+  },
+  { argv: ['--vresion'], message: /^rehearsal: unknown option "--vresion". Did you mean "--version"\?\n$/ },
   { argv: ['--json'], message: /^rehearsal: unknown option "--json". An option follows its command: / },
-  { argv: ['new', 'x', '--template', 'suport-desk'], message: /not "suport-desk". Did you mean support-desk\?$/m },
-  { argv: ['new', 'x', '--sample', 'oder-desk'], message: /not "oder-desk". Did you mean order-desk\?$/m },
-  { argv: ['import', 'tau3'], message: /not "tau3"; or .*\. Did you mean tau\d\?$/m },
-  { argv: ['train', 'sft', parcels, '--profile', 'gpuu'], message: /not "gpuu". Did you mean gpu\?$/m },
-  { argv: ['eval', parcels, '--gate', 'rewrd>=0.5'], message: /there is no metric "rewrd". Did you mean reward\?$/m },
+  { argv: ['new', 'x', '--template', 'suport-desk'], message: /not "suport-desk". Did you mean "support-desk"\?$/m },
+  { argv: ['new', 'x', '--sample', 'oder-desk'], message: /not "oder-desk". Did you mean "order-desk"\?$/m },
+  { argv: ['import', 'tau3'], message: /not "tau3"; or .*\. Did you mean "tau\d"\?$/m },
+  { argv: ['train', 'sft', parcels, '--profile', 'gpuu'], message: /not "gpuu". Did you mean "gpu"\?$/m },
+  { argv: ['eval', parcels, '--gate', 'rewrd>=0.5'], message: /there is no metric "rewrd". Did you mean "reward"\?$/m },
   { argv: ['fly'], message: /there is no command "fly". Commands: new, check, run, / },
-  { argv: ['chekc'], message: /there is no command "chekc". Did you mean check\?\n$/ },
-  { argv: ['help', 'chekc'], message: /there is no command "chekc". Did you mean check\?\n$/ },
-  { argv: ['eval', parcels, '--trails', '2'], message: /Unknown option '--trails'\. Did you mean --trials\?\n$/ },
-  { argv: ['eval', parcels, '--aprove=x'], message: /Unknown option '--aprove'\. Did you mean --approve\?\n$/ },
+  { argv: ['chekc'], message: /there is no command "chekc". Did you mean "check"\?\n$/ },
+  { argv: ['help', 'chekc'], message: /there is no command "chekc". Did you mean "check"\?\n$/ },
+  { argv: ['eval', parcels, '--trails', '2'], message: /Unknown option '--trails'\. Did you mean "--trials"\?\n$/ },
+  { argv: ['eval', parcels, '--aprove=x'], message: /Unknown option '--aprove'\. Did you mean "--approve"\?\n$/ },
   {
     argv: ['eval', parcels, '--tasks', 'reschedul-P46'],
-    message: /no task reschedul-P46; .*\. Did you mean reschedule-P46\?/,
+    message: /no task reschedul-P46; .*\. Did you mean "reschedule-P46"\?/,
   },
-  { argv: ['eval', parcels, '--persona', 'breif'], message: /has the persona breif\. Did you mean brief\?/ },
-  { argv: ['preview', parcels, 'breif'], message: /there is no persona breif; .*\. Did you mean brief\?/ },
-  { argv: ['draft', 'lst', parcels], message: /not "lst"\. Did you mean list\?/ },
-  { argv: ['train', 'resme', 'run-1'], message: /"resme" is not an operation of train\. Did you mean resume\?/ },
+  { argv: ['eval', parcels, '--persona', 'breif'], message: /has the persona breif\. Did you mean "brief"\?/ },
+  { argv: ['preview', parcels, 'breif'], message: /there is no persona breif; .*\. Did you mean "brief"\?/ },
+  { argv: ['draft', 'lst', parcels], message: /not "lst"\. Did you mean "list"\?/ },
+  { argv: ['train', 'resme', 'run-1'], message: /"resme" is not an operation of train\. Did you mean "resume"\?/ },
   {
     argv: ['run', parcels, join(parcels, 'tasks/test.task.yaml')],
     message: /test\.task\.yaml has 32 tasks; name one: .*reschedule-P46/,
@@ -148,8 +151,11 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   },
   { argv: ['run'], message: /name the folder of a domain/ },
   { argv: ['run', broken], message: /there is no domain here/ },
-  { argv: ['debug', 'order-desk', 'lamp-variant'], message: /here .*\. Did you mean domains\/order-desk\?\n$/ },
-  { argv: ['eval', `${parcels.slice(0, -1)}c`], message: /there is no domain here .* Did you mean .*parcel-desk\?\n$/ },
+  { argv: ['debug', 'order-desk', 'lamp-variant'], message: /here .*\. Did you mean "domains\/order-desk"\?\n$/ },
+  {
+    argv: ['eval', `${parcels.slice(0, -1)}c`],
+    message: /there is no domain here .* Did you mean ".*parcel-desk"\?\n$/,
+  },
   { argv: ['run', parcels], message: /name a task; .* has / },
   { argv: ['run', parcels, 'no-such-task'], message: /there is no task "no-such-task"/ },
   { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'\. Run `npx rehearsal help run`/ },
@@ -248,7 +254,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
 
 test('a domain that is in the working folder is found for a path that is not', async () => {
   const { code, err } = await rehearsalIn(inRoot('domains'), 'debug', 'domains/order-desk', 'lamp-variant');
-  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/ Did you mean order-desk\?\n$/) });
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/ Did you mean "order-desk"\?\n$/) });
 });
 
 const trainings = () => (existsSync('.rehearsal/training') ? readdirSync('.rehearsal/training') : []);

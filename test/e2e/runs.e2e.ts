@@ -116,7 +116,7 @@ test('two runs are compared: flips first, and one of them shows where its rollou
   await frame.getByText('They diverge at step 15, where the agent acts differently.').waitFor();
   const parting = await frame.locator('tr.parts td').allInnerTexts();
   expect(parting[1]).toContain('I can change the desk lamp in W1138 to white');
-  expect(parting[2]).toContain('change_item({"order_id":"W1138"');
+  expect(parting[2]).toContain('change_item(order_id: "W1138"');
   await frame.getByText('orders.W1138.items[0].variant', { exact: true }).waitFor();
   await frame.locator('.sides').evaluate((sides) => sides.scrollIntoView({ block: 'center' }));
   await picture(workbench, 'comparison');

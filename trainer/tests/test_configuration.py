@@ -36,7 +36,7 @@ def test_every_profile_is_valid(kind: Any) -> None:
     [
         ({}, "domain"),
         ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
-        ({**GIVEN, "lerning_rate": 1}, "lerning_rate: there is no such field. Did you mean learning_rate"),
+        ({**GIVEN, "lerning_rate": 1}, 'lerning_rate: there is no such field. Did you mean "learning_rate"'),
         ({**GIVEN, "steps": "many"}, "steps: expected integer"),
         ({**GIVEN, "steps": True}, "steps: expected integer"),
         ({**GIVEN, "learning_rate": float("nan")}, "learning_rate: expected a finite number, found NaN"),

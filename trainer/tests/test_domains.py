@@ -138,7 +138,7 @@ def test_what_measures_less_than_it_seems_is_warned_of(tmp_path: Path) -> None:
         ({"domain": [{"folder": "a/desk"}, {"folder": "b/desk"}]}, "domain: two domains are called desk"),
         ({"domain": [{"folder": "a", "weight": 0}]}, "domain: weight: expected more than 0, found 0"),
         ({"domain": [{"weight": 1}]}, "domain: folder: this field has no default"),
-        ({"domain": [{"folder": "a", "wieght": 1}]}, "domain: wieght: there is no such field. Did you mean weight"),
+        ({"domain": [{"folder": "a", "wieght": 1}]}, 'domain: wieght: there is no such field. Did you mean "weight"'),
         ({"held_out": [{"folder": "a"}]}, "held_out: domains are evaluated only where evaluate_every"),
         ({"held_out": [{"folder": "parity", "name": "b"}], "evaluate_every": 1}, "held_out: parity is trained on"),
         ({"split": "test", "evaluate_every": 1}, "split: the tasks of the split test would be trained on and"),

@@ -68,7 +68,7 @@ const options = {
   persona: text('A,B', 'only tasks of these personas'),
   under: text(
     'A,B*',
-    "run them under these personas, whose behaviours and attacks are applied on top of those of the task's persona. Tasks are then named TASK@PERSONA",
+    "run them under these personas, whose behaviors and attacks are applied on top of those of the task's persona. Tasks are then named TASK@PERSONA",
   ),
   uses: text('TOOL', 'only tasks whose gold actions call this tool'),
   trials: wholeNumber('K', 'trials of each task (default: 1)'),

@@ -12,7 +12,7 @@ export const personas: Command = defineCommand({
   summary: 'list the simulated users of a domain, or add a pack of them',
   usage: 'DOMAIN [options]',
   about: `
-Lists the personas of a domain and their behaviour. With --add, it copies a pack of personas that comes with Rehearsal
+Lists the personas of a domain and their behavior. With --add, it copies a pack of personas that comes with Rehearsal
 into the domain, as a file that you can edit. The personas of the pack "red-team" try to get what the policy forbids. Run
 tasks under them with: npx rehearsal eval DOMAIN --under 'red-team-*'
 `,
@@ -36,7 +36,7 @@ tasks under them with: npx rehearsal eval DOMAIN --under 'red-team-*'
     }
     const all = domain.domain.personas;
     if (json) io.out(`${JSON.stringify(all)}\n`);
-    else for (const persona of all) io.out(`${persona.id}: ${traitsOf(persona).join(', ') || 'no hard behaviour'}\n`);
+    else for (const persona of all) io.out(`${persona.id}: ${traitsOf(persona).join(', ') || 'no hard behavior'}\n`);
     return 0;
   },
 });

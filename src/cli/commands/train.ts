@@ -36,7 +36,7 @@ Exit code 0: done, or stopped with a checkpoint. 2: the run could not start, or 
     if (operation) return runOperation(operation, options, run, io);
     const meant = nearest(first, [...trainingKinds, ...operations]);
     if (meant !== undefined && meant !== first && !existsSync(resolve(io.cwd, first)))
-      throw new UsageError(`"${first}" is not an operation of train. Did you mean ${meant}?`);
+      throw new UsageError(`"${first}" is not an operation of train. Did you mean "${meant}"?`);
     if (options.explain) return explainKeys(options, positionals, io);
     return runTraining(options, positionals, io);
   },

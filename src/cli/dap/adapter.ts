@@ -250,9 +250,9 @@ export class RehearsalSession extends AnsweringSession {
       playback = await this.#opened(args, request);
     } catch (error) {
       this.#onRefused(error);
-      const at = error instanceof UsageError ? error.at : null;
+      const { at, inDialog } = error instanceof UsageError ? error : { at: null, inDialog: null };
       const link = at && this.#client.clientID === 'vscode' ? linkTo(at) : undefined;
-      this.refuse(response, messageOf(error), true, link);
+      this.refuse(response, inDialog ?? messageOf(error), true, link);
       return;
     }
     this.sendResponse(response);
@@ -457,6 +457,10 @@ export class RehearsalSession extends AnsweringSession {
       ...(ids.length > 0 ? { hitBreakpointIds: [...ids] } : {}),
     };
     this.sendEvent(event);
+    if (reason === 'end')
+      this.#narrator.print(
+        'Continue ends the session. To try something else, step back and edit a message or a value.',
+      );
     this.#narrator.stopped();
     if ((reason === 'fork' || reason === 'sample') && this.#client.supportsInvalidatedEvent)
       this.sendEvent(new InvalidatedEvent(['all']));

@@ -97,7 +97,7 @@ function keyProblems(experiment: Experiment, places: Places): readonly Diagnosti
             ? `Write ${key === 'seed' ? 'seeds' : key} above the arms.`
             : meant === undefined
               ? `"npx rehearsal train ${kind} --explain" has them.`
-              : `Did you mean ${meant}?`,
+              : `Did you mean "${meant}"?`,
         };
       });
     }),

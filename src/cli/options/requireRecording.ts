@@ -32,7 +32,7 @@ export function recordingsBeside(named: string, cwd: string): string {
   const names = namesIn(folder).filter(isRecording).map(nameOf);
   const path = (name: string) => relative(cwd, join(folder, recordingName(name)));
   const meant = nearest(nameOf(named).replace(/\.(?:traj|jsonl)\b.*$/, ''), names);
-  if (meant !== undefined) return `. Did you mean ${path(meant)}?`;
+  if (meant !== undefined) return `. Did you mean "${path(meant)}"?`;
   const more = names.length > shown ? ` and ${names.length - shown} more` : '';
   return names.length === 0 ? '' : `. Its folder has ${names.slice(0, shown).map(path).join(', ')}${more}`;
 }

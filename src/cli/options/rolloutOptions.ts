@@ -14,7 +14,7 @@ import { taskIn } from '../../engine/core/domain/taskVariant.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
-import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
+import { type Diagnostic, formatDiagnostic, unfitness, unfitnessInWords } from '../../engine/shell/files/diagnostic.ts';
 import { fitnessOf, fitTasks, unfitFault } from '../../engine/shell/load/fitness.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../../engine/shell/models/modelSettings.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
@@ -128,7 +128,7 @@ function meantDomain(folder: string, cwd: string): string {
   const path = (domain: string) => relative(cwd, domain) || '.';
   const meantIn = (place: string) => {
     const meant = nearest(basename(folder), domainsIn(place));
-    return meant === undefined ? undefined : `. Did you mean ${path(join(place, meant))}?`;
+    return meant === undefined ? undefined : `. Did you mean "${path(join(place, meant))}"?`;
   };
   const parent = domainFolderOf(folder);
   const meant =
@@ -154,7 +154,7 @@ function domainsIn(folder: string): readonly string[] {
 /** Reads the domain in a folder. Throws a `UsageError` for errors that concern every task; `fitnessOf` finds the others. */
 export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder, { soundness: false });
-  throwIfUnfit(fitnessOf(loaded).shared);
+  throwIfUnfit(fitnessOf(loaded).shared, loaded);
   return loaded;
 }
 
@@ -168,7 +168,7 @@ export function openTools(io: Pick<Io, 'cwd'>, given: string | undefined): Loade
   const ofPolicy = [file.policy, file.rules, file.phrases].map((name) => resolve(folder, name));
   const others = (diagnostics: readonly Diagnostic[]) => diagnostics.filter((each) => !ofPolicy.includes(each.file));
   const errors = fitnessOf(loaded).shared;
-  throwIfUnfit(others(errors));
+  throwIfUnfit(others(errors), loaded);
   if (errors.length === 0) return loaded;
   return {
     ...loaded,
@@ -183,7 +183,7 @@ export function tasksInSplit(loaded: LoadedDomain, split: Task['split']): readon
   const tasks = loaded.tasks.filter((task) => task.split === split);
   const { fit, errors } = fitTasks(tasks, loaded);
   if (fit.length > 0) return tasks;
-  throwIfUnfit(errors);
+  throwIfUnfit(errors, loaded);
   throw new UsageError(`${loaded.folder} has no task in the split ${split}`);
 }
 
@@ -202,9 +202,9 @@ export function fitTasksNow(tasks: readonly Task[], loaded: LoadedDomain, io: Io
 /** Describes an error that keeps tasks from being used. */
 export const leftOutText = (error: Diagnostic): string => `not used: ${formatDiagnostic(error)}`;
 
-function throwIfUnfit(errors: readonly Diagnostic[]): void {
+function throwIfUnfit(errors: readonly Diagnostic[], { folder }: LoadedDomain): void {
   const [first] = errors;
-  if (first) throw new UsageError(unfitness(errors), first);
+  if (first) throw new UsageError(unfitness(errors), first, unfitnessInWords(errors, dirname(folder)));
 }
 
 /**
@@ -218,12 +218,12 @@ export function taskNamed(domain: LoadedDomain, named: string | undefined, cwd: 
   if (ids.length > 1) throw new UsageError(`${named} has ${ids.length} tasks; name one: ${someOf(ids)}`);
   const { ofTask, unread } = fitnessOf(domain);
   if (!task) {
-    throwIfUnfit(unreadTasks(domain, named, cwd));
+    throwIfUnfit(unreadTasks(domain, named, cwd), domain);
     const known = domain.tasks.map(({ id }) => id);
     const words = `there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`;
     throw new UsageError([words, ...unread.map((error) => formatDiagnostic(error))].join('\n'));
   }
-  throwIfUnfit(ofTask(task));
+  throwIfUnfit(ofTask(task), domain);
   return task;
 }
 

@@ -37,10 +37,13 @@ export type ExitCode = 0 | 1 | 2;
 export class UsageError extends Error {
   /** The line to fix, if a line of a file is the cause. */
   readonly at: FileLine | null;
+  /** The message for a dialog, where it differs from that for a terminal. */
+  readonly inDialog: string | null;
 
-  constructor(message?: string, at: FileLine | null = null) {
+  constructor(message?: string, at: FileLine | null = null, inDialog: string | null = null) {
     super(message);
     this.at = at;
+    this.inDialog = inDialog;
   }
 }
 

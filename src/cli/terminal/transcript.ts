@@ -7,11 +7,12 @@ import {
   type RolloutEvent,
   verdictText,
 } from '../../engine/core/events/event.ts';
+import { callText } from '../../engine/core/events/message.ts';
 import { lapsesOf, lapseText } from '../../engine/core/events/reportCard.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { impossible } from '../../engine/core/values/impossible.ts';
-import { showPath } from '../../engine/core/values/json.ts';
+import { readableText, showPath } from '../../engine/core/values/json.ts';
 import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 
@@ -97,7 +98,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'rulesChecked':
       return rulesOf(event.verdicts);
     case 'toolCalled':
-      return [line('call', `${whose(event)}${event.call.name}(${argumentsOf(event.call.arguments)})`)];
+      return [line('call', `${whose(event)}${callText(event.call as never)}`)];
     case 'faultInjected':
       return [line('note', `seeded fault: ${event.fault.type} of ${event.fault.tool}`)];
     case 'sourceSaved':
@@ -105,7 +106,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'databaseWritten':
       return [line('database', changes(event.writes))];
     case 'toolReturned':
-      return [line(event.isError ? 'error' : 'result', `${whose(event)}${event.content}`)];
+      return [line(event.isError ? 'error' : 'result', `${whose(event)}${readableText(event.content)}`)];
     case 'worldEdited':
       return [line('database', `edited: ${changes(event.writes)}`)];
     case 'rolloutEnded':
@@ -198,13 +199,6 @@ function changes(writes: Extract<RolloutEvent, { type: 'databaseWritten' }>['wri
       return old === undefined ? `${where} = ${short(value)}` : `${where}: ${short(old)} -> ${short(value)}`;
     })
     .join('; ');
-}
-
-function argumentsOf(given: unknown): string {
-  if (typeof given === 'string') return given;
-  return Object.entries(given as Record<string, unknown>)
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-    .join(', ');
 }
 
 const short = (value: unknown): string => excerpt(JSON.stringify(value) ?? 'nothing', 80);

@@ -319,7 +319,7 @@ function toolIn({ domain: { tools, file }, leftOut = [] }: LoadedDomain, name: s
   const reasons = leftOutTools(named ? [named] : leftOut.filter((tool) => tool.leftOut?.what !== undefined));
   const names = tools.map((tool) => tool.name);
   const near = nearest(name, names);
-  const hint = near ? `did you mean ${near}?` : `there are ${firstNames(names) || 'none'}`;
+  const hint = near ? `did you mean "${near}"?` : `there are ${firstNames(names) || 'none'}`;
   const message = [
     `there is no tool ${name}${named ? '' : `; ${hint}`}`,
     ...reasons.map(({ text, hint: advice }) => `${text}. ${advice}`),

@@ -77,7 +77,7 @@ export async function generatePersona(context: Context, target: unknown): Promis
   const open = activeFile();
   const folder = node?.folder ?? (open && domainFolderOf(open)) ?? (await pickDomain());
   if (!folder) return undefined;
-  const model = await askModel(context, 'a style and one or two hard behaviours, drawn by seed');
+  const model = await askModel(context, 'a style and one or two hard behaviors, drawn by seed');
   if (!model) return undefined;
   const words =
     model.length === 0

@@ -10,7 +10,9 @@ type Shown = { readonly name: string; readonly body: string };
  * has the focus. Gives its text.
  */
 export async function showRequest(target: unknown): Promise<string | undefined> {
-  const session = debuggedSession('A request can be shown while a rollout or a recording is debugged.');
+  const session = debuggedSession(
+    'This command shows a request of a debug session. Debug a task (F5) or a recording first.',
+  );
   if (!session) return undefined;
   try {
     const frameId = await chosenFrame(session, target);

@@ -15,7 +15,7 @@ export type Frames = {
 
 /** The rollout or recording that is debugged; says what to do without a session. */
 export function debuggedSession(
-  hint = 'Debug a task (F5) or a recording first: this works where it is paused.',
+  hint = 'This command needs a paused debug session. Debug a task (F5) or a recording first.',
 ): vscode.DebugSession | undefined {
   const session = vscode.debug.activeDebugSession;
   if (session?.type === debugType) return session;

@@ -2,25 +2,31 @@ import type * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { writtenIds } from '../../engine/shell/load/writtenIds.ts';
 import { partsOf } from '../../engine/shell/source/fileParts.ts';
+import { describeIssues } from '../../engine/shell/source/issue.ts';
 import { type ItemKind, parseItems } from '../../engine/shell/source/items.ts';
 import type { Source } from '../../engine/shell/source/source.ts';
 import { parseYaml } from '../../engine/shell/source/yaml.ts';
 import type { FileProblem, Shown } from '../../webview/messages/protocol.ts';
+import { type LastFit, lastFitOf, pathOf, shownUnfit } from './lastFit.ts';
 
-/** An entry of a file, as the engine reads it; null where it can't. */
+/**
+ * An entry of a file, as the engine reads it. Where it does not fit its schema, as a form shows it with its errors, or
+ * null where a form can't.
+ */
 export type DocumentItem<T> = {
   readonly label: string;
   /** The path of the entry in the file. */
   readonly path: (string | number)[];
   readonly value: T | null;
   readonly problem: FileProblem | null;
+  readonly errors: Shown['errors'];
 };
 
 /** The entries of a YAML document: one, or those of its list. */
 export type DocumentItems<T> = { readonly broken: FileProblem | null; readonly items: readonly DocumentItem<T>[] };
 
 /** The state of a file apart from the form: its problem, its entries, and the index of the one shown. */
-type Chosen<T> = Pick<Shown, 'broken' | 'items' | 'index'> & {
+type Chosen<T> = Pick<Shown, 'broken' | 'items' | 'index' | 'errors'> & {
   /** The entry that is shown; undefined if it can't be read. */
   readonly item: { readonly path: (string | number)[]; readonly value: T } | undefined;
 };
@@ -38,9 +44,9 @@ type Seen = { readonly document: vscode.TextDocument; readonly choices: { readon
 export function chosenIn<T>({ document, choices }: Seen, of: ItemKind<T>, name: string): Chosen<T> {
   const { broken, items } = itemsOf(document, of, name, choices.index);
   const index = Math.max(0, Math.min(choices.index, items.length - 1));
-  const { path = [], value = null } = items[index] ?? {};
+  const { path = [], value = null, errors = [] } = items[index] ?? {};
   const labels = items.map(({ label, problem }) => ({ label, problem }));
-  return { broken, items: labels, index, item: value === null ? undefined : { path, value } };
+  return { broken, items: labels, index, errors, item: value === null ? undefined : { path, value } };
 }
 
 /**
@@ -57,16 +63,17 @@ export function itemsOf<T>(
 ): DocumentItems<T> {
   const source = sourceOf(document);
   const parts = source.text.length > manyCharacters ? partsOf(source) : [];
-  if (parts.length < 2) return readItems(source, of, name);
+  const lastFit = (count: number) => lastFitOf(document, count);
+  if (parts.length < 2) return readItems(source, of, name, lastFit);
   const chosen = Math.max(0, Math.min(index, parts.length - 1));
   return {
     broken: null,
     items: parts.map((part, at): DocumentItem<T> => {
       const path = [at];
       const label = writtenIds(part.source.text, name)[0]?.id ?? `${of.kind} ${at + 1}`;
-      if (at !== chosen) return { label, path, value: null, problem: null };
-      const { broken, items } = readItems(part.source, of, name);
-      const [item = { label, value: null, problem: broken }] = items;
+      if (at !== chosen) return { label, path, value: null, problem: null, errors: [] };
+      const { broken, items } = readItems(part.source, of, name, () => lastFit(parts.length), at);
+      const [item = { label, value: null, problem: broken, errors: [] }] = items;
       const { problem } = item;
       return { ...item, path, problem: problem && { ...problem, line: problem.line + part.line } };
     }),
@@ -96,31 +103,52 @@ export function indexAtLine(document: vscode.TextDocument, line: number): number
     : 0;
 }
 
-function readItems<T>(source: Source, of: ItemKind<T>, name: string): DocumentItems<T> {
+/**
+ * @param lastFit returns the entries that fit last, if the file has so many
+ * @param first the index of the first entry in the file
+ */
+function readItems<T>(
+  source: Source,
+  of: ItemKind<T>,
+  name: string,
+  lastFit: (count: number) => LastFit,
+  first = 0,
+): DocumentItems<T> {
   const { value: root, problem, places } = parseYaml(source, of.kind);
   if (problem) return { broken: told(problem), items: [] };
   const { items, diagnostics } = parseItems(source, of);
-  const [first] = diagnostics;
+  const [finding] = diagnostics;
   if (typeof root !== 'object' || root === null || (Array.isArray(root) && root.length === 0))
-    return { broken: first ? told(first) : { message: `There is no ${of.kind} in this file.`, line: 1 }, items: [] };
+    return {
+      broken: finding ? told(finding) : { message: `There is no ${of.kind} in this file.`, line: 1 },
+      items: [],
+    };
   const entries = Array.isArray(root)
     ? root.map((value, index) => ({ value, path: [index] }))
     : [{ value: root, path: [] }];
+  const fit = lastFit(entries.length);
   return {
     broken: null,
     items: entries.map(({ value, path }, index) => {
+      const key = String(first + index);
       const read = items.find((item) => item.path.join() === path.join());
       const at = places.value(path);
       const own = diagnostics.find(
         ({ line, severity }) => severity === 'error' && line >= at.line && line <= at.endLine,
       );
       const label = (value as Record<string, unknown> | null)?.[name];
-      return {
-        label: typeof label === 'string' && label !== '' ? label : `${of.kind} ${index + 1}`,
-        path,
-        value: read?.value ?? null,
-        problem: read ? null : told(own ?? first ?? { ...at, message: `This is not a ${of.kind}.` }),
-      };
+      const item = { label: typeof label === 'string' && label !== '' ? label : `${of.kind} ${index + 1}`, path };
+      if (read) {
+        fit.set(key, value);
+        return { ...item, value: read.value, problem: null, errors: [] };
+      }
+      const unfit = fit.has(key) ? shownUnfit(of.item, value, fit.get(key)) : null;
+      const problem = told(own ?? diagnostics[0] ?? { ...at, message: `This is not a ${of.kind}.` });
+      const context = { kind: of.kind, schema: of.schema, places, prefix: path };
+      const errors = (unfit?.issues ?? []).flatMap((issue) =>
+        describeIssues([issue], context).map(({ message }) => ({ path: pathOf(issue), message })),
+      );
+      return { ...item, value: unfit?.value ?? null, problem, errors };
     }),
   };
 }

@@ -45,7 +45,7 @@ export type Running = {
 };
 
 /** The content that an editor shows for its subject. */
-export type Content = Omit<Shown, 'type' | 'name' | 'isTrusted' | 'hasText' | 'refusal'>;
+export type Content = Omit<Shown, 'type' | 'name' | 'isTrusted' | 'hasText' | 'refusal' | 'isRunEarlier'>;
 
 /** The parts that are specific to one visual editor, either of a file or of a part of a domain without its own file. */
 export type VisualEditor<Seen extends Scene = FileScene> = {
@@ -121,6 +121,8 @@ class EditorSession<Seen extends Scene> {
   /** The warning about the last change: continued typing in one value warns once. */
   #warning = '';
   #ran: Ran | null = null;
+  /** The text of the document for which the last run was started. */
+  #ranText: string | undefined;
   #running: vscode.CancellationTokenSource | undefined;
 
   constructor(
@@ -176,6 +178,11 @@ class EditorSession<Seen extends Scene> {
   get #document(): vscode.TextDocument {
     if (isDocument(this.#subject)) return this.#subject;
     throw new Error('there is no file to change');
+  }
+
+  /** The text that the result of a run is about; undefined where there is no document. */
+  get #text(): string | undefined {
+    return isDocument(this.#subject) ? this.#subject.getText() : undefined;
   }
 
   #received(message: ToExtension): void {
@@ -330,7 +337,7 @@ class EditorSession<Seen extends Scene> {
     } catch (error) {
       const message = `It can't be shown: ${messageOf(error)}`;
       this.#context.log.error(`${this.#editor.title}: ${message}`);
-      return { broken: { message, line: 0 }, items: [], index: 0, content: null };
+      return { broken: { message, line: 0 }, items: [], index: 0, errors: [], content: null };
     }
   }
 
@@ -343,7 +350,9 @@ class EditorSession<Seen extends Scene> {
     const isTrusted = vscode.workspace.isTrusted;
     const refusal = this.#refusal;
     const hasText = isDocument(this.#subject);
-    this.#channel.post({ type: 'editor', message: { type: 'shown', name, isTrusted, hasText, refusal, ...content } });
+    const isRunEarlier = this.#ranText !== this.#text;
+    const shown: Shown = { type: 'shown', name, isTrusted, hasText, refusal, isRunEarlier, ...content };
+    this.#channel.post({ type: 'editor', message: shown });
   }
 
   #tell(ran: Ran): void {
@@ -363,6 +372,8 @@ class EditorSession<Seen extends Scene> {
     const progress = { report: ({ message: note = '' }: { message?: string }) => say(note) };
     try {
       await saveFilesOf(folder);
+      this.#ranText = this.#text;
+      void this.#show(this.#domain);
       const outcome = await work({ context: this.#context, folder, progress, token: source.token });
       this.#tell({ type: 'ran', isRunning: false, note: '', problem: null, outcome });
     } catch (error) {

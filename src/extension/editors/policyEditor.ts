@@ -85,7 +85,7 @@ function shownOf(scene: FileScene, results: ReadonlyMap<string, RuleResult>): Co
     problems,
     hasDomain: domain !== undefined,
   };
-  return { broken: null, items: [{ label: 'policy', problem: null }], index: 0, content };
+  return { broken: null, items: [{ label: 'policy', problem: null }], index: 0, errors: [], content };
 }
 
 type Section = PolicyContent['sections'][number];

@@ -21,8 +21,9 @@ export const taskEditor: VisualEditor = {
   contentOf: async (scene) => shownOf(scene),
   open: (message, scene) => (message.type === 'openPlayed' ? openPlayed(scene) : undefined),
   run: (message, scene) => {
-    const task = message.type === 'playGold' ? chosenIn<Task>(scene, kind, 'id').item?.value : undefined;
-    return task && goldOf(task.id, scene.document.uri);
+    if (message.type !== 'playGold') return undefined;
+    const { item, errors } = chosenIn<Task>(scene, kind, 'id');
+    return item && errors.length === 0 ? goldOf(item.value.id, scene.document.uri) : undefined;
   },
 };
 

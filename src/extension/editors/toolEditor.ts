@@ -37,10 +37,16 @@ export function toolPanelOf(name: string): VisualEditor<Scene> {
       const { known, tool } = found(scene);
       if (!tool) {
         const message = known?.problem ?? `This domain no longer has a tool ${name}.`;
-        return { broken: { message, line: 0 }, items: [], index: 0, content: null };
+        return { broken: { message, line: 0 }, items: [], index: 0, errors: [], content: null };
       }
       const scenery = { tool, domain: scene.domain, base: null, simulated: null, undescribed: known?.problem ?? null };
-      return { broken: null, items: [{ label: name, problem: null }], index: 0, content: toolContent(scenery) };
+      return {
+        broken: null,
+        items: [{ label: name, problem: null }],
+        index: 0,
+        errors: [],
+        content: toolContent(scenery),
+      };
     },
     ...callHandlers((scene: Scene) => found(scene).tool),
   };

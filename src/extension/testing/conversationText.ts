@@ -3,6 +3,7 @@ import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import { callText } from '../../engine/core/events/message.ts';
 import { lineExcerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
+import { readableText } from '../../engine/core/values/json.ts';
 import { readBoundedTextAsync } from '../../engine/shell/files/boundedFile.ts';
 import { parseRecording } from '../../engine/shell/records/recording.ts';
 
@@ -34,7 +35,7 @@ function lineOf(event: RolloutEvent): Line | null {
     case 'agentReplied':
       return event.toolCalls.length > 0 ? callsOf('agent', event.toolCalls) : ['agent', event.content ?? ''];
     case 'toolReturned':
-      return [event.isError ? 'error' : 'result', event.content];
+      return [event.isError ? 'error' : 'result', readableText(event.content)];
     case 'rulesChecked': {
       const violated = event.verdicts.filter(({ verdict }) => verdict === 'violated');
       return violated.length === 0

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext, type JSX } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Shown } from '../messages/editorMessages.ts';
+import type { Shown, ValuePath } from '../messages/editorMessages.ts';
 
 /**
  * The pause in typing, in milliseconds, after which the typed text becomes one change of the document and one undo
@@ -10,6 +10,9 @@ const pauseMs = 400;
 
 /** The last change that could not be made: its field keeps the typed text and shows the reason. */
 export const Refusal = createContext<Shown['refusal']>(null);
+
+/** The places where the shown entry does not fit its schema: the field of such a path shows the reason. */
+export const Errors = createContext<Shown['errors']>([]);
 
 type Labelled = {
   readonly label: string;
@@ -124,15 +127,19 @@ export type TextInputProps = Labelled & {
   readonly isLong?: boolean;
   readonly placeholder?: string;
   readonly isCode?: boolean;
+  /** The path of its value in the entry. */
+  readonly path?: ValuePath;
 };
 
 /** A text, of one line or of several. */
 export function TextInput(given: TextInputProps): JSX.Element {
-  const { value, onCommit, isLong = false, placeholder, isCode = false, isDisabled } = given;
+  const { value, onCommit, isLong = false, placeholder, isCode = false, isDisabled, path } = given;
   const id = useId();
   const { draft, type, commit, onKeyDown, refused } = useDraft(value, onCommit);
+  const errors = useContext(Errors);
+  const error = path && errors.find((each) => each.path.join('\0') === path.join('\0'))?.message;
   const problem =
-    refused === null ? given.problem : `Not written to the file: ${refused}. Press Escape to undo the edit.`;
+    refused === null ? (given.problem ?? error) : `Not written to the file: ${refused}. Press Escape to undo the edit.`;
   const props = { ...given, problem };
   const common = {
     id,

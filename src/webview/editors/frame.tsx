@@ -4,7 +4,7 @@ import type { Json } from '../../engine/core/values/json.ts';
 import type { EditorContent, FileProblem, FromEditor, Ran, Shown, ValuePath } from '../messages/editorMessages.ts';
 import type { Bridge } from '../parts/bridge.ts';
 import { Button, ProgressRing } from '../parts/controls.ts';
-import { Choice, Refusal } from './fields.tsx';
+import { Choice, Errors, Refusal } from './fields.tsx';
 import { afterPress } from './press.ts';
 import './editor.css';
 
@@ -92,33 +92,35 @@ export function EditorFrame<Content extends EditorContent>(props: FrameProps<Con
           onCommit={(chosen) => ask({ type: 'select', index: Number(chosen) })}
         />
       )}
-      {problem && <Problem problem={problem} noun={broken ? 'file' : noun} ask={ask} />}
       {content?.editor === props.editor && (
-        <Refusal.Provider value={shown.refusal}>{children(content as Content, { ...editor, shown })}</Refusal.Provider>
+        <Refusal.Provider value={shown.refusal}>
+          <Errors.Provider value={shown.errors}>{children(content as Content, { ...editor, shown })}</Errors.Provider>
+        </Refusal.Provider>
       )}
+      {problem && <Problem problem={problem} noun={broken ? 'file' : noun} hasForm={content !== null} ask={ask} />}
     </main>
   );
 }
 
-function Problem({
-  problem: { message, line },
-  noun,
-  ask,
-}: {
+type ProblemProps = {
   readonly problem: FileProblem;
   readonly noun: string;
+  /** Whether the form is shown above, with the problem at its field. */
+  readonly hasForm: boolean;
   readonly ask: Ask;
-}): JSX.Element {
+};
+
+function Problem({ problem: { message, line }, noun, hasForm, ask }: ProblemProps): JSX.Element {
   return (
-    <div class="error-box" role="alert">
+    <div class={hasForm ? 'error-box below-form' : 'error-box'} role={hasForm ? 'status' : 'alert'}>
       <p>
         {line > 0 && `Line ${line}: `}
         {message}
       </p>
       {line > 0 && (
         <>
-          <p>Fix this problem to edit the {noun} here. Its text has not changed.</p>
-          <Button primary onPress={() => ask({ type: 'openLine', line })}>
+          {!hasForm && <p>Fix this problem in the text to edit the {noun} here.</p>}
+          <Button primary={!hasForm} onPress={() => ask({ type: 'openLine', line })}>
             Show Line {line} in the Text
           </Button>
         </>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Json } from '../../engine/core/values/json.ts';
+import type { ValuePath } from '../messages/editorMessages.ts';
 import { TextInput } from './fields.tsx';
 
 export type JsonInputProps = {
@@ -8,6 +9,8 @@ export type JsonInputProps = {
   readonly value: Json | undefined;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
+  /** The path of its value in the entry. */
+  readonly path?: ValuePath;
   /** An empty field means undefined. */
   readonly onCommit: (value: Json | undefined) => void;
   /** Called with whether the text is valid JSON: while it is not, the value stays unchanged. */
@@ -15,7 +18,7 @@ export type JsonInputProps = {
 };
 
 /** An input for a value as JSON. Invalid JSON stays in the field with the error, and is not committed. */
-export function JsonInput({ label, value, hint, problem, onCommit, onRead }: JsonInputProps): JSX.Element {
+export function JsonInput({ label, value, hint, problem, path, onCommit, onRead }: JsonInputProps): JSX.Element {
   const written = value === undefined ? '' : JSON.stringify(value, null, 2);
   const [broken, setBroken] = useState<{ readonly text: string; readonly reason: string } | null>(null);
   useEffect(() => setBroken(null), [written]);
@@ -31,6 +34,7 @@ export function JsonInput({ label, value, hint, problem, onCommit, onRead }: Jso
       label={label}
       hint={hint}
       problem={broken ? `This is not JSON: ${broken.reason}` : problem}
+      {...(path && { path })}
       value={broken?.text ?? written}
       isLong
       isCode

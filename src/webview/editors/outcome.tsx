@@ -9,12 +9,14 @@ export type OutcomeProps<Type extends Outcome['type']> = {
   readonly ran: Ran | null;
   readonly type: Type;
   readonly ask: Ask;
+  /** Whether the text has changed since the run. */
+  readonly isEarlier: boolean;
   readonly children: (outcome: Extract<Outcome, { type: Type }>) => ComponentChildren;
 };
 
 /** Shows the last run for an editor: its progress, its error or its result. */
 export function RunOutcome<Type extends Outcome['type']>(props: OutcomeProps<Type>): JSX.Element | null {
-  const { ran, type, ask, children } = props;
+  const { ran, type, ask, isEarlier, children } = props;
   if (!ran) return null;
   if (ran.isRunning)
     return (
@@ -30,5 +32,10 @@ export function RunOutcome<Type extends Outcome['type']>(props: OutcomeProps<Typ
       </div>
     );
   if (ran.outcome?.type !== type) return null;
-  return <div role="status">{children(ran.outcome as Extract<Outcome, { type: Type }>)}</div>;
+  return (
+    <div class="outcome" role="status">
+      {isEarlier && <p class="warning-box">This result is from an earlier text of the file. Run it again.</p>}
+      {children(ran.outcome as Extract<Outcome, { type: Type }>)}
+    </div>
+  );
 }

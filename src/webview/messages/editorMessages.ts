@@ -176,6 +176,10 @@ export const shownSchema = z.object({
   items: z.array(z.object({ label: z.string(), problem: z.nullable(fileProblemSchema) })),
   /** The entry that is shown. */
   index: z.int(),
+  /** The places where the shown entry does not fit its schema, with paths from the entry. */
+  errors: z.array(misfitSchema),
+  /** Whether the text has changed since the last run for it. */
+  isRunEarlier: z.boolean(),
   /** Why the last change could not be made; `number` distinguishes refusals. */
   refusal: z.nullable(z.object({ number: z.int(), reason: z.string() })),
   /** Null where the file, or the entry, can't be shown. */

@@ -1,7 +1,7 @@
 import { basisText, brokenEndText, endReasonText, maskingText } from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
-import type { CardItem } from '../../engine/core/events/reportCard.ts';
+import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
 import { showPath } from '../../engine/core/values/json.ts';
 import type { Media } from '../../engine/core/values/media.ts';
 import type { Numbered } from '../messages/protocol.ts';
@@ -116,18 +116,21 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         ],
       };
     case 'worldPrepared':
-      return { speaker: 'engine', title: 'World prepared', tone: 'plain', changes: changesOf(event.writes) };
+      return { speaker: 'engine', title: 'Initial state of the task', tone: 'plain', changes: changesOf(event.writes) };
     case 'worldSynced':
       return {
         speaker: 'engine',
-        title: event.writes.length > 0 ? 'Both sides synced' : 'Both sides already in sync',
+        title:
+          event.writes.length > 0
+            ? 'Databases of agent and user synced'
+            : 'Databases of agent and user already in sync',
         tone: 'plain',
         changes: changesOf(event.writes),
       };
     case 'worldEdited':
       return {
         speaker: 'engine',
-        title: 'World edited in the debugger',
+        title: 'Database edited in the debugger',
         tone: 'plain',
         changes: changesOf(event.writes),
       };
@@ -288,6 +291,15 @@ function titleOf(title: string, { origin, brokenEnd }: Reply): Pick<StepEntry, '
     tone: brokenEnd === undefined ? 'plain' : 'bad',
   };
 }
+
+/** The titles of the layers of a report card. */
+export const layerTitles: Readonly<Record<LayerName, string>> = {
+  outcome: 'Outcome',
+  policy: 'Policy',
+  communication: 'Communication',
+  safety: 'Safety',
+  recovery: 'Recovery',
+};
 
 /** Returns the verdict of a layer of the report card, with how many of its items share it. */
 export function layerText(verdict: VerdictLine['verdict'], items: readonly Pick<VerdictLine, 'verdict'>[]): string {

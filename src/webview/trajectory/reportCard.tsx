@@ -1,19 +1,11 @@
 import type { JSX } from 'preact';
-import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
+import type { CardItem } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
-import { cardTitle, layerText } from '../models/trajectory.ts';
+import { cardTitle, layerText, layerTitles } from '../models/trajectory.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
 import { StepLinks } from './stepLinks.tsx';
-
-const layers: Readonly<Record<LayerName, string>> = {
-  outcome: 'Outcome',
-  policy: 'Policy',
-  communication: 'Communication',
-  safety: 'Safety',
-  recovery: 'Recovery',
-};
 
 /** The evaluation next to the reward: five layers, what decided each, and who failed. */
 export function ReportCard({
@@ -50,7 +42,7 @@ export function ReportCard({
       {rewarded?.card?.map(({ layer, verdict, items }) => (
         <details key={layer} open={verdict === 'violated'}>
           <summary>
-            <span class="layer">{layers[layer]}</span> <Mark verdict={verdict} text={layerText(verdict, items)} />
+            <span class="layer">{layerTitles[layer]}</span> <Mark verdict={verdict} text={layerText(verdict, items)} />
           </summary>
           <ul>
             {worstFirst(items).map(({ name, verdict: own, reason, evidence, line }, index) => (

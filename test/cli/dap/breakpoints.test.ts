@@ -66,7 +66,7 @@ describe('a breakpoint stops when its condition says so', () => {
 
   test('a condition with an unknown name is refused when it is set', async () => {
     const { placed } = await begun([{ name: 'turn:1', condition: 'trun > 3' }]);
-    expect(placed).toMatchObject([{ verified: false, message: '"trun" is unknown. Did you mean turn?' }]);
+    expect(placed).toMatchObject([{ verified: false, message: '"trun" is unknown. Did you mean "turn"?' }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rehearsal } from '../../support/terminal.ts';
 import { domain, policy, ruleLine, type Session, session, text } from './harness.ts';
@@ -13,16 +14,21 @@ const restore = () => {
 };
 afterEach(restore);
 
-const broken: readonly (readonly [string, () => void, RegExp])[] = [
-  ['deleted', () => rmSync(file), /domain\.yaml:1:1 error domain\/file-missing /],
-  ['not YAML', () => writeFileSync(file, 'name: [order-desk\n'), /domain\.yaml:\d+:\d+ error /],
-  ['without a name', () => writeFileSync(file, 'turnCap: 6\n'), /domain\.yaml:1:1 error /],
+const broken: readonly (readonly [string, () => void, RegExp, RegExp])[] = [
+  [
+    'deleted',
+    () => rmSync(file),
+    /domain\.yaml:1:1 error domain\/file-missing /,
+    /^The file domain\.yaml does not exist/,
+  ],
+  ['not YAML', () => writeFileSync(file, 'name: [order-desk\n'), /domain\.yaml:\d+:\d+ error /, /^This is not YAML/],
+  ['without a name', () => writeFileSync(file, 'turnCap: 6\n'), /domain\.yaml:1:1 error /, /^name is missing\./],
 ];
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
 const breakpointEvents = ({ client }: Session) => client.events.filter(({ event }) => event === 'breakpoint');
 
-describe.each(broken)('a domain.yaml that is %s while paused', (_what, breakIt, error) => {
+describe.each(broken)('a domain.yaml that is %s while paused', (_what, breakIt, error, inDialog) => {
   test('is named as changed, and the rollout continues with what it started with', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant' }, atRule());
@@ -73,7 +79,9 @@ describe.each(broken)('a domain.yaml that is %s while paused', (_what, breakIt, 
     expect(await run.finish()).toMatch(/^reward/);
     expect(live.recordings()).toHaveLength(2);
     const { opening } = await session().open({ recording, domain });
-    expect(await opening).toMatchObject({ success: false, body: { error: { format: expect.stringMatching(error) } } });
+    const { body } = (await opening) as { body: { error: DebugProtocol.Message } };
+    expect(body.error.format).toMatch(inDialog);
+    expect(body.error.format).toMatch(/ \(order-desk\/domain\.yaml, line \d+\)$/);
   });
 });
 

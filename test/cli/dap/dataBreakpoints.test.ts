@@ -92,7 +92,9 @@ describe('a data breakpoint', () => {
       undefined,
       'turn is not a value of the database',
       expect.stringMatching(/^"1 \+" is not an expression/),
-      expect.stringMatching(/^the database has no orders\.W113, so it stops when that is added\. Did you mean W\d+\?$/),
+      expect.stringMatching(
+        /^the database has no orders\.W113, so it stops when that is added\. Did you mean "W\d+"\?$/,
+      ),
     ]);
     expect(await walk(run)).toContain('orders.W1138.payments is written');
     const broken = { breakpoints: [{ dataId: 'nonsense' }, { dataId: '["nobody","orders"]' }] };

@@ -56,7 +56,7 @@ test('a person in the user seat speaks and calls its own tools', async () => {
   await run.shows(/your turn as the user: type what you say, or \/call TOOL/);
   expect(await run.type('/call check_lights nonsense')).toMatch(/^refused: the arguments of check_lights/);
   expect(await run.type('/call check_lights {}')).toBe('');
-  await run.shows('user: {"power":"green","internet":"red"}');
+  await run.shows('user: power: "green", internet: "red"');
   while (run.client.output.split('your turn as the user').length <= 2)
     await run.client.event('output', run.client.events.length);
   expect(await run.type('My name is Carla Abbott, PIN 5300, and the internet light is red.')).toBe('');

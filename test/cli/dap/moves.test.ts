@@ -125,13 +125,13 @@ describe('step-in targets', () => {
     await run.step('next');
     const calls = await ahead();
     expect(calls.map(({ label }) => label)).toEqual([
-      'get_order({"order_id":"W1138"})',
-      'list_variants({"product":"desk lamp"})',
-      'get_order({"order_id":"W1101"})',
+      'get_order(order_id: "W1138")',
+      'list_variants(product: "desk lamp")',
+      'get_order(order_id: "W1101")',
     ]);
     const stop = await go(run, 'stepIn', { threadId: 1, targetId: calls[1]?.id });
     expect(stop.body).toMatchObject({ reason: 'step', text: 'list_variants is called' });
-    expect((await ahead()).map(({ label }) => label)).toEqual(['get_order({"order_id":"W1101"})']);
+    expect((await ahead()).map(({ label }) => label)).toEqual(['get_order(order_id: "W1101")']);
     expect(await ahead(1)).toEqual([]);
     // A step into a call that was passed does not go back to it: it continues to the next message.
     expect(text(await go(run, 'stepIn', { threadId: 1, targetId: calls[0]?.id }))).toBe('the call was not made');

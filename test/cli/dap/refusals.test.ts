@@ -15,7 +15,11 @@ const refused: readonly { readonly name: string; readonly args: object; readonly
     args: { domain: undefined, task: 'x' },
     message: /names no domain \(the folder with domain\.yaml\)/,
   },
-  { name: 'no such domain', args: { domain: '/nowhere', task: 'x' }, message: /\/nowhere\/domain\.yaml/ },
+  {
+    name: 'no such domain',
+    args: { domain: '/nowhere', task: 'x' },
+    message: /^The file domain\.yaml does not exist\..* \(nowhere\/domain\.yaml, line 1\)$/,
+  },
   { name: 'no such task', args: { task: 'fly' }, message: /there is no task "fly"/ },
   {
     name: 'a link in a name, which a notification would make a link of',

@@ -40,7 +40,7 @@ test('the well-known failure stops on the rule, and an edit leads to reward 1', 
     'setVariable',
     'stopped',
   ]);
-  expect(await run.finish()).toBe('reward 1: database and communicate held without a violation of a gated rule');
+  expect(await run.finish()).toBe('reward 1: database and communicate held, and every gated rule was followed');
   expect(readFileSync(recording, 'utf8')).toBe(before);
   await expect(stripVTControlCharacters(run.client.output)).toMatchFileSnapshot('golden/forkToReward1.txt');
   const fork = events(run.recordings()[1] ?? '');

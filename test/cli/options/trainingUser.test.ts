@@ -28,7 +28,7 @@ test.each([
   ['human', /human can't play the user of a training run/],
   ['scripted', /scripted can't play the user of a training run/],
   ['opnai:x', /^"opnai:x" can't play the user of a training run: use agenda or openai:MODEL\[@BASE_URL\]$/],
-  ['agend', /. Did you mean agenda\?$/],
+  ['agend', /. Did you mean "agenda"\?$/],
 ])('%s is refused', (chosen, message) => {
   expect(() => userOf('agenda', 'train', chosen)).toThrow(message);
 });

@@ -108,7 +108,7 @@ test('--explain says what a key does, its defaults, the paper, and its names els
   expect((await rehearsal('train', 'grpo', 'nodes', '--explain')).out).toMatch(/Only on a Ray cluster/);
   expect((await rehearsal('train', 'grpo', 'foo', '--explain')).err).toMatch(/there is no key foo; known are domain, /);
   expect((await rehearsal('train', 'sft', 'learing_rate', '--explain')).err).toMatch(
-    /there is no key learing_rate. Did you mean learning_rate\?$/m,
+    /there is no key learing_rate. Did you mean "learning_rate"\?$/m,
   );
   expect((await rehearsal('train', '--explain')).err).toMatch(/say whose keys/);
 });

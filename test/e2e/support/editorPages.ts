@@ -8,7 +8,16 @@ import type { ViewPage } from './viewPage.ts';
 type Open = (view: ViewId, theme: Theme) => Promise<ViewPage>;
 type Looked = (theme: Theme) => Promise<ViewPage>;
 
-const frame = { type: 'shown', isTrusted: true, hasText: true, refusal: null, broken: null, index: 0 } as const;
+const frame = {
+  type: 'shown',
+  isTrusted: true,
+  hasText: true,
+  refusal: null,
+  broken: null,
+  index: 0,
+  errors: [] as Shown['errors'],
+  isRunEarlier: false,
+} as const;
 
 /** The message of the extension that shows a persona with every kind of content. */
 export const personaShown: Shown = {

@@ -462,7 +462,7 @@ const files: readonly { readonly text: string; readonly message: RegExp }[] = [
     text: 'command: [node]\n',
     message: /odd\.agent\.yaml:1:\d+ error agent\/wrong-type command is a list, but a text is expected/,
   },
-  { text: 'comand: node\n', message: /agent\/unknown-key .*Did you mean command\?|comand/ },
+  { text: 'comand: node\n', message: /agent\/unknown-key .*Did you mean "command"\?|comand/ },
   {
     text: 'command: node\nmodel: gpt\n',
     message: /:2:8 error agent\/model The model can't be lent: "gpt" is not a model/,

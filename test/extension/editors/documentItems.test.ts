@@ -60,3 +60,33 @@ test.each([
   const document = { uri: { fsPath: '/desk/personas/all.persona.yaml' }, getText: () => text } as never;
   expect(expected.map(([line = 0]) => [line, indexAtLine(document, line)])).toEqual(expected);
 });
+
+const typed = 'id: shy\ndescription: Someone shy.\npatience: 3\n';
+const fit = { ...personaSchema.parse({ id: 'shy', description: 'Someone shy.', patience: 3 }) };
+
+test.each<[string, string, Partial<typeof fit> | null, readonly (readonly (string | number)[])[]]>([
+  ['a text that does not fit as it is in the file', typed.replace('shy', "''"), { id: '' }, [['id']]],
+  ['a number that does not fit as it was', typed.replace('3', 'many'), { patience: 3 }, [['patience']]],
+  ['what else has changed', typed.replace('shy', '""').replace('3', '4'), { id: '', patience: 4 }, [['id']]],
+  ['nothing where a key is unknown', typed.replace('patience', 'patients'), null, []],
+  ['nothing where it is not an entry', 'shy', null, []],
+])('of an entry that has become unfit, a form shows %s', (_, text, shown, paths) => {
+  let now = typed;
+  const document = { uri: { fsPath: '/desk/personas/shy.persona.yaml' }, getText: () => now } as never;
+  itemsOf(document, kind, 'id', 0);
+  now = text;
+  const [item] = itemsOf(document, kind, 'id', 0).items;
+  expect(item?.value ?? null).toEqual(shown && { ...fit, ...shown });
+  expect((item?.errors ?? []).map(({ path }) => path)).toEqual(paths);
+  expect(itemsOf({ ...(document as object) } as never, kind, 'id', 0).items[0]?.value ?? null).toBeNull();
+});
+
+test('of a long list, the entry that has become unfit keeps its form', () => {
+  let now = long;
+  const document = { uri: { fsPath: '/desk/personas/all.persona.yaml' }, getText: () => now } as never;
+  itemsOf(document, kind, 'id', 2999);
+  now = long.replace('- id: person-2999', '- id: ""');
+  const found = itemsOf(document, kind, 'id', 2999).items[2999];
+  expect(found).toMatchObject({ value: { id: '', description: 'Someone who is called person-2999.' } });
+  expect(found?.errors).toMatchObject([{ path: ['id'] }]);
+});

@@ -57,7 +57,7 @@ async function told(editor: Partial<VisualEditor>, ...messages: readonly unknown
     getText: () => text,
     positionAt: () => 0,
   };
-  const content = { broken: null, items: [], index: 0, content: null };
+  const content = { broken: null, items: [], index: 0, errors: [], content: null };
   openFileSession(
     { log: { error: () => {}, warn: () => {} }, extension: {} } as never,
     { view: 'personaEditor', title: 'Persona', contentOf: async () => content, ...editor },

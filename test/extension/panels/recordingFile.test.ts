@@ -52,7 +52,7 @@ test('a verdict quotes the sentence of the policy in place of the expression of 
   const posted: object[] = [];
   await shown({ scheme: 'file', fsPath: path, path, fragment: '' }, posted);
   const text = JSON.stringify(posted);
-  expect(text).toContain('change_item was called, against the rule');
+  expect(text).toContain('change_item was called, which the policy does not allow here');
   expect(text).toContain('The items of an order can be changed only once.');
   expect(text).not.toContain(expression);
 });

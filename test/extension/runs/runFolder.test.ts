@@ -169,7 +169,7 @@ test('the row of a rollout quotes the sentence of the policy in place of the exp
   writeFileSync(recording, fileOf(rechained([JSON.stringify(line)])));
   const end = await readRolloutEnd(recording, deskOf);
   expect(end?.reason).toMatch(
-    /^rule change-once violated at step 16: change_item was called, against the rule: "The items/,
+    /^rule change-once violated at step 16: change_item was called, which the policy does not allow here: "The items/,
   );
   expect((await readRolloutEnd(recording, async () => undefined))?.reason).toBe(reason);
 });

@@ -18,9 +18,9 @@ test('each step of a conversation is one readable line', () => {
   expect(conversationText(events as never).split('\n')).toEqual([
     '',
     'user      Hello, my order W1 is late.',
-    'agent     calls get_order({"order_id":"W1"})',
+    'agent     calls get_order(order_id: "W1")',
     '',
-    'result    {"status":"pending"}',
+    'result    status: "pending"',
     `agent     ${'x'.repeat(299)}…`,
     'VIOLATED  be-brief: it was long',
     'end       the user ended the conversation',

@@ -177,10 +177,10 @@ describe('stepEntry', () => {
     expect(entry(returned).title).toBe('Tool returned to the user');
     const patches = [{ op: 'replace' as const, path: ['router', 'on'], value: true, old: false }];
     expect(entry({ type: 'worldSynced', writes: [{ side: 'user', patches }] })).toMatchObject({
-      title: 'Both sides synced',
+      title: 'Databases of agent and user synced',
       changes: [{ side: 'user', place: 'router.on', before: 'false', after: 'true' }],
     });
-    expect(entry({ type: 'worldSynced', writes: [] }).title).toBe('Both sides already in sync');
+    expect(entry({ type: 'worldSynced', writes: [] }).title).toBe('Databases of agent and user already in sync');
   });
 
   it('marks a violated rule, a failed verifier and a reward of 0', () => {

@@ -237,7 +237,7 @@ def check_names(kind: Literal["sft", "grpo"], config: Any) -> type[Any]:
             )
         if name not in names:
             close = difflib.get_close_matches(name, names, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = f'; did you mean "{close[0]}"?' if close else ""
             raise ConfigurationError(f"trl: {known.__name__} of TRL {trl_version} has no option {name}{hint}")
         _check_nested(name, config.trl[name], "dict" in str(types[name]))
     return known

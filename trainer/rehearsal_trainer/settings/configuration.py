@@ -96,7 +96,7 @@ def _hint(name: str, known: Iterable[str]) -> str:
     """Returns the known name that was most likely meant, or all of them."""
     names = list(known)
     close = difflib.get_close_matches(name, names, 1, 0.75)
-    return f". Did you mean {close[0]}?" if close else f"; known are {', '.join(names)}"
+    return f'. Did you mean "{close[0]}"?' if close else f"; known are {', '.join(names)}"
 
 
 def _built(kind: type[Config], keys: Mapping[str, Key], values: Mapping[str, Json], within: str) -> Config:

@@ -46,7 +46,7 @@ export async function parseEdit(client: InProcessClient, text: string): Promise<
   if (assignment) return assignment;
   const meant = nearest(kind, kinds);
   if (meant !== undefined && meant !== kind)
-    throw new UsageError(`there is no edit ${kind}. Did you mean edit ${meant}?`);
+    throw new UsageError(`there is no edit ${kind}. Did you mean "edit ${meant}"?`);
   throw new UsageError(
     'write edit message TEXT, edit argument NAME = VALUE, edit row TABLE/ID/FIELD = VALUE, or edit EXPRESSION = VALUE',
   );
@@ -106,7 +106,7 @@ export async function rowExpression(client: InProcessClient, text: string): Prom
 async function throwIfMisspelt(client: InProcessClient, parent: string, name: string): Promise<void> {
   const names = await namesIn(client, parent);
   const meant = names.includes(name) ? undefined : nearest(name, names);
-  if (meant !== undefined) throw new UsageError(`${parent} has no ${name}. Did you mean ${meant}?`);
+  if (meant !== undefined) throw new UsageError(`${parent} has no ${name}. Did you mean "${meant}"?`);
 }
 
 /** Returns the names in the value of an expression; empty if it has no value yet. */

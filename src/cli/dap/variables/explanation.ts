@@ -12,7 +12,10 @@ import { changeText } from './variables.ts';
 
 const shownChanges = 12;
 
-/** Why the reward is what it is, or what speaks against 1 so far: of the last of these steps. */
+/**
+ * Why the reward is what it is, or what speaks against 1 so far: of the last of these steps. The reward is at the end,
+ * where a console is scrolled to.
+ */
 export function explanationOf(steps: readonly Step[], domain: LoadedDomain): string {
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
@@ -22,7 +25,6 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
     ({ rule, verdict, step }) => `${verdict.padEnd(8)}  rule ${rule} at step ${step}`,
   );
   return [
-    ...headlineOf(state, domain),
     ...verdicts.map((verdict) => {
       const { verifier, held, detail, evidence } = verdict;
       if (!isDemanding(verdict)) return `            ${verdictText(verdict)}`;
@@ -39,6 +41,7 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
     ...lapsesIn(steps).map((lapse) => `  violated  ${lapseText(lapse)}${seen(lapse.evidence)}`),
     ...heldIn(state),
     ...changesOf(state),
+    ...headlineOf(state, domain),
   ].join('\n');
 }
 

@@ -42,7 +42,7 @@ function behaviourRows(view: SeatView): readonly Variable[] {
     return row(name, occasion(persona.behaviours[name], found?.reply));
   });
   const on = [...always, ...drawn].filter(({ value }) => value !== 'no').map(({ name }) => name);
-  return [{ name: 'behaviours', value: on.join(', ') || 'none', children: () => [...always, ...drawn] }];
+  return [{ name: 'behaviors', value: on.join(', ') || 'none', children: () => [...always, ...drawn] }];
 }
 
 /** Returns what the seed drew for a behaviour that happens now and then. */

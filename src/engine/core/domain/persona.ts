@@ -88,7 +88,7 @@ export const personaSchema = z.strictObject({
       evades: occasional('Does not answer a question the first time.'),
     })
     .prefault({})
-    .describe('Behaviours that make the work harder; each is off by default.'),
+    .describe('Behaviors that make the work harder; each is off by default.'),
   attacks: z
     .array(attackSchema)
     .default([])

@@ -134,7 +134,7 @@ export const taskSchema = z.strictObject({
   under: z
     .string()
     .optional()
-    .describe('Id of another persona, whose behaviours and attacks are applied on top of those of the first.'),
+    .describe('Id of another persona, whose behaviors and attacks are applied on top of those of the first.'),
   now: z
     .string()
     .optional()
@@ -160,7 +160,7 @@ export const taskSchema = z.strictObject({
             .describe('Facts that replace the former ones. Leave it out if the user only asks for something more.'),
         })
         .optional()
-        .describe('The request changes midway (persona behaviour `changes`).'),
+        .describe('The request changes midway (persona behavior `changes`).'),
       script: scriptSchema
         .optional()
         .describe("An exact list of the user's turns for the scripted seat: a text, or calls of the user's tools."),
@@ -172,7 +172,7 @@ export const taskSchema = z.strictObject({
         .strictObject({ say: z.string().describe('What the user insists on although the policy forbids it.') })
         .optional()
         .describe(
-          'Something that the policy refuses, and that the user asks for once more (persona behaviour `insists`).',
+          'Something that the policy refuses, and that the user asks for once more (persona behavior `insists`).',
         ),
     })
     .describe('Who the user is in this task: what they want, know and say.'),

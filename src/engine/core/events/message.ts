@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Offered, Side } from '../domain/tool.ts';
-import { isObject, type Json, type JsonObject, textOrJson } from '../values/json.ts';
+import { isObject, type Json, type JsonObject, readableEntries } from '../values/json.ts';
 import { jsonObjectSchema } from '../values/jsonObjectSchema.ts';
 import { keysOfPointer, pointerKey } from '../values/jsonPointer.ts';
 import { exactJson, largeIntegerPlaces } from '../values/largeIntegers.ts';
@@ -199,7 +199,7 @@ export const fieldsOf: (content: string) => JsonObject = memo((content) => {
 
 /** A call as people read it: `get_order({"order_id":"W1"})`. */
 export function callText({ name, arguments: given }: Pick<ToolCall, 'name' | 'arguments'>): string {
-  return `${name}(${textOrJson(given)})`;
+  return `${name}(${typeof given === 'string' ? given : readableEntries(given)})`;
 }
 
 /** The calls that a message makes. */

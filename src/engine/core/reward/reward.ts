@@ -46,7 +46,7 @@ function rewardFrom(verdicts: readonly Verdict[], credit: Credit): Reward {
     const value = verdicts.reduce((sum, verdict) => sum + shareOf(verdict), 0) / verdicts.length;
     return { value: Math.round(value * 1e6) / 1e6, reason: `partial credit: ${failed.verifier}: ${failed.detail}` };
   }
-  return { value: 1, reason: `${heldText(verdicts)} without a violation of a gated rule` };
+  return { value: 1, reason: `${heldText(verdicts)}, and every gated rule was followed` };
 }
 
 /** Returns which verifiers held, as in "database and communicate held". Those that require nothing are not among them. */

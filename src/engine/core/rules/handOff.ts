@@ -1,6 +1,13 @@
 import type { RuleOf } from '../domain/rule.ts';
+import { callText, type ToolCall } from '../events/message.ts';
+import { excerpt } from '../text/excerpt.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import type { Seen } from './seen.ts';
+
+/** Returns a call with as much of its arguments as leaves room for the sentence of the policy. */
+const shortCall = (call: ToolCall): string => `${excerpt(callText(call).slice(0, -1), 100)})`;
+
+type CallMoment = Extract<Moment, { readonly type: 'call' }>;
 
 /** The conversation is handed to a person only where `onlyWhen` holds, and is handed over where `always` holds. */
 export function handOff(rule: RuleOf<'handOff'>, moment: Moment, seen: Seen): readonly Finding[] {
@@ -9,14 +16,14 @@ export function handOff(rule: RuleOf<'handOff'>, moment: Moment, seen: Seen): re
   return moment.type === 'end' ? atEnd(rule, moment, seen, handing) : [];
 }
 
-function atCall({ onlyWhen }: RuleOf<'handOff'>, moment: Moment, { holds }: Seen): readonly Finding[] {
+function atCall({ onlyWhen }: RuleOf<'handOff'>, moment: CallMoment, { holds }: Seen): readonly Finding[] {
   if (onlyWhen === undefined) return [];
   const verdict = holds(onlyWhen, moment);
   if (typeof verdict === 'object') return [unknown(`it is unknown whether to hand over: ${verdict.problem}`)];
   return [
     verdict
       ? held('the conversation was handed over where it may be')
-      : violated(`the conversation was handed over although this does not hold: ${onlyWhen}`),
+      : violated(`the call ${shortCall(moment.call)} was made although this does not hold: ${onlyWhen}`),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { isTooDeep } from './nesting.ts';
+
 export type JsonScalar = string | number | boolean | null;
 export type JsonObject = { readonly [key: string]: Json };
 /** A JSON value. Read-only: anyone who changes one makes a new one. */
@@ -110,4 +112,32 @@ export function valueAt(value: Json, path: Path): Json | undefined {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
     return (at as JsonObject)[key];
   }, value);
+}
+
+/** Returns a JSON value on one line as a person reads it: names without quotes. */
+export function readableJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(readableJson).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) return `{${readableEntries(value)}}`;
+  return JSON.stringify(value) ?? 'nothing';
+}
+
+/** Returns the entries of an object on one line, such as the arguments of a call. */
+export function readableEntries(object: object): string {
+  return Object.entries(object)
+    .map(([name, value]) => `${/^[\w$.-]+$/.test(name) ? name : JSON.stringify(name)}: ${readableJson(value)}`)
+    .join(', ');
+}
+
+/** The longest text that is read as JSON, in characters. */
+const longest = 100_000;
+
+/**
+ * Returns a text that is a JSON object or list as a person reads it, and any other text unchanged. A number with more
+ * digits than a JavaScript number keeps would be another one.
+ */
+export function readableText(text: string): string {
+  if (!/^\s*[[{]/.test(text) || text.length > longest || /\d{16}/.test(text)) return text;
+  const value = jsonOf(text) as Json | undefined;
+  if (value === undefined || isTooDeep(value)) return text;
+  return (isObject(value) && readableEntries(value)) || readableJson(value);
 }

@@ -160,7 +160,7 @@ async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal:
         'warning',
         'persona/gold-fails',
         `The gold seat, which follows the policy, gets ${rewardText(closed.reward)} on the task ${id} under this persona: ${endReasonText(closed.endReason)}.`,
-        'Increase its patience, or give it fewer hard behaviours.',
+        'Increase its patience, or give it fewer hard behaviors.',
       );
     }
   } finally {

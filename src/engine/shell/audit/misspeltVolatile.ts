@@ -37,7 +37,7 @@ export function noteMisspeltVolatile(
       const message = `No state or result of the server ${name} has a field ${wrong}.`;
       const path = pattern.split('.').map((part) => (part === wrong ? meant : part));
       const fix = replacing(at, pattern, path.join('.'));
-      note(at, 'warning', 'domain/unknown-field', message, `Did you mean ${meant}?`, fix);
+      note(at, 'warning', 'domain/unknown-field', message, `Did you mean "${meant}"?`, fix);
     }
   }
   return misspelt;

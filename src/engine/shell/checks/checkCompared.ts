@@ -35,7 +35,7 @@ export function checkCompared({ file, scan, tasks }: Parts, bases: Bases, known:
     const path = pattern.split('.').map((part) => (part === wrong ? meant : part));
     const message = `Nothing in the domain has a field ${wrong}.`;
     const fix = replacing(at, pattern, path.join('.'));
-    note(at, 'warning', 'domain/unknown-field', message, `Did you mean ${meant}?`, fix);
+    note(at, 'warning', 'domain/unknown-field', message, `Did you mean "${meant}"?`, fix);
   }
 }
 

@@ -19,7 +19,7 @@ export function checkDatabase({ databases }: Parts, bases: Bases, note: Note): v
     for (const { table, id, field, meant } of remembered(misspelt, bases[side], () => misspeltFields(bases[side]))) {
       const at = placeOfField(source, table, id, field);
       const message = `Only the row ${id} of ${table} has a field ${field}. All others have ${meant}.`;
-      note(at, 'warning', 'database/other-field', message, `Did you mean ${meant}?`, respelt(at, field, [meant]));
+      note(at, 'warning', 'database/other-field', message, `Did you mean "${meant}"?`, respelt(at, field, [meant]));
     }
     for (const { path, text } of remembered(wrong, bases[side], () => wrongDates(bases[side]))) {
       const message = `${text} of ${path.join('.')} does not exist, and other rows have a date there.`;

@@ -103,7 +103,7 @@ export function noteField(name: string, of: ObjectType, at: Location, { kind, ty
   const meant = nearest(name, candidates) ?? candidates.find((each) => each === `${name}_id`);
   const fix = fixFor(at, name, candidates);
   const say = (severity: 'error' | 'warning', code: string, message: string, otherwise: string) =>
-    note(at, severity, `${kind}/${code}`, message, meant === undefined ? otherwise : `Did you mean ${meant}?`, fix);
+    note(at, severity, `${kind}/${code}`, message, meant === undefined ? otherwise : `Did you mean "${meant}"?`, fix);
   switch (of.kind) {
     case 'arguments': {
       const message = `None of the tools of this check has an argument ${name}.`;
@@ -158,7 +158,7 @@ function noteRow(key: string, { rows, what }: ObjectType, at: Location, { kind, 
   const meant = /\d/.test(key) ? undefined : nearest(key, keys);
   if (kind === 'task' && meant === undefined) return;
   const some = `It has ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', ...' : ''}.`;
-  const hint = meant === undefined ? some : `Did you mean ${meant}?`;
+  const hint = meant === undefined ? some : `Did you mean "${meant}"?`;
   note(at, 'warning', `${kind}/unknown-row`, `${capitalized(what)} has no row ${key}.`, hint, fixFor(at, key, keys));
 }
 

@@ -241,7 +241,7 @@ function checkRows(context: Context, action: GoldAction, index: number): void {
       `There is no ${value} in ${table.name} of the database, so ${action.tool} has nothing to work on.`,
       meant === undefined
         ? `It has ${rows.slice(0, 5).join(', ')}${rows.length > 5 ? ', ...' : ''}.`
-        : `Did you mean ${meant}?`,
+        : `Did you mean "${meant}"?`,
       meant === undefined ? undefined : replacing(at, value, meant),
     );
   }

@@ -122,7 +122,7 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
         ? `${others.join(', ')} ${others.length > 1 ? 'have' : 'has'} it: name a tool in tools:, declare effect: write for a tool that changes something, or remove ${name}.`
         : meant === undefined
           ? `Their arguments are ${named.join(', ')}.`
-          : `Did you mean ${meant}?`;
+          : `Did you mean "${meant}"?`;
     const message = `None of the tools of this check has an argument ${name}.`;
     const at = placeOf(placed, key, index);
     note(

@@ -144,7 +144,7 @@ function checkName(name: string, at: ReturnType<typeof placeOf>, { facts, names 
   const meant = nearest(name, others, closeEnough(name));
   if (meant === undefined) return;
   const message = `No tool has an argument ${name}, and no other task has a fact of that name.`;
-  note(at, 'warning', 'task/unknown-fact', message, `Did you mean ${meant}?`, respelt(at, name, [meant]));
+  note(at, 'warning', 'task/unknown-fact', message, `Did you mean "${meant}"?`, respelt(at, name, [meant]));
 }
 
 /** A value that nothing else has is a misspelling where it is almost one of the rows or of other tasks. */
@@ -184,6 +184,6 @@ function checkWords(
     if (meant === undefined || ([wrong, meant].some(isShort) && !isName(text, index))) continue;
     const at = textIn(placed, text, ...path).part(index, wrong.length);
     const message = `No other text of the domain has the word ${wrong}.`;
-    note(at, 'warning', 'task/unknown-value', message, `Did you mean ${meant}?`, respelt(at, wrong, [meant]));
+    note(at, 'warning', 'task/unknown-value', message, `Did you mean "${meant}"?`, respelt(at, wrong, [meant]));
   }
 }

@@ -268,7 +268,7 @@ function checkQuotes(
     if (name === null || name === 'result' || nearest(name, ['result'], 2) === undefined) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', ...within);
     const message = `${leaf} is passed on as this text.`;
-    note(at, 'warning', 'task/unknown-name', message, `Did you mean ${leaf.replace(name, 'result')}?`);
+    note(at, 'warning', 'task/unknown-name', message, `Did you mean "${leaf.replace(name, 'result')}"?`);
   }
   const quoting = quotingLeavesIn(given);
   if (quoting.length === 0) return;
@@ -391,7 +391,7 @@ function checkExtraArguments(
       'warning',
       'task/bad-arguments',
       unknownArgument(tool, name),
-      `Did you mean ${meant}?`,
+      `Did you mean "${meant}"?`,
       respelt(at, name, names),
     );
   }

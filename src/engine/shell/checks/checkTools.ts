@@ -156,7 +156,7 @@ function checkPolicyNames(parts: Parts, bases: Bases, known: KnownTools, note: N
           known.tools.size > 0 &&
           /\b(?:call|calls|calling|use|using|run|invoke|with|through|via|tool)\s+`?$/i.test(line.slice(0, match.index));
         if (meant === undefined && !isCalled) continue;
-        const hint = meant === undefined ? `The tools are ${[...known.names].join(', ')}.` : `Did you mean ${meant}?`;
+        const hint = meant === undefined ? `The tools are ${[...known.names].join(', ')}.` : `Did you mean "${meant}"?`;
         const fix = meant === undefined ? undefined : replacing(at, name, meant);
         note(at, 'warning', 'policy/unknown-tool', `The policy names ${name}, which is not a tool.`, hint, fix);
       }

@@ -174,7 +174,7 @@ function checkLexiconFacts({ file, tasks }: Parts, known: KnownTools, note: Note
     if (meant === undefined) continue;
     const at = file.places.key(['lexicon', 'facts', name]);
     const message = `No task has a fact ${name}, nor does any tool have an argument of that name.`;
-    note(at, 'warning', 'domain/unknown-field', message, `Did you mean ${meant}?`, respelt(at, name, names));
+    note(at, 'warning', 'domain/unknown-field', message, `Did you mean "${meant}"?`, respelt(at, name, names));
   }
 }
 

@@ -53,8 +53,12 @@ export function mayHaveExpression(text: string): boolean {
   return / although this (?:does not hold|holds): |, where /.test(text);
 }
 
-/** Matches the words between an expression and the text before it. */
-const joint = /(?: although this (?:does not hold|holds):|, where)$/;
+/** The words between an expression and the text before it, with what takes their place before the policy's sentence. */
+const joints: Readonly<Record<string, string>> = {
+  ' although this does not hold:': ', which the policy does not allow here',
+  ' although this holds:': ', although the policy requires it here',
+  ', where': ', which the policy forbids here',
+};
 
 /**
  * Replaces the expression of a check in the reason of a verdict by the rule's own words. A reason without an
@@ -71,10 +75,11 @@ export function reasonInWords(loaded: LoadedDomain, rule: string, reason: string
       : [],
   );
   const before = found ? text.slice(0, -found.expression.length - 1) : '';
-  if (!found || stated === null || !joint.test(before)) return { text: reason, quote: '' };
+  const joint = Object.keys(joints).find((each) => before.endsWith(each));
+  if (!found || stated === null || joint === undefined) return { text: reason, quote: '' };
   const place = locations.rules[found.at];
   return {
-    text: before.replace(joint, ', against the rule'),
+    text: `${before.slice(0, -joint.length)}${joints[joint]}`,
     quote: `: "${stated}"`,
     ...(place ? { check: place } : {}),
   };

@@ -55,6 +55,22 @@ export function unfitness(diagnostics: readonly Diagnostic[]): string {
   return [...new Set(errorsOf(diagnostics).map((each) => formatDiagnostic(each)))].join('\n');
 }
 
+/** The errors that a dialog lists. */
+const mostInDialog = 5;
+
+/**
+ * Describes why something of a domain does not run, for a dialog: a sentence for each error, and its place behind it.
+ * @param base the folder that files are named from
+ */
+export function unfitnessInWords(diagnostics: readonly Diagnostic[], base: string): string {
+  const lines = errorsOf(diagnostics).map(({ file, line, message, hint }) =>
+    inOneLine(`${hint === undefined ? message : `${message} ${hint}`} (${relative(base, file)}, line ${line})`),
+  );
+  const errors = [...new Set(lines)];
+  const more = errors.length - mostInDialog;
+  return [...errors.slice(0, mostInDialog), ...(more > 0 ? [`${more} more: see the Problems view.`] : [])].join('\n');
+}
+
 /**
  * Stable order: by file, then by place, then by code. The same finding at one place is kept once: aliases read a part of
  * a file several times.

@@ -62,8 +62,8 @@ export function parseSeat(
 function meantSeat(text: string, seat: 'agent' | 'user', folders: readonly string[]): string | undefined {
   if (seat === 'user') return undefined;
   const isThere = (name: string) => folders.some((folder) => existsSync(resolve(folder, text, name)));
-  if (/\.ya?ml$/i.test(text)) return `. Did you mean agent:${text}?`;
-  return isThere('config.json') ? `. Did you mean ${checkpointScheme}${text}?` : undefined;
+  if (/\.ya?ml$/i.test(text)) return `. Did you mean "agent:${text}"?`;
+  return isThere('config.json') ? `. Did you mean "${checkpointScheme}${text}"?` : undefined;
 }
 
 /** Returns the seats that people choose by a name alone. */

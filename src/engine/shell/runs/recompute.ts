@@ -208,7 +208,11 @@ function withUnevaluated(recorded: RolloutEvent, recomputed: RolloutEvent): Roll
 /** Texts of recorded events as earlier versions wrote them, with the texts of today. */
 const earlierTexts: readonly (readonly [RegExp, string])[] = [
   [/only a judge can tell, and this rollout has none/g, noJudge],
-  [/ held, and no gated rule was violated/g, ' held without a violation of a gated rule'],
+  [/, and no gated rule was violated| without a violation of a gated rule/g, ', and every gated rule was followed'],
+  [
+    /the call [\w.-]+\((?:(?! although this ).)* was made although this/g,
+    'the conversation was handed over although this',
+  ],
   [/the agent could not go on/g, 'the agent could not continue'],
   [/everything that had to be said was said/g, 'the agent said every required text'],
   [/nothing of it was said or done|the agent said and did none of it/g, 'no message or call broke the rule'],

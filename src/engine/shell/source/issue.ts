@@ -106,7 +106,7 @@ function unknownKey(
   const owner = empty.find(({ below }) => below.includes(key))?.key;
   const hint =
     meant !== undefined
-      ? `Did you mean ${meant}?`
+      ? `Did you mean "${meant}"?`
       : owner !== undefined
         ? `It is a key of ${owner}, which is empty: indent it below ${owner}.`
         : `Known here: ${allowed.join(', ')}.`;
@@ -161,7 +161,7 @@ function wrongValue(
   const hint =
     meant === undefined
       ? (descriptionAt(context.schema, path, context.choices) ?? 'Change it.')
-      : `Did you mean ${meant}?`;
+      : `Did you mean "${meant}"?`;
   const message = `${nameOf(path)} is ${shown(input)}, but ${wanted} is expected.`;
   const isSentence = values.length === 0;
   return {
@@ -271,7 +271,7 @@ function example(wanted: string): string {
 }
 
 function shown(input: unknown): string {
-  if (input === null) return 'empty';
+  if (input === null || input === '') return 'empty';
   if (Array.isArray(input)) return input.length === 0 ? 'an empty list' : 'a list';
   if (typeof input === 'object') return 'a map';
   if (typeof input === 'number' && !Number.isFinite(input)) return Number.isNaN(input) ? 'no number' : 'infinite';

@@ -16,10 +16,10 @@ export function nearest(
   return best;
 }
 
-/** `Did you mean X?`, or the other text. */
+/** `Did you mean "X"?`, or the other text. */
 export function didYouMean(word: string, candidates: Iterable<string>, otherwise = '', limit?: number): string {
   const found = nearest(word, candidates, limit);
-  return found === undefined ? otherwise : `Did you mean ${found}?`;
+  return found === undefined ? otherwise : `Did you mean "${found}"?`;
 }
 
 const mostMeant = 3;
@@ -33,9 +33,9 @@ export function meantNames(word: string, candidates: Iterable<string>): readonly
   return begin === '' ? [] : all.filter((each) => plain(each).startsWith(begin)).slice(0, mostMeant);
 }
 
-/** `. Did you mean X or Y?` to append to a sentence without its full stop; empty if the word means no candidate. */
+/** `. Did you mean "X" or "Y"?` to append to a sentence without its full stop; empty if the word means no candidate. */
 export function suggestion(word: string, candidates: Iterable<string>): string {
-  const found = meantNames(word, candidates);
+  const found = meantNames(word, candidates).map((each) => `"${each}"`);
   const last = found.at(-1);
   if (last === undefined) return '';
   const others = found.slice(0, -1).join(', ');

@@ -9,11 +9,13 @@ export type PromptProps = {
   readonly content: PersonaContent;
   readonly ran: Ran | null;
   readonly isTrusted: boolean;
+  /** Whether the text has changed since the last run. */
+  readonly isEarlier: boolean;
   readonly ask: Ask;
 };
 
 /** Shows what a model learns that plays this person, and how it speaks. */
-export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Element {
+export function Prompt({ content, ran, isTrusted, isEarlier, ask }: PromptProps): JSX.Element {
   const { tasks, own, task, prompt, model } = content;
   if (task === null || prompt === null)
     return (
@@ -53,7 +55,7 @@ export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Eleme
           A preview plays a rollout, and the tools of a domain are programs: it needs a trusted workspace.
         </p>
       )}
-      <RunOutcome ran={ran} type="previewed" ask={ask}>
+      <RunOutcome ran={ran} type="previewed" ask={ask} isEarlier={isEarlier}>
         {(outcome) => <Preview outcome={outcome} />}
       </RunOutcome>
       <details>

@@ -18,7 +18,13 @@ export function PersonaEditor({ bridge }: { readonly bridge: Bridge }): JSX.Elem
           <div class="form-columns">
             <div class="stack">
               <Character persona={content.persona} edit={edit} />
-              <Prompt content={content} ran={ran} isTrusted={shown.isTrusted} ask={ask} />
+              <Prompt
+                content={content}
+                ran={ran}
+                isTrusted={shown.isTrusted}
+                isEarlier={shown.isRunEarlier}
+                ask={ask}
+              />
             </div>
             <div class="stack">
               <Behaviours persona={content.persona} edit={edit} />
@@ -46,6 +52,7 @@ function Character({ persona: { id, description, style, patience }, edit }: Part
       <h2 id="character">Character</h2>
       <TextInput
         label="Id"
+        path={['id']}
         value={id}
         isCode
         hint="Tasks refer to the persona by this id."
@@ -53,6 +60,7 @@ function Character({ persona: { id, description, style, patience }, edit }: Part
       />
       <TextInput
         label="Description"
+        path={['description']}
         value={description}
         isLong
         hint="Who this person is, in a sentence or two. A model that plays the user receives this text."
@@ -98,7 +106,7 @@ const occasional = [
 function Behaviours({ persona: { behaviours }, edit }: PartProps): JSX.Element {
   return (
     <section aria-labelledby="behaviours">
-      <h2 id="behaviours">Behaviours</h2>
+      <h2 id="behaviours">Behaviors</h2>
       <h3>In every rollout</h3>
       {hard.map(([name, label, hint]) => (
         <Switch

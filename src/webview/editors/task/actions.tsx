@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { GoldAction } from '../../../engine/core/domain/task.ts';
-import { objectOf } from '../../../engine/core/values/json.ts';
+import { objectOf, readableEntries } from '../../../engine/core/values/json.ts';
 import type { ShownTool, TaskContent } from '../../messages/editorMessages.ts';
 import { emptyValue } from '../../models/schemaForm.ts';
 import { Button } from '../../parts/controls.ts';
@@ -59,7 +59,7 @@ function Action({ action, index, content, edit }: ActionProps): JSX.Element {
     <details class="card action" open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
         {index + 1}. <strong>{action.tool}</strong>
-        {action.by === 'user' && ' by the user'} <span class="muted">{JSON.stringify(action.arguments)}</span>
+        {action.by === 'user' && ' by the user'} <span class="muted">{readableEntries(action.arguments)}</span>
         {own.length > 0 && <span class="field-problem"> ✕ {own.map(({ message }) => message).join(' ')}</span>}
       </summary>
       <div class="inside">
@@ -86,6 +86,7 @@ function Action({ action, index, content, edit }: ActionProps): JSX.Element {
         ) : (
           <JsonInput
             label="Arguments as JSON"
+            path={path}
             value={action.arguments}
             problem={own.map(({ message }) => message).join(' ') || undefined}
             onCommit={(value) => edit.set(path, value ?? {})}

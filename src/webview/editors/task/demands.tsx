@@ -13,7 +13,7 @@ const verifiers: readonly (readonly [VerifierName, string])[] = [
   ['communicate', 'The agent said all required texts.'],
   ['receipts', 'Calls that must have succeeded did, and others did not.'],
   ['judge', 'A judge model finds the statements true.'],
-  ['custom', 'Verifiers of verifiers.ts hold.'],
+  ['custom', 'The custom verifiers in verifiers.ts hold.'],
 ];
 
 /** Shows what counts as done. */
@@ -27,6 +27,7 @@ export function Demands({ task, edit }: { readonly task: Task; readonly edit: Ed
       <h2 id="demands">Success criteria</h2>
       <LinesInput
         label="Required texts"
+        path={['communicate']}
         value={task.communicate}
         hint="Texts that the agent must say to the user, one per line."
         onCommit={commit}
@@ -123,6 +124,7 @@ function AssertionCard({
       <legend>Assertion {index + 1}</legend>
       <TextInput
         label="In"
+        path={[...at, 'in']}
         value={assertion.in}
         isCode
         hint="agent, user, or a tool source."
@@ -131,6 +133,7 @@ function AssertionCard({
       {isExpression ? (
         <TextInput
           label="Expression that must hold"
+          path={[...at, 'that']}
           value={assertion.that ?? ''}
           isLong
           isCode
@@ -140,6 +143,7 @@ function AssertionCard({
         <>
           <TextInput
             label="Path"
+            path={[...at, 'path']}
             value={assertion.path ?? ''}
             isCode
             hint="Keys with dots between them, and [index] or [field=value]: orders.W1.status"
@@ -149,6 +153,7 @@ function AssertionCard({
           {(demand === 'equals' || demand === 'contains') && (
             <JsonInput
               label="Value"
+              path={[...at, demand]}
               value={(demand === 'equals' ? assertion.equals : assertion.contains) as Json}
               hint="JSON: put text in quotes."
               onCommit={(value) => value !== undefined && edit.set([...at, demand], value)}

@@ -68,6 +68,7 @@ function KnownFact({
       <div class="fields-row">
         <TextInput
           label="Value"
+          path={valuePath}
           value={String(value)}
           onCommit={(typed) => edit.set(valuePath, typedFact(typed, value))}
         />
@@ -77,7 +78,13 @@ function KnownFact({
           options={kinds}
           onCommit={(kind) => edit.set(valuePath, asKind(value, kind))}
         />
-        <TextInput label="Says it as" value={say} placeholder={String(value)} onCommit={setSay} />
+        <TextInput
+          label="Says it as"
+          path={[...path, 'say']}
+          value={say}
+          placeholder={String(value)}
+          onCommit={setSay}
+        />
       </div>
       <div class="actions">
         <Button label={`Remove fact ${name}`} onPress={() => edit.remove(path)}>
@@ -133,7 +140,15 @@ export function UnknownFacts({
     if (names.length > 0) edit.set(['user', 'unknown'], names);
     else edit.remove(['user', 'unknown']);
   };
-  return <LinesInput label="Does not know" value={unknown} hint="Names of facts, one per line." onCommit={commit} />;
+  return (
+    <LinesInput
+      label="Does not know"
+      path={['user', 'unknown']}
+      value={unknown}
+      hint="Names of facts, one per line."
+      onCommit={commit}
+    />
+  );
 }
 
 const sides = [
@@ -195,6 +210,7 @@ function StateChange({
       </div>
       <JsonInput
         label="Value"
+        path={['state', index, 'value']}
         value={value}
         hint="JSON; null removes the entry."
         onCommit={(next) => next !== undefined && edit.set(['state', index, 'value'], next)}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { ReportCard } from '../../../engine/core/events/reportCard.ts';
 import type { Ran } from '../../messages/editorMessages.ts';
-import { cardTitle, changesOf } from '../../models/trajectory.ts';
+import { cardTitle, changesOf, layerText, layerTitles } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';
 import { Button } from '../../parts/controls.ts';
 import { Mark } from '../../parts/mark.tsx';
@@ -13,25 +13,35 @@ export type PlayGoldProps = {
   readonly ask: Ask;
   readonly isTrusted: boolean;
   readonly taskId: string;
+  /** Whether the task fits its schema. */
+  readonly isFit: boolean;
+  /** Whether the text has changed since the last run. */
+  readonly isEarlier: boolean;
 };
 
 /** The gold seat plays the task: what it changes, and what the verifiers and rules say about it. */
-export function PlayGold({ ran, ask, isTrusted, taskId }: PlayGoldProps): JSX.Element {
+export function PlayGold({ ran, ask, isTrusted, taskId, isFit, isEarlier }: PlayGoldProps): JSX.Element {
   const played = ran?.outcome?.type === 'goldPlayed' && ran.outcome.task !== taskId ? null : ran;
   return (
     <section aria-labelledby="gold">
       <h2 id="gold">Gold rollout</h2>
       <div class="actions">
-        <Button primary disabled={!isTrusted || (ran?.isRunning ?? false)} onPress={() => ask({ type: 'playGold' })}>
+        <Button
+          primary
+          disabled={!isTrusted || !isFit || (ran?.isRunning ?? false)}
+          onPress={() => ask({ type: 'playGold' })}
+        >
           Play Gold
         </Button>
         <span class="muted">
-          {isTrusted
-            ? 'Plays this task with its gold actions, the calls in the list below. The rollout is not kept in Runs.'
-            : "Requires a trusted workspace: a rollout runs the domain's tools, which are programs."}
+          {!isFit
+            ? 'Fix the error in this form to play the task.'
+            : isTrusted
+              ? 'Plays this task with its gold actions, the calls in the list below. The rollout is not kept in Runs.'
+              : "Requires a trusted workspace: a rollout runs the domain's tools, which are programs."}
         </span>
       </div>
-      <RunOutcome ran={played} type="goldPlayed" ask={ask}>
+      <RunOutcome ran={played} type="goldPlayed" ask={ask} isEarlier={isEarlier}>
         {({ reward, reason, failedBy, card, writes, turns }) => (
           <div class="called">
             <p>
@@ -67,7 +77,7 @@ function Card({ card }: { readonly card: ReportCard }): JSX.Element {
           <li key={layer}>
             <details open={verdict === 'violated'}>
               <summary>
-                {layer} <Mark verdict={verdict} />
+                {layerTitles[layer]} <Mark verdict={verdict} text={layerText(verdict, items)} />
               </summary>
               <ul>
                 {items.map(({ name, line, verdict: own, reason }, index) => (

@@ -16,7 +16,14 @@ export function TaskEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element
         const edit = editAt(ask, content.base);
         return (
           <>
-            <PlayGold ran={ran} ask={ask} isTrusted={shown.isTrusted} taskId={content.task.id} />
+            <PlayGold
+              ran={ran}
+              ask={ask}
+              isTrusted={shown.isTrusted}
+              taskId={content.task.id}
+              isFit={shown.errors.length === 0}
+              isEarlier={shown.isRunEarlier}
+            />
             <div class="form-columns">
               <Scenario content={content} edit={edit} />
               <section aria-labelledby="facts">
@@ -61,9 +68,10 @@ function Scenario({
   return (
     <section aria-labelledby="scenario">
       <h2 id="scenario">Scenario</h2>
-      <TextInput label="Id" value={task.id} isCode onCommit={(value) => edit.set(['id'], value)} />
+      <TextInput label="Id" path={['id']} value={task.id} isCode onCommit={(value) => edit.set(['id'], value)} />
       <TextInput
         label="Description"
+        path={['description']}
         value={task.description ?? ''}
         isLong
         hint="For people: what this task is about and what it tests."
@@ -80,6 +88,7 @@ function Scenario({
       </div>
       <TextInput
         label="Goal"
+        path={['user', 'goal']}
         value={user.goal}
         isLong
         hint={'What the user wants, written in the second person: "You want to return your lamp."'}
@@ -87,6 +96,7 @@ function Scenario({
       />
       <TextInput
         label="Opening (optional)"
+        path={['user', 'opening']}
         value={user.opening ?? ''}
         isLong
         hint="The user's first message. If it is empty, it is derived from the goal."
@@ -94,9 +104,10 @@ function Scenario({
       />
       <TextInput
         label="Insists on (optional)"
+        path={['user', 'insist', 'say']}
         value={user.insist?.say ?? ''}
         isLong
-        hint="What the user asks for although the policy forbids it (persona behaviour insists)."
+        hint={'What the user asks for although the policy forbids it, if the persona has the behavior "insists".'}
         onCommit={(value) =>
           value.trim() === '' ? edit.remove(['user', 'insist']) : edit.set(['user', 'insist', 'say'], value)
         }
@@ -104,6 +115,7 @@ function Scenario({
       <Change task={task} edit={edit} />
       <TextInput
         label="Now (optional)"
+        path={['now']}
         value={task.now ?? ''}
         isCode
         hint="Date and time of the conversation, in ISO 8601. If it is empty, the date of the domain applies."
@@ -132,7 +144,7 @@ function Change({ task: { user }, edit }: { readonly task: TaskContent['task']; 
         label="The request changes"
         value={change?.when ?? ''}
         options={whens}
-        hint="Persona behaviour changes."
+        hint={'This happens if the persona has the behavior "changes".'}
         onCommit={choose}
       />
       {change && (
@@ -140,6 +152,7 @@ function Change({ task: { user }, edit }: { readonly task: TaskContent['task']; 
           <legend class="hidden-text">The change</legend>
           <TextInput
             label="Then says"
+            path={['user', 'change', 'say']}
             value={change.say}
             isLong
             onCommit={(value) => edit.set(['user', 'change', 'say'], value)}

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type JsonObject, objectOf } from '../../../engine/core/values/json.ts';
+import { type JsonObject, objectOf, readableEntries } from '../../../engine/core/values/json.ts';
 import type { Ran, ToolContent } from '../../messages/editorMessages.ts';
 import { emptyValue, type Misfit, withoutValue, withValue } from '../../models/schemaForm.ts';
 import { changesOf } from '../../models/trajectory.ts';
@@ -21,6 +21,8 @@ export type TryItProps = {
   readonly ask: Ask;
   readonly ran: Ran | null;
   readonly isTrusted: boolean;
+  /** Whether the text has changed since the last call. */
+  readonly isEarlier: boolean;
 };
 
 /** The draft that is kept while the tab is not shown. */
@@ -35,7 +37,7 @@ function keptDraft(bridge: Bridge, tool: string): Kept | null {
  * Calls the tool on a temporary database. The arguments are checked by the engine while they are written, and what does
  * not fit is not sent: neither by the button nor by the extension behind it.
  */
-export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX.Element {
+export function TryIt({ content, bridge, ask, ran, isTrusted, isEarlier }: TryItProps): JSX.Element {
   const { tool, examples, tasks, untriable } = content;
   // The same schema arrives again with every change of the domain.
   const schema = useMemo(() => tool.parameters ?? {}, [JSON.stringify(tool.parameters)]);
@@ -131,13 +133,14 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
           This is not JSON. Correct it to call the tool.
         </p>
       )}
-      <RunOutcome ran={ran} type="called" ask={ask}>
+      <RunOutcome ran={ran} type="called" ask={ask} isEarlier={isEarlier}>
         {({ isError, content: result, writes, arguments: args, task: start }) => (
           <div class="called">
             <p>
               <strong>{isError ? '✕ Error' : '✓ Result'}</strong>{' '}
               <span class="muted">
-                {tool.name}({JSON.stringify(args)}) on the database of {start === null ? 'the domain' : `task ${start}`}
+                {tool.name}({readableEntries(args)}) on the database of{' '}
+                {start === null ? 'the domain' : `task ${start}`}
               </span>
             </p>
             <Code label={isError ? 'Error' : 'Result'} text={pretty(result)} whole />

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { readableEntries } from '../../../engine/core/values/json.ts';
 import type { ToolContent } from '../../messages/editorMessages.ts';
 import type { Bridge } from '../../parts/bridge.ts';
 import { Link } from '../../parts/link.tsx';
@@ -41,6 +42,7 @@ export function ToolEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element
               ask={ask}
               ran={ran}
               isTrusted={shown.isTrusted}
+              isEarlier={shown.isRunEarlier}
             />
           </div>
         );
@@ -88,9 +90,16 @@ function Written({ content: { tool, simulated }, edit }: WrittenProps): JSX.Elem
   return (
     <section aria-labelledby="about">
       <h2 id="about">General</h2>
-      <TextInput label="Name" value={tool.name} isCode onCommit={(value) => edit.set(['name'], value)} />
+      <TextInput
+        label="Name"
+        path={['name']}
+        value={tool.name}
+        isCode
+        onCommit={(value) => edit.set(['name'], value)}
+      />
       <TextInput
         label="Description"
+        path={['description']}
         value={tool.description}
         isLong
         hint="What the tool does, for the model that calls it."
@@ -111,7 +120,8 @@ function Written({ content: { tool, simulated }, edit }: WrittenProps): JSX.Elem
         />
       </div>
       <TextInput
-        label="Behaviour"
+        label="Behavior"
+        path={['behaviour']}
         value={simulated?.behaviour ?? ''}
         isLong
         hint="Instructions for the model that simulates the tool."
@@ -128,6 +138,7 @@ function Answers({ content: { simulated }, edit }: WrittenProps): JSX.Element | 
       <h2 id="answers">Input and output</h2>
       <LinesInput
         label="Reads"
+        path={['reads']}
         value={simulated.reads}
         isCode
         hint="Database paths that the simulator sees, one per line: orders.{order_id} or customers.*"
@@ -135,6 +146,7 @@ function Answers({ content: { simulated }, edit }: WrittenProps): JSX.Element | 
       />
       <LinesInput
         label="Writes"
+        path={['writes']}
         value={simulated.writes}
         isCode
         hint="Paths that it may change, in the same syntax. Only a tool with the effect write changes anything."
@@ -142,6 +154,7 @@ function Answers({ content: { simulated }, edit }: WrittenProps): JSX.Element | 
       />
       <JsonInput
         label="Result (JSON Schema)"
+        path={['result']}
         value={simulated.result}
         hint="Each result must match this schema."
         onCommit={(value) => (value === undefined ? edit.remove(['result']) : edit.set(['result'], value))}
@@ -181,7 +194,7 @@ function Examples({
       <ul class="plain-list">
         {examples.map(({ task, arguments: args }, index) => (
           <li key={index} class="one">
-            <code>{JSON.stringify(args)}</code>
+            <code>{readableEntries(args)}</code>
             <Link label={`Open task ${task}`} onPress={() => open('task', task)}>
               {task}
             </Link>

@@ -18,7 +18,7 @@ test('a step of both rollouts is one row, even after they have diverged', () => 
   const other = [started('t'), user('hi'), agent('Which?'), user('this'), agent('Done.'), ...ended('userStopped', 1)];
   expect(shown(one, other)).toEqual([
     ['hi', '=', 'hi'],
-    ['look({})', '|', 'Which?'],
+    ['look()', '|', 'Which?'],
     ['row', '|', 'this'],
     ['Done.', '=', 'Done.'],
     [null, '|', 'the user ended the conversation'],

@@ -42,11 +42,11 @@ test('rollouts diverge at a different message or call, and ids of calls do not m
   expect(firstDivergence(one, other)).toEqual({
     steps: [2, 2],
     what: 'agent',
-    texts: ['look({"id":"P1"})', 'look({"id":"P2"})'],
+    texts: ['look(id: "P1")', 'look(id: "P2")'],
   });
   expect(firstDivergence(one, short)).toMatchObject({
     steps: [2, 2],
-    texts: ['look({"id":"P1"})', 'the limit of turns was reached'],
+    texts: ['look(id: "P1")', 'the limit of turns was reached'],
   });
   expect(firstDivergence(one, one.slice(0, 2))).toMatchObject({
     steps: [2, null],

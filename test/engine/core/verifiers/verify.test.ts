@@ -62,13 +62,18 @@ describe('the reward', () => {
     ],
   };
   const cases: readonly (readonly [string, Case, number | null, RegExp])[] = [
-    ['all holds', { task: { communicate: ['done'] } }, 1, /^database and communicate held without a violation/],
-    ['a verifier that requires nothing', {}, 1, /^database held without a violation/],
+    [
+      'all holds',
+      { task: { communicate: ['done'] } },
+      1,
+      /^database and communicate held, and every gated rule was followed/,
+    ],
+    ['a verifier that requires nothing', {}, 1, /^database held, and every gated rule was followed/],
     [
       'verifiers that require nothing',
       { task: { evaluate: ['communicate'] } },
       1,
-      /^the rollout ended properly without a violation of a gated rule$/,
+      /^the rollout ended properly, and every gated rule was followed$/,
     ],
     [
       'half of the places',

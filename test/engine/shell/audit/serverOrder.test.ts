@@ -102,7 +102,7 @@ inFullSuite('a misspelt volatile name is named, before what follows from it', as
   const { code, out } = await audited('    volatile: [rowz]\n');
   expect(code).toBe(1);
   expect(out.replace(/\n +/g, ' ')).toMatch(
-    /domain\.yaml:8:\d+ warning domain\/unknown-field No state or result of the server rows has a field rowz\. Did you mean rows\?/,
+    /domain\.yaml:8:\d+ warning domain\/unknown-field No state or result of the server rows has a field rowz\. Did you mean "rows"\?/,
   );
   expect(out).toMatch(/error tool\/undeclared-write list_rows .* First correct rowz under volatile:/);
 });

@@ -205,7 +205,7 @@ const cases: readonly Case[] = [
     'a task that calls a tool which is not there',
     changed(tasks, 'tool: return_loan', 'tool: return_lone'),
     `${tasks}:20 task/unknown-tool`,
-    'Did you mean return_loan?',
+    'Did you mean "return_loan"?',
     'tool: return_loan',
   ],
   [

@@ -79,7 +79,7 @@ test('an unknown persona under a task is reported with a similar name', () => {
     'tasks/first.task.yaml': `${desk['tasks/first.task.yaml'] as string}under: plane\n`,
   });
   expect(loadDomain(folder).diagnostics).toMatchObject([
-    { code: 'task/unknown-persona', line: 9, message: 'There is no persona plane.', hint: 'Did you mean plain?' },
+    { code: 'task/unknown-persona', line: 9, message: 'There is no persona plane.', hint: 'Did you mean "plain"?' },
   ]);
 });
 

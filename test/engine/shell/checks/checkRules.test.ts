@@ -41,7 +41,7 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'a name that is not known',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: dp.orders != null\n'),
     ['rules.yaml:4:14 error rule/unknown-name'],
-    'Did you mean db?',
+    'Did you mean "db"?',
   ],
   [
     'the text of a message where a call is checked',
@@ -53,13 +53,13 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'an argument that no tool has',
     rules('- rule: confirm\n  check: never\n  tools: [cancel_order]\n  when: args.ordre == "W1"\n'),
     ['rules.yaml:4:14 error rule/unknown-argument'],
-    'Did you mean order?',
+    'Did you mean "order"?',
   ],
   [
     'an argument to share that no tool has',
     rules('- { rule: confirm, check: before, tools: writes, require: [find_order], same: [ordre] }'),
     ['rules.yaml:1:80 error rule/unknown-argument'],
-    'Did you mean order?',
+    'Did you mean "order"?',
   ],
   [
     'phrases that are not there',
@@ -71,13 +71,13 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'a table that is not there',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.oders[args.order] != null\n'),
     ['rules.yaml:4:17 error rule/unknown-table'],
-    'Did you mean orders?',
+    'Did you mean "orders"?',
   ],
   [
     'a field that no row has',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].staus == null\n'),
     ['rules.yaml:4:36 error rule/unknown-field'],
-    'A row of orders has no field staus. Did you mean status?',
+    'A row of orders has no field staus. Did you mean "status"?',
   ],
   [
     'a field that no row has, on the second line of a condition',
@@ -85,19 +85,19 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
       '- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: >-\n    db.orders[args.order] != null\n      and any(db.orders, it.staus != null)\n',
     ),
     ['rules.yaml:6:29 error rule/unknown-field'],
-    'Did you mean status?',
+    'Did you mean "status"?',
   ],
   [
     'a value that no row has',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].status != "pendng"\n'),
     ['rules.yaml:4:47 warning rule/unknown-value'],
-    'No row has the value "pendng" here. Did you mean pending?',
+    'No row has the value "pendng" here. Did you mean "pending"?',
   ],
   [
     'a tool whose calls are looked for',
     rules('- rule: confirm\n  check: never\n  tools: writes\n  when: not any(calls, it.tool == "find_oder")\n'),
     ['rules.yaml:4:36 error rule/unknown-tool'],
-    'Did you mean find_order?',
+    'Did you mean "find_order"?',
   ],
   [
     'an argument of a call of a tool',
@@ -105,7 +105,7 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
       '- rule: confirm\n  check: never\n  tools: writes\n  when: any(calls, c, c.tool == "find_order" and c.args.oder == "W1")\n',
     ),
     ['rules.yaml:4:57 error rule/unknown-argument'],
-    'Did you mean order?',
+    'Did you mean "order"?',
   ],
   [
     'a row that is not there',
@@ -194,7 +194,7 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
       'assertions:\n  - { path: orders.W1.staus, exists: true }\n  - { path: orders.W1.status, equals: doen }\nevaluate: [assertions]\n',
     ),
     ['tasks/first.task.yaml:10:23 error task/unknown-field', 'tasks/first.task.yaml:11:39 warning task/unknown-value'],
-    'Did you mean status?',
+    'Did you mean "status"?',
   ],
   [
     'a value of an assertion of another kind',
@@ -211,13 +211,13 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'a state that goes into a field that no row has',
     task('state:\n  - { path: [orders, W1, staus], value: done }\n  - { path: [orders, W1, status], value: doen }\n'),
     ['tasks/first.task.yaml:10:26 error task/unknown-field', 'tasks/first.task.yaml:11:42 warning task/unknown-value'],
-    'Did you mean status?',
+    'Did you mean "status"?',
   ],
   [
     'a tool to speak after that is not there',
     rules('- { rule: confirm, check: mustSay, says: done, after: [cancle_order] }'),
     ['rules.yaml:1:56 error rule/unknown-tool'],
-    'Did you mean cancel_order?',
+    'Did you mean "cancel_order"?',
   ],
   [
     'an expression in a phrase',
@@ -259,7 +259,7 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'a receipt with an argument that is not there',
     task('receipts:\n  - { tool: cancel_order, arguments: { ordre: W1 } }\nevaluate: [receipts]\n'),
     ['tasks/first.task.yaml:10:40 error task/bad-arguments'],
-    'Did you mean order?',
+    'Did you mean "order"?',
   ],
   [
     'a verifier that is not there',

@@ -213,7 +213,7 @@ it('a changed schema of an argument that the tool does not have', () => {
       line: 6,
       column: 61,
       message: "cancel_order has no argument oder, so the fault can't rename it.",
-      hint: 'Did you mean order?',
+      hint: 'Did you mean "order"?',
     },
   ]);
 });
@@ -232,7 +232,7 @@ const declarations: readonly (readonly [server: string, ...found: string[]])[] =
     '{ type: websocket, url: "http://h" }',
     '3:16 mcpServers.box.type is "websocket", but one of http, streamable-http is expected. A running server that speaks Streamable HTTP. Optional if there is a `url`.',
   ],
-  ['{ url: "http://h/mcp", hedders: {} }', '3:31 The key hedders is not known here. Did you mean headers?'],
+  ['{ url: "http://h/mcp", hedders: {} }', '3:31 The key hedders is not known here. Did you mean "headers"?'],
   [
     '{ url: "http://h/mcp", args: [x] }',
     '3:31 The key args is not known here. Known here: type, url, headers, state, snapshot, restore, reader, rename, prefix, writes, volatile, sharedState, idempotent, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, maxResultLength, maxMessageSize, tools.',
@@ -242,7 +242,7 @@ const declarations: readonly (readonly [server: string, ...found: string[]])[] =
     '3:8 url is missing. Write url: address of the server, for example http://127.0.0.1:8000/mcp. `${env:NAME}` and the other placeholders are filled in after the host, percent-encoded.',
     '3:22 The key command is not known here. Known here: type, url, headers, state, snapshot, restore, reader, rename, prefix, writes, volatile, sharedState, idempotent, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, maxResultLength, maxMessageSize, tools.',
   ],
-  ['{ command: box, argss: [x] }', '3:24 The key argss is not known here. Did you mean args?'],
+  ['{ command: box, argss: [x] }', '3:24 The key argss is not known here. Did you mean "args"?'],
 ];
 
 it.each(declarations)('the MCP server %s', (server, ...found) => {
@@ -266,6 +266,6 @@ it.each([
   };
   const found = (text: string) =>
     completeDomain(domain(text), deskTools, [listed]).diagnostics.filter(({ code }) => code === 'domain/unknown-tool');
-  expect(found(line)).toMatchObject([{ line: 5, severity: 'error', hint: 'Did you mean list_boxes?' }]);
+  expect(found(line)).toMatchObject([{ line: 5, severity: 'error', hint: 'Did you mean "list_boxes"?' }]);
   for (const name of ['list_boxes', 'boxes']) expect(found(line.replace('list_boxs', name))).toEqual([]);
 });

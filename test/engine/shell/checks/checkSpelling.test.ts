@@ -44,34 +44,40 @@ it('finds nothing where all is spelled right', () => expect(found({})).toEqual([
 const tasks = 'tasks/first.task.yaml';
 
 it.each([
-  ['the name of a fact', tasks, 'author: Ines', 'auhtor: Ines', '5:25 warning task/unknown-fact Did you mean author?'],
-  ['the value of a fact', tasks, 'Ines Falk', 'Ines Flak', '5:33 warning task/unknown-value Did you mean Ines Falk?'],
-  ['a short value of a fact', tasks, 'clear', 'cear', '15:52 warning task/unknown-value Did you mean clear?'],
+  [
+    'the name of a fact',
+    tasks,
+    'author: Ines',
+    'auhtor: Ines',
+    '5:25 warning task/unknown-fact Did you mean "author"?',
+  ],
+  ['the value of a fact', tasks, 'Ines Falk', 'Ines Flak', '5:33 warning task/unknown-value Did you mean "Ines Falk"?'],
+  ['a short value of a fact', tasks, 'clear', 'cear', '15:52 warning task/unknown-value Did you mean "clear"?'],
   [
     'a value after a change of mind',
     tasks,
     'cover: clear }',
     'cover: clear }\n    change: { when: proposed, say: I want another one., known: { author: Ines Flak } }',
-    '16:74 warning task/unknown-value Did you mean Ines Falk?',
+    '16:74 warning task/unknown-value Did you mean "Ines Falk"?',
   ],
-  ['an unknown fact', tasks, '[email]', '[emial]', '6:15 warning task/unknown-fact Did you mean email?'],
-  ['a title in a goal', tasks, 'Winter', 'Wintr', '4:69 warning task/unknown-value Did you mean Winter?'],
-  ['a lost double letter', tasks, 'Hartmann', 'Hartman', '14:23 warning task/unknown-value Did you mean Hartmann?'],
-  ['a short name', tasks, 'order W2.', 'the order of Rsoa', '14:65 warning task/unknown-value Did you mean Rosa?'],
+  ['an unknown fact', tasks, '[email]', '[emial]', '6:15 warning task/unknown-fact Did you mean "email"?'],
+  ['a title in a goal', tasks, 'Winter', 'Wintr', '4:69 warning task/unknown-value Did you mean "Winter"?'],
+  ['a lost double letter', tasks, 'Hartmann', 'Hartman', '14:23 warning task/unknown-value Did you mean "Hartmann"?'],
+  ['a short name', tasks, 'order W2.', 'the order of Rsoa', '14:65 warning task/unknown-value Did you mean "Rosa"?'],
   [
     'a letter too many in a short name',
     tasks,
     'W2.',
     'of Rossa',
-    '14:61 warning task/unknown-value Did you mean Rosa?',
+    '14:61 warning task/unknown-value Did you mean "Rosa"?',
   ],
-  ['a required text', tasks, 'is shipped', 'is shiped', '10:30 warning task/unknown-value Did you mean shipped?'],
+  ['a required text', tasks, 'is shipped', 'is shiped', '10:30 warning task/unknown-value Did you mean "shipped"?'],
   [
     'a value of rows in a rule',
     'rules.yaml',
     'Small',
     'Smal',
-    '1:84 warning rule/unknown-value Did you mean Small Boats?',
+    '1:84 warning rule/unknown-value Did you mean "Small Boats"?',
   ],
 ])('finds %s without an opening', (_, file, right, wrong, finding) => {
   const text = String(files[file]);

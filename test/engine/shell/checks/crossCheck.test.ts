@@ -18,7 +18,7 @@ it('corrects a field of a result to one of the tool rather than to the name of a
     'database.json': '{"orders": {"W1": {"status": "pending"}}, "refunds": {"R1": {"sum": 3}}}',
   };
   const [found] = load(files, deskTools).diagnostics.filter(({ code }) => code === 'domain/unknown-field');
-  expect(found?.hint).toBe('Did you mean refunded?');
+  expect(found?.hint).toBe('Did you mean "refunded"?');
 });
 
 it('takes a task that refuses a tool as one that tries its rule', () => {
@@ -58,7 +58,7 @@ it('finds a field that one row has in place of the field of all other rows', () 
   expect(shown(loaded)).toEqual(['database.json:4:11 warning database/other-field']);
   expect(loaded.diagnostics[0]).toMatchObject({
     message: 'Only the row R3 of rooms has a field fre. All others have free.',
-    hint: 'Did you mean free?',
+    hint: 'Did you mean "free"?',
     fix: expect.anything(),
   });
   expect(shown(load({ 'database.json': rows('seats') }))).toEqual([]);
@@ -130,7 +130,7 @@ it.each([
   expect(shown(loaded)).toEqual([expect.stringMatching(/^domain\.yaml:2:\d+ warning domain\/unknown-field$/)]);
   expect(loaded.diagnostics[0]).toMatchObject({
     message: expect.stringContaining(wrong),
-    hint: `Did you mean ${meant}?`,
+    hint: `Did you mean "${meant}"?`,
   });
   expect(shown(load(files(compare.replace(wrong, meant))))).toEqual([]);
   expect(shown(load(files(compare.replace(wrong, 'elsewhere'))))).toEqual([]);
@@ -149,7 +149,7 @@ it('suggests the argument that is the id of a name, and not a value in place of 
     };
     return load(files, tools).diagnostics.map(({ code, hint }) => `${code} ${hint}`);
   };
-  expect(hints('owner')).toContain('rule/unknown-argument Did you mean owner_id?');
+  expect(hints('owner')).toContain('rule/unknown-argument Did you mean "owner_id"?');
   expect(hints('owner_id')).toContain(
     'task/untold-argument Add owner_id to user.known, or an action that looks it up.',
   );
@@ -206,7 +206,7 @@ describe('without running any code', () => {
       'an unknown tool in a task',
       task(good.replace('tool: cancel_order', 'tool: cancle_order')),
       ['tasks/first.task.yaml:8:13 error task/unknown-tool'],
-      'There is no tool cancle_order. Did you mean cancel_order?',
+      'There is no tool cancle_order. Did you mean "cancel_order"?',
     ],
     [
       'an unknown tool in a script',
@@ -224,7 +224,7 @@ describe('without running any code', () => {
       'an unknown tool in a rule',
       { 'rules.yaml': '- { rule: confirm, check: before, tools: [cancel_order], require: [find_ordr] }' },
       ['rules.yaml:1:68 error rule/unknown-tool'],
-      'There is no tool find_ordr. Did you mean find_order?',
+      'There is no tool find_ordr. Did you mean "find_order"?',
     ],
     [
       'an unknown tool in the lexicon',
@@ -236,13 +236,13 @@ describe('without running any code', () => {
       'an unknown rule',
       { 'rules.yaml': '- { rule: confrim, check: oneCall }' },
       ['rules.yaml:1:11 error rule/unknown-rule'],
-      'The policy has no rule confrim. Did you mean confirm?',
+      'The policy has no rule confrim. Did you mean "confirm"?',
     ],
     [
       'an unknown persona',
       task(good.replace('persona: plain', 'persona: plane')),
       ['tasks/first.task.yaml:2:10 error task/unknown-persona'],
-      'There is no persona plane. Did you mean plain?',
+      'There is no persona plane. Did you mean "plain"?',
     ],
     [
       'a task id twice',
@@ -307,7 +307,7 @@ describe('without running any code', () => {
         'personas/plain.persona.yaml': 'id: plain\ndescription: x\nbehaviours: { changes: true }\n',
       },
       ['tasks/first.task.yaml:6:42 error task/unknown-fact'],
-      'Did you mean order?',
+      'Did you mean "order"?',
     ],
     [
       'a behaviour without words',
@@ -367,7 +367,7 @@ describe('without running any code', () => {
         ),
       ),
       ['tasks/first.task.yaml:8:47 warning task/unknown-name'],
-      '{reslt.order} is passed on as this text. Did you mean {result.order}?',
+      '{reslt.order} is passed on as this text. Did you mean "{result.order}"?',
     ],
     [
       'a time in words',
@@ -385,7 +385,7 @@ describe('without running any code', () => {
       'a time zone that is not one',
       { 'domain.yaml': 'name: desk\ntimeZone: Europe/Zürich\n' },
       ['domain.yaml:2:11 error domain/wrong-value'],
-      'timeZone is "Europe/Zürich", but the name of a time zone is expected. Did you mean Europe/Zurich?',
+      'timeZone is "Europe/Zürich", but the name of a time zone is expected. Did you mean "Europe/Zurich"?',
     ],
     [
       'a bad time of the domain',
@@ -455,7 +455,7 @@ describe('without running any code', () => {
       'a tool misspelt in the policy',
       { 'policy.md': '- Call `find_orders` first. {#confirm}\n' },
       ['policy.md:1:9 warning policy/unknown-tool'],
-      'Did you mean find_order?',
+      'Did you mean "find_order"?',
     ],
     [
       'a tool that is not exported',
@@ -496,7 +496,7 @@ describe('with the tools described', () => {
       'an unknown argument',
       call('tool: cancel_order, arguments: { order: W1, ordr: 1 }'),
       ['tasks/first.task.yaml:8:51 error task/bad-arguments'],
-      'the argument ordr is unknown. Did you mean order?',
+      'the argument ordr is unknown. Did you mean "order"?',
     ],
     [
       'an argument of another type',
@@ -526,13 +526,13 @@ describe('with the tools described', () => {
       'an unknown argument in a check',
       { 'rules.yaml': '- { rule: confirm, check: confirmed, names: [ordr] }' },
       ['rules.yaml:1:46 error rule/unknown-argument'],
-      'Did you mean order?',
+      'Did you mean "order"?',
     ],
     [
       'an unknown argument in the lexicon',
       { 'domain.yaml': "name: desk\nlexicon: { tools: { cancel_order: { propose: ['{odrer}?'] } } }\n" },
       ['domain.yaml:2:47 error domain/unknown-argument'],
-      '{odrer} is not an argument of cancel_order. Did you mean order?',
+      '{odrer} is not an argument of cancel_order. Did you mean "order"?',
     ],
     [
       'a field that a simulated tool does not return, in the lexicon',
@@ -549,7 +549,7 @@ result: { type: object, properties: { sky: { type: string } } }
         'user.json': '{}',
       },
       ['domain.yaml:3:44 error domain/unknown-argument', 'tools/weather.tool.yaml:1:7 warning tool/no-simulator'],
-      '{sku} is not an argument or result of find_weather. Did you mean sky?',
+      '{sku} is not an argument or result of find_weather. Did you mean "sky"?',
     ],
     [
       'a tool that no task uses',

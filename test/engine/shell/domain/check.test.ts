@@ -19,7 +19,7 @@ describe('check', () => {
     const { ok, lines } = await checked({ 'domain.yaml': 'name: desk\nturnCup: 3\n' });
     expect(ok).toBe(false);
     expect(lines[0]).toBe(
-      'domain.yaml:2:1 error domain/unknown-key The key turnCup is not known here. Did you mean turnCap?',
+      'domain.yaml:2:1 error domain/unknown-key The key turnCup is not known here. Did you mean "turnCap"?',
     );
   });
 

@@ -285,13 +285,13 @@ describe('a value that is wrong gives one finding', () => {
       'an unknown key',
       task(`${good}asertions: []\n`),
       'tasks/first.task.yaml:9:1 error task/unknown-key',
-      'The key asertions is not known here. Did you mean assertions?',
+      'The key asertions is not known here. Did you mean "assertions"?',
     ],
     [
       'an unknown key in a map',
       task(good.replace('  goal:', '  gaol: x\n  goal:')),
       'tasks/first.task.yaml:4:3 error task/unknown-key',
-      'The key gaol is not known here. Did you mean goal?',
+      'The key gaol is not known here. Did you mean "goal"?',
     ],
     [
       'a missing key',
@@ -327,7 +327,7 @@ describe('a value that is wrong gives one finding', () => {
       'a word for a choice',
       task(`${good}split: tset\n`),
       'tasks/first.task.yaml:9:8 error task/wrong-value',
-      'split is "tset", but one of train, test is expected. Did you mean test?',
+      'split is "tset", but one of train, test is expected. Did you mean "test"?',
     ],
     [
       'a bad id',
@@ -363,7 +363,7 @@ describe('a value that is wrong gives one finding', () => {
       'an unknown check',
       { 'rules.yaml': '- { rule: confirm, check: confirm }\n' },
       'rules.yaml:1:27 error rule/wrong-value',
-      'check is "confirm", but one of before, confirmed, oneCall, onlyIf, never, mustSay, handOff, judge is expected. Did you mean confirmed?',
+      'check is "confirm", but one of before, confirmed, oneCall, onlyIf, never, mustSay, handOff, judge is expected. Did you mean "confirmed"?',
     ],
     [
       'no check',
@@ -375,7 +375,7 @@ describe('a value that is wrong gives one finding', () => {
       'an unknown behaviour',
       { 'personas/plain.persona.yaml': 'id: plain\ndescription: x\nbehaviours: { omit: true }\n' },
       'personas/plain.persona.yaml:3:15 error persona/unknown-key',
-      'The key omit is not known here. Did you mean omits?',
+      'The key omit is not known here. Did you mean "omits"?',
     ],
   ];
   it.each(cases)('%s', (_, files, finding, words) => {

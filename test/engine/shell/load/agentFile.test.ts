@@ -14,7 +14,7 @@ it.each([
     'a key that is not known',
     'command: node\narg: [agent.mjs]\n',
     'mine.agent.yaml:2:1 error agent/unknown-key',
-    'Did you mean args?',
+    'Did you mean "args"?',
   ],
   [
     'neither a program nor a service',

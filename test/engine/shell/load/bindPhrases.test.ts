@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each([
-  ['phrases.hour', 1, 40, 'Did you mean hours?'],
+  ['phrases.hour', 1, 40, 'Did you mean "hours"?'],
   ['[at once, phrases.constructor]', 1, 50, 'Its lists are hours, soon.'],
 ])('a list that does not exist: %s', (says, line, column, hint) => {
   const [found, ...others] = domain(says).diagnostics.filter(({ code }) => code === 'rule/unknown-phrases');

@@ -99,7 +99,7 @@ it.each([
 it.each([
   ['prefix: shop_, writes: [search]', 'Write shop_search, its name in this domain.', 'shop_search'],
   ['tools: { pick.one: { timeoutMs: 1000 } }', 'Write pick_one, its name in this domain.', 'pick_one'],
-  ['idempotent: [serch]', 'Did you mean search?', 'search'],
+  ['idempotent: [serch]', 'Did you mean "search"?', 'search'],
   ['writes: [buy]', 'Its tools are search, pick_one', undefined],
 ])('%s names a tool that its server lacks', async (first, hint, fixed) => {
   const { folder } = await market('[Done.]', first);

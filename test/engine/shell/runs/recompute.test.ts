@@ -44,6 +44,21 @@ test('a recording whose paths an earlier version wrote with dots or arrows does 
   }
 });
 
+test('a recording of an earlier version, in which a violated hand-off names no call, does not differ', async () => {
+  const supervisor = await open();
+  try {
+    const now = await played(supervisor, 'scripted');
+    const before = now.replaceAll(
+      /the call transfer_to_human\((?:(?! although ).)* was made although/g,
+      'the conversation was handed over although',
+    );
+    expect(before).not.toBe(now);
+    expect(await firstDifference(supervisor, JSON.parse(before))).toBeNull();
+  } finally {
+    await supervisor.close();
+  }
+});
+
 test('a recording whose texts an earlier version wrote does not differ, and one with another text does', async () => {
   const supervisor = await open();
   try {
@@ -54,9 +69,11 @@ test('a recording whose texts an earlier version wrote does not differ, and one 
         'this rule needs a judge model, and the rollout has none',
         'only a judge can tell, and this rollout has none',
       )
+      .replaceAll(', and every gated rule was followed', ' without a violation of a gated rule')
       .replaceAll('"reason":"the user ended the conversation"', '"reason":"the rollout ended by userStopped"');
     expect(before).toContain('only a judge can tell');
     expect(before).toContain('the rollout ended by userStopped');
+    expect(before).toContain('held without a violation');
     expect(await differing(now)).toBeNull();
     expect(await differing(before)).toBeNull();
     expect(await differing(before.replace('only a judge can tell', 'it is unknown'))).not.toBeNull();
