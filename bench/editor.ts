@@ -22,7 +22,7 @@ export async function measureEditor(show: (row: Measured) => void): Promise<read
     name: 'the .vsix',
     value: statSync(vsix).size / 1e6,
     unit: 'MB',
-    note: 'packed anew where its sources changed',
+    note: 'packed again if its sources changed',
     promise: { at: 'most', value: 3 },
   });
   const domain = copyDomain('order-desk');
