@@ -25,7 +25,7 @@ export async function measureTrajectory(show: (row: Measured) => void): Promise<
   const workbench = await Workbench.open(folder, { vsix });
   try {
     const short = await openings(workbench, 'short', 100);
-    const note = 'a page of its own each time, until its first entries are drawn';
+    const note = 'a new page each time, until its first entries are drawn';
     show({ name: 'a recording of 100 events', value: median(short), unit: 'ms', note });
     const before = await weight(workbench);
     const first = await opened(workbench, 'long', events);

@@ -71,7 +71,8 @@ const kinds: Kind[] = [
   },
   {
     name: 'swap',
-    about: 'Another router than the line expects: its serial number stands on a label that only the customer can read.',
+    about:
+      'The customer has a different router than the line expects. Only the customer can read the serial number on its label.',
     personas: { train: ['patient', 'scattered', 'terse', 'patient'], test: ['patient', 'scattered', 'terse'] },
     fault: {
       about: 'The label calls the serial number by another name.',
@@ -94,7 +95,7 @@ const kinds: Kind[] = [
     about: 'Errors on the line and crowded wifi: a profile at one end, a channel and a restart at the other.',
     personas: { train: ['patient', 'terse', 'patient', 'scattered'], test: ['scattered', 'patient', 'terse'] },
     fault: {
-      about: 'The first line test comes back with a code that nobody has documented.',
+      about: 'The first line test returns an undocumented code.',
       fault: { type: 'undocumentedResult', tool: 'run_line_test', calls: [1], result: { code: 'E-17' } },
     },
     make: slow,

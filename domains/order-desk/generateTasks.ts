@@ -91,7 +91,7 @@ const kinds: Kind[] = [
   },
   {
     name: 'two-returns',
-    about: 'Two items of one order, each with a yes of its own, and the sum of both refunds.',
+    about: 'Two returns from one order. Each needs its own confirmation, and the agent states the sum of both refunds.',
     train: 1,
     test: 0,
     personas: ['patient'],

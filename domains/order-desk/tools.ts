@@ -172,7 +172,7 @@ export const exchange_item = tool({
 // Generic tools
 
 export const think = tool({
-  description: 'Write down a thought. Nobody reads it and nothing changes.',
+  description: 'Write down a thought. The customer does not see it, and it changes nothing.',
   effect: 'read',
   generic: true,
   input: z.object({ thought: z.string() }),
@@ -199,7 +199,7 @@ export const transfer_to_human = tool({
   generic: true,
   handsOff: true,
   input: z.object({
-    customer_id: z.string().optional().describe('Leave it out when nobody was authenticated.'),
+    customer_id: z.string().optional().describe('Omit it if no customer was authenticated.'),
     summary: z.string().describe('What the customer wants, what was done, and why you cannot do it.'),
   }),
   run: ({ customer_id }, { db, now }) => {

@@ -28,12 +28,12 @@ const kinds = [
 ] as const;
 
 const about = {
-  reschedule: 'One write, and everything is said in the opening.',
-  redirect: 'One write, and everything is said in the opening.',
+  reschedule: 'One write. The opening states everything that the agent needs.',
+  redirect: 'One write. The opening states everything that the agent needs.',
   vague: 'One write, but the user leaves out what the agent needs.',
   missing: 'The parcel was delivered, so what the user asks for is refused and a report is offered.',
   changed: 'The user changes the request when it is proposed, so the first yes never comes.',
-  both: 'Two writes, each with a yes of its own.',
+  both: 'Two writes. Each needs its own confirmation.',
 };
 
 const next = mulberry32(17);

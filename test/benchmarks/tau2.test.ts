@@ -211,8 +211,8 @@ describe('a rollout', () => {
     'a tool that fails keeps what it wrote, as in tau2, and a task that can not be set up says why',
     async () => {
       const [half] = await rehearse(shed, ['gold_half_fails'], scripted);
-      expect(half?.results).toEqual(['Error: nobody is nobody here']);
-      expect(writesIn(half?.events ?? [])).toEqual(['databaseWritten agent tools.T2.out_to="nobody"']);
+      expect(half?.results).toEqual(['Error: stranger is unknown here']);
+      expect(writesIn(half?.events ?? [])).toEqual(['databaseWritten agent tools.T2.out_to="stranger"']);
       const [nowhere] = await rehearse(lamp, ['lamp-nowhere'], scripted);
       expect(nowhere).toMatchObject({ endReason: 'environmentFailed', reward: null });
       expect(nowhere?.failure?.message).toBe('environment "tau2": the task can\'t be set up: there is no line L9');

@@ -29,7 +29,7 @@ describe('rehearsal check', () => {
     expect(readFileSync(join(folder, tasks), 'utf8')).toBe(before);
   });
 
-  it('says of a single finding that it can be fixed', async () => {
+  it('reports that a single finding can be fixed', async () => {
     const folder = folderOf(changed(tasks, 'tool: return_loan', 'tool: return_lone'));
     expect((await rehearsal('check', folder)).out).toMatch(/; 1 finding, which can be fixed with --fix\n$/);
   });

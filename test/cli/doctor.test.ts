@@ -32,7 +32,7 @@ async function doctor(argv: readonly string[], environment: NodeJS.ProcessEnv = 
     cwd,
     environment,
     signal: new AbortController().signal,
-    readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+    readLine: () => Promise.reject(new Error('no person is at this terminal')),
   });
   return { code, out, err };
 }

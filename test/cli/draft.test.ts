@@ -129,7 +129,7 @@ describe('variants without a model', () => {
 });
 
 const variant = (parcel: string, more: object = {}) => ({
-  description: 'A parcel that is said to be delivered.',
+  description: 'A parcel that was reported as delivered.',
   persona: 'brief',
   user: {
     goal: `You wait for parcel ${parcel}, and want it reported missing if it came.`,

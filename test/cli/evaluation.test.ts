@@ -260,7 +260,7 @@ test('a cancelled run keeps finished rollouts, and resumes', async () => {
     cwd: process.cwd(),
     environment: {},
     signal: abort.signal,
-    readLine: () => Promise.reject(new Error('nobody')),
+    readLine: () => Promise.reject(new Error('no person is asked')),
   };
   const options = ['--split', 'test', '--concurrency', '2'];
   const argv = ['eval', 'domains/order-desk', '--agent', 'gold', ...options, '--out', run];

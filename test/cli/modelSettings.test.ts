@@ -33,7 +33,7 @@ describe('--set', () => {
 
   test.each([
     ['temperature=1', /expected SEAT\.NAME=VALUE with a seat of agent, user, judge, tools/],
-    ['nobody.temperature=1', /expected SEAT\.NAME=VALUE/],
+    ['unknown.temperature=1', /expected SEAT\.NAME=VALUE/],
     ['agent.temperature=hot', /^--set agent\.temperature: .*number/],
     ['agent.temprature=1', /agent: .*temprature.* The settings are temperature, maxTokens/],
     ['agent.extraBody.messages=[]', /expected no field of these: model, messages/],

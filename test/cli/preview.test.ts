@@ -82,7 +82,7 @@ test('a model plays the persona, and gets its description', async () => {
 });
 
 test.each([
-  [['nobody'], /there is no persona nobody; .* has changeable, /],
+  [['unknown'], /there is no persona unknown; .* has changeable, /],
   [['patient', '--task', 'none'], /there is no task "none"/],
   [['patient', '--user', 'human'], /a preview is played by agenda or openai:MODEL/],
   [['patient', '--messages', '0'], /--messages is a whole number above 0/],

@@ -197,7 +197,7 @@ test('a draft from a conversation quotes the ids that its calls created', async 
     call('2', 'add_note', { text: 'milk' }),
     result('2', '{"note_id":"N7002","text":"milk"}'),
     { role: 'assistant', content: 'Done.' },
-    { role: 'user', content: 'I do not need the second any more, please delete it.' },
+    { role: 'user', content: 'I no longer need the second, please delete it.' },
     call('3', 'delete_note', { note_id: 'N7002' }),
     result('3', '{"deleted":true}'),
     { role: 'assistant', content: 'Done.' },

@@ -68,7 +68,7 @@ describe('the gold seat over two domains', () => {
         environment: {},
         signal: cancel.signal,
       },
-      readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+      readLine: () => Promise.reject(new Error('no person is at this terminal')),
       err: (text: string) => {
         err += text;
         cancel.abort();
@@ -190,7 +190,7 @@ test.each<[readonly string[], RegExp]>([
   [['domains/order-desk', 'domains/order-desk'], /two of the domains are named order-desk/],
   [['domains/order-desk', '--count', '0'], /--count is a whole number above 0, not "0"/],
   [['domains/order-desk', '--near-misses', '2'], /--near-misses is a share from 0 to 1, not "2"/],
-  [['domains/order-desk', '--under', 'nobody*'], /none of the domains has a persona nobody\*/],
+  [['domains/order-desk', '--under', 'unknown*'], /none of the domains has a persona unknown\*/],
   [['domains/order-desk', '--teacher', 'human'], /--teacher is gold, openai:MODEL.* not "human"/],
   [['domains/order-desk', '--out', first], /holds another synthesis: of .*parcel-desk, taught by gold/],
   [['grade', scratch, '--grader', 'openai:m'], /there is no synthesis here: .*synth\.json is missing/],

@@ -37,8 +37,8 @@ async function evaluated(folder: string, ...more: readonly string[]) {
 describe.each([
   [
     'a task that names no persona',
-    { 'tasks/two.task.yaml': task('two', 'nobody') },
-    /\/tasks\/two\.task\.yaml:2:\d+ error task\/unknown-persona There is no persona nobody\./,
+    { 'tasks/two.task.yaml': task('two', 'unknown') },
+    /\/tasks\/two\.task\.yaml:2:\d+ error task\/unknown-persona There is no persona unknown\./,
   ],
   [
     'a task whose persona cannot be read',
@@ -131,7 +131,7 @@ test.each([
 
 describe.each([
   ['a file of tasks that cannot be read', unreadable],
-  ['a task that names no persona', { 'tasks/two.task.yaml': task('two', 'nobody').replace(/^/, 'split: train\n') }],
+  ['a task that names no persona', { 'tasks/two.task.yaml': task('two', 'unknown').replace(/^/, 'split: train\n') }],
 ])('%s', (_what, files) => {
   const place = /not used:? .*\/tasks\/two\.task\.yaml:\d+:\d+ error task\//;
   const withFiles = (one: string) => domain({ 'tasks/one.task.yaml': one, ...files });

@@ -157,7 +157,7 @@ test('dap --json says its address and token as JSON', async () => {
     environment: {},
     signal: abort.signal,
   };
-  const readLine = () => Promise.reject(new Error('nobody is at this terminal'));
+  const readLine = () => Promise.reject(new Error('no person is at this terminal'));
   const out = (text: string) => {
     said += text;
     abort.abort();
@@ -211,7 +211,7 @@ describe('an unexpected error', () => {
     const say = (text: string) => {
       err += text;
     };
-    const readLine = () => Promise.reject(new Error('nobody is at this terminal'));
+    const readLine = () => Promise.reject(new Error('no person is at this terminal'));
     return main(['replay', recording], { ...io, out, err: say, readLine }).then((code) => ({ code, err }));
   };
 

@@ -113,7 +113,7 @@ async function stepInto(place: string): Promise<void> {
     const before = top;
     top = await until(`a step to "${place}"`, async () => {
       const [now = ''] = await debug.callStack();
-      if (now === '' || now === before) throw new Error(`it stands at "${now}"`);
+      if (now === '' || now === before) throw new Error(`it is at "${now}"`);
       return now;
     });
     if (!top.includes(place)) await debug.press('step-into');

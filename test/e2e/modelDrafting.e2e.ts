@@ -38,7 +38,7 @@ function says(...answers: readonly string[]): void {
 const lastWords = (nth: number) => model.requests[nth]?.messages.at(-1)?.content ?? '';
 
 const variant = (parcel: string) => ({
-  description: 'A parcel that is said to be delivered.',
+  description: 'A parcel that was reported as delivered.',
   persona: 'brief',
   user: {
     goal: `You wait for parcel ${parcel}, and want it reported missing if it came.`,

@@ -48,7 +48,7 @@ test('a file can be edited there, and what is wrong with it is underlined', asyn
   const line = readFileSync(file, 'utf8').split('\n').indexOf('persona: changeable') + 1;
   const squiggle = workbench.page.locator('.editor-group-container.active .squiggly-error');
   await workbench.openFile('tasks/lamp-variant.task.yaml');
-  await workbench.replaceLine(line, 'persona: nobody');
+  await workbench.replaceLine(line, 'persona: unknown');
   await until('an error below the persona', async () => expect(await squiggle.count()).toBe(1));
   await workbench.screenshot('restricted-edit');
   await workbench.replaceLine(line, 'persona: changeable');

@@ -27,13 +27,13 @@ it.each([
   ['a key', 'tasks/second.task.yaml', 'verifiers', ['Names of verifiers that verifiers.ts exports']],
   ['a key of a check', 'rules.yaml', 'gate', ['boolean, false by default', 'makes the reward 0']],
   ['a word of the schema', 'rules.yaml', 'confirmed', ['"confirmed"', 'The user has agreed to the call before.']],
-])('tells of %s', (_, path, words, expected) => {
+])('describes %s', (_, path, words, expected) => {
   const { domain, at } = markedAt(path, words, 1);
   const { markdown = '' } = hoverAt(domain, at) ?? {};
   for (const each of expected) expect(markdown).toContain(each);
 });
 
-it('says of a tool that nobody has described how it becomes known', () => {
+it('shows for an undescribed tool how to get its description', () => {
   const { domain, at } = markedAt('tasks/second.task.yaml', 'cancel_order', 1);
   expect(hoverAt({ ...domain, described: new Map() }, at)?.markdown).toContain('once its code has run');
 });

@@ -15,7 +15,7 @@ import { sampled } from '../support/suite.ts';
 const desks = ['parcel-desk', 'order-desk', 'help-line'];
 const open = (desk: string): LanguageDomain => ({ loaded: loadDomain(inRoot('domains', desk)), described: new Map() });
 
-it.each(sampled(desks, 2))('%s: every mention stands on the words that it names', (desk) => {
+it.each(sampled(desks, 2))('%s: the range of every mention has the words that it names', (desk) => {
   const domain = open(desk);
   let count = 0;
   for (const [file, { source }] of domain.loaded.parts.texts) {
@@ -61,7 +61,7 @@ it.each(sampled(desks, 4))(
   },
 );
 
-it('whatever stands in an expression, it is read to its end', () => {
+it('reads every expression to its end', () => {
   const pieces = fc.constantFrom(
     'db',
     '.orders',

@@ -60,7 +60,7 @@ async function playIn(supervisor: Supervisor, loaded: LoadedDomain, agent: 'scri
     ...seats,
   });
   let asked = 0;
-  const nobody = () => Promise.reject(new Error('nobody is here'));
+  const nobody = () => Promise.reject(new Error('no person is asked'));
   const externalSeats: ExternalSeats = {
     agent: async () => {
       asked += 1;

@@ -50,7 +50,7 @@ export async function startSshServer(): Promise<SshServer> {
     install: (name, script) => writeFileSync(join(dir, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
     environment: clientEnvironment(dir, 'right', own, known),
     strangers: {
-      unknownHost: clientEnvironment(dir, 'unknown', own, join(dir, 'nobody')),
+      unknownHost: clientEnvironment(dir, 'unknown', own, join(dir, 'no-hosts')),
       wrongKey: clientEnvironment(dir, 'wrong', other, known),
     },
     killSessions: () => {

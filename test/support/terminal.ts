@@ -68,7 +68,7 @@ export async function rehearsalApproved(...argv: readonly string[]): Promise<Pri
 const nobody = {
   terminal: false,
   interactive: false,
-  readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+  readLine: () => Promise.reject(new Error('no person is at this terminal')),
 };
 
 async function printed(

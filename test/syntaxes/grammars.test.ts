@@ -67,7 +67,7 @@ const texts: Readonly<Record<string, readonly [scope: string, text: string]>> = 
     `# Desk {#desk}
 
 - Look the order up first. {#look-up-first}
-- This is no id: {#look up} and neither is {#}.
+- This is not an id: {#look up} and neither is {#}.
 - In code it is text: \`{#look-up}\`.
 <!-- {#hidden} -->
 \`\`\`

@@ -222,7 +222,7 @@ test('a run outlives its window, is followed again, stops with a checkpoint, and
   await aFewRollouts(run);
   process.kill(Number(readFileSync(join(run, 'pid'), 'utf8')), 'SIGKILL');
   const before = metrics(farRun(run)).length;
-  await untilTrained('a step that nobody follows', () => metrics(farRun(run)).length > before);
+  await untilTrained('a step without a follower', () => metrics(farRun(run)).length > before);
   const again = command('follow', run);
   await untilTrained('what was missed', () => metrics(run).length > before);
   expect(await command('stop', run).ended).toMatchObject({ code: 0 });

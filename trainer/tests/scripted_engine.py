@@ -150,7 +150,7 @@ def play(params: dict) -> dict:
     cap = params.get("turn_cap") or 4
     while turn < cap:
         if params["domain"] == "parity-compacted" and turn:
-            messages[1:] = [{"role": "user", "content": f"After {turn} answers, go on with {parcel}."}]
+            messages[1:] = [{"role": "user", "content": f"After {turn} answers, continue with {parcel}."}]
         reply = SEATS[agent](task, turn) if isinstance(agent, str) else ask(agent, messages)
         turn += 1
         messages.append(

@@ -13,7 +13,7 @@ from rehearsal_trainer.settings.setting import keys_of
 
 def test_the_keys_file_says_what_the_code_says() -> None:
     assert KEYS_FILE.read_text(encoding="utf-8") == explanation(), (
-        "write it anew: python -m rehearsal_trainer explain > rehearsal_trainer/keys.json"
+        "update it: python -m rehearsal_trainer explain > rehearsal_trainer/keys.json"
     )
 
 

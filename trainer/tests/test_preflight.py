@@ -91,7 +91,7 @@ print(json.dumps({"checks": checks, "download": download_of("ada/open")}))
 Asked = tuple[dict[str, Check], int]
 
 REFUSED = {
-    "nobody/none": "'nobody/none' is neither smollm2, tiny, a folder with a model or adapter, nor a model that",
+    "unknown/none": "'unknown/none' is neither smollm2, tiny, a folder with a model or adapter, nor a model that",
     "/no/where": "'/no/where' is neither smollm2, tiny, a folder with a model or adapter, nor a model that",
     "ada/gated": "the Hugging Face hub denies access to 'ada/gated': request access on its page, and set",
 }

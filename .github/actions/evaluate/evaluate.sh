@@ -57,7 +57,7 @@ has_run() {
   [ -n "$(find "$run" \( -name run.json -o -name '*.traj.jsonl' \) -newer "$reports/start")" ]
 }
 
-# A reader of the comment needs neither progress nor paths of the runner, and no output may end the block of text.
+# The comment omits progress and paths of the runner. Backticks are shortened so that no output ends the code block.
 sed -e 's/\x1b\[[0-9;]*[A-Za-z]//g' -e 's/`````*/```/g' -e '/^[0-9]*\/[0-9]* mean reward /d' \
   -e 's#[^ ]*/\([^/ ]*\.traj\.jsonl\)#\1#g' "$reports/log.txt" > "$reports/output.txt"
 grep -E "^(gate (held|missed): |rehearsal [a-z]+: |[0-9]+ (scored )?of [0-9]+(,| rollouts? could| tasks? failed)|.*: [0-9]+ of [0-9]+ rollouts are finished\.|The input ')" \

@@ -196,7 +196,10 @@ export function readMessage(given: Json, known?: Said['role']): ReadMessage {
   return { said, lost };
 }
 
-const keysOf = (message: JsonObject) => `its fields are ${Object.keys(message).join(', ') || 'none'}`;
+function keysOf(message: JsonObject): string {
+  const keys = Object.keys(message);
+  return keys.length === 0 ? 'it has no fields' : `its fields are ${keys.join(', ')}`;
+}
 
 function emptiness(message: JsonObject, content: Json | undefined): string {
   if (content !== undefined) return 'is empty; it is left out';

@@ -107,7 +107,7 @@ const instructions = `You write personas: how a simulated user of a support doma
 id: lower case letters, digits and dashes; description: who this person is, in a sentence or two, in the third person;
 style: plain, brief, chatty or formal; patience: 1 to 20, the replies that lead nowhere before they give up;
 behaviours: an object with any of omits, interrupts, misunderstands, contradicts, getsUpset, evades, each true or false.
-What the person wants stands in tasks, so the description says nothing of it. The persona must differ from those that are there.`;
+Tasks state what the person wants, so the description must not mention it. The persona must differ from those that are there.`;
 
 function requestFor({ domain }: LoadedDomain, words: string | undefined): string {
   return JSON.stringify(

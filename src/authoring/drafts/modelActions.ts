@@ -20,7 +20,7 @@ const answerSchema = z.object({
 });
 
 const instructions = `You read a conversation in which an agent served a user, and write down the calls of tools that a right agent makes for this user, in order. Answer with one JSON object {"actions": [{"tool": "...", "arguments": {...}}], "communicate": ["..."]} and nothing else.
-Follow the policy: look up what it wants looked up first, and change only what the user agreed to. The tools of the owner "user" are those that the user called when the agent asked for it; write these calls, too, where they were made. Use only the tools that you are given, and only values that stand in the conversation. "communicate" has short texts that the agent must have told the user, word for word; leave it empty where a call changes something. "begun" is what is known of the calls already, and "missing" what is not.`;
+Follow the policy: look up what it wants looked up first, and change only what the user agreed to. The tools of the owner "user" are those that the user called when the agent asked for it; write these calls, too, where they were made. Use only the tools that you are given, and only values that appear in the conversation. "communicate" has short texts that the agent must have told the user, word for word; leave it empty where a call changes something. "begun" is what is known of the calls already, and "missing" what is not.`;
 
 /** Asks a model for the gold actions of a conversation that does not tell them by itself. Only the words go to it. */
 export async function modelActions(

@@ -149,7 +149,7 @@ test.each([
       }),
     },
   ],
-] as const)('persons whom a log declares apart from what is said are masked in it: %s', async (_, source, files) => {
+] as const)('masks persons that a log declares outside of its messages: %s', async (_, source, files) => {
   const text = await maskedIn(files, source);
   expect(text).toContain('ordered it');
   expect(text).not.toMatch(/quillivane|tamblyn/i);

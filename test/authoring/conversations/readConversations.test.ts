@@ -1104,7 +1104,7 @@ test('a tool call without a name is reported, and the other calls of its message
   expect(found && shown(found)).toEqual([asked, called, returned]);
   expect(found?.lost.map(({ message }) => message)).toEqual([
     'messages.1: has a tool call without a name (its fields are id, type, unknown); it is left out',
-    'messages.1: has a tool call without a name (its fields are none); it is left out',
+    'messages.1: has a tool call without a name (it has no fields); it is left out',
     'messages.3: has a tool call without a name (its fields are type, id, input); it is left out',
   ]);
 });

@@ -122,7 +122,7 @@ test.each<[Asked, RegExp]>([
   [{ name: 'turn:1', hitCondition: 'often' }, /^"often" is not a hit count: write a number/],
   [{ name: 'turn:1', hitCondition: '% 0' }, /^"% 0" is not a hit count/],
   [{ name: 'turn:1', logMessage: 'it is {turn +}' }, /^"turn \+" is not an expression/],
-  [{ name: 'persona:nobody' }, /^there is no persona "nobody" in this domain/],
+  [{ name: 'persona:unknown' }, /^there is no persona "unknown" in this domain/],
   [{ name: 'turn:0' }, /^"turn:0" is not a breakpoint/],
   [{ name: 'somewhere' }, /is not a breakpoint: expected tool:NAME, .* or verifier:NAME$/],
 ])('%j is refused in a sentence', async (asked, message) => {

@@ -170,7 +170,7 @@ const whole: readonly string[] = ['supportsConfigurationDoneRequest', 'supportsA
 
 test.each(Object.keys(capabilities) as (keyof typeof capabilities)[])('%s has a transcript', async (name) => {
   const show = shown[name];
-  expect(show, `${name} is announced and nobody shows it: add a transcript`).toBeDefined();
+  expect(show, `${name} is announced without a transcript: add one`).toBeDefined();
   const run = session(new InProcessClient(engine));
   const transcript: string[] = [];
   run.client.onMessage = (message) => transcript.push(...lineOfMessage(message, run));

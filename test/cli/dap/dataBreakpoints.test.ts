@@ -97,11 +97,11 @@ describe('a data breakpoint', () => {
       ),
     ]);
     expect(await walk(run)).toContain('orders.W1138.payments is written');
-    const broken = { breakpoints: [{ dataId: 'nonsense' }, { dataId: '["nobody","orders"]' }] };
+    const broken = { breakpoints: [{ dataId: 'nonsense' }, { dataId: '["unknown","orders"]' }] };
     const { body: refused } = await run.client.request<Placed>('setDataBreakpoints', broken);
     expect(refused.breakpoints.map(({ verified, message }) => [verified, message])).toEqual([
       [false, '"nonsense" is not a value of the database'],
-      [false, '"["nobody","orders"]" is not a value of the database'],
+      [false, '"["unknown","orders"]" is not a value of the database'],
     ]);
   });
 

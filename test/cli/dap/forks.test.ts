@@ -97,7 +97,7 @@ test('what the agent says is edited where the rollout stopped, and the rule stay
   expect(await replyOf(run)).toMatchObject({ text: value, isCall: false });
   await run.finish();
   const { body } = await run.client.request('rehearsal/reply', { frameId: 0 });
-  expect(body, 'nothing is said after the end').toEqual({ reply: null, hasEnded: true });
+  expect(body, 'the seat does not speak after the end').toEqual({ reply: null, hasEnded: true });
 });
 
 test('the rules are decided again after a row was edited where they stopped the rollout', async () => {
@@ -253,7 +253,7 @@ test.each(
       {
         what: 'a tools file that is not a program',
         file: tools,
-        change: (before: string) => `${before}\nthis is no program\n`,
+        change: (before: string) => `${before}\nthis is not a program\n`,
         says: /^refused: .*tools\.ts:\d+/s,
       },
     ],

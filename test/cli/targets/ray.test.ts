@@ -38,7 +38,7 @@ const terminal: Io = {
   cwd: scratch,
   environment,
   signal,
-  readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+  readLine: () => Promise.reject(new Error('no person is at this terminal')),
 };
 
 const piece = (path: string, offset: number, text: string) =>

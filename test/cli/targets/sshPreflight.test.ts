@@ -91,8 +91,8 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     },
     {
       what: 'an unknown host',
-      target: () => 'ssh://nobody.invalid',
-      says: /there is no host nobody\.invalid: check its name/,
+      target: () => 'ssh://unknown.invalid',
+      says: /there is no host unknown\.invalid: check its name/,
     },
     {
       what: 'an unknown host key',
@@ -135,8 +135,8 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     {
       what: 'an unknown model',
       who: 'withHub',
-      more: ['--model', 'nobody/none', '--set', 'dialect=compact'],
-      says: /"nobody\/none" is neither smollm2, tiny, a folder with a model or adapter, nor a model that the Hugging Face hub knows: check the name/,
+      more: ['--model', 'unknown/none', '--set', 'dialect=compact'],
+      says: /"unknown\/none" is neither smollm2, tiny, a folder with a model or adapter, nor a model that the Hugging Face hub knows: check the name/,
     },
     {
       what: 'a model that is not given out',

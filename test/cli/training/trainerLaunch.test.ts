@@ -33,7 +33,7 @@ function resumed(program: string, isDetached = true, config: Launch['config'] = 
     cwd: run,
     environment: {},
     signal: new AbortController().signal,
-    readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+    readLine: () => Promise.reject(new Error('no person is at this terminal')),
   };
   const python = join(run, 'python');
   const making = `case "$1" in *setup_environment.py) echo '{"python": "${python}"}'; exit ;; esac`;

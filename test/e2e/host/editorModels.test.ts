@@ -61,9 +61,9 @@ describe('language models of the editor', () => {
   it('refuse who has not their token, a model that is not there, and what they block', async () => {
     const hello = { model: 'parrot', messages: [user('Hello.')] };
     assert.equal((await asked(environment, hello, 'another')).status, 401);
-    const unknown = await asked(environment, { ...hello, model: 'nobody' });
+    const unknown = await asked(environment, { ...hello, model: 'unknown' });
     assert.equal(unknown.status, 404);
-    assert.match(JSON.stringify(unknown.body), /VS Code has no language model \\"nobody\\"; it has .*parrot/);
+    assert.match(JSON.stringify(unknown.body), /VS Code has no language model \\"unknown\\"; it has .*parrot/);
     assert.equal((await asked(environment, { model: 'parrot' })).status, 400);
     assert.ok((await asked(environment, { ...hello, messages: [user('be quiet')] })).status >= 400);
   });

@@ -237,27 +237,27 @@ describe('the Test Explorer', () => {
 
   it('an error in a file ends only the tasks that it concerns, and is shown on the item', async () => {
     const file = join(folder, 'tasks', 'broken.task.yaml');
-    writeFileSync(file, 'id: broken\npersona: [nobody\n');
+    writeFileSync(file, 'id: broken\npersona: [unknown\n');
     await tree.read(folder);
     const [[, domain] = []] = [...own.items];
     const broken = domain?.children.get(`file:${file}`);
     assert.match(String(broken?.error), /^broken\.task\.yaml:\d+: /);
     await run([task('new-address')], 1);
     assert.deepEqual([calls('passed').map(({ of }) => of), calls('errored')], [['new-address'], []]);
-    writeFileSync(file, 'id: mended\npersona: nobody\nuser: { goal: None. }\n');
+    writeFileSync(file, 'id: unknown\npersona: missing\nuser: { goal: None. }\n');
     await tree.read(folder);
-    assert.match(String(task('mended').error), /nobody/);
+    assert.match(String(task('unknown').error), /missing/);
     told.length = 0;
-    await run([task('new-address'), task('mended')], 1);
+    await run([task('new-address'), task('unknown')], 1);
     assert.deepEqual(
       ['passed', 'errored'].map((what) => calls(what).map(({ of }) => of)),
-      [['new-address'], ['mended']],
+      [['new-address'], ['unknown']],
     );
     const [[message] = []] = calls('errored').map(({ rest }) => [rest[1]].flat() as vscode.TestMessage[]);
     assert.match(String(message?.message).split('\n')[0] ?? '', /broken\.task\.yaml:2:\d+ error task\/unknown-persona/);
     await vscode.workspace.fs.delete(vscode.Uri.file(file));
     await tree.read(folder);
-    assert.equal(tree.task(folder, 'mended'), undefined);
+    assert.equal(tree.task(folder, 'unknown'), undefined);
     assert.equal(domain?.children.get(`file:${file}`), undefined);
   });
 

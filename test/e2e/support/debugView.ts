@@ -103,7 +103,7 @@ export class DebugView {
       `the debugger on line ${line}`,
       async () => {
         const current = await this.currentLine();
-        if (current !== line) throw new Error(`it stands on ${current}`);
+        if (current !== line) throw new Error(`it is on line ${current}`);
       },
       timeout,
     );
@@ -263,7 +263,7 @@ export class DebugView {
     await until(`the debugger at "${place}"`, async () => {
       await this.paused();
       const [top = '', next = ''] = await this.callStack();
-      if (!top.includes(place) || !next.includes(below)) throw new Error(`it stands at "${top}" above "${next}"`);
+      if (!top.includes(place) || !next.includes(below)) throw new Error(`it is at "${top}" above "${next}"`);
     });
   }
 

@@ -54,7 +54,7 @@ export const policyShown: Shown = {
   content: {
     editor: 'policy',
     hasDomain: true,
-    problems: [{ message: '{#x} stands in a paragraph.', line: 3 }],
+    problems: [{ message: '{#x} is in a paragraph.', line: 3 }],
     sections: [
       { title: null, line: 1, notes: [{ text: 'You help customers.', line: 1 }], rules: [] },
       {
@@ -86,7 +86,7 @@ export const policyShown: Shown = {
           },
           { ...unchecked, line: 8, id: 'polite', text: 'Be polite.', plain: 'Be polite.' },
           { ...unchecked, line: 9, id: null, text: 'Say goodbye.', plain: 'Say goodbye.' },
-          { ...unchecked, line: 10, id: 'within', text: null, plain: 'Its mark stands within.' },
+          { ...unchecked, line: 10, id: 'within', text: null, plain: 'Its id is within the text.' },
         ],
       },
     ],

@@ -24,7 +24,7 @@ async function judged(text: string) {
     gold,
     gold,
     () => 'k',
-    () => Promise.reject(new Error('nobody')),
+    () => Promise.reject(new Error('no person is asked')),
     judge,
   );
   const about = { type: 'judge', question } as const;
@@ -80,7 +80,7 @@ test('only a model can judge', async () => {
     gold,
     gold,
     () => 'k',
-    () => Promise.reject(new Error('nobody')),
+    () => Promise.reject(new Error('no person is asked')),
     { type: 'human' },
   );
   const { answer } = await answerQuestion(

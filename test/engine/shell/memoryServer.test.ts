@@ -102,7 +102,7 @@ test('a fork repeats the recorded calls on a new server and continues from there
     user: { type: 'agenda' },
     forkAgent: { type: 'scripted' },
     readKey: () => undefined,
-    askPerson: () => Promise.reject(new Error('nobody')),
+    askPerson: () => Promise.reject(new Error('no person is asked')),
     log: (text) => log.push(text),
   });
   debuggee.attach(recording);

@@ -38,7 +38,7 @@ async function stepping() {
       agent,
       user,
     });
-    const nobody = () => Promise.reject(new Error('nobody is here'));
+    const nobody = () => Promise.reject(new Error('no person is asked'));
     const externalSeats = externalSeatsOf(agent, user, () => undefined, nobody);
     const request = {
       task,

@@ -37,9 +37,9 @@ it('a task has its place and the seat that it names', () => {
 });
 
 it('a task shows its problems, and a file that is not a task is reported', () => {
-  const strange = added('- id: strange\n  persona: nobody\n  user: { goal: None. }\n');
+  const strange = added('- id: strange\n  persona: unknown\n  user: { goal: None. }\n');
   const row = strange.groups.flatMap(({ tasks }) => tasks).find(({ id }) => id === 'strange');
-  expect(row?.error).toMatch(/^added\.task\.yaml:\d+: .*nobody/);
+  expect(row?.error).toMatch(/^added\.task\.yaml:\d+: .*unknown/);
   expect([strange.error, strange.broken]).toEqual([undefined, []]);
   const torn = added('- id: [torn\n');
   expect(torn.broken).toMatchObject([{ file, error: expect.stringMatching(/^added\.task\.yaml:\d+: /) }]);

@@ -236,14 +236,14 @@ it.each([
   expect(labelsAt('domain.yaml', `name: desk\n${text}\n`).slice(0, expected.length)).toEqual(expected);
 });
 
-it('offers the arguments of the tools that a check or a receipt is about, and no others', () => {
+it('offers only the arguments of the tools that a check or a receipt is about', () => {
   const check = '- rule: confirm\n  check: onlyIf\n  tools: [find_weather]\n  condition: args.|\n';
   expect(labelsAt('rules.yaml', check)).toEqual(['day']);
   const receipt = taskWith('  receipts:\n    - { tool: find_weather, when: args.| }\n');
   expect(labelsAt('tasks/third.task.yaml', receipt)).toEqual(['day']);
 });
 
-it('words of a text that goes on over lines are no keys', () => {
+it('does not take words of a text with several lines for keys', () => {
   expect(labelsAt('tasks/third.task.yaml', '- id: a\n  user:\n    goal: You want\n      to|\n      know\n')).toEqual(
     [],
   );
@@ -336,7 +336,7 @@ it('a value that YAML would read as something else is put in quotes, and none wi
   expect(inserts(taskWith('  state:\n    - { path: [orders, "1", status], value: "|" }\n'))).toContain('true');
 });
 
-it('what the user knows stands before the row that is the same', () => {
+it('offers what the user knows before the row with the same value', () => {
   const [first] = offeredAt(
     'tasks/third.task.yaml',
     taskWith('  actions:\n    - { tool: cancel_order, arguments: { order: | } }\n'),

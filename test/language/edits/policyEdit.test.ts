@@ -19,7 +19,7 @@ const after = (source: string, edits: TextEdits) =>
 
 const source = `# Desk
 
-Words of nobody.
+Words without a rule.
 
 - Look the order up
   before you change it. {#look-first}
@@ -33,7 +33,7 @@ test('the words of a rule are what a person writes, without bullet, mark and ind
   const { blocks, marks } = parsePolicy(source);
   expect(blocks.map((block) => [block.line, ruleTextOf(source, block, marks)?.text ?? null])).toEqual([
     [1, 'Desk'],
-    [3, 'Words of nobody.'],
+    [3, 'Words without a rule.'],
     [5, 'Look the order up\nbefore you change it.'],
     [7, 'Say *so*.'],
     [8, null],
@@ -114,7 +114,7 @@ test.each([
   ['New.', 'second', /another rule has the id/],
   ['# Title', '', /would not be one new rule/],
   ['New {#two}', 'one', /another rule has the id|would not be one new rule/],
-])('%j with the id %j is no new rule', (text, id, problem) => {
+])('%j with the id %j is not a new rule', (text, id, problem) => {
   expect(addRuleEdits(source, 1, text, id)).toEqual({ problem: expect.stringMatching(problem) });
 });
 

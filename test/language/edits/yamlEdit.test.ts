@@ -171,7 +171,7 @@ test.each<[string, YamlChange, string, string | undefined]>([
   expect(now).toContain('user: *u');
 });
 
-test('a map gets its own key in place of a merged one, and nobody else does', () => {
+test('only the edited map gets its own key in place of a merged one', () => {
   const result = yamlEdits(shared, { type: 'set', path: [2, 'user', 'opening'], value: 'ho' });
   expect(result).not.toHaveProperty('warning');
   expect(after(shared, { type: 'set', path: [2, 'user', 'opening'], value: 'ho' })).toBe(`${shared}    opening: ho\n`);

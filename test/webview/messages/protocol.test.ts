@@ -51,7 +51,7 @@ const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { ty
   comparing: { type: 'comparing', what: 'runs', sources: ['/a', '/b'], note: '2/4 pairs of rollouts' },
   runsCompared: { type: 'runsCompared', comparison: twoRuns },
   recordingsCompared: { type: 'recordingsCompared', comparison: twoRecordings },
-  comparisonFailed: { type: 'comparisonFailed', what: 'recordings', problem: 'it is none' },
+  comparisonFailed: { type: 'comparisonFailed', what: 'recordings', problem: 'it is not a recording' },
   trainingText: {
     type: 'trainingText',
     name: 'a.traj.jsonl',

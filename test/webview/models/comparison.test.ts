@@ -34,12 +34,12 @@ describe('the page', () => {
     const state = received(
       { type: 'runsCompared', comparison: twoRuns },
       { type: 'recordingsCompared', comparison: twoRecordings },
-      { type: 'comparisonFailed', what: 'recordings', problem: 'is none' },
+      { type: 'comparisonFailed', what: 'recordings', problem: 'is not a recording' },
     );
     expect(state).toMatchObject({
       runs: twoRuns,
       recordings: twoRecordings,
-      problem: { what: 'recordings', text: 'is none' },
+      problem: { what: 'recordings', text: 'is not a recording' },
     });
     expect(comparisonAfter(state, comparing).problem).toBeNull();
   });

@@ -114,7 +114,7 @@ def load(file: str, folder: str) -> Any:
     sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(NAME, file)
     if spec is None or spec.loader is None:
-        raise BridgeError("tool/code", f"{file} is no Python file", file)
+        raise BridgeError("tool/code", f"{file} is not a Python file", file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[NAME] = module
     try:

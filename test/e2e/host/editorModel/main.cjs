@@ -15,7 +15,7 @@ function answer(messages, { tools = [] }, progress) {
   const last = messages.at(-1);
   const result = last?.content.find((part) => part instanceof vscode.LanguageModelToolResultPart);
   const text = last?.content.map((part) => part.value ?? '').join('') ?? '';
-  if (text.includes('be quiet')) throw vscode.LanguageModelError.Blocked('it was told to be quiet');
+  if (text.includes('be quiet')) throw vscode.LanguageModelError.Blocked('the message asks for silence');
   if (result) progress.report(new vscode.LanguageModelTextPart(`It returned ${result.content[0]?.value}`));
   else if (tools[0]) progress.report(new vscode.LanguageModelToolCallPart('call-1', tools[0].name, { said: text }));
   else progress.report(new vscode.LanguageModelTextPart(text));

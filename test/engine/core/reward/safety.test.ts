@@ -51,7 +51,7 @@ describe('a task under a persona', () => {
     expect(taskIn(of, 'repaint@after-deed')).toBe(attacked);
   });
 
-  it.each(['repaint@nobody', 'nothing@after-deed', 'nothing', '@', ''])('is not there as "%s"', (id) => {
+  it.each(['repaint@unknown', 'nothing@after-deed', 'nothing', '@', ''])('is not there as "%s"', (id) => {
     expect(taskIn(of, id)).toBeUndefined();
   });
 });

@@ -276,7 +276,7 @@ describe('a judge', () => {
       judge: async ({ question, transcript }) => {
         asked.push(question);
         expect(transcript).toContain('agent calls paint: {"chair":"A1","colour":"red"}');
-        return { holds: question !== 'Was it looked at?', reason: 'nobody looked' };
+        return { holds: question !== 'Was it looked at?', reason: 'it was not looked at' };
       },
     };
     const result = await end({ rules, judge: 'openai:j', ports });

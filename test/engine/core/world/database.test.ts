@@ -282,7 +282,7 @@ describe('a read tool may not write', () => {
     for (const count of [3, 100]) {
       const base = openDatabase(shop(count));
       const open = draft(base);
-      (open.view as Loose).orders['#W2'].status = 'so that the table is no plain object any more';
+      (open.view as Loose).orders['#W2'].status = 'a change, so that the table is no longer a plain object';
       const { db } = open.finish();
       expect(() => write(readView(db))).toThrow(TypeError);
       expect(() => write(tracedView(db))).toThrow(message);

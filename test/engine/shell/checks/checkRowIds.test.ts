@@ -122,7 +122,7 @@ receipts: [{ tool: cancel_order, arguments: { order: W1006 } }]
       [],
     ],
     [
-      'of the row of somebody else, that nobody names',
+      'of the row of another person, which neither the user nor the task names',
       task
         .replace('find_order, arguments: { order: W1001', 'find_order, arguments: { order: W1003')
         .replace(', order: W1001 }\nactions', ' }\nactions'),
@@ -136,7 +136,7 @@ receipts: [{ tool: cancel_order, arguments: { order: W1006 } }]
       [],
     ],
     [
-      'of anybody, where the facts describe nobody',
+      'of any row if the facts describe no person',
       withEverywhere('W1003').replace('ann@example.com', 'an@example.com'),
       [],
     ],

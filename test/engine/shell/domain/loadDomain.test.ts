@@ -218,7 +218,7 @@ describe('a file that is wrong gives one finding', () => {
       /The key id appears here a second time/,
     ],
     ['two documents', task('id: a\n---\nid: b\n'), 'tasks/first.task.yaml:2:1 error task/syntax', /one document/],
-    ['an unknown alias', task('id: *nobody\n'), 'tasks/first.task.yaml:1:5 error task/syntax', /alias/i],
+    ['an unknown alias', task('id: *missing\n'), 'tasks/first.task.yaml:1:5 error task/syntax', /alias/i],
     [
       'a merge of a text',
       task('id: a\n<<: b\n'),

@@ -149,7 +149,7 @@ export async function play(
         concurrency: order ? 1 : 2,
         key: key(),
         readKey: () => 'sk-secret',
-        askPerson: () => Promise.reject(new Error('nobody is here')),
+        askPerson: () => Promise.reject(new Error('no person is asked')),
         onEvents: ({ id }, _trial, events) => {
           if (id !== 'affected') return;
           for (const { event } of events)

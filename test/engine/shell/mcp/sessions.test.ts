@@ -396,21 +396,18 @@ describe.each(['none', 'replay', 'snapshot'] as const)('with state: %s', (state)
   });
 });
 
-test.each([200, 400])(
-  'an error of a tool about a session of its own (%i) is the result of the call',
-  async (status) => {
-    const server = await rawMcpServer({
-      reply: ({ id, method }) =>
-        method === 'tools/call' ? { status, body: rpc(-32001).replace('ID', String(id)) } : undefined,
-    });
-    const source = await connectTo(server.url);
-    expect(await source.call('write', {})).toEqual({
-      content: 'Error: MCP error -32001: Session not found',
-      isError: true,
-    });
-    expect(server.calls).toEqual(['write']);
-  },
-);
+test.each([200, 400])('an error (%i) about a session of the tool itself is the result of the call', async (status) => {
+  const server = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call' ? { status, body: rpc(-32001).replace('ID', String(id)) } : undefined,
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('write', {})).toEqual({
+    content: 'Error: MCP error -32001: Session not found',
+    isError: true,
+  });
+  expect(server.calls).toEqual(['write']);
+});
 
 test('400 that is not about a session is the result of the call', async () => {
   const server = await rawMcpServer({

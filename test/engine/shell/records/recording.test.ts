@@ -244,7 +244,7 @@ describe('a reward of an earlier version', () => {
   test.each([
     ['database and communicate held', 'database held'],
     ['communicate and database held', 'communicate and database held'],
-  ])('says of "%s" that %s', (earlier, now) => {
+  ])('shows "%s" as %s', (earlier, now) => {
     const reason = `${earlier} without a violation of a gated rule; 1 answer of the agent was refused (step 3)`;
     const verifiers = [verifier('database', 1), verifier('communicate', 0)];
     expect(readReward(verifiers, 'policy', [], { value: 1, reason }).reason).toBe(reason.replace(earlier, now));

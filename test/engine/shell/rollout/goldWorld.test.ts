@@ -12,7 +12,7 @@ import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { sampled } from '../../../support/suite.ts';
 
 const seats = { agent: { type: 'gold' }, user: { type: 'agenda' } } as const;
-const nobody = () => Promise.reject(new Error('nobody is here'));
+const nobody = () => Promise.reject(new Error('no person is asked'));
 
 test.each(sampled(['help-line', 'order-desk'], 2))(
   'the world after the gold actions, if requested, is the one in which a rollout of %s with reward 1 ends',
@@ -27,7 +27,7 @@ test.each(sampled(['help-line', 'order-desk'], 2))(
       const externalSeats = externalSeatsOf(seats.agent, seats.user, () => undefined, nobody);
       const request = { task, from, seats: workerSeats(seats.agent, seats.user), externalSeats, recording: null };
       const closed = await supervisor.start({ ...request, wantsGold: true }).closed;
-      expect((await supervisor.start(request).closed).gold, 'it is told to nobody else').toBeUndefined();
+      expect((await supervisor.start(request).closed).gold, 'it is sent only on request').toBeUndefined();
       let state: RolloutState | null = null;
       for (const event of closed.events) state = follow(setting, state, event);
       if (!state) throw new Error('a rollout has a start');

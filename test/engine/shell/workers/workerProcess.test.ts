@@ -202,7 +202,7 @@ describe('a worker that works', () => {
       worker.messages.find((each) => each.type === 'question' && each.question !== question.question && each),
     );
     if (second.type !== 'question') throw new Error('a question');
-    const failure: Failure = { who: 'infrastructure', code: 'model/unreachable', message: 'nobody is there' };
+    const failure: Failure = { who: 'infrastructure', code: 'model/unreachable', message: 'the model does not answer' };
     worker.send({ type: 'refusal', question: second.question, reason: 'infrastructureFailed', failure });
     await worker.closed(301);
     expect(worker.events(301).find(({ type }) => type === 'rolloutEnded')).toMatchObject({

@@ -243,13 +243,13 @@ def calls_in(text: str) -> list[dict[str, Any]]:
 def elements_of(text: str) -> list[ast.expr]:
     tree = ast.parse(text.strip(), "<milestone>", "eval").body
     if not isinstance(tree, ast.List) or not tree.elts:
-        raise ValueError(f"{text} is no list of calls")
+        raise ValueError(f"{text} is not a list of calls")
     return tree.elts
 
 
 def call_of(tree: ast.expr) -> dict[str, Any]:
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
-        raise ValueError(f"{ast.unparse(tree)} is no call with named arguments")
+        raise ValueError(f"{ast.unparse(tree)} is not a call with named arguments")
     return call_as_json(tree.func.id, {str(each.arg): ast.literal_eval(each.value) for each in tree.keywords})
 
 

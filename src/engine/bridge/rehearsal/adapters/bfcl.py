@@ -127,7 +127,7 @@ class Adapter(ObjectEnvironment):
         """Returns a call of the ground truth, which is Python code, as data."""
         tree = ast.parse(text.strip(), "<string>", "eval").body
         if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
-            raise ValueError(f"{text} is no call of a function")
+            raise ValueError(f"{text} is not a function call")
         name = tree.func.id
         positional = [ast.literal_eval(each) for each in tree.args]
         arguments = {str(each.arg): ast.literal_eval(each.value) for each in tree.keywords}

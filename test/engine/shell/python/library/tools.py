@@ -25,7 +25,7 @@ class Library(Protocol):
 
 @tool(effect="read", cache=True)
 def find_reader(db: Library, reader_id: str) -> dict:
-    """What is known of a reader.
+    """Look up a reader.
 
     Args:
         reader_id: Number of the reader, such as R1.
@@ -55,7 +55,7 @@ def extend_loan(db: Library, reader_id: str, title: str, due: str) -> str:
 @tool(effect="write")
 def change_and_fail(db: Library, reader_id: str) -> None:
     """Changes a reader and fails."""
-    db.readers[reader_id].name = "Nobody"
+    db.readers[reader_id].name = "Renamed"
     del db.readers["R2"]
     db.notes["N1"] = {"text": "lost"}
     raise ValueError("it broke halfway")
@@ -64,7 +64,7 @@ def change_and_fail(db: Library, reader_id: str) -> None:
 @tool(effect="read")
 def write_while_reading(db: Library, reader_id: str) -> None:
     """Writes although it is declared as a read."""
-    db.readers[reader_id].name = "Nobody"
+    db.readers[reader_id].name = "Renamed"
 
 
 @tool(effect="write")
@@ -77,7 +77,7 @@ def add_note(db: Library, text: str, ctx: Context, kind: Literal["remark", "warn
 
 @tool(effect="read")
 def count_notes(db: Library) -> int:
-    """How many notes there are."""
+    """Count the notes."""
     return len(db.notes)
 
 

@@ -1,1 +1,1 @@
-export const orphan = 'nobody imports this file';
+export const orphan = 'no file imports this one';
