@@ -69,7 +69,7 @@ test('help without a command prints the overview', async () => {
 test.each([
   ['docs/rule-language', 0, /^# The rule language\n/],
   ['docs/reference/training.md', 0, /^# /],
-  ['docs/rule-languag', 2, /^rehearsal: there is no page docs\/rule-languag\. Did you mean docs\/rule-language\?\n$/],
+  ['docs/rule-languag', 2, /^rehearsal: there is no page docs\/rule-languag\. Did you mean "docs\/rule-language"\?\n$/],
   ['docs/nothing-like-it', 2, /`npx rehearsal help docs\/overview` lists the pages\.\n$/],
   ['docs/../README', 2, /there is no page docs\/\.\.\/README/],
 ])('help %s prints the page or says what is there', async (page, code, words) => {

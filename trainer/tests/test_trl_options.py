@@ -18,7 +18,10 @@ from rehearsal_trainer.values.failures import ConfigurationError
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"learning_rat": 1}, 'trl: GRPOConfig of TRL 1.16.0 has no option learning_rat; did you mean "learning_rate"?'),
+        (
+            {"learning_rat": 1},
+            'trl: GRPOConfig of TRL 1.16.0 has no option learning_rat; did you mean "learning_rate"?',
+        ),
         ({"learning_rate": 1}, "trl: learning_rate is the key learning_rate here; set that"),
         ({"num_generations": 4}, "trl: num_generations is the key group_size here; set that"),
         ({"num_iterations": 2}, "trl: num_iterations cannot be set, because Rehearsal's rollouts depend on its value"),
