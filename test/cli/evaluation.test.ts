@@ -427,7 +427,7 @@ test('two runs are compared by task, with the step at which they part', async ()
   await evaluated(other, '--tasks', 'lamp-variant', '--agent', 'scripted');
   const { code, out } = await rehearsal('compare', one, other);
   expect(code).toBe(0);
-  expect(out).toContain("differs in agent's seat: gold and scripted");
+  expect(out).toContain("differs in agent's seat: gold → scripted");
   expect(out).toMatch(
     /lamp-variant +1\.00 \(1 trial\) +0\.00 \(1 trial\) +-1\.000 +trial 0, step 15 and 15, agent: .* in A, "change_item.* in B/,
   );

@@ -124,7 +124,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await waitForReason('rule confirm-before-write violated');
   await debug.press('continue');
   await waitForStack('reward 0');
-  await debug.waitForConsole(/rule confirm-before-write.*makes the reward 0/);
+  await debug.waitForConsole(/REWARD 0\s+rule confirm-before-write was violated/);
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
   expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(before)).toBe(true);
   await workbench.screenshot('reward-0');

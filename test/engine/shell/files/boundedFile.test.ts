@@ -146,6 +146,7 @@ const trusted: readonly string[] = [
   'src/cli/targets/trees.ts',
   'src/cli/targets/ray/jobs.ts',
   'src/cli/targets/ray/preflight.ts',
+  'src/cli/terminal/docsPage.ts',
   'src/authoring/domains/domainTemplate.ts',
   'src/engine/shell/keys/consents.ts',
   'src/engine/shell/workers/watchdog.ts',

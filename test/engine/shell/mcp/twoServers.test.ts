@@ -89,7 +89,7 @@ it('two servers with the same tools make one domain, whatever their schemas are'
 });
 
 it.each([
-  ['timeoutMs: 1000', 'timeoutMs: 1000', 'error tool/duplicate-name'],
+  ['timeoutMs: 20000', 'timeoutMs: 20000', 'error tool/duplicate-name'],
   ['rename: { sarch: find }', 'prefix: club_', 'warning domain/unknown-tool'],
 ])('%s and %s: %s', async (first, second, finding) => {
   const { folder } = await market('[Done.]', first, second);
@@ -98,7 +98,7 @@ it.each([
 
 it.each([
   ['prefix: shop_, writes: [search]', 'Write shop_search, its name in this domain.', 'shop_search'],
-  ['tools: { pick.one: { timeoutMs: 1000 } }', 'Write pick_one, its name in this domain.', 'pick_one'],
+  ['tools: { pick.one: { timeoutMs: 20000 } }', 'Write pick_one, its name in this domain.', 'pick_one'],
   ['idempotent: [serch]', 'Did you mean "search"?', 'search'],
   ['writes: [buy]', 'Its tools are search, pick_one', undefined],
 ])('%s names a tool that its server lacks', async (first, hint, fixed) => {
