@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/records/ledger.ts';
@@ -67,6 +76,16 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     const folder = copied();
     await expectRefused(folder, [...command, ...options], `${folder} holds another run: ${message}`);
     expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recording verified\n' });
+  });
+
+  test.each([
+    ['tools.ts', '\n// edited\n', 'a file of the domain has changed since'],
+    ['policy.md', '\nBe brief.\n', 'the policy has changed since'],
+  ])('a changed %s', async (name, added, message) => {
+    const [domain, folder] = [withEmptyScripts('mistaken-order'), copied()];
+    appendFileSync(join(domain, name), added);
+    const command = [...argv(domain, 'lamp-variant'), '--agent', 'scripted'];
+    await expectRefused(folder, command, `${folder} holds another run: ${message}`);
   });
 
   test('resumes with more tasks', async () => {

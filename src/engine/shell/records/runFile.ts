@@ -60,6 +60,8 @@ const runFileSchema = z.object({
   /** For imported conversations: the extent to which personal data is masked in them. */
   imported: z.object({ masked: z.boolean(), recogniser: z.string().optional() }).optional(),
   policyHash: z.string(),
+  /** Of the domain without its tasks; absent in runs that older versions wrote. */
+  domainHash: z.string().optional(),
   policyChange: policyChangeSchema.optional(),
   publicKey: z.string(),
 });

@@ -124,7 +124,7 @@ export function runToGoOn(
   if (differences.length > 0)
     throw refusal(
       'run/another',
-      `${folder} holds another run: ${differences.join('; ')}. Choose another --out, or use the options that it was started with`,
+      `${folder} holds another run: ${differences.join('; ')}. Choose another --out, or restore what has changed`,
     );
   return before;
 }
@@ -141,8 +141,8 @@ function differencesFrom(
   next: RunFile,
   tasks: readonly { readonly id: string; readonly hash: string }[],
 ): readonly string[] {
-  const settings = settingsThatDiffer(before, next).map(
-    ({ label, values: [was, is] }) => `its ${label} is ${was}, now it would be ${is}`,
+  const settings = settingsThatDiffer(before, next).flatMap(({ label, values: [was, is] }) =>
+    label === labels.policyHash ? [] : `its ${label} is ${was}, now it would be ${is}`,
   );
   const hashes = new Map(tasks.map(({ id, hash }) => [id, hash]));
   const changed = new Set(
@@ -150,7 +150,15 @@ function differencesFrom(
       (hashes.get(task.id) ?? task.hash) === task.hash ? [] : [`task ${task.id} has changed since`],
     ),
   );
-  return [...settings, ...(before.agent === next.agent ? agentsThatDiffer(before, next) : []), ...changed];
+  const seats = before.agent === next.agent ? agentsThatDiffer(before, next) : [];
+  return [...settings, ...seats, ...filesThatChanged(before, next), ...changed];
+}
+
+/** Returns what of a domain has changed between two runs, apart from its tasks. */
+function filesThatChanged(before: RunFile, next: RunFile): readonly string[] {
+  if (before.policyHash !== next.policyHash) return ['the policy has changed since'];
+  if (before.domainHash === undefined || before.domainHash === next.domainHash) return [];
+  return ['a file of the domain has changed since (its tools, rules, personas or database, or domain.yaml)'];
 }
 
 /** Returns the tasks of both runs whose agent's seat differs, in words. */

@@ -394,6 +394,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     tools: toolKinds(domain.tools),
     prices: Object.values(options.prices ?? {}).some(Boolean) ? options.prices : undefined,
     policyHash: domain.policy.hash,
+    domainHash: domain.hash,
     publicKey: options.key.publicKey,
   };
 }
