@@ -7,7 +7,7 @@ import {
   type RolloutEvent,
   verdictText,
 } from '../../engine/core/events/event.ts';
-import { callText } from '../../engine/core/events/message.ts';
+import { callText, type ToolCall } from '../../engine/core/events/message.ts';
 import { lapsesOf, lapseText } from '../../engine/core/events/reportCard.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
@@ -98,7 +98,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'rulesChecked':
       return rulesOf(event.verdicts);
     case 'toolCalled':
-      return [line('call', `${whose(event)}${callText(event.call as never)}`)];
+      return [line('call', `${whose(event)}${callText(event.call as ToolCall)}`)];
     case 'faultInjected':
       return [line('note', `seeded fault: ${event.fault.type} of ${event.fault.tool}`)];
     case 'sourceSaved':

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { rewardText } from '../../engine/core/events/displayText.ts';
 import { firstLine, lastLines } from '../../engine/shell/records/recordingEnds.ts';
 import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 
@@ -50,10 +51,9 @@ export function allNodes(nodes: readonly ForkNode[]): readonly ForkNode[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
 }
 
-/** A reward in the words of the Runs view. */
-export function rewardText({ reward }: Pick<ForkNode, 'reward'>): string {
-  if (reward === undefined) return 'unfinished';
-  return reward === null ? 'no reward' : `reward ${reward}`;
+/** The result of a recording in the words of the Runs view. */
+export function resultText({ reward }: Pick<ForkNode, 'reward'>): string {
+  return reward === undefined ? 'unfinished' : rewardText(reward);
 }
 
 function labelOf(path: string): string {

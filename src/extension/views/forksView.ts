@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { allNodes, type ForkNode, forkTreeOf, rewardText } from '../debug/forkTree.ts';
+import { allNodes, type ForkNode, forkTreeOf, resultText } from '../debug/forkTree.ts';
 import type { ShownRecording } from '../debug/rolloutActions.ts';
 import { debugType } from '../workspace/contributions.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
@@ -73,7 +73,7 @@ class ForksTree implements vscode.TreeDataProvider<ForkNode> {
       node.label,
       node.children.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
     );
-    const reward = rewardText(node);
+    const reward = resultText(node);
     const from = node.parent ? `after step ${node.parent.event}: ${node.parent.edit}` : '';
     // A row that gets its first fork is a new row, so that it opens by itself.
     item.id = `${node.path}${node.children.length > 0 ? ' with forks' : ''}`;
@@ -116,7 +116,7 @@ export async function compareForks(node: unknown, selected: unknown): Promise<un
 async function pickOther(one: ForkNode | undefined): Promise<ForkNode | undefined> {
   const items = allNodes(await forks.tree())
     .filter(({ path }) => path !== one?.path)
-    .map((node) => ({ label: node.label, description: rewardText(node), detail: node.parent?.edit ?? '', node }));
+    .map((node) => ({ label: node.label, description: resultText(node), detail: node.parent?.edit ?? '', node }));
   if (items.length === 0) {
     void showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');
     return undefined;

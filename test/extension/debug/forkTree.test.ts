@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { allNodes, type ForkNode, forkTreeOf, rewardText } from '../../../src/extension/debug/forkTree.ts';
+import { allNodes, type ForkNode, forkTreeOf, resultText } from '../../../src/extension/debug/forkTree.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const seats = { agent: 'gold', user: 'agenda' };
@@ -24,7 +24,7 @@ function folder(recordings: Readonly<Record<string, readonly object[] | string>>
 
 const shape = (nodes: readonly ForkNode[]): unknown =>
   nodes.map((node) => [
-    `${node.label}: ${rewardText(node)}`,
+    `${node.label}: ${resultText(node)}`,
     ...(node.children.length > 0 ? [shape(node.children)] : []),
   ]);
 const treeIn = async (path: string, name = 'a.0') => forkTreeOf(join(path, `${name}.traj.jsonl`));

@@ -197,7 +197,7 @@ export const fieldsOf: (content: string) => JsonObject = memo((content) => {
   return typeof fields === 'string' ? {} : fields;
 }, 200);
 
-/** A call as people read it: `get_order({"order_id":"W1"})`. */
+/** A call as people read it: `get_order(order_id: "W1")`. */
 export function callText({ name, arguments: given }: Pick<ToolCall, 'name' | 'arguments'>): string {
   return `${name}(${typeof given === 'string' ? given : readableEntries(given)})`;
 }
