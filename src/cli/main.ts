@@ -13,13 +13,14 @@ import { didYouMean, nearest } from '../engine/shell/source/nearest.ts';
 import { commandNames, loadCommand, loadCommands } from './commands.ts';
 import { type Command, commonOptions, optionsOf } from './options/command.ts';
 import { fitted, optionLines } from './options/help.ts';
-import { docsPage } from './terminal/docsPage.ts';
+import { docsPage, pageNamed } from './terminal/docsPage.ts';
 import { type ExitCode, type Io, UsageError } from './terminal/io.ts';
 import { lineReader } from './terminal/lineReader.ts';
 
 /** Parses, calls, prints, sets the exit code; nothing else. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
-  if (argv[0] === 'help' && argv[1]?.startsWith('docs/')) return printPage(argv[1], io);
+  const page = argv[0] === 'help' && !isCommand(argv[1]) ? pageNamed(argv[1] ?? '') : null;
+  if (page !== null) return printPage(page, io);
   const [name, ...rest] = asOption(argv);
   if (name === undefined || name === '--help' || name === '-h') {
     io.out(fitted(overview(await loadCommands()), io.columns));
@@ -40,7 +41,14 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
   const command = await loadCommand(name);
   if (!command) {
-    const hint = didYouMean(name, commandNames, `Commands: ${commandNames.join(', ')}`);
+    const [begun] = commandNames.filter((each) => name.startsWith(each));
+    const known = begun === undefined ? [...commandNames, '--version'] : [begun];
+    const hint = didYouMean(
+      name,
+      known,
+      `Commands: ${commandNames.join(', ')}`,
+      begun === undefined ? begun : name.length,
+    );
     io.err(`rehearsal: there is no command "${name}". ${hint}\n`);
     return 2;
   }
@@ -50,6 +58,8 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     return report(error, command, rest, io);
   }
 }
+
+const isCommand = (name: string | undefined) => commandNames.some((each) => each === name);
 
 /** Prints a page of the documentation, as it is in the package of npm. */
 function printPage(named: string, io: Io): ExitCode {
@@ -209,9 +219,11 @@ function valueMissing(message: string, command: Command): string | null {
   const [, named] = /^Option '--([\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? [];
   const option = optionsOf(command).find(({ name }) => name === named);
   if (option === undefined) return null;
-  const { name, value = 'VALUE', description } = option;
+  const { name, value = 'VALUE', description, choices } = option;
+  const isListed = choices.every((each) => description.includes(each));
+  const values = isListed ? '' : `. It is one of ${choices.join(', ')}`;
   const dashed = message.includes('ambiguous') ? `. Write --${name}=${value} for a value that begins with -` : '';
-  return `--${name} needs a value: --${name} ${value}, ${description}${dashed}`;
+  return `--${name} needs a value: --${name} ${value}, ${description}${values}${dashed}`;
 }
 
 /** Returns what an editor has to ask a person, as it reads it. */
@@ -246,6 +258,7 @@ function overview(commands: readonly Command[]): string {
     ...rows,
     '',
     '`npx rehearsal help COMMAND` describes a command, and `npx rehearsal help docs/overview` lists the pages of the documentation.',
+    '`npx rehearsal --version` prints the version.',
     'Every command takes --json and:',
     optionLines(commonOptions).trimEnd(),
     'Exit codes: 0 done, 1 findings, 2 the command could not run. A terminal shows colors unless NO_COLOR is set.',

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { failingTasks, taskFile } from '../authoring/domains/sampleTasks.ts';
 import type { Context } from './commandLine/context.ts';
 import { tick } from './workspace/walkthrough.ts';
-
-/** The task of a sample domain that fails in a well-known way, by the name of the domain's folder among the samples. */
-const failingTasks: Readonly<Record<string, string>> = { 'order-desk': join('tasks', 'lamp-variant.task.yaml') };
 
 const walkthrough = 'firstMinutes';
 /** The step of the walkthrough that is about the task. */
@@ -25,7 +23,7 @@ export async function showLater(
   folder: string,
   sample: string,
 ): Promise<void> {
-  const opened: OpenedSample = { folder, task: failingTasks[sample] ?? join('tasks', 'train.task.yaml') };
+  const opened: OpenedSample = { folder, task: taskFile(failingTasks[sample] ?? 'train') };
   await globalState.update(openedKey, opened);
 }
 
@@ -79,7 +77,10 @@ async function failingTaskIn(extensionPath: string): Promise<string | undefined>
   const [folder, ...others] = vscode.workspace.workspaceFolders ?? [];
   if (folder === undefined || others.length > 0) return undefined;
   const [found] = Object.entries(failingTasks)
-    .map(([sample, task]) => [join(extensionPath, 'domains', sample, task), join(folder.uri.fsPath, task)] as const)
+    .map(([sample, task]) => {
+      const file = taskFile(task);
+      return [join(extensionPath, 'domains', sample, file), join(folder.uri.fsPath, file)] as const;
+    })
     .filter(([, own]) => existsSync(own));
   if (found === undefined) return undefined;
   const { readBoundedText } = await import('../engine/shell/files/boundedFile.ts');

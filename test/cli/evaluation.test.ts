@@ -234,7 +234,7 @@ inFullSuite('where infrastructure failed every rollout there is no reward, and n
     ...['--gate', 'reward>=0'],
   );
   expect(code).toBe(2);
-  expect(out).toMatch(/^0 scored of (\d+), \1 not scored, mean reward none$/m);
+  expect(out).toMatch(/^0 scored of (\d+), \1 not scored, no mean reward$/m);
   expect(out).toMatch(/^ {2}reward +none +\d+$/m);
   expect(out).toContain('reward cannot be checked');
   expect(err).toMatch(/^(\d+)\/\1 mean reward none$/m);
@@ -369,7 +369,7 @@ inFullSuite(
     const { code, out, err } = await rehearsal(...args);
     expect(code).toBe(2);
     expect(err).toMatch(/^2 of 2 rollouts could not be run: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/m);
-    expect(out).toMatch(/0 scored of 2, 2 not scored, mean reward none/);
+    expect(out).toMatch(/0 scored of 2, 2 not scored, no mean reward/);
     const ended = /How rollouts ended\n(?<ends>[\s\S]*?)\n\nWho failed\n(?<who>[\s\S]*?)\n\n/.exec(out)?.groups;
     for (const table of Object.values(ended ?? { none: '' })) {
       const counts = table

@@ -58,13 +58,13 @@ test('run warns where a gold action fails, since the reward then says nothing', 
   expect(err).toMatch(failingAction);
 });
 
-test('no agent has a reward where a gold action fails, and the gate is missed', async () => {
+test('no agent has a reward where a gold action fails, so a gate is not decided', async () => {
   const folder = changed('tools.ts', 'loan.renewals += 1;', "throw new Error('kaboom');");
   const { url } = await modelServer(() => 'Sorry, that is not possible. Goodbye.');
   const run = ['eval', folder, '--tasks', 'renew-small-boats', '--agent', `openai:m@${url}`, '--gate', 'reward>=0'];
   const { code, out } = await rehearsal(...run, '--out', join(scratch, 'faulty'));
   expect(out).toContain('the expected database is unknown, because the gold action renew_loan fails: kaboom');
-  expect([code, out]).toEqual([1, expect.stringContaining('gate missed: the run is incomplete')]);
+  expect([code, out]).toEqual([2, expect.stringContaining('gate missed: the run is incomplete')]);
   const ungated = await rehearsal(...run.slice(0, -2), '--out', join(scratch, 'ungated'));
   expect(ungated).toMatchObject({
     code: 2,

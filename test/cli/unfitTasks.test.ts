@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openTrainingChannel } from '../../src/cli/training/trainingChannel.ts';
@@ -105,6 +105,44 @@ test.each(['two', 't*', 'tasks/two.task.yaml'])(
     expect(readdirSync(out)).toContain('two.0.traj.jsonl');
   },
 );
+
+test('reports and explain name what could not be run, until the same command has run it', async () => {
+  const folder = domain({ 'tasks/two.task.yaml': task('two', 'unknown'), 'tasks/three.task.yaml': 'id: [three\n' });
+  const { out } = await evaluated(folder, '--trials', '2');
+  const [junit, page] = ['junit.xml', 'page.html'].map((name) => join(out, name)) as [string, string];
+  const reported = async () => {
+    const { out: text } = await rehearsal('report', out, '--junit', junit, '--html', page);
+    return { text, junit: readFileSync(junit, 'utf8'), page: readFileSync(page, 'utf8') };
+  };
+  const found = await reported();
+  expect(found.junit).toMatch(/<testsuites [^>]*tests="5" failures="0" errors="3"/);
+  expect(
+    found.junit.match(/<error type="notRun" message="[^"]*two\.task\.yaml:2:\d+ error task\/unknown-persona/g),
+  ).toHaveLength(2);
+  expect(found.junit).toMatch(/name="the file of tasks" time="0">\s*<error [^>]*three\.task\.yaml:1/);
+  expect(found.text).toMatch(/^not run: two \(2 trials\): .*two\.task\.yaml:2:/m);
+  expect(found.text).toMatch(/^not run: .*three\.task\.yaml:1:/m);
+  expect(found.text).toContain('2 scored of 4, 2 not run, mean reward of the scored 1.000');
+  expect(found.page).toMatch(/<p class="note">not run: two \(2 trials\): /);
+  expect((await rehearsal('explain', out)).out).toMatch(
+    /^not run: two .*\n(?:.*\n)*0 of 3 tasks failed, 2 not run\n$/m,
+  );
+
+  for (const id of ['two', 'three']) writeFileSync(join(folder, 'tasks', `${id}.task.yaml`), task(id));
+  const again = await rehearsal('eval', folder, '--agent', 'scripted', '--trials', '2', '--out', out);
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining('6 scored of 6, mean reward 1.000') });
+  expect((await reported()).junit).toMatch(/<testsuites [^>]*tests="6" failures="0" errors="0"/);
+});
+
+test('the advice after an error is the one that works', async () => {
+  const ofTask = await evaluated(domain({ 'tasks/two.task.yaml': task('two', 'unknown') }));
+  expect(ofTask.err).toMatch(/1 of 2 rollouts could not be run: .*\nCorrect the task and run what is left with --out /);
+  const rough = {
+    'tasks/two.task.yaml': task('two', 'rough'),
+    'personas/rough.persona.yaml': 'id: rough\ndescription: [\n',
+  };
+  expect((await evaluated(domain(rough))).err).toMatch(/Correct the domain and run again with another --out/);
+});
 
 test('where the only chosen task cannot be read, the first line names the place; a name that no file has is refused', async () => {
   const folder = domain(unreadable);

@@ -70,6 +70,8 @@ test.each([
   ['docs/rule-language', 0, /^# The rule language\n/],
   ['docs/reference/training.md', 0, /^# /],
   ['docs/rule-languag', 2, /^rehearsal: there is no page docs\/rule-languag\. Did you mean "docs\/rule-language"\?\n$/],
+  ['first-domain', 0, /^# /],
+  ['docs', 0, /^# /],
   ['docs/nothing-like-it', 2, /`npx rehearsal help docs\/overview` lists the pages\.\n$/],
   ['docs/../README', 2, /there is no page docs\/\.\.\/README/],
 ])('help %s prints the page or says what is there', async (page, code, words) => {
@@ -121,6 +123,8 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['train', 'sft', parcels, '--profile', 'gpuu'], message: /not "gpuu". Did you mean "gpu"\?$/m },
   { argv: ['eval', parcels, '--gate', 'rewrd>=0.5'], message: /there is no metric "rewrd". Did you mean "reward"\?$/m },
   { argv: ['fly'], message: /there is no command "fly". Commands: new, check, run, / },
+  { argv: ['evaluate'], message: /there is no command "evaluate". Did you mean "eval"\?\n$/ },
+  { argv: ['version'], message: /there is no command "version". Did you mean "--version"\?\n$/ },
   { argv: ['chekc'], message: /there is no command "chekc". Did you mean "check"\?\n$/ },
   { argv: ['help', 'chekc'], message: /there is no command "chekc". Did you mean "check"\?\n$/ },
   { argv: ['eval', parcels, '--trails', '2'], message: /Unknown option '--trails'\. Did you mean "--trials"\?\n$/ },

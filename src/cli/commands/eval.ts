@@ -7,11 +7,13 @@ import { taskIn, variantId } from '../../engine/core/domain/taskVariant.ts';
 import {
   gateMetrics,
   heldThresholds,
+  isUndecided,
   missedThresholds,
   parseGate,
   type Threshold,
 } from '../../engine/core/evaluation/gate.ts';
 import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts';
+import type { Failure } from '../../engine/core/events/event.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/literal.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
@@ -21,6 +23,7 @@ import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { fitnessOf } from '../../engine/shell/load/fitness.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
+import { type NotRun, readNotRun, writeNotRun } from '../../engine/shell/records/notRun.ts';
 import { rolloutName } from '../../engine/shell/records/recordingName.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
 import { runSubject } from '../../engine/shell/records/runName.ts';
@@ -52,6 +55,7 @@ import {
   throwIfTooMany,
 } from '../options/rolloutOptions.ts';
 import { unreadTasks } from '../options/unreadTasks.ts';
+import { notRunLines } from '../report/notRun.ts';
 import { reportText } from '../report/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
@@ -99,10 +103,9 @@ are left and those that an infrastructure failure ended. It does not repeat scor
 `,
   options,
   after: `
-Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or incomplete:
-infrastructure failed, for example because a model is unreachable, and a rollout has no reward, or a task or its persona
-has errors, or, without a gate, a rollout has no reward for another reason, such as a failed gold action. The other
-tasks still run.
+Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or incomplete: a rollout has no
+reward, for example because a model is unreachable, a task or its persona has errors, or a gold action failed. The other
+tasks still run. A gate about scored alone, such as "scored>=0.9", decides about unscored rollouts itself.
 `,
   run: async (options, [folder], io) => {
     const domain = openDomain(io, folder);
@@ -127,12 +130,35 @@ async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Options, io: 
   const fit = plan.tasks.filter((task) => ofTask(task).length === 0);
   requireScripts(fit, plan);
   const results = await rollOut(plan, given, io, domain);
+  const crashed = results.filter((result) => result.crashed);
+  writeNotRun(plan.folder, notRunOf(domain, plan, crashed));
   const record = readRun(plan.folder);
   if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
-  const crashed = results.filter((result) => result.crashed);
   const code = conclude(domain, record, crashed, plan, given, io);
-  for (const error of plan.unread) io.err(`not run: ${formatDiagnostic(error)}\n`);
+  const said = lostIn(record, crashed)[0]?.failure?.message;
+  const notRun = record.notRun.filter(({ reason }) => reason !== null && reason !== said);
+  for (const line of notRunLines({ notRun })) io.err(`${line}\n`);
   return plan.unread.length > 0 ? 2 : code;
+}
+
+/** Returns the rollouts that infrastructure ended, and those that could not be run. */
+const lostIn = ({ rollouts }: RunRecord, crashed: readonly TrialResult[]) => [
+  ...rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'),
+  ...crashed,
+];
+
+/** Returns what could not be run, also of tasks of the same folder that are not run now. */
+function notRunOf({ folder }: LoadedDomain, plan: Plan, crashed: readonly TrialResult[]): readonly NotRun[] {
+  const chosen = new Set(plan.tasks.map(({ id }) => id));
+  return [
+    ...readNotRun(plan.folder).filter(({ task, trial }) => trial !== null && !chosen.has(task)),
+    ...crashed.map(({ task, trial, failure, reason }) => ({ task, trial, reason: failure?.message ?? reason })),
+    ...plan.unread.map((error) => ({
+      task: relative(folder, error.file),
+      trial: null,
+      reason: formatDiagnostic(error),
+    })),
+  ];
 }
 
 type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
@@ -279,7 +305,7 @@ function conclude(
       `${JSON.stringify({ folder: plan.folder, stopped, missed, summary: metrics, results: record.rollouts, unfinished: record.unfinished })}\n`,
     );
   else {
-    io.out(reportText(record, metrics, domain, io.cwd));
+    io.out(reportText({ ...record, notRun: [] }, metrics, domain, io.cwd));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
     if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
     io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));
@@ -290,22 +316,36 @@ function conclude(
     );
   // Where it stopped the run, the last line says so.
   if (stopped === null && isUncountable()) io.err(`${spentText(plan.meter)}\n`);
-  const lost = [...record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'), ...crashed];
+  const lost = lostIn(record, crashed);
   const [first] = lost;
   if (stopped === null && first) {
     const why = first.failure?.message ?? first.reason;
-    const final = finalRollouts(plan.folder);
-    const isFinal = lost.some(({ task, trial }) => final.has(rolloutName({ id: task }, trial)));
-    io.err(
-      `${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\nRun them again with --out ${plan.folder}${isFinal ? ' --retry-unscored 1' : ''}\n`,
-    );
+    io.err(`${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\n${advised(lost, plan)}\n`);
     return 2;
   }
-  if (stopped === null && plan.gate.length > 0) return missed.length > 0 ? 1 : 0;
-  if (stopped === null) return reportUnscored(record.rollouts, planned, domain, io) ? 2 : 0;
+  if (stopped === null) {
+    if (plan.gate.length > 0 && !isUndecided(plan.gate, metrics)) return missed.length > 0 ? 1 : 0;
+    const isUnscored = reportUnscored(record.rollouts, planned, domain, io);
+    return isUnscored || plan.gate.length > 0 ? 2 : 0;
+  }
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
   io.err(`${why}: ${done} of ${planned} rollouts are finished. Resume with --out ${plan.folder}\n`);
   return 2;
+}
+
+/** Returns what to do about rollouts that could not be run. */
+function advised(
+  lost: readonly { readonly task: string; readonly trial: number; readonly failure: Failure | null }[],
+  { folder }: Plan,
+): string {
+  const of = lost.flatMap(({ failure }) => (failure?.who === 'environment' ? failure.code : []));
+  const out = shellWord(folder);
+  if (of.some((code) => !code.startsWith('task/')))
+    return 'Correct the domain and run again with another --out: this run has rollouts of the domain as it was';
+  if (of.length > 0) return `Correct the task and run what is left with --out ${out}`;
+  const final = finalRollouts(folder);
+  const isFinal = lost.some(({ task, trial }) => final.has(rolloutName({ id: task }, trial)));
+  return `Run them again with --out ${out}${isFinal ? ' --retry-unscored 1' : ''}`;
 }
 
 /** Says that rollouts have no reward, although the models and servers were there. Returns whether there are any. */

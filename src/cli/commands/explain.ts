@@ -17,6 +17,7 @@ import { recordingsBeside, requireRecording } from '../options/requireRecording.
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { failedTasksOf } from '../report/failures.ts';
 import { goldLines } from '../report/goldLines.ts';
+import { notRunLines, tasksNotRun } from '../report/notRun.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 const options = { domain: text('FOLDER', 'the domain that it was recorded in (default: from run.json)'), json };
@@ -35,6 +36,8 @@ domain's files that require it. For a run, it explains the first failed trial of
 that rollouts with the reward 1 violated. It asks no model. It executes the gold actions in a worker.
 `,
   options,
+  after:
+    'Exit code 0: the rewards were explained, whatever they are. 2: there is nothing to explain, or it was cancelled.',
   run: (options, [named = ''], io) => {
     if (named === '')
       throw new UsageError(`name a run's folder, or a recording (a file that ends in ${recordingEnding})`);
@@ -62,7 +65,8 @@ async function explainRecording(named: string, options: Options, io: Io): Promis
 }
 
 async function explainRun(named: string, options: Options, io: Io): Promise<ExitCode> {
-  const { folder, rollouts, unfinished, problems } = openRunRecord(io, named);
+  const record = openRunRecord(io, named);
+  const { folder, rollouts, unfinished, notRun, problems } = record;
   for (const problem of problems) io.err(`left out: ${problem}\n`);
   const failed = failedTasksOf(rollouts);
   const explained: object[] = [];
@@ -92,11 +96,15 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     domain ??= domainOf(warned[0].recording, options, io);
     for (const line of goldLines(warned, domain, io.cwd)) io.err(`${line}\n`);
   }
-  const tasks = new Set(rollouts.map(({ task }) => task)).size;
-  if (options.json) io.out(`${JSON.stringify({ folder, tasks, unfinished, failed: explained, passed: violated })}\n`);
+  const missing = tasksNotRun(record).size;
+  const tasks = new Set(rollouts.map(({ task }) => task)).size + missing;
+  if (options.json)
+    io.out(`${JSON.stringify({ folder, tasks, unfinished, notRun, failed: explained, passed: violated })}\n`);
   else {
+    for (const line of notRunLines(record)) io.out(`${line}\n`);
     const open = unfinished.length > 0 ? `; ${counted(unfinished.length, 'rollout')} unfinished` : '';
-    io.out(`${failed.size} of ${counted(tasks, 'task')} failed${open}\n`);
+    const rest = missing > 0 ? `, ${missing} not run` : '';
+    io.out(`${failed.size} of ${counted(tasks, 'task')} failed${rest}${open}\n`);
   }
   return 0;
 }

@@ -23,7 +23,10 @@ const options = {
     'FILE',
     'a self-contained page: each failed task with its reason, its conversation and the failing step, then plots and the tables behind them',
   ),
-  junit: text('FILE', 'JUnit XML: a test case for each rollout; imported conversations are skipped'),
+  junit: text(
+    'FILE',
+    'JUnit XML: a test case for each planned trial; one that was not run is an error, and imported conversations are skipped',
+  ),
   paper: flag("the table of MUA-RL, with a column for a model's runs of imported benchmarks"),
   json: flag('the metrics and the measures of every rollout; with --paper the table'),
   stream: flag(
@@ -50,8 +53,9 @@ export const report: Command = defineCommand({
     if (options.json) {
       const domain = domainOf(record);
       if (options.stream) for (const { recording } of record.rollouts) printRollout(io, recording, domain);
-      const { folder, file, rollouts, unfinished, problems } = record;
-      io.out(`${JSON.stringify({ folder, run: file, metrics, rollouts, unfinished, problems, unverified })}\n`);
+      const { folder, file, rollouts, unfinished, notRun, problems } = record;
+      const found = { folder, run: file, metrics, rollouts, unfinished, notRun, problems, unverified };
+      io.out(`${JSON.stringify(found)}\n`);
     } else {
       const isWarned = record.rollouts.some(({ warning }) => warning !== null);
       io.out(reportText(record, metrics, isWarned ? domainOf(record) : null, io.cwd));

@@ -94,6 +94,6 @@ function ownKey(): string {
 }
 
 function policyText({ run, lines }: PolicyChange): string {
-  if (lines?.length === 0) return `the policy is the one of the last run, ${run}\n`;
-  return `the policy is not the one of the last run, ${run}${lines ? `:\n${lines.map((line) => `  ${line}\n`).join('')}` : '\n'}`;
+  if (lines?.length === 0) return `the policy is the same as in the run before, ${run}\n`;
+  return `the policy differs from that of the run before, ${run}${lines ? `:\n${lines.map((line) => `  ${line}\n`).join('')}` : '\n'}`;
 }

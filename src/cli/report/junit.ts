@@ -1,31 +1,46 @@
 import { sum } from '../../engine/core/values/statistics.ts';
+import type { TrialNotRun } from '../../engine/shell/records/notRun.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { escaped } from './markup.ts';
+import { notRunReason } from './notRun.ts';
 import { headline } from './text.ts';
 
 /**
- * A run as JUnit XML: a suite for each task, a case for each trial. A rollout without a reward is an error; an imported
- * conversation, which nothing verifies, is skipped.
+ * A run as JUnit XML: a suite for each task, a case for each planned trial. A trial without a reward is an error, also
+ * one that was not run; an imported conversation, which nothing verifies, is skipped.
  */
 export function junitText(record: RunRecord): string {
-  const { rollouts, file } = record;
+  const { rollouts, notRun, file } = record;
   const isScored = file.imported === undefined;
-  const suites = [...Map.groupBy(rollouts, ({ task }) => task)].map(([task, rows]) =>
-    suite(`${file.domain}.${task}`, rows, isScored),
+  const missing = isScored ? notRun : [];
+  const tasks = new Set([...rollouts, ...missing].map(({ task }) => task));
+  const suites = [...tasks].map((task) =>
+    suite(
+      `${file.domain}.${task}`,
+      rollouts.filter((each) => each.task === task),
+      missing.filter((each) => each.task === task),
+      isScored,
+    ),
   );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${escaped(headline(record))}" ${counts(rollouts, isScored)}>`,
+    `<testsuites name="${escaped(headline(record))}" ${counts(rollouts, missing, isScored)}>`,
     ...suites,
     '</testsuites>',
     '',
   ].join('\n');
 }
 
-function suite(name: string, rows: readonly FinishedRollout[], isScored: boolean): string {
+function suite(
+  name: string,
+  rows: readonly FinishedRollout[],
+  missing: readonly TrialNotRun[],
+  isScored: boolean,
+): string {
   return [
-    `  <testsuite name="${escaped(name)}" ${counts(rows, isScored)}>`,
+    `  <testsuite name="${escaped(name)}" ${counts(rows, missing, isScored)}>`,
     ...rows.map((row) => testCase(name, row, isScored)),
+    ...missing.map((each) => missingCase(name, each)),
     '  </testsuite>',
   ].join('\n');
 }
@@ -46,12 +61,22 @@ function testCase(suite: string, rollout: FinishedRollout, isScored: boolean): s
   ].join('\n');
 }
 
-function counts(rows: readonly FinishedRollout[], isScored: boolean): string {
-  const missing = rows.filter(({ reward }) => reward === null).length;
-  const [errors, skipped] = isScored ? [missing, 0] : [0, missing];
+function missingCase(suite: string, missing: TrialNotRun): string {
+  const name = missing.trial === null ? 'the file of tasks' : `trial ${missing.trial}`;
+  const reason = escaped(notRunReason(missing));
+  return [
+    `    <testcase classname="${escaped(suite)}" name="${name}" time="0">`,
+    `      <error type="notRun" message="${reason}">${reason}</error>`,
+    '    </testcase>',
+  ].join('\n');
+}
+
+function counts(rows: readonly FinishedRollout[], missing: readonly TrialNotRun[], isScored: boolean): string {
+  const unscored = rows.filter(({ reward }) => reward === null).length;
+  const [errors, skipped] = isScored ? [unscored + missing.length, 0] : [0, unscored];
   const failures = rows.filter(({ reward }) => reward !== null && reward !== 1).length;
   const time = sum(rows.map((row) => Number(secondsOf(row)))).toFixed(3);
-  return `tests="${rows.length}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${time}"`;
+  return `tests="${rows.length + missing.length}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${time}"`;
 }
 
 function secondsOf({ latency }: FinishedRollout): string {

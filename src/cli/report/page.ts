@@ -4,11 +4,12 @@ import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
+import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
 import type { Speaker } from '../terminal/transcript.ts';
 import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
 import { goldLines } from './goldLines.ts';
 import { escaped } from './markup.ts';
+import { notRunLines, tasksNotRun } from './notRun.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
 import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
 import { headline, withoutReward } from './text.ts';
@@ -33,6 +34,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
     ...problems,
     ...goldLines(rollouts, domain, domain?.folder ?? ''),
     ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished.`] : []),
+    ...notRunLines(record),
   ];
   return `<!doctype html>
 <html lang="en">
@@ -53,7 +55,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
 ${(isImported ? importedNumbers(metrics) : numbers(metrics)).map(numberText).join('\n')}
 </dl>
 ${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
-${isImported ? '' : failuresText(rollouts, domain)}
+${isImported ? '' : failuresText(record, domain)}
 ${sections.map((section) => sectionText(section, plots[section.id])).join('\n')}
 </main>
 <footer><p>${isImported ? `${capitalized(withoutReward)}.` : "Intervals are Wilson's, 95 %, by task. Rollouts that failed because of infrastructure have no reward and are counted separately."}</p></footer>
@@ -77,7 +79,9 @@ const openTasks = 3;
 const longestText = 2000;
 
 /** Each failed task with its reasons, the data that differs, and the conversation. */
-function failuresText(rollouts: readonly FinishedRollout[], domain: LoadedDomain | null): string {
+function failuresText(record: RunRecord, domain: LoadedDomain | null): string {
+  const { rollouts } = record;
+  const tasks = new Set(rollouts.map(({ task }) => task)).size + tasksNotRun(record).size;
   const failed = [...failedTasksOf(rollouts)];
   if (failed.length === 0) return '';
   const shown = failed
@@ -87,7 +91,7 @@ function failuresText(rollouts: readonly FinishedRollout[], domain: LoadedDomain
   const rest = more > 0 ? `<p>${counted(more, 'more task')} failed. The table of tasks below has all of them.</p>` : '';
   return `<section aria-labelledby="what-failed">
 <h2 id="what-failed">What failed</h2>
-<p>${escaped(`${counted(failed.length, 'task')} of ${new Set(rollouts.map(({ task }) => task)).size} failed in at least one trial.`)}</p>
+<p>${escaped(`${counted(failed.length, 'task')} of ${tasks} failed in at least one trial.`)}</p>
 ${shown.map(failedTaskText).join('\n')}
 ${rest}
 </section>`;
@@ -165,15 +169,15 @@ function importedNumbers({ rollouts, turns, callsPerRollout }: RunMetrics): read
   ];
 }
 
-function numbers({ meanReward, scored, rollouts, passHat, scoredTasks, violationRate }: RunMetrics): readonly Shown[] {
+function numbers({ meanReward, scored, planned, passHat, scoredTasks, violationRate }: RunMetrics): readonly Shown[] {
   const last = passHat.at(-1);
   const tasks = scoredTasks.all + scoredTasks.some + scoredTasks.none;
   return [
-    ['Mean reward', meanReward?.toFixed(3) ?? 'none'],
+    [scored < planned ? 'Mean reward of the scored' : 'Mean reward', meanReward?.toFixed(3) ?? 'none'],
     ...(last && last.k > 1
       ? [[`pass^${last.k}`, `${last.value.toFixed(3)}${passHatTasks(last, tasks)}`] as const]
       : []),
-    ['Rollouts scored', `${scored} of ${rollouts}`],
+    ['Rollouts scored', `${scored} of ${planned}`],
     ['With a violated rule', violationRate === null ? 'n/a' : `${(100 * violationRate).toFixed(1)} %`],
   ];
 }

@@ -6,6 +6,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { agentNames } from '../../engine/shell/records/runFile.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { goldLines } from './goldLines.ts';
+import { notRunLines } from './notRun.ts';
 import {
   adaptedLines,
   brokenAnswerLines,
@@ -30,6 +31,7 @@ export function reportText(record: RunRecord, metrics: RunMetrics, domain: Loade
       : scoredLines(record, metrics, goldLines(record.rollouts, domain, base))),
     ...problems,
     ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished`] : []),
+    ...notRunLines(record),
     ...(forks.length > 0 ? [`${counted(forks.length, 'fork')} in the same folder, not counted`] : []),
     headline(record),
     file.imported ? withoutReward : passLine(metrics),
@@ -67,15 +69,18 @@ export function headline({ file, rollouts }: RunRecord): string {
   return `${file.domain}: ${agentNames(file)} against ${file.user}, seed ${file.seed}, ${basisText(file.basis)}, ${counted(rollouts.length, 'rollout')}${regraded}`;
 }
 
-function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {
+function passLine({ scored, rollouts, planned, meanReward, passHat, scoredTasks }: RunMetrics): string {
   const isShown = (k: number) => Number.isInteger(Math.log2(k)) || k === passHat.length;
   const powers = passHat
     .filter(({ k }) => isShown(k))
     .map(({ k, value }) => `pass^${k} ${value.toFixed(3)}`)
     .join('  ');
-  const rest = scored < rollouts ? `, ${rollouts - scored} not scored` : '';
+  const unscored = scored < rollouts ? `, ${rollouts - scored} not scored` : '';
+  const missingTrials = rollouts < planned ? `, ${planned - rollouts} not run` : '';
+  const of = scored < planned ? ' of the scored' : '';
   const missing = missingRewards(scoredTasks);
-  const line = `${scored} scored of ${rollouts}${rest}, mean reward ${meanReward?.toFixed(3) ?? 'none'}  ${powers}`;
+  const mean = meanReward === null ? 'no mean reward' : `mean reward${of} ${meanReward.toFixed(3)}`;
+  const line = `${scored} scored of ${planned}${unscored}${missingTrials}, ${mean}  ${powers}`;
   return `${line.trimEnd()}${missing === null ? '' : `\n${missing}`}`;
 }
 

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { templateFiles } from '../../authoring/domains/domainTemplate.ts';
 import { writeNew } from '../../authoring/domains/newFolder.ts';
+import { failingTasks } from '../../authoring/domains/sampleTasks.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { Io } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
@@ -15,9 +16,12 @@ export function fromSample(
   const files = writeNew(folder, templateFiles(samplesFolder(), sample, {}));
   const shown = relative(io.cwd, folder) || '.';
   if (json) io.out(`${JSON.stringify({ folder, name: sample, files, drafts: [] })}\n`);
-  else
+  else {
+    const failing = failingTasks[sample];
+    const debug = failing ? `\n  npx rehearsal debug ${shellWord(shown)} ${failing}   # a task that fails` : '';
     io.out(
-      `Copied the sample ${sample} to ${shown} (${counted(files.length, 'file')}). Next:\n  npx rehearsal check ${shellWord(shown)}\n  npx rehearsal eval ${shellWord(shown)}\n`,
+      `Copied the sample ${sample} to ${shown} (${counted(files.length, 'file')}). Next:${debug}\n  npx rehearsal check ${shellWord(shown)}\n  npx rehearsal eval ${shellWord(shown)}\n`,
     );
+  }
   return 0;
 }

@@ -4,6 +4,13 @@ import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { UsageError } from './io.ts';
 
+/** Returns the page that `help WORD` means: `docs/WORD` where there is one, and `docs` for the list of all; null for another word. */
+export function pageNamed(word: string): string | null {
+  if (word.startsWith('docs/')) return word;
+  const page = word === 'docs' ? 'docs/overview' : `docs/${word}`;
+  return /^[\w-]+$/.test(word) && existsSync(shippedFolder(`${page}.md`)) ? page : null;
+}
+
 /** Returns a page of the documentation. Throws a `UsageError` where this installation does not have it. */
 export function docsPage(named: string): string {
   const name = named.replace(/\.md$/, '');

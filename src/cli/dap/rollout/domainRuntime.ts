@@ -75,7 +75,7 @@ export class DomainRuntime {
   /** The world after the task's gold actions, or a sentence why it is unknown. It is played once. */
   gold(steps: readonly Step[]): Promise<World | string> {
     const begun = steps.findIndex(({ state: { phase } }) => !/^(?:world|sync)Awaited$/.test(phase.type));
-    if (begun < 0) return Promise.resolve('the world is not prepared yet');
+    if (begun < 0) return Promise.resolve('the rollout has not started yet');
     if (hasSources(this.domain.file)) return Promise.resolve('it has tools outside of the domain');
     this.#gold ??= this.#playGold(steps.slice(0, begun + 1)).catch((error: unknown) => {
       this.#gold = null;

@@ -79,10 +79,8 @@ export function parseGate(
  * every gate, except one about `scored` alone: its other values would rest on the trials that happened to be scored.
  */
 export function missedThresholds(thresholds: readonly Threshold[], metrics: RunMetrics): readonly string[] {
-  const isIncomplete =
-    thresholds.some(({ metric }) => metric !== 'scored') && missingRewards(metrics.scoredTasks) !== null;
   // The report above says how many.
-  const incomplete = isIncomplete ? ['the run is incomplete: some trials have no reward'] : [];
+  const incomplete = isUndecided(thresholds, metrics) ? ['the run is incomplete: some trials have no reward'] : [];
   const missed = thresholds.flatMap(({ metric, operator, bound }) => {
     const value = readingOf(metric, metrics);
     if (value === null) return [`${metric} cannot be checked, because ${whyUnread(metric, metrics)}`];
@@ -90,6 +88,11 @@ export function missedThresholds(thresholds: readonly Threshold[], metrics: RunM
     return [readingText({ metric, operator, bound }, value)];
   });
   return [...incomplete, ...missed];
+}
+
+/** Whether trials without a reward keep a gate from being decided. One about `scored` alone is about them. */
+export function isUndecided(thresholds: readonly Threshold[], metrics: RunMetrics): boolean {
+  return thresholds.some(({ metric }) => metric !== 'scored') && missingRewards(metrics.scoredTasks) !== null;
 }
 
 /** Returns one line for each threshold of a gate that the run does not miss. */

@@ -37,7 +37,7 @@ export function noteSourcelessTexts(
         placeOf(placed, 'communicate', index),
         'warning',
         'task/sourceless-text',
-        `An agent cannot know ${missing}${missing === text ? '' : ` of "${text}"`}: no tool returned it in the gold rollout, and neither the policy nor the task contains it.`,
+        `The agent must tell the user ${missing}${missing === text ? '' : ` ("${text}")`}, but it has no source for it: no tool returned it in the gold rollout, and neither the policy nor the user's texts contain it.`,
         'Correct it, or add the action whose result contains it.',
       );
     }

@@ -14,7 +14,6 @@ import {
   tablesIn,
 } from '../load/tables.ts';
 import { namedLeavesIn, wordsIn, worldOf } from '../load/taskWorld.ts';
-import { replacing } from '../source/edit.ts';
 import { type Placed, placeOf, textIn } from '../source/items.ts';
 import type { Bases, KnownTools, Note } from '../source/note.ts';
 
@@ -143,14 +142,7 @@ function checkOtherRow({ placed, world, note, used, facts }: Context, table: Tab
       if (used.has(id) || isElsewhere || !Object.hasOwn(table.rows, id)) continue;
       const at = textIn(placed, text, ...path).part(index, id.length);
       const message = `The ${String(path.at(-1))} names ${id} of ${table.name}, but the user knows ${fact.name} ${fact.value}. The gold actions do not name ${id} either.`;
-      note(
-        at,
-        'warning',
-        'task/other-fact',
-        message,
-        'Correct one of them.',
-        own.length === 1 ? replacing(at, id, fact.value) : undefined,
-      );
+      note(at, 'warning', 'task/other-fact', message, 'Correct one of them.');
     }
   }
 }

@@ -1,8 +1,10 @@
+import type { Policy } from '../../core/domain/domain.ts';
 import type { Rule } from '../../core/domain/rule.ts';
 import { listOf, numberType, type Type, textsFrom, textType } from '../../core/expression/type.ts';
 import { isExpression } from '../../core/rules/confirmed.ts';
 import { binds, boundTools, type RuleName, ruleNames, type Tools } from '../../core/rules/seen.ts';
-import { phrasesIn } from '../../core/text/phrase.ts';
+import { numbersIn, phrasesIn } from '../../core/text/phrase.ts';
+import { withDigits } from '../../core/text/text.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
@@ -18,6 +20,7 @@ export function checkRules(parts: Parts, types: DomainTypes, known: KnownTools, 
     checkRule(placed, parts, types, known, note);
     checkDemand(placed, note);
     checkPhrases(placed, note);
+    checkNumbers(placed, parts.policy.policy, note);
   }
 }
 
@@ -41,6 +44,25 @@ function checkPhrases(placed: Placed<Rule>, note: Note): void {
         'Write the words of the message, with ... for others between them. For a value, write a condition such as names(message, args.title), or names: in a confirmed check.',
       );
     }
+  }
+}
+
+/** Notes a number in what the agent must say where the sentence of the policy has other numbers: one of them is old. */
+function checkNumbers(placed: Placed<Rule>, { rules }: Policy, note: Note): void {
+  const { value } = placed;
+  if (value.check !== 'mustSay') return;
+  const stated = numbersIn(withDigits(rules.find(({ id }) => id === value.rule)?.text ?? ''));
+  if (stated.length === 0) return;
+  for (const [index, phrase] of phrasesIn(value.says).entries()) {
+    const other = numbersIn(withDigits(phrase)).find((number) => !stated.includes(number));
+    if (other === undefined) continue;
+    note(
+      typeof value.says === 'string' ? placeOf(placed, 'says') : placeOf(placed, 'says', index),
+      'warning',
+      'rule/other-number',
+      `The agent must say "${phrase}", but the rule in the policy says ${stated.join(' and ')}, not ${other}.`,
+      'Correct the phrase here or the sentence in policy.md.',
+    );
   }
 }
 

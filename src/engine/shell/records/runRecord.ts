@@ -6,8 +6,9 @@ import { canonicalJson } from '../../core/values/json.ts';
 import { fromDisk, namesIn } from '../files/disk.ts';
 import { Fault } from '../files/fault.ts';
 import { finishedRollouts, newestReceipts, type Receipt, strangeLine } from './ledger.ts';
+import { readNotRun, type TrialNotRun } from './notRun.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
-import { isRecording } from './recordingName.ts';
+import { isRecording, recordingName, rolloutName } from './recordingName.ts';
 import { agentOfTask, type RunFile, readRunFile } from './runFile.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
@@ -25,6 +26,8 @@ export type RunRecord = {
   readonly rollouts: readonly FinishedRollout[];
   /** Recordings without a receipt: rollouts that were begun and not finished. */
   readonly unfinished: readonly string[];
+  /** Planned trials without a receipt, and files of tasks that could not be read. */
+  readonly notRun: readonly TrialNotRun[];
   /** Recordings of forks, finished or not: none is a trial of the run. */
   readonly forks: readonly string[];
   /** Recordings that are missing or not as they were written, each in a sentence. */
@@ -56,9 +59,37 @@ export function readRun(folder: string): RunRecord | string {
     file,
     rollouts: rollouts.toSorted(byTaskAndTrial(file.tasks)),
     unfinished,
+    notRun: notRunIn(folder, file, new Set(receipts.map(({ rollout }) => rollout)), unfinished),
     forks: [...forks, ...fork],
     problems,
   };
+}
+
+/** Returns the trials that a run plans and has no receipt of, with the reasons that its folder gives. */
+function notRunIn(
+  folder: string,
+  file: RunFile,
+  finished: ReadonlySet<string>,
+  unfinished: readonly string[],
+): readonly TrialNotRun[] {
+  const written = readNotRun(folder);
+  const reasons = new Map(written.map(({ task, trial, reason }) => [JSON.stringify([task, trial]), reason]));
+  const started = new Set(unfinished);
+  const planned = file.planned && new Set(file.planned);
+  const trials = file.tasks.flatMap((task) =>
+    Array.from({ length: file.trials }, (_, trial) => ({ task, trial, name: rolloutName({ id: task }, trial) })),
+  );
+  return [
+    ...trials
+      .filter(({ name }) => (planned?.has(name) ?? true) && !finished.has(name))
+      .map(({ task, trial, name }) => ({
+        task,
+        trial,
+        reason: reasons.get(JSON.stringify([task, trial])) ?? null,
+        isStarted: started.has(recordingName(name)),
+      })),
+    ...written.filter(({ trial }) => trial === null).map((each) => ({ ...each, isStarted: false })),
+  ];
 }
 
 /** A fork lies beside its parent. A rollout that was graded again names a parent too, of its own name in another run. */

@@ -101,6 +101,7 @@ export function readEvaluation(folder: string, config: Config, part: EvaluationP
     },
     rollouts,
     unfinished: readdirSync(trajectories).filter((name) => isRecording(name) && !known.has(name)),
+    notRun: [],
     forks: [],
     problems,
   };

@@ -26,12 +26,12 @@ function found(text: string, result: string, more: object = {}): readonly string
 
 it.each([
   ['24.50', '{"amount":25.4}', '24.50'],
-  ['due on 31 March', '{"due":"2026-03-30"}', '31 of "due on 31 March"'],
+  ['due on 31 March', '{"due":"2026-03-30"}', '31 ("due on 31 March")'],
   ['shipped', '{"status":"pending"}', 'shipped'],
-  ['within twelve days', '{}', '12 of "within twelve days"'],
+  ['within twelve days', '{}', '12 ("within twelve days")'],
 ])('no one tells the agent %s: %s', (text, result, missing) => {
   expect(found(text, result)).toEqual([
-    `communicate.0 task/sourceless-text An agent cannot know ${missing}: no tool returned it in the gold rollout, and neither the policy nor the task contains it.`,
+    `communicate.0 task/sourceless-text The agent must tell the user ${missing}, but it has no source for it: no tool returned it in the gold rollout, and neither the policy nor the user's texts contain it.`,
   ]);
 });
 

@@ -232,6 +232,17 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'A phrase in says: is matched word by word, so {it.title} in "{it.title}" is not evaluated.',
   ],
   [
+    'a number to say that the policy does not have',
+    {
+      'policy.md': '# Desk\n\n- Ask before you cancel. {#confirm}\n- A refund takes twelve days. {#refund}\n',
+      ...rules(
+        '- { rule: refund, check: mustSay, says: [twelve days, 12 days, 14 days] }\n- { rule: confirm, check: mustSay, says: 2 minutes }',
+      ),
+    },
+    ['rules.yaml:1:64 warning rule/other-number'],
+    'The agent must say "14 days", but the rule in the policy says 12, not 14. Correct the phrase here or the sentence in policy.md.',
+  ],
+  [
     'checks that demand nothing',
     rules('- { rule: confirm, check: never }\n- { rule: confirm, check: handOff }'),
     ['rules.yaml:1:27 error rule/empty-check', 'rules.yaml:2:27 error rule/empty-check'],

@@ -26,10 +26,10 @@ it('a run records how its policy differs from that of the last run of the domain
   const { out, code } = await rehearsal('verify', join(runs, 'third'));
   expect({ out, code }).toEqual({
     code: 0,
-    out: `the policy is not the one of the last run, second:\n  ${lines.join('\n  ')}\n2 recordings verified\n`,
+    out: `the policy differs from that of the run before, second:\n  ${lines.join('\n  ')}\n2 recordings verified\n`,
   });
   expect((await rehearsal('verify', join(runs, 'second'))).out).toContain(
-    'the policy is the one of the last run, first\n',
+    'the policy is the same as in the run before, first\n',
   );
 });
 
