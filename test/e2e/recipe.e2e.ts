@@ -58,7 +58,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await workbench.pick('from the settings');
     await workbench.answer('12');
     await workbench.page.locator('.monaco-dialog-box', { hasText: 'Start SFT?' }).waitFor({ timeout: 2 * minutes });
-    await picture(workbench, 'recipe-plan');
+    await workbench.screenshot('recipe-plan');
     await workbench.confirm('Start SFT?', 'Start');
     const frame = workbench.webviewFrame();
     await frame.locator('.status.finished').waitFor({ timeout: 14 * minutes });
