@@ -13,6 +13,7 @@ import { didYouMean, nearest } from '../engine/shell/source/nearest.ts';
 import { commandNames, loadCommand, loadCommands } from './commands.ts';
 import { type Command, commonOptions, optionsOf } from './options/command.ts';
 import { fitted, optionLines } from './options/help.ts';
+import { calledAs, commandInTexts } from './terminal/calledAs.ts';
 import { docsPage, pageNamed } from './terminal/docsPage.ts';
 import { type ExitCode, type Io, UsageError } from './terminal/io.ts';
 import { lineReader } from './terminal/lineReader.ts';
@@ -42,7 +43,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const command = await loadCommand(name);
   if (!command) {
     const [begun] = commandNames.filter((each) => name.startsWith(each));
-    const known = begun === undefined ? [...commandNames, '--version'] : [begun];
+    const known = begun === undefined ? [...commandNames, 'help', '--version'] : [begun];
     const hint = didYouMean(
       name,
       known,
@@ -269,14 +270,17 @@ function overview(commands: readonly Command[]): string {
 /**
  * Returns a function that writes to a stream. A file or a program also gets texts without control characters: a log of
  * CI and a pager act on them as a terminal does. JSON is data, so it gets exactly what was recorded.
+ * @param program how a person types this program, for the commands in texts
  */
-export function writerTo(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): (text: string) => void {
-  return (text) => void stream.write(stream.isTTY ? terminalText(text, true) : pipedText(text));
-}
-
-function pipedText(text: string): string {
-  const plain = withoutControls(text, true);
-  return plain === text || (/^[[{]/.test(text) && jsonOf(text) !== undefined) ? text : plain;
+export function writerTo(
+  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
+  program = commandInTexts,
+): (text: string) => void {
+  return (text) => {
+    const plain = (stream.isTTY ? terminalText : withoutControls)(text, true).replaceAll(commandInTexts, program);
+    const isData = plain !== text && !stream.isTTY && /^[[{]/.test(text) && jsonOf(text) !== undefined;
+    stream.write(isData ? text : plain);
+  };
 }
 
 /** The time that a command has to end after a signal, in milliseconds: more than servers and recordings need. */
@@ -301,9 +305,10 @@ export function processIo(): Io {
       if (error.code !== 'EPIPE') throw error;
       abort.abort();
     });
+  const program = calledAs(process.env);
   return {
-    out: writerTo(process.stdout),
-    err: writerTo(process.stderr),
+    out: writerTo(process.stdout, program),
+    err: writerTo(process.stderr, program),
     terminal: process.stdout.isTTY === true,
     columns: process.stdout.columns,
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,

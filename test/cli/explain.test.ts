@@ -24,6 +24,20 @@ test('a reward is explained by its verdicts, their steps and the lines that dema
   expect(out).toMatch(/violated +rule confirm-before-write .*\(domains\/order-desk\/policy\.md:16\)/);
 });
 
+test('a recording that was changed or is cut off is explained with a warning and the exit code 1', async () => {
+  const changed = join(root, 'changed.0.traj.jsonl');
+  const text = readFileSync(recording, 'utf8');
+  writeFileSync(changed, text.replaceAll('brass', 'green'));
+  const explained = await rehearsal('explain', changed, '--domain', 'domains/order-desk');
+  expect([explained.code, explained.err]).toEqual([
+    1,
+    expect.stringMatching(/^warning: .*changed\.0\.traj\.jsonl:\d+: .*its chain does not fit/),
+  ]);
+  writeFileSync(changed, text.slice(0, -300));
+  const { code, err } = await rehearsal('explain', changed, '--domain', 'domains/order-desk');
+  expect([code, err]).toEqual([1, expect.stringMatching(/^warning: .*changed\.0\.traj\.jsonl:\d+: /)]);
+});
+
 test('in place of the expression of a check it says what the policy says, and where the check is', async () => {
   const { out } = await rehearsal('explain', recording);
   expect(out).not.toMatch(/although this|any\(|args\./);

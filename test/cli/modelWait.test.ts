@@ -57,6 +57,15 @@ test('in a terminal one line counts the seconds, beside the progress bar, and is
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('without one, the same retry of many rollouts is printed for the first, the tenth and the hundredth', () => {
+  const said: string[] = [];
+  const wait = modelWait((text) => said.push(text));
+  for (let call = 0; call < 120; call += 1) wait.onModel({ ...about(call), ...again });
+  wait.end();
+  const text = 'm (agent): it answered 503; retrying (1 of 3)';
+  expect(said).toEqual([text, `${text} (10 times)`, `${text} (100 times)`]);
+});
+
 test('without one the wait is reported after 10 s, 20 s, 40 s, and retries at once', () => {
   const said: string[] = [];
   const wait = modelWait((text) => said.push(text));

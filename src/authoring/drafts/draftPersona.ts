@@ -47,7 +47,8 @@ export function drawnPersona({ parts }: LoadedDomain, seed: string, wanted?: str
     if (known.has(signature(persona))) continue;
     const id = freePersonaId(
       parts.personas.map(({ value }) => value.id),
-      wanted ?? `${style}-${own.map((name) => name.toLowerCase()).join('-')}`,
+      wanted ??
+        `${style}-${own.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)).join('-')}`,
     );
     return {
       id,

@@ -14,7 +14,7 @@ export const completionCommand = (loadCommands: () => Promise<readonly Command[]
     name: 'completion',
     summary: 'print a script that completes commands, options and values in bash, zsh or fish',
     usage: `${shells.join('|')}\ntasks DOMAIN`,
-    actions: [...shells, 'tasks'],
+    actions: shells,
     about: `
 Prints a script for a shell. With it, Tab completes the names of commands and options, the values of options with a
 fixed list, files, and the tasks of a domain: \`tasks\` prints their ids.

@@ -5,6 +5,7 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords } from '../../engine/shell/domain/reasonInWords.ts';
+import { readRecording } from '../../engine/shell/records/recording.ts';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { Debuggee } from '../dap/rollout/debuggee.ts';
@@ -15,7 +16,7 @@ import { openRunRecord } from '../options/openRunRecord.ts';
 import { json, type OptionValues, text } from '../options/option.ts';
 import { recordingsBeside, requireRecording } from '../options/requireRecording.ts';
 import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
-import { failedTasksOf } from '../report/failures.ts';
+import { failedTasksOf, scoredFailuresOf } from '../report/failures.ts';
 import { goldLines } from '../report/goldLines.ts';
 import { notRunLines, tasksNotRun } from '../report/notRun.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
@@ -37,7 +38,7 @@ that rollouts with the reward 1 violated. It asks no model. It executes the gold
 `,
   options,
   after:
-    'Exit code 0: the rewards were explained, whatever they are. 2: there is nothing to explain, or it was cancelled.',
+    'Exit code 0: the rewards were explained, whatever they are. 1: the recording was changed or is cut off. 2: it could not be explained.',
   run: (options, [named = ''], io) => {
     if (named === '')
       throw new UsageError(`name a run's folder, or a recording (a file that ends in ${recordingEnding})`);
@@ -59,9 +60,11 @@ async function explainRecording(named: string, options: Options, io: Io): Promis
       `${named}: there is no such run folder or recording (a file that ends in ${recordingEnding})${recordingsBeside(named, io.cwd)}`,
     );
   const recording = requireRecording(named, io);
-  const explanation = await explanationOf(recording, domainOf(recording, options, io));
+  const { problems } = readRecording(recording);
+  const warn = (text: string) => io.err(`warning: ${text}\n`);
+  const explanation = await explanationOf(recording, domainOf(recording, options, io), warn);
   io.out(options.json ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));
-  return 0;
+  return problems.length > 0 ? 1 : 0;
 }
 
 async function explainRun(named: string, options: Options, io: Io): Promise<ExitCode> {
@@ -76,7 +79,7 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     const [first] = trials;
     const recording = resolve(folder, basename(first?.recording ?? ''));
     domain ??= domainOf(recording, options, io);
-    const explanation = await explanationOf(recording, domain);
+    const explanation = await explanationOf(recording, domain, (text) => io.err(`warning: ${text}\n`));
     explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
     if (!options.json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
   }
@@ -104,7 +107,9 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     for (const line of notRunLines(record)) io.out(`${line}\n`);
     const open = unfinished.length > 0 ? `; ${counted(unfinished.length, 'rollout')} unfinished` : '';
     const rest = missing > 0 ? `, ${missing} not run` : '';
-    io.out(`${failed.size} of ${counted(tasks, 'task')} failed${rest}${open}\n`);
+    const wrong = scoredFailuresOf(rollouts).size;
+    const unscored = failed.size > wrong ? `, ${failed.size - wrong} without a reward` : '';
+    io.out(`${wrong} of ${counted(tasks, 'task')} failed${unscored}${rest}${open}\n`);
   }
   return 0;
 }
@@ -143,7 +148,12 @@ function domainOf(recording: string, options: Options, io: Io): LoadedDomain {
   return openDomain(io, folder);
 }
 
-async function explanationOf(recording: string, loaded: LoadedDomain): Promise<Explanation> {
+/** @param warn receives what is wrong with the recording, such as a line that was changed after it was written */
+async function explanationOf(
+  recording: string,
+  loaded: LoadedDomain,
+  warn: (text: string) => void,
+): Promise<Explanation> {
   const gold = { type: 'gold' } as const;
   const debuggee = new Debuggee({
     domain: loaded,
@@ -152,7 +162,7 @@ async function explanationOf(recording: string, loaded: LoadedDomain): Promise<E
     forkAgent: gold,
     readKey: () => undefined,
     askPerson: () => Promise.reject(new Error('no person is asked')),
-    log: () => undefined,
+    log: warn,
   });
   try {
     debuggee.attach(recording, Number.MAX_SAFE_INTEGER);

@@ -94,6 +94,6 @@ function ownKey(): string {
 }
 
 function policyText({ run, lines }: PolicyChange): string {
-  if (lines?.length === 0) return `the policy is the same as in the run before, ${run}\n`;
+  if (lines?.length === 0) return '';
   return `the policy differs from that of the run before, ${run}${lines ? `:\n${lines.map((line) => `  ${line}\n`).join('')}` : '\n'}`;
 }

@@ -13,6 +13,7 @@ import {
   type RecogniserOptions,
   recogniseNames,
 } from '../../authoring/conversations/recogniser.ts';
+import type { PersonalKind } from '../../authoring/masking/kind.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { type SigningKey, signingKey } from '../../engine/shell/records/ledger.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
@@ -160,10 +161,24 @@ export async function recognisedIn(
   return recogniseNames(textsOf(conversations), { ...recogniser, signal: io.signal });
 }
 
+/** One of each kind of personal data, and several. */
+const kindText: Readonly<Record<PersonalKind, readonly [string, string]>> = {
+  name: ['name', 'names'],
+  email: ['email address', 'email addresses'],
+  phone: ['phone number', 'phone numbers'],
+  card: ['card number', 'card numbers'],
+  iban: ['IBAN', 'IBANs'],
+  address: ['address', 'addresses'],
+  postcode: ['postcode', 'postcodes'],
+  ip: ['IP address', 'IP addresses'],
+  birthDate: ['date of birth', 'dates of birth'],
+  id: ['id', 'ids'],
+};
+
 /** Returns how much was masked, as people read it. */
 export function maskedLine(masked: ConversationsReport['masked'], recogniser?: string): string {
   if (masked === null) return 'personal data was kept';
-  const counts = Object.entries(masked).map(([kind, count]) => `${count} ${kind}`);
+  const counts = Object.entries(masked).map(([kind, count]) => counted(count, ...kindText[kind as PersonalKind]));
   const found = counts.length === 0 ? 'nothing was found to mask' : counts.join(', ');
   const names = recogniser === undefined ? 'found in part only' : `found by ${recogniser}`;
   return `masked: ${found}; names in free text are ${names}, so read what you share`;

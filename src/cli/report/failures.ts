@@ -5,6 +5,7 @@ import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
 import type { Failure, RolloutEvent, Verdict } from '../../engine/core/events/event.ts';
 import { lapseText } from '../../engine/core/events/reportCard.ts';
 import { capitalized } from '../../engine/core/text/capitalized.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { reasonInWords, sentenceOf } from '../../engine/shell/domain/reasonInWords.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
@@ -32,6 +33,23 @@ export type SpokenStep = {
   readonly isFailing: boolean;
   readonly lines: readonly TranscriptLine[];
 };
+
+/** Returns the tasks that have a trial with a reward below 1, and these trials, in the order of the run. */
+export function scoredFailuresOf(
+  rollouts: readonly FinishedRollout[],
+): ReadonlyMap<string, readonly FinishedRollout[]> {
+  return failedTasksOf(rollouts.filter(({ reward }) => reward !== null));
+}
+
+/** Returns a sentence for each reason why trials have no reward, with how many and of how many tasks. */
+export function unscoredReasons(rollouts: readonly FinishedRollout[]): readonly string[] {
+  const unscored = rollouts.filter(({ reward }) => reward === null);
+  const reasons = Map.groupBy(unscored, ({ failure, reason }) => failure?.message ?? reason);
+  return [...reasons].map(([reason, trials]) => {
+    const tasks = new Set(trials.map(({ task }) => task)).size;
+    return sentence(`${counted(trials.length, 'trial')} of ${counted(tasks, 'task')}: ${reason}`);
+  });
+}
 
 /** Returns the tasks that have a trial without the reward 1, in the order of the run. */
 export function failedTasksOf(rollouts: readonly FinishedRollout[]): ReadonlyMap<string, readonly FinishedRollout[]> {

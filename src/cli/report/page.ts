@@ -4,9 +4,9 @@ import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
+import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import type { Speaker } from '../terminal/transcript.ts';
-import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
+import { type FailedTask, failedTask, type SpokenStep, scoredFailuresOf, unscoredReasons } from './failures.ts';
 import { goldLines } from './goldLines.ts';
 import { escaped } from './markup.ts';
 import { notRunLines, tasksNotRun } from './notRun.ts';
@@ -55,6 +55,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
 ${(isImported ? importedNumbers(metrics) : numbers(metrics)).map(numberText).join('\n')}
 </dl>
 ${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
+${isImported ? '' : unscoredText(rollouts)}
 ${isImported ? '' : failuresText(record, domain)}
 ${sections.map((section) => sectionText(section, plots[section.id])).join('\n')}
 </main>
@@ -78,11 +79,24 @@ const shownTasks = 40;
 const openTasks = 3;
 const longestText = 2000;
 
+/** Why trials have no reward. */
+function unscoredText(rollouts: readonly FinishedRollout[]): string {
+  const reasons = unscoredReasons(rollouts);
+  if (reasons.length === 0) return '';
+  return `<section aria-labelledby="no-reward">
+<h2 id="no-reward">What has no reward</h2>
+<p>These trials say nothing about the agent.</p>
+<ul class="reasons">
+${reasons.map((reason) => `<li>${escaped(reason)}</li>`).join('\n')}
+</ul>
+</section>`;
+}
+
 /** Each failed task with its reasons, the data that differs, and the conversation. */
 function failuresText(record: RunRecord, domain: LoadedDomain | null): string {
   const { rollouts } = record;
   const tasks = new Set(rollouts.map(({ task }) => task)).size + tasksNotRun(record).size;
-  const failed = [...failedTasksOf(rollouts)];
+  const failed = [...scoredFailuresOf(rollouts)];
   if (failed.length === 0) return '';
   const shown = failed
     .slice(0, shownTasks)
@@ -178,7 +192,7 @@ function numbers({ meanReward, scored, planned, passHat, scoredTasks, violationR
       ? [[`pass^${last.k}`, `${last.value.toFixed(3)}${passHatTasks(last, tasks)}`] as const]
       : []),
     ['Rollouts scored', `${scored} of ${planned}`],
-    ['With a violated rule', violationRate === null ? 'n/a' : `${(100 * violationRate).toFixed(1)} %`],
+    ['With a violated rule', violationRate === null || scored === 0 ? 'n/a' : `${(100 * violationRate).toFixed(1)} %`],
   ];
 }
 

@@ -100,6 +100,7 @@ export function lineReader(input: ReadStream, output: WriteStream): Io['readLine
 }
 
 function inputEnded(): Fault {
-  const message = 'the input ended before the turn was typed; start it in a terminal, or give every turn a line';
+  const message =
+    'the input ended before the turn was typed, so the rollout is unfinished. Run it again, and give every turn a line';
   return new Fault({ who: 'infrastructure', code: personGone, message });
 }

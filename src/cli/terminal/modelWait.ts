@@ -16,6 +16,7 @@ export function modelWait(
   line?: StatusLine,
 ): { readonly onModel: (notice: ModelNotice) => void; end(): void } {
   const waiting = new Map<number, { readonly notice: ModelNotice; readonly since: number; nextWord: number }>();
+  const said = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   const tick = () => {
     const now = performance.now();
@@ -28,6 +29,12 @@ export function modelWait(
       call.nextWord *= 2;
       say(`still waiting for ${called(call.notice)}, ${waited} s`);
     }
+  };
+  /** Many rollouts may report the same in a log: it is printed for the first, the tenth, the hundredth time. */
+  const sayAgain = (text: string) => {
+    const count = (said.get(text) ?? 0) + 1;
+    said.set(text, count);
+    if (Number.isInteger(Math.log10(count))) say(count === 1 ? text : `${text} (${count} times)`);
   };
   const end = () => {
     clearInterval(timer);
@@ -47,7 +54,7 @@ export function modelWait(
         const when = waitMs === undefined ? count : ` in ${Math.ceil(waitMs / 1000)} s`;
         const text = `${called(notice)}: ${reason}; retrying${when}`;
         if (line) line.print(text);
-        else say(text);
+        else sayAgain(text);
         return;
       }
       case 'answered':

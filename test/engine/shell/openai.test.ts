@@ -422,6 +422,7 @@ test.each([
     '"checkpoint:runs/sft/checkpoints/final" is a checkpoint, and this command serves none. Start "npx rehearsal serve-model" and name openai:MODEL@BASE_URL',
   ],
   ['openai:x@host.example', '"host.example" is not a URL: expected something like http://127.0.0.1:8000/v1'],
+  ['openai:x@gpuhost', '"gpuhost" is not a URL: expected something like http://127.0.0.1:8000/v1'],
   ['openai:x@localhost', '"localhost" is not a URL: expected something like http://127.0.0.1:8000/v1'],
   ...['openai:', 'openai:@', 'openai:x@', 'openai:@http://127.0.0.1:8000/v1'].map((text): [string, object] => [
     text,

@@ -149,7 +149,9 @@ export function noteViolations(
         'error',
         'task/gold-violates',
         `${index < 0 ? 'The gold rollout' : 'This gold action'} violates the rule ${verdict.rule}: ${verdict.reason}.`,
-        'Correct the actions or the check. Until then, an agent is wrong whether or not it does this.',
+        /\bsaid\b/.test(verdict.reason)
+          ? 'Let the gold seat say it, with `propose` or `tell` for the tool under `lexicon` in domain.yaml, or correct the check.'
+          : 'Correct the actions or the check. Until then, an agent is wrong whether or not it does this.',
       );
     }
   }

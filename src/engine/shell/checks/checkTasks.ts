@@ -173,7 +173,7 @@ function personaNamed(
     note(at, 'error', 'task/draft-persona', message, `Accept the persona ${id} first.`);
   }
   if (persona || isWritten(texts, id)) return persona;
-  const ids = personas.map(({ value }) => value.id);
+  const ids = [...new Set(personas.map(({ value }) => value.id))];
   const all =
     ids.length === 0 ? 'This domain has no personas yet: add one in personas/.' : `The personas are ${ids.join(', ')}.`;
   const hint = didYouMean(id, ids, all);

@@ -2,6 +2,7 @@ import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import { cancelled, Fault } from '../files/fault.ts';
 import { quote } from './chatAnswer.ts';
 import { isContextRefusal } from './contextLimit.ts';
+import { defaultBaseUrl } from './parseSeat.ts';
 import type { RefusedRequest } from './refusedFields.ts';
 
 /** For whom a model answers. */
@@ -41,7 +42,7 @@ export function faultOf(
     case 'unreachable':
       return infrastructure(
         'model/unreachable',
-        `${seat.baseUrl} can't be reached. Is the server running, and is the base URL right?${missingKey === null ? '' : ` ${missingKey} is not set`}`,
+        `${seat.baseUrl} can't be reached. Is the server running, and is the base URL right?${missingKey === null || seat.baseUrl !== defaultBaseUrl ? '' : ` ${missingKey} is not set`}`,
       );
     case 'cut':
       return infrastructure('model/cut', `${seat.baseUrl} broke off in the middle of its answer, also after retries`);

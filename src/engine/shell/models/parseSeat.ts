@@ -19,7 +19,8 @@ export const editorModels = { url: 'REHEARSAL_EDITOR_URL', token: 'REHEARSAL_EDI
 /** The environment in which the command line says where the checkpoint that it serves is asked, and with what token. */
 export const servedCheckpoint = { url: 'REHEARSAL_CHECKPOINT_URL', token: 'REHEARSAL_CHECKPOINT_TOKEN' } as const;
 
-const defaultBaseUrl = 'https://api.openai.com/v1';
+/** The endpoint of a model that names none. */
+export const defaultBaseUrl = 'https://api.openai.com/v1';
 
 /**
  * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]`, `editor:MODEL`, `checkpoint:FOLDER` or `agent:FILE`.
@@ -107,6 +108,10 @@ function parseModel(
   if (!named) return null;
   const { model, address } = named;
   const baseUrl = address ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
+  const [, host] = /^[^@\s]+@([a-z].*)$/i.exec(model) ?? [];
+  // Behind an @, other servers have versions, such as dates. A word is a host whose protocol is missing.
+  if (host !== undefined && baseUrl === defaultBaseUrl)
+    return `"${host}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
   const problem = addressProblem(baseUrl);
   if (problem) return problem;
   const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);

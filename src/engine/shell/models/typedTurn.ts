@@ -15,11 +15,11 @@ export function parseTurn(text: string): Turn | string {
   const call = /^\/call(?:\s+(?<name>[\w.-]+))?\s*(?<rest>.*)$/s.exec(text.trim())?.groups;
   if (!call) return { content: text };
   const { name, rest = '' } = call;
-  if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
+  if (!name) return 'name the tool, and its arguments as JSON: /call TOOL {"argument": "value"}';
   if (isTooDeep(jsonOf(rest))) return `the arguments of ${name} are nested deeper than ${deepest} levels`;
   const given = callArguments(rest);
   if (typeof given.arguments !== 'string') return { content: null, call: { name, ...given } };
-  return `the arguments of ${name} are not a JSON object: write for example /call ${name} {"order_id": "W1004"}`;
+  return `the arguments of ${name} are not a JSON object: write names and texts in double quotes, as in /call ${name} {"argument": "value"}`;
 }
 
 /**

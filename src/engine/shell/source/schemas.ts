@@ -90,9 +90,10 @@ export function descriptionAt(
   path: readonly PropertyKey[],
   choices: readonly Choice[] = [],
 ): string | undefined {
-  return schemasAt(name, path, choices)
-    .map(({ description }) => description)
-    .find((text) => typeof text === 'string');
+  const schemas = schemasAt(name, path, choices);
+  // Each of several constants has its own description, and none of them describes the value.
+  if (schemas.filter((schema) => schema['const'] !== undefined).length > 1) return undefined;
+  return schemas.map(({ description }) => description).find((text) => typeof text === 'string');
 }
 
 /**

@@ -28,9 +28,7 @@ it('a run records how its policy differs from that of the last run of the domain
     code: 0,
     out: `the policy differs from that of the run before, second:\n  ${lines.join('\n  ')}\n2 recordings verified\n`,
   });
-  expect((await rehearsal('verify', join(runs, 'second'))).out).toContain(
-    'the policy is the same as in the run before, first\n',
-  );
+  expect((await rehearsal('verify', join(runs, 'second'))).out).toBe('2 recordings verified\n');
 });
 
 it('the removed and added lines turn one text into the other', () => {
