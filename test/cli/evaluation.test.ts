@@ -337,9 +337,7 @@ inFullSuite('a page without the domain, and of trials that infrastructure failed
   await rehearsal('report', lost, '--html', `${lost}.html`);
   const page = readFileSync(`${lost}.html`, 'utf8');
   expect(page).not.toContain('What failed');
-  expect(page).toMatch(
-    /What has no reward[\s\S]*<li>1 trial of 1 task: http:\/\/127\.0\.0\.1:1\/v1 can&#39;t be reached/,
-  );
+  expect(page).toMatch(/What has no reward[\s\S]*<li>1 trial of 1 task: http:\/\/127\.0\.0\.1:1\/v1 can't be reached/);
 });
 
 inFullSuite('a page without a failure has no part about failures', async () => {

@@ -165,7 +165,7 @@ async function explanationOf(
     log: warn,
   });
   try {
-    debuggee.attach(recording, Number.MAX_SAFE_INTEGER);
+    debuggee.attach(recording, Number.POSITIVE_INFINITY);
     const { steps, task, domain } = debuggee;
     const state = steps.at(-1)?.state;
     if (!state) throw new UsageError(`${recording}: it has no step that can be shown`);

@@ -187,7 +187,10 @@ function numbers({ meanReward, scored, planned, passHat, scoredTasks, violationR
   const last = passHat.at(-1);
   const tasks = scoredTasks.all + scoredTasks.some + scoredTasks.none;
   return [
-    [scored < planned ? 'Mean reward of the scored' : 'Mean reward', meanReward?.toFixed(3) ?? 'none'],
+    [
+      scored < planned && meanReward !== null ? 'Mean reward of the scored' : 'Mean reward',
+      meanReward?.toFixed(3) ?? 'none',
+    ],
     ...(last && last.k > 1
       ? [[`pass^${last.k}`, `${last.value.toFixed(3)}${passHatTasks(last, tasks)}`] as const]
       : []),

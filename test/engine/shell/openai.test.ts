@@ -108,7 +108,7 @@ const failures: readonly {
   readonly timeoutMs?: number;
   readonly key?: string;
 }[] = [
-  { name: 'an unreachable endpoint without a key', key: '', message: /base URL right\? TEST_KEY is not set$/ },
+  { name: 'an unreachable endpoint without a key', key: '', message: /base URL right\?$/ },
   {
     name: 'a key that is not set',
     key: '',

@@ -224,7 +224,7 @@ export class Debuggee {
     if (differs) throw brokenRecording(recording, { line: 1, message: differs });
     if (first.event.policyHash !== domain.domain.policy.hash)
       this.#options.log(
-        'the policy has changed since this was recorded, so rules may be on other lines. /swap forks with the current policy',
+        'the policy has changed since this was recorded, so rules may be on other lines. In the debugger, /swap forks with the current policy',
       );
     const { steps, problem: found } = this.#follow(lines);
     for (const { line, message } of found ? [...problems, found] : problems)
@@ -234,7 +234,7 @@ export class Debuggee {
     this.#recording = recording;
     this.#run = runIdIn(dirname(recording));
     const last = steps.length - 1;
-    if (step > last) this.#options.log(`there is no step ${step}: the last one is step ${last}`);
+    if (step > last && Number.isFinite(step)) this.#options.log(`there is no step ${step}: the last one is step ${last}`);
     this.#cursor = Math.min(step, last);
   }
 

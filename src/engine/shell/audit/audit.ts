@@ -105,10 +105,10 @@ class Progress {
 
   add(what: string): void {
     this.played += 1;
-    this.#onProgress?.(this.played, this.#total - this.#notNeeded, what);
+    this.#onProgress?.(this.played + this.#notNeeded, this.#total, what);
   }
 
-  /** Takes rollouts that turned out not to be needed off the total. */
+  /** Counts rollouts of the total that turned out not to be needed as done. */
   skip(count: number): void {
     this.#notNeeded += count;
   }

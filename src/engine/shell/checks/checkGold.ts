@@ -200,6 +200,7 @@ function checkFacts(context: Context, action: GoldAction, index: number, untold:
       'task/other-fact',
       `${action.tool} gets ${name} ${value}, but the user knows ${name} ${known.join(', then ')}.`,
       `Correct one of them. For a second ${name}, name ${value} in the goal and add ${other}: ${yamlScalar(value)} to user.known.`,
+      known.length === 1 ? replacing(at, value, known[0] as string) : undefined,
     );
   }
 }

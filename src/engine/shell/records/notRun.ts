@@ -30,7 +30,7 @@ export function readNotRun(folder: string): readonly NotRun[] {
   }
 }
 
-/** Writes what a run could not run, for its reports. The same was printed, so a disk that refuses it is no error. */
+/** Writes what a run could not run, for its reports. The command prints the same, so a disk may refuse it. */
 export function writeNotRun(folder: string, all: readonly NotRun[]): void {
   try {
     if (all.length > 0) replaceFile(pathOf(folder), `${JSON.stringify(all, null, 2)}\n`);

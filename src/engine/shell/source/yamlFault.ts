@@ -165,7 +165,7 @@ function otherIndent(text: string, { message, pos: [at] }: YAMLError): Fault | n
   return {
     from,
     to: from + indent.length + 1,
-    message: `This is not YAML: the line is indented by ${spaces(indent.length)}, and no key above it is.`,
+    message: `This is not YAML: the line is indented by ${spaces(indent.length)}, unlike every key above it.`,
     hint: `Indent it like the keys next to it. Above, keys are indented by ${levels.join(', ')}.`,
   };
 }
