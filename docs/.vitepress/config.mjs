@@ -40,14 +40,18 @@ export default {
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Tutorials', link: '/first-domain', activeMatch: '^/(first-domain|tutorial|training-story)' },
+      {
+        text: 'Tutorials',
+        link: '/first-domain',
+        activeMatch: '^/(first-domain|tutorial|training-first|training-story)',
+      },
       { text: 'Guides', link: '/authoring' },
       { text: 'Reference', link: '/reference/command-line', activeMatch: '^/reference/' },
       { text: `Version ${version}`, items: versions },
     ],
     sidebar: [
       { text: 'Start', items: pages('overview') },
-      { text: 'Tutorials', items: pages('first-domain', 'tutorial', 'training-story') },
+      { text: 'Tutorials', items: pages('first-domain', 'tutorial', 'training-first', 'training-story') },
       {
         text: 'Guides',
         items: pages(

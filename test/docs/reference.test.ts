@@ -9,8 +9,8 @@ import {
   metricReference,
   recordingReference,
   settingReference,
-  trainingReference,
 } from './reference.ts';
+import { trainingReference } from './trainingReference.ts';
 
 // The pages of docs/reference are generated from the product itself. `vitest run test/docs -u` writes them again.
 

@@ -3,14 +3,12 @@ import * as z from 'zod';
 import { inRoot } from '../../scripts/repository.ts';
 import { loadCommands } from '../../src/cli/commands.ts';
 import { fitted } from '../../src/cli/options/help.ts';
-import { type TrainingKind, trainingKinds } from '../../src/engine/core/domain/trainingKind.ts';
 import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/core/events/event.ts';
 import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
 import { jsonObjectSchema } from '../../src/engine/core/values/jsonObjectSchema.ts';
 import { jsonSchemas } from '../../src/engine/shell/source/schemas.ts';
 import { commandUses } from '../../src/extension/commandUses.ts';
 import type { CommandId } from '../../src/extension/workspace/contributions.ts';
-import { byName, defaultOf, type TrainingKey, trainingKeys } from '../../src/training/trainingKeys.ts';
 import trainer from '../../trainer/rehearsal_trainer/keys.json' with { type: 'json' };
 
 type Placed = { readonly command: string; readonly when?: string };
@@ -188,58 +186,6 @@ function table(keys: readonly Key[]): string {
     ({ path, type, isRequired, about }) => `| \`${path}\` | ${type}${isRequired ? ', required' : ''} | ${about} |`,
   );
   return `| key | type | what it says |\n| --- | --- | --- |\n${rows.join('\n')}`;
-}
-
-/** Returns the reference of all keys of the trainer's configurations, as printed by `rehearsal train --explain`. */
-export function trainingReference(): string {
-  const heads: Readonly<Record<TrainingKind, string>> = {
-    sft: 'SFT (`kind: sft`)',
-    grpo: 'GRPO (`kind: grpo`)',
-    evaluate: 'Evaluation (`kind: evaluate`)',
-  };
-  const sections = trainingKinds.map((kind) => {
-    const keys = trainingKeys(kind).filter(({ isGiven }) => !isGiven);
-    const rowOf = (key: TrainingKey) => {
-      const about = key.unit === undefined ? key.about : `${key.about} (${key.unit})`;
-      const own = key.algorithms === undefined ? '' : `; by algorithm: ${byName(key.algorithms)}`;
-      const cells = [key.type, about, `${defaultOf(key)}${own}`, key.paper, key.trl, key.verl];
-      return `| \`${key.name}\` | ${cells.map((cell) => oneLine(cell ?? '')).join(' | ')} |`;
-    };
-    const head =
-      '| key | type | what it does | default | MUA-RL | TRL | verl |\n| --- | --- | --- | --- | --- | --- | --- |';
-    const tableOf = (some: readonly TrainingKey[]) => [head, ...some.map(rowOf)].join('\n');
-    const ofRay = keys.filter(({ isForRay }) => isForRay);
-    return [
-      `## ${heads[kind]}`,
-      tableOf(keys.filter(({ isForRay }) => !isForRay)),
-      ...(ofRay.length === 0
-        ? []
-        : [
-            `### Only on a Ray cluster: ${kind}`,
-            'With `--target ray://HOST:8265` ([Ray](../training-ray.md)).',
-            tableOf(ofRay),
-          ]),
-    ].join('\n\n');
-  });
-  return `# Keys of a training run
-
-A \`*.training.yaml\` holds any of them, and \`kind\`: \`rehearsal train --config first.training.yaml\` reads it, options override it, and its paths are relative to it. The editor completes and explains its keys, and trains by *Train* above its first line or *Train with a Configuration…*, which also begins a new one; \`rehearsal train grpo --explain\` prints the keys.
-
-\`\`\`yaml
-kind: grpo
-domain:
-  - { folder: ../parcel-desk, weight: 2 }
-  - { folder: ../order-desk }
-profile: gpu
-algorithm: dapo
-learning_rate: 2e-5
-evaluate_every: 10
-\`\`\`
-
-A default is the profile's. The values of an algorithm's paper override it, and your values override both. \`rehearsal train grpo DOMAIN --profile paper\` is MUA-RL's unchanged recipe. [alarms.md](alarms.md) lists the names for \`alarms\` and \`pause_on\`.
-
-${sections.join('\n\n')}
-`;
 }
 
 /** Returns the reference of all metrics of a run, with the names of the dashboard. */

@@ -113,8 +113,8 @@ Quantization = Annotated[
 GradientCheckpointing = Annotated[
     bool,
     Setting(
-        "Recomputes activations instead of keeping them. This takes less memory and about a third more time. The "
-        "policy and the tools are then computed for every row.",
+        "Recomputes activations instead of keeping them. This takes less memory and more time. The policy and "
+        "the tools are then computed for every row.",
         paper="true",
         trl="gradient_checkpointing",
         verl="actor_rollout_ref.model.enable_gradient_checkpointing",
@@ -262,7 +262,8 @@ SftBatch = Annotated[
 SftLearningRate = Annotated[
     float,
     Setting(
-        "Learning rate of AdamW. An adapter needs 10 to 200 times the rate for all weights.",
+        "Learning rate of AdamW. The profiles that train an adapter have 20 to 200 times the rate of `paper`, which "
+        "trains all weights.",
         paper="5e-6",
         trl="learning_rate",
         verl="optim.lr",
@@ -335,8 +336,8 @@ GroupSize = Annotated[
 GrpoLearningRate = Annotated[
     float,
     Setting(
-        "Learning rate of AdamW. Lower it if the KL explodes. An adapter needs 10 to 50 times the rate for all "
-        "weights.",
+        "Learning rate of AdamW. Lower it if the KL explodes. The profiles that train an adapter have 10 to 50 times "
+        "the rate of `paper`, which trains all weights.",
         paper="1e-6",
         trl="learning_rate",
         verl="actor_rollout_ref.actor.optim.lr",
