@@ -234,7 +234,8 @@ export class Debuggee {
     this.#recording = recording;
     this.#run = runIdIn(dirname(recording));
     const last = steps.length - 1;
-    if (step > last && Number.isFinite(step)) this.#options.log(`there is no step ${step}: the last one is step ${last}`);
+    if (step > last && Number.isFinite(step))
+      this.#options.log(`there is no step ${step}: the last one is step ${last}`);
     this.#cursor = Math.min(step, last);
   }
 
