@@ -214,17 +214,21 @@ function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string
   const rows: readonly (readonly [string, string, string])[] = [
     ['domain', one.domain.name, other.domain.name],
     ['task', one.task.id, other.task.id],
-    ['text of the task (by its hash)', one.task.hash, other.task.hash],
     ['trial', String(one.trial), String(other.trial)],
     ['seed', one.seed, other.seed],
     ['basis', one.basis, other.basis],
     ["agent's seat", one.seats.agent, other.seats.agent],
     ["user's seat", one.seats.user, other.seats.user],
-    ['policy (by its hash)', one.policyHash, other.policyHash],
   ];
-  const settings = rows
+  const differences = rows
     .filter(([, left, right]) => left !== right)
     .map(([label, left, right]) => `${label}: ${left} → ${right}`);
+  const isTaskChanged = one.task.id === other.task.id && one.task.hash !== other.task.hash;
+  const settings = [
+    ...differences,
+    ...(isTaskChanged ? ['text of the task'] : []),
+    ...(one.policyHash === other.policyHash ? [] : ['text of the policy']),
+  ];
   return one.domain.name === other.domain.name ? [...settings, ...domainDifferences(one, other)] : settings;
 }
 
