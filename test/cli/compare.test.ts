@@ -265,6 +265,13 @@ describe('recordings', () => {
     expect(out).toContain('A  no reward: the rollout was stopped before it ended\n');
     expect(out).toContain('   change_item was stopped before it ran\n');
     expect(out).toMatch(/^ .*end: the agent handed the conversation over$/m);
+    const other = { pid: 1, host: 'another-host', start: null };
+    writeFileSync(join(folder, '.lock'), JSON.stringify(other));
+    const running = recordingsCompared(paths, 'domains/order-desk');
+    expect(running.recordings.map(({ isRunning }) => isRunning)).toEqual([true, false]);
+    expect(recordingsText(running, 200)).toContain(
+      'A  no reward: the rollout is still running\n   change_item has not run yet',
+    );
   });
 
   test('a terminal that is too narrow for two columns has them below each other', () => {

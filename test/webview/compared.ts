@@ -123,6 +123,7 @@ export function recording(name: string, reward: number | null): ComparedRecordin
       basis: 'evaluate',
     },
     events: 31,
+    isRunning: false,
     measure: {
       reward,
       reason: reward === 1 ? 'the database held' : 'the orders differ',
