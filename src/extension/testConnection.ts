@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { failureMessage, runWithProgress } from './commandLine/commandLine.ts';
 import type { Context } from './commandLine/context.ts';
-import { showErrorMessage, showInformationMessage, showWarningMessage } from './workspace/messages.ts';
+import { offerCommand, showErrorMessage, showInformationMessage, showWarningMessage } from './workspace/messages.ts';
 
 type Live = { readonly model: string; readonly paths: readonly { status: string; what: string; seconds: number }[] };
 
@@ -16,9 +16,7 @@ export async function testConnection(context: Context): Promise<string | undefin
     // In a remote window, which the browser is, settings of a machine are not among those of the user.
     const open = vscode.env.remoteName === undefined ? 'openSettings' : 'openRemoteSettings';
     await vscode.commands.executeCommand(`workbench.action.${open}`, { query: 'rehearsal.model' });
-    void showInformationMessage(
-      'Set the base URL of an OpenAI-compatible endpoint first, and its key with Rehearsal: Set Model Key….',
-    );
+    void offerCommand('Enter the base URL in the settings, then set its key.', 'Set Model Key…', 'rehearsal.model.key');
     return undefined;
   }
   const model = settings.get<string>('name') ?? '';

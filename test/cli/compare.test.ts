@@ -67,7 +67,7 @@ describe('runs', () => {
     const { pairs } = await compared<RunsCompared>(gold, desk);
     expect(pairs[0]?.tasks).toEqual([]);
     expect(pairs[0]?.settings).toContain('domain: order-desk → parcel-desk');
-    expect(pairs[0]?.settings.join()).toContain('policy (by its hash)');
+    expect(pairs[0]?.settings).toContain('text of the policy');
     expect(pairs[0]?.onlyInOne).toEqual(['lamp-variant', 'wrong-card', 'reschedule-P46']);
   });
 
@@ -86,7 +86,7 @@ describe('runs', () => {
     await rehearsal('eval', changed, ...run);
     const { out } = await rehearsal('compare', gold, after);
     expect(out).toMatch(/^differs in the agent's tools: \w+ changed$/m);
-    expect(out).toMatch(/^differs in database at the start \(by its hash\): \w{12} → \w{12}$/m);
+    expect(out).toMatch(/^differs in database at the start$/m);
     expect(out).toMatch(/^differs in content of the domain without its tasks, such as rules\.yaml/m);
     const { out: scripts } = await rehearsal('compare', gold, scripted);
     expect(scripts).toContain(
@@ -220,6 +220,20 @@ describe('recordings', () => {
     );
   });
 
+  test('what differs is named without hashes: tasks by their ids, and a text that changed in one sentence', async () => {
+    const { settings } = await compared<RecordingsCompared>(join(gold, task), join(gold, 'wrong-card.0.traj.jsonl'));
+    expect(settings).toContain('task: lamp-variant → wrong-card');
+    expect(settings.join()).not.toMatch(/text of the task|\p{Hex_Digit}{12}/u);
+    const changed = join(at, 'changed.0.traj.jsonl');
+    const recorded = readFileSync(join(gold, task), 'utf8').split('\n');
+    const first = JSON.parse(recorded[0] ?? '') as { event: { task: { hash: string }; policyHash: string } };
+    first.event.task.hash = 'f'.repeat(64);
+    first.event.policyHash = 'e'.repeat(64);
+    writeFileSync(changed, [JSON.stringify(first), ...recorded.slice(1)].join('\n'));
+    const found = recordingsCompared([join(gold, task), changed], undefined);
+    expect(found.settings).toEqual(['text of the task', 'text of the policy']);
+  });
+
   test('in words', async () => {
     const { code, out } = await rehearsal('compare', join(gold, task), join(scripted, task));
     expect(code).toBe(0);
@@ -251,6 +265,13 @@ describe('recordings', () => {
     expect(out).toContain('A  no reward: the rollout was stopped before it ended\n');
     expect(out).toContain('   change_item was stopped before it ran\n');
     expect(out).toMatch(/^ .*end: the agent handed the conversation over$/m);
+    const other = { pid: 1, host: 'another-host', start: null };
+    writeFileSync(join(folder, '.lock'), JSON.stringify(other));
+    const running = recordingsCompared(paths, 'domains/order-desk');
+    expect(running.recordings.map(({ isRunning }) => isRunning)).toEqual([true, false]);
+    expect(recordingsText(running, 200)).toContain(
+      'A  no reward: the rollout is still running\n   change_item has not run yet',
+    );
   });
 
   test('a terminal that is too narrow for two columns has them below each other', () => {

@@ -110,18 +110,18 @@ test('the rows of the Runs view are opened and debugged', async () => {
   // The debug session that has ended can take the focus once more.
   await until('the task of the run', async () => {
     await enter('Runs');
-    await reach('ArrowDown', /reward 1\.00 in the best fork/);
+    await reach('ArrowDown', /reward 1 in the best fork/);
     await workbench.press('ArrowRight');
     await row(2).first().waitFor({ timeout: 5000 });
   });
   await reach('ArrowDown', /1 fork/);
   await workbench.press('ArrowRight');
   await row(3).first().waitFor();
-  await reach('ArrowDown', /fork-1/);
+  await reach('ArrowDown', /^fork 1/);
   await workbench.press('Enter');
   await page.locator('.tab.active', { hasText: 'fork-1.traj.jsonl' }).waitFor();
   await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
-  await chooseInMenu(/fork-1/, 'Debug Recording');
+  await chooseInMenu(/^fork 1/, 'Debug Recording');
   await debug.paused();
   await workbench.press('Shift+F5');
   await debug.ended();

@@ -1,7 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { testConnection } from '../../src/extension/testConnection.ts';
 
-const editor = vi.hoisted(() => ({ remoteName: undefined as string | undefined, executed: [] as unknown[] }));
+const editor = vi.hoisted(() => ({
+  remoteName: undefined as string | undefined,
+  executed: [] as unknown[],
+  said: [] as unknown[],
+}));
 
 vi.mock('vscode', () => ({
   EventEmitter: class {},
@@ -11,7 +15,7 @@ vi.mock('vscode', () => ({
       return editor.remoteName;
     },
   },
-  window: { showInformationMessage: async () => undefined },
+  window: { showInformationMessage: async (...said: unknown[]) => void editor.said.push(said) },
   workspace: { getConfiguration: () => ({ get: () => '' }) },
 }));
 
@@ -20,7 +24,9 @@ test.each([
   ['the browser', '127.0.0.1:8080', 'workbench.action.openRemoteSettings'],
 ])('without a base URL, in %s the settings open where they can be edited', async (_, remoteName, command) => {
   editor.executed = [];
+  editor.said = [];
   editor.remoteName = remoteName;
   expect(await testConnection({} as never)).toBeUndefined();
   expect(editor.executed).toEqual([[command, { query: 'rehearsal.model' }]]);
+  expect(editor.said).toEqual([['Enter the base URL in the settings, then set its key.', 'Set Model Key…']]);
 });

@@ -100,7 +100,7 @@ export const twoRuns: RunsCompared = {
       p: 1,
       verdict: 'no difference is shown',
       advice: ['This does not show that the runs are equal.', 'About 44 tasks would decide; now there are 3.'],
-      settings: ["agent's seat: gold → scripted", `policy (by its hash): ${'ab'.repeat(32)} → ${'cd'.repeat(32)}`],
+      settings: ["agent's seat: gold → scripted", 'text of the policy'],
       changedTasks: [],
       onlyInOne: ['alone'],
       partings: [{ task: 'broke', trial: 1, steps: [7, null], what: 'agent', texts: ['Shall I?', '(nothing more)'] }],
@@ -123,6 +123,7 @@ export function recording(name: string, reward: number | null): ComparedRecordin
       basis: 'evaluate',
     },
     events: 31,
+    isRunning: false,
     measure: {
       reward,
       reason: reward === 1 ? 'the database held' : 'the orders differ',

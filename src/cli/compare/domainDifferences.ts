@@ -1,21 +1,15 @@
 import type { RolloutStarted } from '../../engine/core/events/event.ts';
 import { canonicalJson } from '../../engine/core/values/json.ts';
 
-/** Digits of a hash that are shown: enough to find it in a recording. */
-const shownDigits = 12;
-
 /** Returns how the domains of two rollouts differ, apart from the policy and the task, in words. */
 export function domainDifferences(one: RolloutStarted, other: RolloutStarted): readonly string[] {
-  const hashes = (label: string, [left, right]: readonly [string, string]) =>
-    left === right ? [] : [`${label} (by its hash): ${left.slice(0, shownDigits)} → ${right.slice(0, shownDigits)}`];
   return [
     ...toolDifferences("the agent's tools", one.tools, other.tools),
     ...toolDifferences("the user's tools", one.userTools ?? [], other.userTools ?? []),
-    ...hashes('database at the start', [one.database, other.database]),
-    ...hashes('content of the domain without its tasks, such as rules.yaml and the code of its tools', [
-      one.domain.hash,
-      other.domain.hash,
-    ]),
+    ...(one.database === other.database ? [] : ['database at the start']),
+    ...(one.domain.hash === other.domain.hash
+      ? []
+      : ['content of the domain without its tasks, such as rules.yaml and the code of its tools']),
   ];
 }
 

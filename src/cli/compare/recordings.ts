@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { decisiveVerdict } from '../../engine/core/domain/decisiveVerdict.ts';
 import type { World } from '../../engine/core/domain/domain.ts';
 import { type AlignedRow, alignedSteps } from '../../engine/core/evaluation/alignment.ts';
@@ -28,6 +28,7 @@ import {
   readSidecar,
   sidecarPath,
 } from '../../engine/shell/records/recording.ts';
+import { isRunLocked } from '../../engine/shell/records/runLock.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { openDomainAt } from '../options/rolloutOptions.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -51,6 +52,8 @@ export type ComparedRecording = {
     readonly user: string;
   };
   readonly events: number;
+  /** Whether its run is still writing it. */
+  readonly isRunning: boolean;
   readonly measure: Pick<
     Measure,
     'reward' | 'reason' | 'endReason' | 'failedBy' | 'failure' | 'turns' | 'calls' | 'latency' | 'tokens'
@@ -162,6 +165,7 @@ function described(recording: Opened, violated: ReadonlySet<string>, words: Load
       policyHash,
     },
     events: lines.length,
+    isRunning: !lines.some(({ event }) => event.type === 'rolloutEnded') && isRunLocked(dirname(path)),
     measure: { reward, reason, endReason, failedBy, failure, turns, calls, latency, tokens },
     stoppedCalls: stoppedCallsIn(eventsIn(recording)),
     verdicts: verdictsIn(lines, violated),
@@ -214,17 +218,21 @@ function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string
   const rows: readonly (readonly [string, string, string])[] = [
     ['domain', one.domain.name, other.domain.name],
     ['task', one.task.id, other.task.id],
-    ['text of the task (by its hash)', one.task.hash, other.task.hash],
     ['trial', String(one.trial), String(other.trial)],
     ['seed', one.seed, other.seed],
     ['basis', one.basis, other.basis],
     ["agent's seat", one.seats.agent, other.seats.agent],
     ["user's seat", one.seats.user, other.seats.user],
-    ['policy (by its hash)', one.policyHash, other.policyHash],
   ];
-  const settings = rows
+  const differences = rows
     .filter(([, left, right]) => left !== right)
     .map(([label, left, right]) => `${label}: ${left} → ${right}`);
+  const isTaskChanged = one.task.id === other.task.id && one.task.hash !== other.task.hash;
+  const settings = [
+    ...differences,
+    ...(isTaskChanged ? ['text of the task'] : []),
+    ...(one.policyHash === other.policyHash ? [] : ['text of the policy']),
+  ];
   return one.domain.name === other.domain.name ? [...settings, ...domainDifferences(one, other)] : settings;
 }
 

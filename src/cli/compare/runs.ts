@@ -14,6 +14,7 @@ import {
   type FinishedRollout,
   type RunRecord,
   settingsThatDiffer,
+  settingText,
 } from '../../engine/shell/records/runRecord.ts';
 import { domainDifferences } from './domainDifferences.ts';
 
@@ -129,9 +130,7 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
     verdict: verdictOn(comparison),
     advice: adviceOn(comparison),
     settings: [
-      ...settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(
-        ({ label, values: [one, other] }) => `${label}: ${one} → ${other}`,
-      ),
+      ...settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(settingText),
       ...domains,
     ],
     changedTasks: [...changed],

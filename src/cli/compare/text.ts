@@ -182,11 +182,15 @@ function endText(
   ];
 }
 
-function verdictLines(name: string, { measure, verdicts, stoppedCalls }: ComparedRecording): readonly string[] {
+function verdictLines(
+  name: string,
+  { isRunning, measure, verdicts, stoppedCalls }: ComparedRecording,
+): readonly string[] {
+  const end = isRunning ? 'the rollout is still running' : endReasonText(measure.endReason);
   const open = verdicts.filter(({ verdict }) => verdict !== 'held');
   return [
-    `${name}  ${rewardText(measure.reward)}: ${measure.failure?.message || measure.reason || endReasonText(measure.endReason)}`,
-    ...stoppedCalls.map((tool) => `   ${tool} was stopped before it ran`),
+    `${name}  ${rewardText(measure.reward)}: ${measure.failure?.message || measure.reason || end}`,
+    ...stoppedCalls.map((tool) => `   ${tool} ${isRunning ? 'has not run yet' : 'was stopped before it ran'}`),
     ...open.map(({ name: verifier, verdict, detail, step }) => `   ${verdict} ${verifier} (step ${step}): ${detail}`),
   ];
 }

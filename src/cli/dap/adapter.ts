@@ -321,7 +321,7 @@ export class RehearsalSession extends AnsweringSession {
         this.#narrator.tell(debuggee);
         this.#insideTools.after(debuggee);
       },
-      onLog: (text) => this.#narrator.print(text, 'console'),
+      onLog: (text) => this.#narrator.print(text),
       // A client that was asked for no movement shows the stop before until it learns that one took place. VS Code
       // handles events that follow one another as one: the answer to the edit is between this one and the stop.
       onLeave: () => this.sendEvent(new ContinuedEvent(thread, true)),

@@ -1,4 +1,4 @@
-import type { Task } from '../../engine/core/domain/task.ts';
+import { factOf, type Task } from '../../engine/core/domain/task.ts';
 import { parseTurn, turnFor } from '../../engine/shell/models/typedTurn.ts';
 import { UsageError } from '../terminal/io.ts';
 
@@ -10,9 +10,7 @@ const changeTimes = {
 /** Returns what the person who plays the user has to know: the goal, the facts of the task, and a change of mind. */
 export function userBrief({ goal, known, unknown, change }: Task['user']): string {
   const facts = (of: Task['user']['known']) =>
-    Object.entries(of).map(
-      ([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    );
+    Object.entries(of).map(([name, fact]) => `  ${name}: ${factText(factOf(fact))}`);
   return [
     `you play the user, with this goal: ${goal.trim()}`,
     ...(Object.keys(known).length > 0 ? ['you know:', ...facts(known)] : []),
@@ -22,6 +20,9 @@ export function userBrief({ goal, known, unknown, change }: Task['user']): strin
       : []),
   ].join('\n');
 }
+
+const factText = ({ value, say }: ReturnType<typeof factOf>) =>
+  say === String(value) ? say : `${value} (you say: "${say}")`;
 
 type Asked = {
   readonly seat: 'agent' | 'user';

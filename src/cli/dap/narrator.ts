@@ -38,7 +38,8 @@ export class Narrator {
     this.#lines = lines;
   }
 
-  print(text: string, category: 'console' | 'stderr' = 'console'): void {
+  /** The category `console` would make each line a warning in VS Code, in a colour that is hard to read in some themes. */
+  print(text: string, category: 'stdout' | 'stderr' = 'stdout'): void {
     this.#send(new OutputEvent(`${text}\n`, category));
   }
 
@@ -99,20 +100,20 @@ export class Narrator {
   tellChanged(files: readonly EditedFile[]): void {
     for (const { file, line, since } of files) {
       const text = `${basename(file)} changed since step ${since}; the rollout continues with the files that it started with. /swap forks with the change`;
-      this.#send(this.#linked(text, 'console', file, line));
+      this.#send(this.#linked(text, file, line));
     }
   }
 
   /** Prints a chain of evidence, each line with a link to its subject. */
   tellChain(chain: readonly ChainLine[]): void {
     for (const { text, at } of chain) {
-      if (at) this.#send(this.#linked(text, 'stdout', at.file, at.line));
+      if (at) this.#send(this.#linked(text, at.file, at.line));
       else this.#send(new OutputEvent(`${text}\n`, 'stdout'));
     }
   }
 
-  #linked(text: string, category: string, file: string, line: number): DebugProtocol.OutputEvent {
-    const event: DebugProtocol.OutputEvent = new OutputEvent(`${text}\n`, category);
+  #linked(text: string, file: string, line: number): DebugProtocol.OutputEvent {
+    const event: DebugProtocol.OutputEvent = new OutputEvent(`${text}\n`, 'stdout');
     Object.assign(event.body, { source: { name: basename(file), path: file }, line: this.#lines.toClient(line) });
     return event;
   }
@@ -122,7 +123,7 @@ export class Narrator {
     const event = eventInWords(debuggee.domain, step.event);
     for (const { text, whole, rule } of consoleLines(event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
       const { file, line } = stepLocation(debuggee.domain, step, rule);
-      const output = this.#linked(text, 'stdout', file, line);
+      const output = this.#linked(text, file, line);
       if (whole) output.body.variablesReference = this.#references.keep(() => [whole]);
       this.#send(output);
     }

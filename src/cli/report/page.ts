@@ -150,7 +150,7 @@ function stepText({ step, isFailing, lines }: SpokenStep, at: number): string {
   const said = lines
     .map(
       ({ speaker, text }, index) =>
-        `<div class="line by-${speaker}"><span>${labels[speaker]}${index === 0 ? ` <small>${step}</small>` : ''}</span><p dir="auto">${escaped(cut(text))}</p></div>`,
+        `<div class="line by-${speaker}"><span>${labels[speaker]}${index === 0 || speaker === 'violation' ? ` <small>${step}</small>` : ''}</span><p dir="auto">${escaped(cut(text))}</p></div>`,
     )
     .join('');
   const mark = isFailing ? '<p class="mark-failing">The failing step</p>' : '';

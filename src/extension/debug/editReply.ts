@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debugType } from '../workspace/contributions.ts';
-import { showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
+import { offerCommand, showErrorMessage, showInformationMessage } from '../workspace/messages.ts';
 import { chosenFrame, debuggedSession, type Frames, onDidChooseFrame } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 
@@ -27,11 +27,13 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
     frameId: await chosenFrame(session, target),
   });
   if (!reply) {
-    void showInformationMessage(
-      hasEnded
-        ? 'The conversation has ended. Choose an earlier turn in Call Stack to edit what the agent says there.'
-        : 'The agent has not said anything yet. Step to its first message.',
-    );
+    if (hasEnded)
+      void offerCommand(
+        'Choose an earlier turn in Call Stack.',
+        'Show Call Stack',
+        'workbench.debug.callStackView.focus',
+      );
+    else void showInformationMessage('Step to the first message of the agent.');
     return false;
   }
   const { name, text, isCall, agent, variablesReference } = reply;

@@ -10,9 +10,7 @@ type Shown = { readonly name: string; readonly body: string };
  * has the focus. Gives its text.
  */
 export async function showRequest(target: unknown): Promise<string | undefined> {
-  const session = debuggedSession(
-    'This command shows a request of a debug session. Debug a task (F5) or a recording first.',
-  );
+  const session = debuggedSession();
   if (!session) return undefined;
   try {
     const frameId = await chosenFrame(session, target);

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { rewardText } from '../../engine/core/events/displayText.ts';
 import { firstLine, lastLines } from '../../engine/shell/records/recordingEnds.ts';
-import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
+import { forkLabel, forkNumber, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 
 /** One recording among its forks. */
 export type ForkNode = {
@@ -39,7 +39,7 @@ export function treeOf(heads: readonly Head[]): readonly ForkNode[] {
       .toSorted((a, b) => forkNumber(a.path) - forkNumber(b.path))
       .map((head) => ({
         ...head,
-        label: labelOf(head.path),
+        label: forkLabel(head.path),
         children: nodes(({ parent }) => parent?.name === basename(head.path)),
       }));
   // A fork whose parent was deleted is at the top.
@@ -54,11 +54,6 @@ export function allNodes(nodes: readonly ForkNode[]): readonly ForkNode[] {
 /** The result of a recording in the words of the Runs view. */
 export function resultText({ reward }: Pick<ForkNode, 'reward'>): string {
   return reward === undefined ? 'unfinished' : rewardText(reward);
-}
-
-function labelOf(path: string): string {
-  const number = forkNumber(path);
-  return number === 0 ? nameOf(path) : `fork ${number}`;
 }
 
 type Started = {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { debugType } from '../workspace/contributions.ts';
-import { showInformationMessage } from '../workspace/messages.ts';
+import { offerCommand } from '../workspace/messages.ts';
 import { mayRun } from '../workspace/trust.ts';
 
 /** The adapter's response to a request for the call stack. */
@@ -14,12 +14,11 @@ export type Frames = {
 };
 
 /** The rollout or recording that is debugged; says what to do without a session. */
-export function debuggedSession(
-  hint = 'This command needs a paused debug session. Debug a task (F5) or a recording first.',
-): vscode.DebugSession | undefined {
+export function debuggedSession(): vscode.DebugSession | undefined {
   const session = vscode.debug.activeDebugSession;
   if (session?.type === debugType) return session;
-  if (mayRun('Debug sessions')) void showInformationMessage(hint);
+  if (mayRun('Debug sessions'))
+    void offerCommand('Debug a task or a recording first.', 'Debug Task…', 'rehearsal.task.debug');
   return undefined;
 }
 

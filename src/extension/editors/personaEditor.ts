@@ -9,6 +9,7 @@ import { runPlacesOf } from '../runs/runPlaces.ts';
 import { chosenIn } from './documentItems.ts';
 import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
 import { answered } from './running.ts';
+import { takenIdErrors } from './takenId.ts';
 
 const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;
 
@@ -27,8 +28,10 @@ function shownOf(scene: FileScene): Content {
   const tasks = domain ? tasksFor(domain, persona.id) : { ids: [], own: 0 };
   const task = choices.task !== null && tasks.ids.includes(choices.task) ? choices.task : (tasks.ids[0] ?? null);
   const found = domain?.tasks.find(({ id }) => id === task);
+  const taken = takenIdErrors('persona', item, scene.document.uri.fsPath, domain?.parts.personas ?? []);
   return {
     ...list,
+    errors: [...list.errors, ...taken],
     content: {
       editor: 'persona',
       base,

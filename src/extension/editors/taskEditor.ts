@@ -10,6 +10,7 @@ import { chosenIn } from './documentItems.ts';
 import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
 import { goldFolder } from './goldFolder.ts';
 import { answered } from './running.ts';
+import { takenIdErrors } from './takenId.ts';
 import { misfitsOf } from './toolContent.ts';
 import { type KnownTool, toolsOf } from './toolDescriptions.ts';
 
@@ -55,6 +56,7 @@ function shownOf(scene: FileScene): Content {
   if (!item) return { ...list, content: null };
   const { domain } = scene;
   const { path: base, value: task } = item;
+  const taken = takenIdErrors('task', item, scene.document.uri.fsPath, domain?.parts.tasks ?? []);
   const known = domain ? toolsOf(scene.context, domain, scene.refresh) : { tools: [], problem: null };
   const content: TaskContent = {
     editor: 'task',
@@ -76,7 +78,7 @@ function shownOf(scene: FileScene): Content {
       ...(task.user.otherwise === undefined ? [] : ['user.otherwise']),
     ],
   };
-  return { ...list, content };
+  return { ...list, errors: [...list.errors, ...taken], content };
 }
 
 function misfitsOfAction(tools: readonly KnownTool[], action: Task['actions'][number], at: number) {

@@ -10,6 +10,7 @@ import {
 import { failureMessage, runCommand } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { comparisonType } from '../workspace/contributions.ts';
+import { withDebugged } from './debuggedRecording.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
 
 /** Panels by what they compare, so that the same comparison is opened once. */
@@ -138,7 +139,8 @@ class Comparing {
       if (this.#under === under) this.#say(what, note);
     };
     say('');
-    const answer = isKnown ? known.answer : await compared(this.#context, what, paths, say, under.token);
+    const found = isKnown ? known.answer : await compared(this.#context, what, paths, say, under.token);
+    const answer = isKnown ? found : await withDebugged(found);
     under.dispose();
     if (this.#under !== under) return;
     this.#under = undefined;

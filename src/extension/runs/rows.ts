@@ -1,6 +1,7 @@
 import { passHatTasks } from '../../engine/core/evaluation/metrics.ts';
-import { basisText, endReasonText } from '../../engine/core/events/displayText.ts';
+import { basisText, endReasonText, rewardText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
+import { forkLabel } from '../../engine/shell/records/recordingName.ts';
 import { agentNames } from '../../engine/shell/records/runFile.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
 
@@ -67,12 +68,12 @@ function passHatOf({ passHat }: RunSummary, tasks: number): string {
 }
 
 function rewardOf({ meanReward, finished, bestFork }: RunSummary): string {
-  if (meanReward !== null) return `reward ${meanReward.toFixed(2)}`;
+  if (meanReward !== null) return rewardText(meanReward);
   if (finished > 0) return 'no reward';
   return bestFork === null ? 'unfinished' : '';
 }
 
-const forkText = (best: number | null) => (best === null ? '' : `reward ${best.toFixed(2)} in the best fork`);
+const forkText = (best: number | null) => (best === null ? '' : `${rewardText(best)} in the best fork`);
 
 /** A run's name without its time, which is behind it. */
 function aboutOf(id: string, domain: string): string {
@@ -94,7 +95,7 @@ export function taskRow({ task, successes, trials, finished, unfinished, forks, 
 
 /** The row of a rollout: its reward and, where that is not 1, who failed and why. */
 export function rolloutRow({ type, reward, endReason }: RunRollout, name: string, end: RolloutEnd | null): Row {
-  const label = type === 'fork' ? name : `trial ${/\.(\d+)$/.exec(name)?.[1] ?? name}`;
+  const label = type === 'fork' ? forkLabel(name) : `trial ${/\.(\d+)$/.exec(name)?.[1] ?? name}`;
   const icon = type === 'fork' ? { icon: 'repo-forked' } : {};
   if (type !== 'finished' && end === null && endReason === null)
     return {
@@ -108,7 +109,7 @@ export function rolloutRow({ type, reward, endReason }: RunRollout, name: string
   const why = endReasonText(end?.reason ?? endReason ?? '');
   const facts = [
     type === 'unfinished' ? 'unfinished' : '',
-    value === null ? 'no reward' : `reward ${Number.isInteger(value) ? value : value.toFixed(2)}`,
+    rewardText(value),
     value === 1 || !end?.failedBy ? '' : `${end.failedBy} failed`,
     value === 1 ? '' : why,
   ];

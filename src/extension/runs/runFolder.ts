@@ -1,13 +1,14 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { passHats, type Scored, successByTask, type TaskSuccess } from '../../engine/core/evaluation/metrics.ts';
+import { endedByPerson, isEndedByPerson } from '../../engine/core/events/displayText.ts';
 import { eventSchema, type RolloutEvent } from '../../engine/core/events/event.ts';
 import { mean } from '../../engine/core/values/statistics.ts';
 import { mayHaveExpression, rewardInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type Receipt, type RunReceipts, receiptsOfRun } from '../../engine/shell/records/ledger.ts';
-import { lastLines } from '../../engine/shell/records/recordingEnds.ts';
+import { firstLine, lastLines } from '../../engine/shell/records/recordingEnds.ts';
 import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type RunFile, readRunFile } from '../../engine/shell/records/runFile.ts';
 
@@ -208,9 +209,16 @@ export async function readRolloutEnd(
   if (!ended && !rewarded) return null;
   const reason = ended?.failure?.message ?? rewarded?.reason ?? ended?.reason ?? '';
   const domain = mayHaveExpression(reason) ? await domainOf(recording).catch(() => undefined) : undefined;
+  const reward = rewarded?.reward ?? null;
+  if (ended?.reason === 'userStopped' && reward !== null && reward < 1) {
+    const [started] = eventIn(await firstLine(recording).catch(() => ''));
+    const user = started?.type === 'rolloutStarted' ? started.seats.user : '';
+    if (isEndedByPerson({ user, endReason: ended.reason, reward, reason }))
+      return { reward, failedBy: null, reason: endedByPerson };
+  }
   return {
-    reward: rewarded?.reward ?? null,
-    failedBy: rewarded?.reward === 1 ? null : (rewarded?.failedBy ?? ended?.failure?.who ?? null),
+    reward,
+    failedBy: reward === 1 ? null : (rewarded?.failedBy ?? ended?.failure?.who ?? null),
     reason: domain ? rewardInWords(domain, reason) : reason,
   };
 }

@@ -1,26 +1,29 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { isForkName, nameOf, originName } from '../../engine/shell/records/recordingName.ts';
+import { forkLabel, isForkName, nameOf, originName } from '../../engine/shell/records/recordingName.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
 
 type RecordingItem = vscode.QuickPickItem & { readonly path: string };
 
-/** Asks which recording of the workspace is meant, other than one. Rows read as in the Runs view, newest run first. */
-export async function pickRecording(placeHolder: string, except?: string): Promise<string | undefined> {
+/**
+ * Asks which recording of the workspace is meant. Rows read as in the Runs view, newest run first.
+ * @param other is left out; those that it is most likely compared with are first
+ */
+export async function pickRecording(placeHolder: string, other?: string): Promise<string | undefined> {
   const files = (await vscode.workspace.findFiles('**/*.traj.jsonl', undefined, 1000))
     .map(({ fsPath }) => fsPath)
-    .filter((path) => path !== except);
+    .filter((path) => path !== other);
   if (files.length === 0) {
-    const what = except === undefined ? 'No recordings yet' : 'There is no other recording yet';
+    const what = other === undefined ? 'No recordings yet' : 'There is no other recording yet';
     void showInformationMessage(`${what}: run a task first.`);
     return undefined;
   }
   const options = { placeHolder, matchOnDescription: true, matchOnDetail: true };
-  return (await vscode.window.showQuickPick(await itemsOf(files), options))?.path;
+  return (await vscode.window.showQuickPick(await itemsOf(files, other), options))?.path;
 }
 
 /** Loads the readers of runs at the first call, so that activation does not wait for them. */
-async function itemsOf(files: readonly string[]): Promise<readonly RecordingItem[]> {
+async function itemsOf(files: readonly string[], other: string | undefined): Promise<readonly RecordingItem[]> {
   const [{ readRolloutEnd, timeOfRun }, { rolloutRow, shortTime }] = await Promise.all([
     import('../runs/runFolder.ts'),
     import('../runs/rows.ts'),
@@ -38,19 +41,31 @@ async function itemsOf(files: readonly string[]): Promise<readonly RecordingItem
       const label = labelOf(recording);
       const facts = [description, time ? shortTime(time) : ''].filter(Boolean).join(' · ');
       const item = { label, description: facts, detail: vscode.workspace.asRelativePath(recording), path: recording };
-      return { item, time: time?.getTime() ?? 0 };
+      return { item, rank: rankOf(recording, other), time: time?.getTime() ?? 0 };
     }),
   );
   return items
-    .sort((one, other) => other.time - one.time || byName.compare(nameOf(one.item.path), nameOf(other.item.path)))
+    .sort((a, b) => a.rank - b.rank || b.time - a.time || byName.compare(nameOf(a.item.path), nameOf(b.item.path)))
     .map(({ item }) => item);
 }
 
 const byName = new Intl.Collator('en', { numeric: true });
 
+/** Ranks the original of a fork first, then other forks of it, then recordings of the same task. */
+function rankOf(recording: string, other: string | undefined): number {
+  if (other === undefined) return 0;
+  const isRelated = dirname(recording) === dirname(other) && originName(recording) === originName(other);
+  if (isRelated) return isForkName(recording) ? 1 : 0;
+  return originOf(recording).task === originOf(other).task ? 2 : 3;
+}
+
+function originOf(recording: string): { readonly task: string; readonly trial?: string | undefined } {
+  const [, task = basename(recording), trial] = /^(.*)\.(\d+)$/.exec(originName(recording)) ?? [];
+  return { task, trial };
+}
+
 /** `lamp-variant, trial 0, fork 1`. */
 function labelOf(recording: string): string {
-  const [, task = basename(recording), trial] = /^(.*)\.(\d+)$/.exec(originName(recording)) ?? [];
-  const fork = /\.fork-(\d+)$/.exec(nameOf(recording))?.[1];
-  return [task, trial && `trial ${trial}`, fork && `fork ${fork}`].filter(Boolean).join(', ');
+  const { task, trial } = originOf(recording);
+  return [task, trial && `trial ${trial}`, isForkName(recording) && forkLabel(recording)].filter(Boolean).join(', ');
 }

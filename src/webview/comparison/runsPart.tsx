@@ -106,14 +106,9 @@ function Differences({ runs, other }: { readonly runs: RunsCompared; readonly ot
   if (!pair || pair.settings.length === 0) return null;
   return (
     <p class="differences">
-      <strong>{`Different settings (A → ${letterOf(other)}):`}</strong> {pair.settings.map(short).join('; ')}
+      <strong>{`Different settings (A → ${letterOf(other)}):`}</strong> {pair.settings.join('; ')}
     </p>
   );
-}
-
-/** Returns a setting with each hash shortened to its first 12 digits. */
-function short(setting: string): string {
-  return setting.replace(/\b([0-9a-f]{12})[0-9a-f]{52}\b/g, '$1…');
 }
 
 function Table({

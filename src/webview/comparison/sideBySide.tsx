@@ -16,6 +16,7 @@ import {
   verdictPairs,
   windowOf,
 } from '../models/sideBySide.ts';
+import { Breakable } from '../parts/breakable.tsx';
 import { Button, DataGrid } from '../parts/controls.ts';
 
 export type SideBySideProps = {
@@ -200,11 +201,17 @@ function SaidCell({ said, row, isParting, note }: SaidProps): JSX.Element {
       </span>
       {text.length > most ? (
         <details>
-          <summary>{`${text.slice(0, most)}…`}</summary>
-          <p class="said">{text}</p>
+          <summary>
+            <Breakable text={`${text.slice(0, most)}…`} />
+          </summary>
+          <p class="said">
+            <Breakable text={text} />
+          </p>
         </details>
       ) : (
-        <p class="said">{text}</p>
+        <p class="said">
+          <Breakable text={text} />
+        </p>
       )}
       {note !== null && <p class="muted">{note}</p>}
     </td>
@@ -229,7 +236,13 @@ function EndStates({ compared, letters }: Lettered & { readonly compared: Record
             ]}
             rows={differences.map(({ place, first, second }) => ({
               key: place,
-              cells: [<code key="place">{place}</code>, endValue(first), endValue(second)],
+              cells: [
+                <code key="place">
+                  <Breakable text={place} />
+                </code>,
+                endValue(first),
+                endValue(second),
+              ],
             }))}
             template={pairTemplate}
           />
@@ -241,7 +254,13 @@ function EndStates({ compared, letters }: Lettered & { readonly compared: Record
 }
 
 function endValue(text: string | null): JSX.Element {
-  return text === null ? <span class="muted">absent</span> : <code>{text}</code>;
+  return text === null ? (
+    <span class="muted">absent</span>
+  ) : (
+    <code>
+      <Breakable text={text} />
+    </code>
+  );
 }
 
 const marks: Readonly<Record<VerdictCell['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };
@@ -257,7 +276,9 @@ function Verdicts({ compared, letters }: Lettered & { readonly compared: Recordi
         <strong class={verdict.verdict}>
           <span aria-hidden="true">{marks[verdict.verdict]}</span> {verdict.verdict}
         </strong>{' '}
-        <span class="muted">{verdict.detail}</span>
+        <span class="muted">
+          <Breakable text={verdict.detail} />
+        </span>
       </span>
     );
   const rows = pairs.map(({ name, cells }) => ({ key: name, cells: [name, cell(cells[0]), cell(cells[1])] }));

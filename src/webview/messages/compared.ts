@@ -119,6 +119,7 @@ const comparedRecordingSchema = z.object({
     basis: z.string(),
   }),
   events: z.int(),
+  isRunning: z.boolean(),
   measure: z.object({
     reward: z.nullable(z.number()),
     reason: z.string(),

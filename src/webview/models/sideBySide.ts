@@ -1,4 +1,4 @@
-import { endReasonText, forkText } from '../../engine/core/events/displayText.ts';
+import { endedByPerson, endReasonText, forkText, isEndedByPerson } from '../../engine/core/events/displayText.ts';
 import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../messages/compared.ts';
 import { duration } from './duration.ts';
 
@@ -50,24 +50,28 @@ export function partingText(
 
 const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? '';
 
-/** Whether a recording has no end: its rollout was stopped, or is still running. */
-const isStopped = ({ measure }: ComparedRecording): boolean => measure.endReason === 'cancelled';
+/** Whether a recording has no end: its rollout was stopped or is still running. */
+const isOpen = ({ measure }: ComparedRecording): boolean => measure.endReason === 'cancelled';
 
-/** Returns why recordings that were stopped have no reward; null if both came to their end. */
+/** Returns why recordings without an end have no reward; null if both came to their end. */
 export function stoppedText(
   { recordings }: Pick<RecordingsCompared, 'recordings'>,
   letters: readonly [string, string],
 ): string | null {
-  const stopped = letters.filter((_, index) => isStopped(recordings[index === 0 ? 0 : 1]));
-  if (stopped.length === 0) return null;
-  return stopped.length === 1
-    ? `${stopped[0]} was stopped before it ended, or is still running, so it has no reward.`
-    : `${stopped.join(' and ')} were stopped before they ended, or are still running, so they have no reward.`;
+  const texts = letters.flatMap((letter, index) => {
+    const recording = recordings[index === 0 ? 0 : 1];
+    if (!isOpen(recording)) return [];
+    return recording.isRunning
+      ? [`${letter} is still running, so it has no reward yet.`]
+      : [`${letter} was stopped before it ended, so it has no reward.`];
+  });
+  return texts.join(' ') || null;
 }
 
-/** Returns where a recording that was stopped ends, below its last message; null for one that came to its end. */
+/** Returns where a recording without an end stops, below its last message; null for one that came to its end. */
 export function lastNote(recording: ComparedRecording): string | null {
-  if (!isStopped(recording)) return null;
+  if (!isOpen(recording)) return null;
+  if (recording.isRunning) return 'The rollout is still running.';
   return `The recording ends here${recording.stoppedCalls.length === 0 ? '' : ', before the call ran'}.`;
 }
 
@@ -102,9 +106,13 @@ export function comparisonRows({ recordings }: RecordingsCompared): readonly Com
   });
   return [
     row('Reward', ({ measure }) => String(measure.reward ?? 'none')),
-    row('Why', ({ measure }) => measure.failure?.message || measure.reason || 'the rollout did not end'),
-    row('Who failed', ({ measure }) => measure.failedBy ?? 'none'),
-    row('How it ended', ({ measure }) => endReasonText(measure.endReason)),
+    row('Why', ({ measure }) => measure.failure?.message || measure.reason || 'the rollout has not ended'),
+    row('Who failed', ({ measure, started }) =>
+      isEndedByPerson({ user: started.user, ...measure }) ? endedByPerson : (measure.failedBy ?? 'none'),
+    ),
+    row('How it ended', ({ measure, isRunning }) =>
+      isRunning ? 'it is still running' : endReasonText(measure.endReason),
+    ),
     row('Task and trial', ({ started }) => `${started.task}, trial ${started.trial}`),
     row('Seats', ({ started }) => `agent: ${started.agent}, user: ${started.user}`),
     row('Steps and turns', ({ events, measure }) => `${events} steps, ${measure.turns} turns`),
@@ -114,9 +122,10 @@ export function comparisonRows({ recordings }: RecordingsCompared): readonly Com
   ].filter(({ cells }) => cells.some((cell) => cell !== 'none'));
 }
 
-function callsText({ measure, stoppedCalls }: ComparedRecording): string {
+function callsText({ isRunning, measure, stoppedCalls }: ComparedRecording): string {
+  const open = isRunning ? 'not run yet' : 'stopped before it ran';
   const made = measure.calls.map(({ tool, calls, errors }) => `${tool} ${calls}${errors ? ` (${errors} failed)` : ''}`);
-  return [...made, ...stoppedCalls.map((tool) => `${tool} (stopped before it ran)`)].join(', ') || 'none';
+  return [...made, ...stoppedCalls.map((tool) => `${tool} (${open})`)].join(', ') || 'none';
 }
 
 function waitedFor(times: readonly number[]): string {

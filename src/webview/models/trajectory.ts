@@ -1,4 +1,11 @@
-import { basisText, brokenEndText, endReasonText, maskingText } from '../../engine/core/events/displayText.ts';
+import {
+  basisText,
+  brokenEndText,
+  endedByPerson,
+  endReasonText,
+  isEndedByPerson,
+  maskingText,
+} from '../../engine/core/events/displayText.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
@@ -301,11 +308,49 @@ export const layerTitles: Readonly<Record<LayerName, string>> = {
   recovery: 'Recovery',
 };
 
-/** Returns the verdict of a layer of the report card, with how many of its items share it. */
-export function layerText(verdict: VerdictLine['verdict'], items: readonly Pick<VerdictLine, 'verdict'>[]): string {
-  if (items.length === 0) return 'nothing to check';
-  const same = items.filter((item) => item.verdict === verdict);
-  return `${same.length} of ${items.length} ${verdict}`;
+type Verdict = VerdictLine['verdict'];
+
+/** Returns how many items of a layer of the report card have each verdict. */
+export function layerText(items: readonly Pick<VerdictLine, 'verdict'>[]): string {
+  const counts = (['violated', 'held', 'unknown'] as const).flatMap((verdict) => {
+    const count = items.filter((item) => item.verdict === verdict).length;
+    return count === 0 ? [] : [`${count} ${verdict}`];
+  });
+  return counts.join(', ') || 'nothing to check';
+}
+
+/** Returns the verdict whose mark a layer has: it is marked as held only where each of its items held. */
+export function layerMark(verdict: Verdict, items: readonly Pick<VerdictLine, 'verdict'>[]): Verdict {
+  return verdict === 'held' && items.some((item) => item.verdict !== 'held') ? 'unknown' : verdict;
+}
+
+/** Returns the steps of an item of the report card: that of a rule's verdict is the last, after its evidence. */
+export function stepsOf({ evidence, line }: Pick<CardItem, 'evidence' | 'line'>): {
+  readonly steps: readonly number[];
+  readonly evidence: readonly number[];
+} {
+  return line === undefined
+    ? { steps: evidence, evidence: [] }
+    : { steps: evidence.slice(-1), evidence: evidence.slice(0, -1) };
+}
+
+/** Returns a text such as "(step 16; evidence: step 2)" with its numbers apart; empty without a step. */
+export function stepParts(steps: readonly number[], evidence: readonly number[]): readonly (string | number)[] {
+  const listed = (numbers: readonly number[], lead: string): readonly (string | number)[] =>
+    numbers.flatMap((step, index) => [index > 0 ? ', ' : `${lead}${numbers.length > 1 ? 'steps' : 'step'} `, step]);
+  const parts = [...listed(steps, ''), ...listed(evidence, steps.length > 0 ? '; evidence: ' : 'evidence: ')];
+  return parts.length === 0 ? [] : ['(', ...parts, ')'];
+}
+
+/** Returns who or what kept a rollout from the reward 1; null where nothing is known to have. */
+export function failedText({
+  started,
+  ended,
+  rewarded,
+}: Pick<Trajectory, 'started' | 'ended' | 'rewarded'>): string | null {
+  if (!rewarded?.failedBy) return null;
+  const ending = { user: started?.seats.user ?? '', endReason: ended?.reason ?? '', ...rewarded };
+  return isEndedByPerson(ending) ? `Not completed: ${endedByPerson}` : `Failed by: ${rewarded.failedBy}`;
 }
 
 /** Returns the name of an item of the report card as a heading; a rule keeps its id. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { CardItem } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
-import { cardTitle, layerText, layerTitles } from '../models/trajectory.ts';
+import { cardTitle, failedText, layerMark, layerText, layerTitles, stepsOf } from '../models/trajectory.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
@@ -17,12 +17,13 @@ export function ReportCard({
 }): JSX.Element {
   const { rewarded, ended } = trajectory;
   const failure = ended?.failure;
+  const failed = failedText(trajectory);
   return (
     <section class="report-card" aria-labelledby="report-card">
       <h2 id="report-card">Report card</h2>
-      {rewarded?.failedBy && (
+      {failed !== null && (
         <p>
-          <strong>Failed by: {rewarded.failedBy}</strong>
+          <strong>{failed}</strong>
         </p>
       )}
       {failure && (
@@ -42,7 +43,8 @@ export function ReportCard({
       {rewarded?.card?.map(({ layer, verdict, items }) => (
         <details key={layer} open={verdict === 'violated'}>
           <summary>
-            <span class="layer">{layerTitles[layer]}</span> <Mark verdict={verdict} text={layerText(verdict, items)} />
+            <span class="layer">{layerTitles[layer]}</span>{' '}
+            <Mark verdict={layerMark(verdict, items)} text={layerText(items)} />
           </summary>
           <ul>
             {worstFirst(items).map(({ name, verdict: own, reason, evidence, line }, index) => (
@@ -56,7 +58,7 @@ export function ReportCard({
                   </Link>
                 )}
                 {': '}
-                <span class="muted">{reason}</span> <StepLinks steps={evidence} goTo={actions.goTo} />
+                <span class="muted">{reason}</span> <StepLinks {...stepsOf({ evidence, line })} goTo={actions.goTo} />
               </li>
             ))}
           </ul>

@@ -1,28 +1,32 @@
 import type { JSX } from 'preact';
+import { stepParts } from '../models/trajectory.ts';
 import { Link } from '../parts/link.tsx';
 
-/** Numbers of steps, each a way to it. */
+/** Numbers of steps in brackets, each a way to it. */
 export function StepLinks({
   steps,
+  evidence = [],
   goTo,
   inTabOrder,
 }: {
   readonly steps: readonly number[];
+  readonly evidence?: readonly number[];
   readonly goTo: (step: number) => void;
   readonly inTabOrder?: boolean;
 }): JSX.Element | null {
-  if (steps.length === 0) return null;
+  const parts = stepParts(steps, evidence);
+  if (parts.length === 0) return null;
   return (
     <span class="step-links muted">
-      step{' '}
-      {steps.map((step, index) => (
-        <span key={step}>
-          {index > 0 && ', '}
-          <Link label={`Go to step ${step}`} onPress={() => goTo(step)} inTabOrder={inTabOrder ?? true}>
-            {step}
+      {parts.map((part, index) =>
+        typeof part === 'string' ? (
+          part
+        ) : (
+          <Link key={index} label={`Go to step ${part}`} onPress={() => goTo(part)} inTabOrder={inTabOrder ?? true}>
+            {part}
           </Link>
-        </span>
-      ))}
+        ),
+      )}
     </span>
   );
 }

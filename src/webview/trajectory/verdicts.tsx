@@ -38,10 +38,12 @@ export function Verdicts({ verdicts, all, actions, inTabOrder }: VerdictsProps):
                   {name}
                 </Link>
               )}
-              {gate && verdict === 'violated' && <span class="gate"> makes the reward 0</span>}
+              {gate && verdict === 'violated' && <span class="gate"> (makes the reward 0)</span>}
               {': '}
               <span class="muted">{detail}</span>{' '}
-              {verdict !== 'held' && <StepLinks steps={evidence} goTo={actions.goTo} inTabOrder={inTabOrder} />}
+              {verdict !== 'held' && (
+                <StepLinks steps={[]} evidence={evidence} goTo={actions.goTo} inTabOrder={inTabOrder} />
+              )}
             </li>
           ))}
         </ul>

@@ -212,3 +212,11 @@ test('text of the domain does not steer the Debug Console', () => {
   narrator.print('\u001b[32magent\u001b[0m yes');
   expect(sent).toEqual(['a rule says no\n', '\u001b[32magent\u001b[0m yes\n']);
 });
+
+test('no line is a warning: VS Code shows the category `console` in the colour of one', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant', noStopAtEnd: true }, {});
+  const lines = run.client.events.flatMap(({ event, body }) => (event === 'output' ? [body] : []));
+  expect(lines.find(({ output }) => output.includes('REWARD 0'))).toMatchObject({ category: 'stdout' });
+  expect([...new Set(lines.map(({ category }) => category))]).toEqual(['stdout']);
+});

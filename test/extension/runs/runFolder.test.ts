@@ -49,9 +49,9 @@ test('the row of a run says mean reward, time, agent and pass^k, without reading
   for (const name of ['lamp-variant.0', 'lamp-variant.1']) rmSync(join(moved, `${name}.traj.jsonl`));
   expect(runRow(await readRunSummary(moved), utc)).toMatchObject({
     label: 'order-desk',
-    description: 'reward 0.00 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00',
+    description: 'reward 0 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00',
   });
-  expect(runRow(await readRunSummary(gold), utc).description).toMatch(/^reward 1\.00 · .* · gold · pass\^2 1\.00/);
+  expect(runRow(await readRunSummary(gold), utc).description).toMatch(/^reward 1 · .* · gold · pass\^2 1\.00/);
 });
 
 test.each([
@@ -103,22 +103,22 @@ test('a run that was cancelled says how much of it is finished', async () => {
     return runRow(await readRunSummary(run), utc).description;
   };
   expect(await description(3)).toBe(
-    'reward 0.00 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00 (1 of 2 tasks) · 3 of 4 finished',
+    'reward 0 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00 (1 of 2 tasks) · 3 of 4 finished',
   );
-  expect(await description(1)).toBe('reward 0.00 · 2026-01-01T00:00:00.000Z · scripted · 1 of 4 finished');
+  expect(await description(1)).toBe('reward 0 · 2026-01-01T00:00:00.000Z · scripted · 1 of 4 finished');
   expect(await description(0)).toBe('unfinished · 2026-01-01T00:00:00.000Z · scripted');
 });
 
 test('the row of a run shows the folder of its domain where another domain has the same name', async () => {
   const { description } = runRow(await readRunSummary(scripted), utc, 'first/order-desk');
-  expect(description).toMatch(/^reward 0\.00 · first\/order-desk · 2026/);
+  expect(description).toMatch(/^reward 0 · first\/order-desk · 2026/);
 });
 
 test('a rollout without a reward is counted, and pass^k names the tasks that it is over', async () => {
   const summary = await readRunSummary(scripted);
   const lost = { ...summary, scored: 3, passHat: { k: 2, value: 0, tasks: 1 } };
   expect(runRow(lost, utc).description).toBe(
-    'reward 0.00 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00 (1 of 2 tasks) · 1 not scored',
+    'reward 0 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00 (1 of 2 tasks) · 1 not scored',
   );
 });
 
@@ -141,9 +141,9 @@ test('the best fork of a run and of a task shows on their rows', async () => {
     });
   }
   const summary = await readRunSummary(run);
-  expect(runRow(summary, utc).description).toBe('reward 1.00 in the best fork · 2026-01-01T00:00:00.000Z · scripted');
+  expect(runRow(summary, utc).description).toBe('reward 1 in the best fork · 2026-01-01T00:00:00.000Z · scripted');
   const rowsOfTasks = (await readRunTasks(summary)).map((task) => [task.task, taskRow(task).description]);
-  expect(rowsOfTasks[0]).toEqual(['lamp-variant', 'reward 1.00 in the best fork · 2 unfinished · 2 forks']);
+  expect(rowsOfTasks[0]).toEqual(['lamp-variant', 'reward 1 in the best fork · 2 unfinished · 2 forks']);
 });
 
 test('the row of a rollout says its reward, who failed and why', async () => {
@@ -194,7 +194,7 @@ test('the end of a recording that is torn, empty or gone is not known', async ()
     description: 'unfinished',
   });
   expect(rolloutRow({ ...left, type: 'fork' }, 'a.0.fork-1', null)).toMatchObject({
-    label: 'a.0.fork-1',
+    label: 'fork 1',
     description: 'unfinished',
     icon: 'repo-forked',
   });
@@ -204,4 +204,22 @@ test('thousands of rows come a page at a time', () => {
   const all = Array.from({ length: 250 }, (_, at) => at);
   expect(pageOf(all, 100)).toEqual({ rows: all.slice(0, 100), left: 150 });
   expect(pageOf(all, 300)).toEqual({ rows: all, left: 0 });
+});
+
+test.each([
+  ['human', "reward 0 · the person in the user's seat ended the conversation before the work was done"],
+  ['agenda', 'reward 0 · agent failed · database: it differs'],
+])('the row of a rollout whose user is %s shows what kept the reward from 1', async (user, description) => {
+  const recording = join(temporaryFolder('rehearsal-left'), 'a.0.traj.jsonl');
+  const whole = readFileSync(join(scripted, 'lamp-variant.0.traj.jsonl'), 'utf8').split('\n')[0] ?? '';
+  const started = (JSON.parse(whole) as { readonly event: { readonly seats: object } }).event;
+  const events = [
+    { ...started, seats: { ...started.seats, user } },
+    { type: 'rolloutEnded', reason: 'userStopped' },
+    { type: 'rewarded', basis: 'evaluate', reward: 0, reason: 'database: it differs', failedBy: 'agent' },
+  ];
+  writeFileSync(recording, events.map((event, n) => `${JSON.stringify({ n, event })}\n`).join(''));
+  const end = await readRolloutEnd(recording, deskOf);
+  const of = { recording, type: 'finished', reward: null, endReason: null } as const;
+  expect(rolloutRow(of, 'a.0', end).description).toBe(description);
 });

@@ -53,3 +53,18 @@ test('recordings are listed as in the Runs view: task, trial, reward and time, t
   await pickRecording('With which?', editor.files[2]);
   expect(editor.shown).toHaveLength(2);
 });
+
+test('the recordings to compare one with begin with its original, its forks and its task', async () => {
+  const runs = temporaryFolder('rehearsal-picker');
+  const [early, late] = ['20250101-100000-desk', '20250102-100000-desk'];
+  const fork = write(runs, early, 'lamp.0.fork-2', 1);
+  const near = [
+    write(runs, early, 'lamp.0', 0),
+    write(runs, early, 'lamp.0.fork-1', 1),
+    write(runs, late, 'lamp.0', 1),
+    write(runs, early, 'lamp.1', 1),
+  ];
+  editor.files = [write(runs, late, 'card.0', 1), fork, ...near.toReversed()];
+  await pickRecording('With which?', fork);
+  expect(editor.shown.map(({ path }) => path)).toEqual([...near, editor.files[0]]);
+});

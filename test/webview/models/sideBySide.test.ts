@@ -83,13 +83,23 @@ test('one that was stopped says so at its name, below its last message and in th
   const text = (...recordings: RecordingsCompared['recordings']) => stoppedText({ recordings }, ['A', 'B']);
   expect([text(whole, other), text(whole, stopped), text(stopped, stopped)]).toEqual([
     null,
-    'B was stopped before it ended, or is still running, so it has no reward.',
-    'A and B were stopped before they ended, or are still running, so they have no reward.',
+    'B was stopped before it ended, so it has no reward.',
+    'A was stopped before it ended, so it has no reward. B was stopped before it ended, so it has no reward.',
   ]);
+  const running = { ...stopped, isRunning: true };
+  expect(text(stopped, running)).toBe(
+    'A was stopped before it ended, so it has no reward. B is still running, so it has no reward yet.',
+  );
+  expect(lastNote(running)).toBe('The rollout is still running.');
+  const open = comparisonRows({ ...twoRecordings, recordings: [whole, running] });
+  expect(Object.fromEntries(open.map(({ label, cells }) => [label, cells[1]]))).toMatchObject({
+    'How it ended': 'it is still running',
+    'Tool calls': 'get_order 2 (1 failed), cancel_order (not run yet)',
+  });
   expect([lastNote(whole), lastNote(stopped)]).toEqual([null, 'The recording ends here, before the call ran.']);
   const facts = comparisonRows({ ...twoRecordings, recordings: [whole, stopped] });
   expect(Object.fromEntries(facts.map(({ label, cells }) => [label, cells[1]]))).toMatchObject({
-    Why: 'the rollout did not end',
+    Why: 'the rollout has not ended',
     'How it ended': 'the rollout was stopped before it ended',
     'Tool calls': 'get_order 2 (1 failed), cancel_order (stopped before it ran)',
   });

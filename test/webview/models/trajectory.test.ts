@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { EventOf, RolloutEvent } from '../../../src/engine/core/events/event.ts';
-import { headingOf, layerText, stepEntry } from '../../../src/webview/models/trajectory.ts';
+import {
+  failedText,
+  headingOf,
+  layerMark,
+  layerText,
+  stepEntry,
+  stepParts,
+  stepsOf,
+} from '../../../src/webview/models/trajectory.ts';
 
 const started: EventOf<'rolloutStarted'> = {
   type: 'rolloutStarted',
@@ -23,13 +31,43 @@ const started: EventOf<'rolloutStarted'> = {
 const rewarded: EventOf<'rewarded'> = { type: 'rewarded', basis: 'train', reward: 1, reason: 'database held' };
 
 it.each([
-  ['held', ['held', 'held', 'unknown'], '2 of 3 held'],
-  ['violated', ['held', 'violated'], '1 of 2 violated'],
-  ['unknown', ['held', 'unknown'], '1 of 2 unknown'],
-  ['unknown', [], 'nothing to check'],
-] as const)('a layer that is %s with the items %j is shown as %j', (verdict, items, text) => {
+  ['held', ['held', 'held'], 'held', '2 held'],
+  ['held', ['held', 'held', 'unknown'], 'unknown', '2 held, 1 unknown'],
+  ['violated', ['held', 'violated'], 'violated', '1 violated, 1 held'],
+  ['unknown', ['held', 'unknown'], 'unknown', '1 held, 1 unknown'],
+  ['unknown', [], 'unknown', 'nothing to check'],
+] as const)('a layer that is %s with the items %j has the mark of %s and the text %j', (verdict, items, mark, text) => {
   const listed = items.map((each) => ({ verdict: each }));
-  expect(layerText(verdict, listed)).toBe(text);
+  expect([layerMark(verdict, listed), layerText(listed)]).toEqual([mark, text]);
+});
+
+it.each([
+  ['a verifier', { evidence: [32] }, '(step 32)'],
+  ['a verifier with two steps', { evidence: [2, 32] }, '(steps 2, 32)'],
+  ['a rule', { evidence: [16], line: 4 }, '(step 16)'],
+  ['a rule with evidence', { evidence: [2, 7, 16], line: 4 }, '(step 16; evidence: steps 2, 7)'],
+  ['an item without steps', { evidence: [] }, ''],
+])('%s names its steps in brackets, and which of them are evidence', (_, item, text) => {
+  const { steps, evidence } = stepsOf(item);
+  expect(stepParts(steps, evidence).join('')).toBe(text);
+  expect(stepParts([], evidence).join('')).toBe(evidence.length === 0 ? '' : '(evidence: steps 2, 7)');
+});
+
+it.each([
+  ['the agent', 'agenda', 'database: it differs', 'Failed by: agent'],
+  [
+    'a person',
+    'human',
+    'database: it differs',
+    "Not completed: the person in the user's seat ended the conversation before the work was done",
+  ],
+  ['a person after a violation', 'human', 'rule ask was violated at step 4: unasked', 'Failed by: agent'],
+])('what kept the reward from 1 is in words where the conversation was ended by %s', (_, user, reason, text) => {
+  const lost = { ...rewarded, reward: 0, reason, failedBy: 'agent' as const };
+  const ended = { type: 'rolloutEnded', reason: 'userStopped' } as const;
+  const played = { ...started, seats: { ...started.seats, user } };
+  expect(failedText({ started: played, ended, rewarded: lost })).toBe(text);
+  expect(failedText({ started: played, ended, rewarded })).toBeNull();
 });
 
 describe('headingOf', () => {

@@ -1,5 +1,5 @@
 import { type ChangedRows, changedRows } from '../events/changedRows.ts';
-import { endReasonText } from '../events/displayText.ts';
+import { endedByPerson, endReasonText, isEndedByPerson } from '../events/displayText.ts';
 import type { Failure, RolloutEvent, Verdict } from '../events/event.ts';
 import { counted } from '../text/counted.ts';
 import { excerpt } from '../text/excerpt.ts';
@@ -77,8 +77,13 @@ export function crashOutcome(task: string, trial: number, message: string): Outc
 function messageOf(measure: Measure, verdicts: readonly Verdict[], events: readonly RolloutEvent[]): string {
   const { reward, reason, failedBy, turns, endReason } = measure;
   if (reward === 1) return reason;
+  const user = events[0]?.type === 'rolloutStarted' ? events[0].seats.user : '';
   const lost = reward === null ? 'Not scored' : `Reward ${reward}`;
-  const whose = failedBy === null ? '' : `, the ${failedBy} failed`;
+  const whose = isEndedByPerson({ user, ...measure })
+    ? `, ${endedByPerson}`
+    : failedBy === null
+      ? ''
+      : `, the ${failedBy} failed`;
   const because = reason.replace(/^not scored: /, '');
   const more = verdicts
     .filter(

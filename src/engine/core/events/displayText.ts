@@ -21,10 +21,29 @@ export function endReasonText(reason: string): string {
   return (endReasons as Readonly<Record<string, string>>)[reason] ?? reason;
 }
 
-/** Returns a reward in words, as in "reward 1" and "no reward". */
+/** Returns a reward in words, as in "reward 1", "reward 0.333" and "no reward". */
 export function rewardText(reward: number | null): string {
-  return reward === null ? 'no reward' : `reward ${reward}`;
+  return reward === null ? 'no reward' : `reward ${Number(reward.toFixed(3))}`;
 }
+
+/** The facts about an end that decide whether the agent is to blame. */
+type Ending = {
+  readonly user: string;
+  readonly endReason: string;
+  readonly reward: number | null;
+  readonly reason: string;
+};
+
+/**
+ * Whether a person in the user's seat ended a conversation whose work was not done: the agent may not have failed. A
+ * rule that was violated is the agent's failure all the same.
+ */
+export function isEndedByPerson({ user, endReason, reward, reason }: Ending): boolean {
+  const isLost = reward !== null && reward < 1 && !reason.startsWith('rule ');
+  return user === 'human' && endReason === 'userStopped' && isLost;
+}
+
+export const endedByPerson = "the person in the user's seat ended the conversation before the work was done";
 
 /** Returns in words which basis of a task decides a reward. */
 export function basisText(basis: string): string {

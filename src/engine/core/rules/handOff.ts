@@ -4,8 +4,16 @@ import { excerpt } from '../text/excerpt.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import type { Seen } from './seen.ts';
 
-/** Returns a call with as much of its arguments as leaves room for the sentence of the policy. */
-const shortCall = (call: ToolCall): string => `${excerpt(callText(call).slice(0, -1), 100)})`;
+/**
+ * Returns a call with as much of its arguments as leaves room for the sentence of the policy. A string that is cut
+ * keeps its closing quote.
+ */
+function shortCall(call: ToolCall): string {
+  const whole = callText(call).slice(0, -1);
+  const cut = excerpt(whole, 100);
+  const quotes = cut.replace(/\\./g, '').match(/"/g) ?? [];
+  return `${cut}${cut !== whole && quotes.length % 2 === 1 ? '"' : ''})`;
+}
 
 type CallMoment = Extract<Moment, { readonly type: 'call' }>;
 

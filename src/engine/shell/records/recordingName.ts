@@ -36,6 +36,11 @@ export function isForkName(recording: string): boolean {
   return forkNumber(recording) > 0;
 }
 
+/** A recording in words among its forks: `fork 2`, or the name of the first recording. */
+export function forkLabel(recording: string): string {
+  return isForkName(recording) ? `fork ${forkNumber(recording)}` : nameOf(recording);
+}
+
 /** The name of the first recording, of which this one may be a fork, without its folder and ending. */
 export function originName(recording: string): string {
   return nameOf(recording).replace(forkPattern, '');

@@ -215,6 +215,11 @@ export function settingsThatDiffer(one: RunSettings, other: RunSettings): readon
   return [...differences, ...modelSettingsThatDiffer(one, other)];
 }
 
+/** Returns a difference as a comparison shows it. Two hashes would show a person only that the policies differ. */
+export function settingText({ label, values: [one, other] }: SettingDifference): string {
+  return label === labels.policyHash ? 'text of the policy' : `${label}: ${one} → ${other}`;
+}
+
 /** A run of an older version does not describe how its models were asked, so it differs in nothing. */
 function modelSettingsThatDiffer({ models: one }: RunSettings, { models: other }: RunSettings) {
   if (!one || !other) return [];

@@ -264,8 +264,8 @@ function Result({ rule: { id, checks, result }, ask }: Pick<RuleProps, 'rule' | 
   const { held, violated, unknown, recording } = result;
   return (
     <p class={violated > 0 ? 'result bad' : 'result'}>
-      <span aria-hidden="true">{violated > 0 ? '✕' : '✓'}</span> Last run: violated {times(violated)}, held{' '}
-      {times(held)}
+      <span aria-hidden="true">{violated > 0 ? '✕' : unknown > 0 ? '?' : '✓'}</span> Last run: violated{' '}
+      {times(violated)}, held {times(held)}
       {unknown > 0 ? `, no verdict ${times(unknown)}` : ''}.{' '}
       <Button
         label={`${violated > 0 ? 'Open the First Violation' : 'Open Recording'}, ${recording}`}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { ReportCard } from '../../../engine/core/events/reportCard.ts';
 import type { Ran } from '../../messages/editorMessages.ts';
-import { cardTitle, changesOf, layerText, layerTitles } from '../../models/trajectory.ts';
+import { cardTitle, changesOf, layerMark, layerText, layerTitles } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';
 import { Button } from '../../parts/controls.ts';
 import { Mark } from '../../parts/mark.tsx';
@@ -77,7 +77,7 @@ function Card({ card }: { readonly card: ReportCard }): JSX.Element {
           <li key={layer}>
             <details open={verdict === 'violated'}>
               <summary>
-                {layerTitles[layer]} <Mark verdict={verdict} text={layerText(verdict, items)} />
+                {layerTitles[layer]} <Mark verdict={layerMark(verdict, items)} text={layerText(items)} />
               </summary>
               <ul>
                 {items.map(({ name, line, verdict: own, reason }, index) => (

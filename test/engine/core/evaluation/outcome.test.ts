@@ -27,6 +27,21 @@ describe('the outcome of a rollout', () => {
     expect(message.split('\n')[0]).toMatch(/^Reward 0, the agent failed: rule ask-first was violated at step/);
   });
 
+  it("a person in the user's seat who leaves before the work is done is named, and a violation stays the agent's", async () => {
+    const messageOf = async (agent: readonly Line[]) => {
+      const events = await eventsOf(agent, ['My chair A1 should be red.']);
+      const played = events.map(
+        (event): RolloutEvent =>
+          event.type === 'rolloutStarted' ? { ...event, seats: { ...event.seats, user: 'human' } } : event,
+      );
+      return outcomeOf(played).message;
+    };
+    expect(await messageOf([look, 'One moment.'])).toMatch(
+      /^Reward 0, the person in the user's seat ended the conversation before the work was done: database: /,
+    );
+    expect(await messageOf([look, paint, 'Done.'])).toMatch(/^Reward 0, the agent failed: rule ask-first/);
+  });
+
   it('a wrong database names its rows, and the call that wrote them', async () => {
     const green: Line = { paint: { chair: 'A1', colour: 'green' } };
     const events = await eventsOf([look, 'Shall I paint A1 green?', green, 'Done.'], ['My chair A1, please.', 'Yes.']);
