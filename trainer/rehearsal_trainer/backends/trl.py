@@ -275,7 +275,14 @@ def check_groups(prompts: Sequence[Any], group_size: int) -> None:
 
 
 def train(trainer: Any, resume_from: Path | None) -> int:
-    """Trains, from a checkpoint if one is given, and returns the last optimizer step."""
+    """Trains, from a checkpoint if one is given, and returns the last optimizer step.
+
+    A checkpoint of the last step is only loaded: transformers would train one more step from it.
+    """
+    reached = run_files.checkpoint_step(resume_from.name) if resume_from else None
+    if reached is not None and reached >= trainer.args.max_steps:
+        trainer._load_from_checkpoint(str(resume_from))
+        return reached
     trainer.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
     return int(trainer.state.global_step)
 

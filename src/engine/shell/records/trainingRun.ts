@@ -29,7 +29,11 @@ export function valueOfLine(text: string): unknown {
   }
 }
 
-const eventSchema = z.looseObject({ type: z.string(), message: z.string().optional().catch(undefined) });
+const eventSchema = z.looseObject({
+  type: z.string(),
+  message: z.string().optional().catch(undefined),
+  step: z.int().optional().catch(undefined),
+});
 export type RunEvent = z.infer<typeof eventSchema>;
 
 /** One line of `events.jsonl`, or a sentence that says what is wrong with it. */
@@ -40,16 +44,24 @@ export function parseEvent(text: string): RunEvent | string {
   return parsed.success ? parsed.data : 'expected an object with a "type"; the line was left out';
 }
 
+type LastWord = {
+  readonly type: Lifecycle | null;
+  readonly message: string;
+  /** The optimizer step, where the event has one. */
+  readonly step?: number | undefined;
+};
+
 /**
  * Returns how far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said
  * none.
  */
-export function lastWordOf(run: string): { readonly type: Lifecycle | null; readonly message: string } {
+export function lastWordOf(run: string): LastWord {
   const path = join(run, runFiles.events);
   const lines = existsSync(path) ? readBoundedText(path).split('\n') : [];
   for (const line of lines.reverse()) {
     const event = parseEvent(line);
-    if (typeof event !== 'string' && isLifecycle(event.type)) return { type: event.type, message: event.message ?? '' };
+    if (typeof event !== 'string' && isLifecycle(event.type))
+      return { type: event.type, message: event.message ?? '', step: event.step };
   }
   return { type: null, message: '' };
 }
