@@ -1,6 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
@@ -10,20 +9,17 @@ import { trainerOf } from '../../training/trainerProcess.ts';
 import { ownEngine } from '../python/engineCommand.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { interpreterOf } from '../python/pythonEnvironment.ts';
-import { readJson, requireOwnFiles } from '../targets/runFolder.ts';
+import { kindOf, readJson, requireOwnFiles } from '../targets/runFolder.ts';
 import { endingOf, type Launch } from '../targets/target.ts';
 import { type TargetSpec, targetAt, targetSpecOf } from '../targets/targets.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
-import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
+import { followDetached, launchTrainer } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
 import { wholePaths } from './trainingFile.ts';
 import type { operations, TrainingOptions } from './trainingOptions.ts';
-
-/** Returns what a run trains, or that it evaluates; undefined where its folder does not say so yet. */
-function kindOf(run: string): TrainingKind | undefined {
-  return trainingKinds.find((each) => each === readJson(join(run, runFiles.config))['kind']);
-}
+import { outcome } from './trainingOutcome.ts';
+import { progressOf } from './trainingProgress.ts';
 
 /** Does something to a run where it was started; its folder here says where that is. */
 export async function runOperation(
@@ -63,9 +59,9 @@ export async function runOperation(
         say(`${run} is followed`, {});
         return 0;
       }
-      await target.follow(run, io);
+      await progressOf(run).during(io, () => target.follow(run, io));
       if (io.signal.aborted) say(`${run} is still running. Rehearsal stopped following it`, {});
-      else io.out(outcome(run, json, io.environment));
+      else io.out(outcome(run, json, io));
       return 0;
     case 'fetch': {
       const folder = await target.fetch(run, options.checkpoint, io);
@@ -129,7 +125,7 @@ function resumedLaunch(
   const python = interpreterOf(typed ?? kept, spec.target === 'local' ? cwd : undefined);
   const interpreters = { ...asked, python: typed === undefined ? python : undefined };
   throwUnlessInterpretersApproved(run, interpreters, environment);
-  if (!kind) throw new UsageError(`${run} has not started training: start it again`);
+  if (!kind) throw new UsageError(`${run} has not started: start it again`);
   return {
     kind,
     run,
