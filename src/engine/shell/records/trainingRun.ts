@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { readBoundedText } from '../files/boundedFile.ts';
 import { runFiles } from './runFiles.ts';
@@ -84,6 +84,17 @@ export type RolloutLine = z.infer<typeof rolloutSchema>;
 export function rolloutOfLine(text: string): RolloutLine | undefined {
   return rolloutSchema.safeParse(valueOfLine(text)).data;
 }
+
+/** Returns the model that the runs behind a checkpoint began with: `tiny`, or any other model as it is named. */
+export function firstModelOf(model: string): string {
+  const checkpoints = dirname(model);
+  if (basename(checkpoints) !== runFiles.checkpoints) return model;
+  const config = join(dirname(checkpoints), runFiles.config);
+  const { data } = modelSchema.safeParse(existsSync(config) ? valueOfLine(readBoundedText(config)) : undefined);
+  return data === undefined || data.model === model ? model : firstModelOf(data.model);
+}
+
+const modelSchema = z.looseObject({ model: z.string() });
 
 /** The names of the checkpoints that lie in a run's folder on this machine, ascending by step. */
 export function checkpointsOf(run: string): readonly string[] {
