@@ -43,6 +43,7 @@ def test_a_finished_run_is_not_trained_further(tmp_path: Path) -> None:
     run = tmp_path / "run"
     config = sft_config(run, recordings, steps=2)
     weights = (run_sft(config) / "model.safetensors").read_bytes()
+    assert not (run / "checkpoints" / "README.md").exists()
     files = {path: path.stat().st_mtime_ns for path in sorted(run.rglob("*"))}
     with pytest.raises(ConfigurationError, match=r"is finished after 2 of 2 optimizer steps. To continue, choose more"):
         run_sft(config, resume=True)

@@ -330,6 +330,8 @@ def _common(plan: Optimization) -> dict[str, Any]:
         "per_device_train_batch_size": plan.micro_batch,
         "gradient_accumulation_steps": plan.accumulation,
         "gradient_checkpointing": plan.gradient_checkpointing,
+        # Its new name. Without it, transformers warns about the old one, which TRL sets by default.
+        "activation_checkpointing": plan.gradient_checkpointing,
         "max_grad_norm": plan.max_grad_norm,
         "bf16": plan.bf16,
         "save_strategy": "steps",
