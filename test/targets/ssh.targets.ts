@@ -133,7 +133,7 @@ function* everything(folder: string): Generator<readonly [string, Buffer]> {
 }
 
 test.each([
-  ['an unknown option', ['--set', 'foo=1'], '', /the trainer refuses these options: foo: there is no such field/],
+  ['an unknown option', ['--set', 'foo=1'], '', /the trainer refuses these options: foo: there is no such key/],
   [
     'a server of tools that dies',
     [],

@@ -77,7 +77,7 @@ def test_what_is_said_to_need_no_torch_needs_none() -> None:
         (["dance"], 2, "unknown command"),
         *(([name, "--help"], 0, f"rehearsal_trainer {name}") for name in COMMANDS if name != "explain"),
         (["explain"], 0, '"charts"'),
-        (["grpo", "--set", "x=1"], 2, "error: x: there is no such field"),
+        (["grpo", "--set", "x=1"], 2, "error: x: there is no such key"),
     ],
 )
 def test_the_command_line(argv: list[str], code: int, said: str) -> None:

@@ -35,8 +35,13 @@ def test_every_profile_is_valid(kind: Any) -> None:
     ("values", "message"),
     [
         ({}, "domain"),
-        ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
-        ({**GIVEN, "lerning_rate": 1}, 'lerning_rate: there is no such field. Did you mean "learning_rate"'),
+        ({**GIVEN, "learningRate": 1}, "learningRate: there is no such key"),
+        ({**GIVEN, "lerning_rate": 1}, 'lerning_rate: there is no such key. Did you mean "learning_rate"'),
+        ({**GIVEN, "batch": 4}, "batch: there is no such key here: batch is a key of SFT$"),
+        ({**GIVEN, "trials": 4}, "trials: there is no such key here: trials is a key of evaluate$"),
+        ({**GIVEN, "zzz": 4}, "zzz: there is no such key; known are agent, alarms, algorithm, basis, beta, "),
+        ({**GIVEN, "zzz": 4}, "^((?!engine_c| run,).)*$"),
+        ({**GIVEN, "split": "x"}, 'split: expected one of train, test, null, found "x"$'),
         ({**GIVEN, "steps": "many"}, "steps: expected integer"),
         ({**GIVEN, "steps": True}, "steps: expected integer"),
         ({**GIVEN, "learning_rate": float("nan")}, "learning_rate: expected a finite number, found NaN"),
@@ -79,7 +84,7 @@ def test_a_check_starts_nothing_and_says_what_is_wrong(monkeypatch: pytest.Monke
     with pytest.raises(SystemExit) as ended:
         main({"domain": DOMAIN, "micro_batch": 8})
     assert ended.value.code == 0
-    with pytest.raises(ConfigurationError, match="foo: there is no such field; known are"):
+    with pytest.raises(ConfigurationError, match="foo: there is no such key; known are"):
         main({"foo": 1})
     with pytest.raises(ConfigurationError, match="micro_batch: 5 does not divide"):
         main({"micro_batch": 5})

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig
-from rehearsal_trainer.commands.explain import KEYS_FILE, KINDS, explanation
+from rehearsal_trainer.commands.explain import KINDS, explanation
+from rehearsal_trainer.settings.configuration import KEYS_FILE
 from rehearsal_trainer.settings.setting import keys_of
 
 

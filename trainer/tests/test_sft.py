@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,26 @@ def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
     assert data["type"] == "examples"
     assert (data["recordings"], data["rows"], data["too_long"]) == (6, 6, 0)
     assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
+
+
+def test_a_finished_run_is_not_trained_further(tmp_path: Path) -> None:
+    recordings = gold_recordings(tmp_path / "gold")
+    run = tmp_path / "run"
+    config = sft_config(run, recordings, steps=2)
+    weights = (run_sft(config) / "model.safetensors").read_bytes()
+    assert not (run / "checkpoints" / "README.md").exists()
+    files = {path: path.stat().st_mtime_ns for path in sorted(run.rglob("*"))}
+    with pytest.raises(ConfigurationError, match=r"is finished after 2 of 2 optimizer steps. To continue, choose more"):
+        run_sft(config, resume=True)
+    assert {path: path.stat().st_mtime_ns for path in sorted(run.rglob("*"))} == files
+
+    # As if it had been killed before it saved the model.
+    events = run / "events.jsonl"
+    events.write_text("".join(line for line in events.read_text().splitlines(True) if '"finished"' not in line))
+    shutil.rmtree(run / "checkpoints" / "final")
+    assert (run_sft(config, resume=True) / "model.safetensors").read_bytes() == weights
+    run_sft(sft_config(run, recordings, steps=3), resume=True)
+    assert [line["step"] for line in lines(run / "metrics.jsonl")] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("by", [0, 1, pytest.param(-1, marks=pytest.mark.full)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import DOMAIN
+from trl import SFTConfig  # noqa: TID251
 
 from rehearsal_trainer.backends import trl as backend
 from rehearsal_trainer.commands import grpo, sft
@@ -71,3 +73,12 @@ def test_options_of_a_resumed_run_are_checked_where_it_trains(tmp_path: Path) ->
         grpo.plans_of(grpo_config(tmp_path, trl=trl), run, 1, False)
     with pytest.raises(ConfigurationError, match=r"^trl: model_init_kwargs: trust_remote_code cannot be set"):
         sft.plan_of(sft_config(tmp_path, str(tmp_path), trl=trl), run, 1, False)
+
+
+@pytest.mark.parametrize("is_checkpointing", [True, False])
+def test_the_options_of_a_run_raise_no_warning(tmp_path: Path, is_checkpointing: bool) -> None:
+    plan = backend.Optimization(tmp_path, 1, 1.0, 0, 2, 1, 1, 1, 0, is_checkpointing, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        options = SFTConfig(**backend._sft_values(plan))
+    assert options.gradient_checkpointing is options.activation_checkpointing is is_checkpointing

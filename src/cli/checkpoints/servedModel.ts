@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Dialect } from '../../engine/core/domain/dialect.ts';
 import { checkpointScheme } from '../../engine/core/domain/seatSpec.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
+import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { servedCheckpoint } from '../../engine/shell/models/parseSeat.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { checkpointsOf } from '../../engine/shell/records/trainingRun.ts';
+import { nearest } from '../../engine/shell/source/nearest.ts';
 import { lastLineOf } from '../python/lastLine.ts';
 import {
   hubKeys,
@@ -48,12 +52,41 @@ export function modelNamed(model: string, said: string, { cwd }: Pick<Io, 'cwd'>
   const folder = resolve(cwd, model);
   if (statSync(folder, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${said} is a file: name the folder that contains it`);
-  if (existsSync(folder)) return folder;
+  if (existsSync(folder)) {
+    throwIfRun(folder, model, said);
+    return folder;
+  }
+  throwIfRun(resolve(cwd, workFolders.training, model), join(workFolders.training, model), said);
   if (!/^[\w-][\w.-]*(\/[\w.-]+)?$/.test(model))
     throw new UsageError(
       `${said}: there is no such folder. A model is smollm2, tiny, a checkpoint's folder, or a hub id (NAME or OWNER/NAME)`,
     );
+  const meant = ownModels.includes(model) || model.includes('/') ? undefined : nearest(model, ownModels, 2);
+  if (meant !== undefined)
+    throw new UsageError(
+      `${said}: there is no such folder, and the trainer does not know a model of this name. Did you mean "${meant}"?`,
+    );
   return model;
+}
+
+/** The models that the trainer brings, by name. */
+const ownModels = ['smollm2', 'tiny'];
+
+/** Throws a `UsageError` for the folder of a training run, which contains models and is not one. */
+function throwIfRun(folder: string, named: string, said: string): void {
+  const newest = checkpointsOf(folder).at(-1);
+  if (newest === undefined && !existsSync(join(folder, runFiles.launch))) return;
+  throw new UsageError(
+    newest === undefined
+      ? `${said} is a training run, which has no checkpoint yet. Name a model`
+      : `${said} is a training run. Did you mean its checkpoint ${join(named, runFiles.checkpoints, newest)}?`,
+  );
+}
+
+/** Prints that a model's name is looked up on the hub, which takes a while where the hub does not answer. */
+export function tellHub(model: string, io: Pick<Io, 'err'>): void {
+  if (isAbsolute(model) || ownModels.includes(model)) return;
+  io.err(`${model} is not a folder here; looking for it on the Hugging Face hub\n`);
 }
 
 /** Starts the gateway over a model and waits until it answers. What it can't load is a `Fault` in its words. */
@@ -62,6 +95,7 @@ export async function serveModel(
   { model, dialect, port = 0, python }: Serving,
 ): Promise<ServedModel> {
   const { python: command } = await preparePython(io, interpreterOf(python, process.cwd()));
+  tellHub(model, io);
   const [program, ...rest] = command;
   const args = [...rest, ...trainerModule, 'gateway', '--model', model, '--dialect', dialect, '--port', String(port)];
   const child = spawn(program, args, { env: trainerEnvironment(hubKeys), stdio: ['ignore', 'pipe', 'pipe'] });

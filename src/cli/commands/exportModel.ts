@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Fault } from '../../engine/shell/files/fault.ts';
-import { modelNamed } from '../checkpoints/servedModel.ts';
+import { modelNamed, tellHub } from '../checkpoints/servedModel.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { json, oneOf, text } from '../options/option.ts';
 import { askTrainer } from '../python/askTrainer.ts';
@@ -27,6 +27,7 @@ that needs its base model; the exported model does not.
     if (out === undefined) throw new UsageError('name the folder for the model: --out FOLDER');
     const model = modelNamed(named, named, io);
     const { python } = await preparePython(io, interpreterOf(chosen, io.cwd));
+    tellHub(model, io);
     const folder = resolve(io.cwd, out);
     const args = ['export', '--model', model, '--out', folder, '--dtype', dtype];
     const said = await askTrainer(io, python, args, {

@@ -47,8 +47,8 @@ function explainKeys({ json }: TrainingOptions, [first, ...wanted]: readonly str
   const kind = trainingKinds.find((each) => each === first);
   if (!kind) throw new UsageError(`say whose keys: npx rehearsal train ${trainingKinds.join('|')} --explain`);
   const keys = trainingKeys(kind);
-  const names = keys.map(({ name }) => name);
-  const unknown = wanted.find((name) => !names.includes(name));
+  const names = keys.filter(({ isGiven }) => !isGiven).map(({ name }) => name);
+  const unknown = wanted.find((name) => !keys.some((key) => key.name === name));
   if (unknown !== undefined)
     throw new UsageError(
       `there is no key ${unknown}${suggestion(unknown, names) || `; known are ${names.join(', ')}`}`,

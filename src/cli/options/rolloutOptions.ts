@@ -179,12 +179,14 @@ export function openTools(io: Pick<Io, 'cwd'>, given: string | undefined): Loade
 }
 
 /** Returns the tasks of a split, also those with errors. Throws a `UsageError` where none of them can run. */
-export function tasksInSplit(loaded: LoadedDomain, split: Task['split']): readonly Task[] {
+export function tasksInSplit(loaded: LoadedDomain, split: Task['split'], orElse = ''): readonly Task[] {
   const tasks = loaded.tasks.filter((task) => task.split === split);
   const { fit, errors } = fitTasks(tasks, loaded);
   if (fit.length > 0) return tasks;
   throwIfUnfit(errors, loaded);
-  throw new UsageError(`${loaded.folder} has no task in the split ${split}`);
+  throw new UsageError(
+    `${loaded.folder} has no task in the split ${split}. Write "split: ${split}" in a task${orElse}`,
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
+import { firstModelOf } from '../../engine/shell/records/trainingRun.ts';
 import type { Launch, Plan } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 
@@ -28,8 +29,9 @@ export function gpusHere(): Gpus {
  * profile.
  */
 export function withProfile(launch: Launch, gpus: Gpus): { readonly launch: Launch; readonly reason: string } {
-  const named = launch.config['profile'];
-  if (named === 'trial' && launch.config['model'] === 'tiny') return { launch, reason: 'The model is tiny.' };
+  const { profile: named, model } = launch.config;
+  if (named === 'trial' && typeof model === 'string' && firstModelOf(model) === 'tiny')
+    return { launch, reason: model === 'tiny' ? 'The model is tiny.' : 'The model is a checkpoint of tiny.' };
   if (named !== undefined) return { launch, reason: 'You or the configuration chose it.' };
   const [profile, reason] = profileOf(gpus);
   return { launch: { ...launch, config: { profile, ...launch.config } }, reason };

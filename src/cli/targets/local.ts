@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, statfsSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { describedDomain } from '../../engine/shell/describe.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
@@ -17,7 +17,7 @@ import { throwUnlessRoomFor } from './diskRoom.ts';
 import { gpusHere, planFor, throwUnlessGpus, withProfile } from './gpus.ts';
 import { domainsOf, localEnvironment } from './keys.ts';
 import { type Needs, needsOf } from './needs.ts';
-import { checkpointOf, type Ending, isGone, throwIfFailed } from './runFolder.ts';
+import { activityOf, checkpointOf, type Ending, isGone, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, environmentFault, refusedOptions } from './targetFaults.ts';
 import { pathsIn } from './trees.ts';
@@ -66,8 +66,21 @@ export function localTarget(): Target {
 }
 
 function freeAt(folder: string): number {
-  const { bavail, bsize } = statfsSync(nearest(folder));
+  const known = nearest(folder);
+  const { blocks, bavail, bsize } = statfsSync(known);
+  // A file system without blocks, such as /proc, takes no files.
+  if (blocks === 0 || !isWritable(known))
+    throw environmentFault('disk/write', `${folder} can't be written in ${known}: name another folder with --out`);
   return bavail * bsize;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The folder itself, or the first one above it that exists. */
@@ -125,7 +138,7 @@ async function start(
   // Once it trains it is asked by a file, and ends with a checkpoint.
   const end = () => void child.kill('SIGTERM');
   if (!isDetached) io.signal.addEventListener('abort', end, { once: true });
-  await Promise.race([failed, isUp(run, child, said, io.signal)]);
+  await Promise.race([failed, isUp({ run, kind }, child, said, io.signal)]);
   io.signal.removeEventListener('abort', end);
   return child;
 }
@@ -134,13 +147,19 @@ async function start(
  * Waits until the run has said something new, or has ended without. A run that continues has events already.
  * @param said how much it had said before
  */
-async function isUp(run: string, child: ChildProcess, said: number, signal: AbortSignal): Promise<void> {
+async function isUp(
+  { run, kind }: Pick<Launch, 'run' | 'kind'>,
+  child: ChildProcess,
+  said: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const activity = activityOf(kind);
   while (sizeOf(join(run, runFiles.events)) <= said) {
     if (hasEnded(child) && signal.aborted)
-      throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
+      throw new Fault({ who: 'infrastructure', code: 'cancelled', message: `cancelled before ${activity} began` });
     if (hasEnded(child)) {
       const log = join(run, runFiles.log);
-      throw didNotStart(lastLineOf(readBoundedText(log)), { file: log });
+      throw didNotStart(lastLineOf(readBoundedText(log)), { file: log, activity });
     }
     await new Promise((later) => setTimeout(later, 200));
   }

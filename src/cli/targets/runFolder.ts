@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import { isObject, type Json, jsonOf } from '../../engine/core/values/json.ts';
 import { isWithin, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { requireWritable } from '../../engine/shell/files/disk.ts';
@@ -55,6 +56,15 @@ export function readJson(path: string): Record<string, unknown> {
   throw new UsageError(`${path} is not a JSON object: it was changed after Rehearsal wrote it`);
 }
 
+/** Returns what a run trains, or that it evaluates; undefined where its folder does not say so yet. */
+export function kindOf(run: string): TrainingKind | undefined {
+  return trainingKinds.find((each) => each === readJson(join(run, runFiles.config))['kind']);
+}
+
+/** Returns what a run of a kind is, for messages. */
+export const activityOf = (kind: TrainingKind | undefined): string =>
+  kind === 'evaluate' ? 'the evaluation' : 'training';
+
 /** The end of a process: an exit code or a signal. */
 export type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
@@ -66,13 +76,16 @@ export function throwIfFailed(run: string, { code, signal }: Ending = { code: 0,
   const { type, message } = lastWordOf(run);
   if (code === 0 && (type === 'finished' || type === 'stopped' || type === 'paused')) return;
   const log = join(run, runFiles.log);
+  const kind = kindOf(run);
+  const activity = activityOf(kind);
+  const from = kind === 'evaluate' ? '' : `from ${checkpointsOf(run).at(-1) ?? 'its last checkpoint'} `;
   const hasWords = type === 'error' || (code !== 0 && code !== null);
   throw new Fault({
     who: 'environment',
     code: 'training/failed',
     message: hasWords
-      ? `training ended with an error: ${lastLineOf(existsSync(log) ? readBoundedText(log) : '') || message}`
-      : `training ${endedBy(signal)}; resume from ${checkpointsOf(run).at(-1) ?? 'its last checkpoint'} with: npx rehearsal train resume ${shellWord(run)}`,
+      ? `${activity} ended with an error: ${lastLineOf(existsSync(log) ? readBoundedText(log) : '') || message}`
+      : `${activity} ${endedBy(signal)}; resume ${from}with: npx rehearsal train resume ${shellWord(run)}`,
     file: log,
   });
 }

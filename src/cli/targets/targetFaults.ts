@@ -14,15 +14,19 @@ export function cutFault(message: string): Fault {
 
 /** The trainer does not take a configuration; its words get the line of the file that they are about. */
 export function refusedOptions({ placed }: Launch, words: string): UsageError {
-  return new UsageError(`the trainer refuses these options: ${placed?.(words) ?? words}`);
+  const inFile = placed?.(words) ?? words;
+  return new UsageError(inFile === words ? `the trainer refuses these options: ${words}` : inFile);
 }
 
 /**
  * @param host where it was to be; undefined: this machine
  * @param file the log, where it lies on this machine
  */
-export function didNotStart(words: string, { host, file }: { readonly host?: string; readonly file?: string }): Fault {
-  const message = `training did not start${on(host)}: ${words}`;
+export function didNotStart(
+  words: string,
+  { host, file, activity = 'training' }: { readonly host?: string; readonly file?: string; readonly activity?: string },
+): Fault {
+  const message = `${activity} did not start${on(host)}: ${words}`;
   return new Fault({ who: 'environment', code: 'training/failed', message, ...(file === undefined ? {} : { file }) });
 }
 

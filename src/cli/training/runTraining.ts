@@ -23,11 +23,12 @@ import { requireOutFolder } from '../options/outFolder.ts';
 import { fitTasksNow, tasksInSplit, throwIfTooMany } from '../options/rolloutOptions.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { interpreterOf } from '../python/pythonEnvironment.ts';
-import { isStarted, requireOwnFiles } from '../targets/runFolder.ts';
+import { activityOf, isStarted, requireOwnFiles } from '../targets/runFolder.ts';
 import type { Launch } from '../targets/target.ts';
 import { type TargetSpec, targetAt, targetSpecOf, writeTargetSpec } from '../targets/targets.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
+import { evaluationText, requireTasks } from './plannedRollouts.ts';
 import { launchTrainer } from './trainerLaunch.ts';
 import { type TrainingRequest, trainingConfiguration, trainingRequest } from './trainingConfiguration.ts';
 import { readTrainingFile } from './trainingFile.ts';
@@ -48,7 +49,8 @@ export async function runTraining(
   const isJson = options.json === true;
   if (options.plan) {
     const { request, source, launch, spec, target } = asked(options, positionals, io, placed);
-    const plan = { ...(await planOf(launch, spec, target, io)), ...learnedFrom(request, source) };
+    const found = await planOf(launch, spec, target, io);
+    const plan = { ...found, ...learnedFrom(request, source, { ...launch.config, profile: found.profile }) };
     io.out(isJson ? `${JSON.stringify({ ...plan, lines: planLines(plan) })}\n` : planText(plan));
     return 0;
   }
@@ -72,13 +74,17 @@ async function start(
   const inspected = await target.preflight(asking, io);
   const { launch } = inspected;
   const { run, config } = launch;
-  io.err(planText({ ...inspected.plan, ...expectedOf(launch), ...learnedFrom(request, source) }));
+  io.err(planText({ ...inspected.plan, ...expectedOf(launch), ...learnedFrom(request, source, config) }));
   makeRunFolder(run);
   requireOwnFiles(run);
   const prepared = await inspected.prepare();
   if (source) await playGold(source, io, request.domains[0].loaded);
   if (io.signal.aborted)
-    throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
+    throw new Fault({
+      who: 'infrastructure',
+      code: 'cancelled',
+      message: `cancelled before ${activityOf(request.kind)} began`,
+    });
   writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
   writeTargetSpec(run, spec, io.environment);
   rememberInterpreters(run, config, io.environment);
@@ -127,6 +133,7 @@ function asked(
     ...trainingConfiguration(options, io, request, run, source ? source.paths : []),
     ...(interpreter ? { python: interpreter } : {}),
   };
+  requireTasks(request, config);
   const launch: Launch = {
     kind,
     run,
@@ -178,9 +185,15 @@ function runFolder(out: string | undefined, io: Io, kind: TrainingKind, newFolde
 const hasGold = (run: string): boolean => typeof readRunFile(join(run, 'gold')) !== 'string';
 
 /** Returns what the plan of a run says about its domains and its input. */
-function learnedFrom(request: TrainingRequest, source: SftSource | null): LearnedFrom {
-  const names = request.domains.map(({ loaded }) => basename(loaded.folder));
-  return { domains: names, input: inputOf(request, source), leftOut: leftOutOf(request) };
+function learnedFrom(request: TrainingRequest, source: SftSource | null, config: Launch['config']): LearnedFrom {
+  const { kind, domains } = request;
+  return {
+    kind,
+    domains: domains.map(({ loaded }) => basename(loaded.folder)),
+    input: inputOf(request, source),
+    evaluation: evaluationText(request, config),
+    leftOut: leftOutOf(request),
+  };
 }
 
 function inputOf({ kind, domains }: TrainingRequest, source: SftSource | null): string | null {

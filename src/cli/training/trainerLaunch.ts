@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import { withoutInspector } from '../../engine/shell/processes/runtimeFlags.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { checkpointsOf, lastWordOf } from '../../engine/shell/records/trainingRun.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
 import { endingOf, type Launch, type Prepared, type Target } from '../targets/target.ts';
 import { targetSpecOf } from '../targets/targets.ts';
 import type { ExitCode, Io } from '../terminal/io.ts';
-import { shellWord } from '../terminal/shellWord.ts';
+import { outcome } from './trainingOutcome.ts';
+import { laterProgress } from './trainingProgress.ts';
 
 /**
  * Starts the trainer where it was prepared. Follows it to its end or, where it is detached, leaves that to its own
@@ -24,21 +22,23 @@ export async function launchTrainer(
   json: boolean,
 ): Promise<ExitCode> {
   const { run } = launch;
+  const working = launch.kind === 'evaluate' ? 'evaluating' : 'training';
+  const progress = await laterProgress(run);
   const { pid } = await prepared.start();
   if (launch.isDetached) {
     await followDetached(run, io.environment);
-    io.out(json ? `${JSON.stringify({ run, pid })}\n` : `training in ${run}\n`);
+    io.out(json ? `${JSON.stringify({ run, pid })}\n` : `${working} in ${run}\n`);
     return 0;
   }
   io.err(
-    `training in ${run}; Ctrl+C ends it ${endingOf(target, launch.kind)}; its log is ${join(run, runFiles.log)}\n`,
+    `${working} in ${run}; Ctrl+C ends it ${endingOf(target, launch.kind)}; its log is ${join(run, runFiles.log)}\n`,
   );
   const stop = () => void target.stop(run, io).catch((error: Error) => io.err(`${error.message}\n`));
   io.endLater?.();
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
-  await target.follow(run, { ...io, signal: new AbortController().signal });
-  io.out(outcome(run, json, io.environment));
+  await progress.during(io, () => target.follow(run, { ...io, signal: new AbortController().signal }));
+  io.out(outcome(run, json, io));
   return 0;
 }
 
@@ -51,19 +51,4 @@ export async function followDetached(run: string, environment: NodeJS.ProcessEnv
   const follower = spawn(process.execPath, args, { detached: true, stdio: 'ignore', windowsHide: true, env });
   follower.unref();
   while (!trainerOf(run)?.isRunning && follower.exitCode === null) await new Promise((later) => setTimeout(later, 100));
-}
-
-/** Returns what a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
-export function outcome(run: string, json: boolean, environment: NodeJS.ProcessEnv): string {
-  const result = join(run, runFiles.result);
-  if (existsSync(result)) return json ? readBoundedText(result) : readBoundedText(join(run, runFiles.resultText));
-  if (json) return `${JSON.stringify({ run })}\n`;
-  const { type, message } = lastWordOf(run);
-  if (type === 'paused')
-    return `paused by an alarm: ${message}. Resume with: npx rehearsal train resume ${shellWord(run)}\n`;
-  const word = type === 'stopped' ? 'stopped' : 'trained';
-  const newest = checkpointsOf(run).at(-1);
-  if (newest !== undefined) return `${word}: ${join(run, runFiles.checkpoints, newest)}\n`;
-  if (targetSpecOf(run, environment).target === 'local') return `${word}\n`;
-  return `${word}; fetch a checkpoint with: npx rehearsal train fetch ${shellWord(run)}\n`;
 }

@@ -7,6 +7,7 @@ import { issueText } from '../../engine/core/text/issueText.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
+import { firstModelOf } from '../../engine/shell/records/trainingRun.ts';
 import { userSchema } from '../../training/trainingProtocol.ts';
 import { trainedDialect } from '../checkpoints/dialect.ts';
 import { modelNamed } from '../checkpoints/servedModel.ts';
@@ -75,7 +76,7 @@ export function trainingConfiguration(
   const { profile, steps } = options;
   const counted = kind === 'evaluate' ? trialsIn(options, loaded) : {};
   const isCounted = options.trials !== undefined;
-  const ofModel = profileFor(model);
+  const ofModel = profileFor(typeof model === 'string' ? firstModelOf(model) : model);
   const common = {
     ...(ofModel ? { profile: ofModel } : {}),
     dialect: dialectOf(domains, model, written['dialect']),

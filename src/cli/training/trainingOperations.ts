@@ -1,25 +1,25 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { lastWordOf } from '../../engine/shell/records/trainingRun.ts';
+import { trainerOf } from '../../training/trainerProcess.ts';
 import { ownEngine } from '../python/engineCommand.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../python/namedInterpreters.ts';
 import { interpreterOf } from '../python/pythonEnvironment.ts';
-import { readJson, requireOwnFiles } from '../targets/runFolder.ts';
+import { kindOf, readJson, requireOwnFiles } from '../targets/runFolder.ts';
 import { endingOf, type Launch } from '../targets/target.ts';
 import { type TargetSpec, targetAt, targetSpecOf } from '../targets/targets.ts';
 import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
-import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
+import { shellWord } from '../terminal/shellWord.ts';
+import { followDetached, launchTrainer } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
 import { wholePaths } from './trainingFile.ts';
 import type { operations, TrainingOptions } from './trainingOptions.ts';
-
-/** Returns what a run trains, or that it evaluates; undefined where its folder does not say so yet. */
-function kindOf(run: string): TrainingKind | undefined {
-  return trainingKinds.find((each) => each === readJson(join(run, runFiles.config))['kind']);
-}
+import { outcome } from './trainingOutcome.ts';
+import { progressOf } from './trainingProgress.ts';
 
 /** Does something to a run where it was started; its folder here says where that is. */
 export async function runOperation(
@@ -39,7 +39,14 @@ export async function runOperation(
       say(`${run} ends ${endingOf(target, kindOf(run))}`, {});
       return 0;
     case 'resume': {
-      const inspected = await target.preflight(resumedLaunch(run, spec, options, io), io);
+      throwIfRunning(run);
+      const resumed = resumedLaunch(run, spec, options, io);
+      const finished = finishedText(resumed, settingsOf(options));
+      if (finished !== null) {
+        say(finished, {});
+        return 0;
+      }
+      const inspected = await target.preflight(resumed, io);
       const { launch } = inspected;
       const prepared = await inspected.prepare();
       writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
@@ -52,9 +59,9 @@ export async function runOperation(
         say(`${run} is followed`, {});
         return 0;
       }
-      await target.follow(run, io);
+      await progressOf(run).during(io, () => target.follow(run, io));
       if (io.signal.aborted) say(`${run} is still running. Rehearsal stopped following it`, {});
-      else io.out(outcome(run, json, io.environment));
+      else io.out(outcome(run, json, io));
       return 0;
     case 'fetch': {
       const folder = await target.fetch(run, options.checkpoint, io);
@@ -77,6 +84,31 @@ function runOf(operation: string, name: string | undefined, io: Io): string {
   throw new UsageError(`${name} is not a run: name its folder, or its name in ${workFolders.training}`);
 }
 
+/** Throws a `UsageError` for a run that a process trains or follows now; a second one would write into its files. */
+function throwIfRunning(run: string): void {
+  const trainer = trainerOf(run);
+  if (!trainer?.isRunning) return;
+  const word = shellWord(run);
+  throw new UsageError(
+    `${run} is running (process ${trainer.pid}). To see its progress: npx rehearsal train follow ${word}. To end it: npx rehearsal train stop ${word}`,
+  );
+}
+
+/**
+ * Returns the text for a run that has done all of its optimizer steps, or null for one that has more to do. Trained
+ * once more, it would replace its result. Throws a `UsageError` for a number of steps that it has already done.
+ */
+function finishedText({ run, kind }: Launch, { steps, epochs }: Readonly<Record<string, Json>>): string | null {
+  const { type, step } = lastWordOf(run);
+  if (type !== 'finished' || kind === 'evaluate') return null;
+  const isDone = typeof steps === 'number' && step !== undefined && steps <= step;
+  if (!isDone && (steps ?? epochs) !== undefined) return null;
+  const done = step === undefined ? '' : ` after ${step} of ${counted(step, 'optimizer step')}`;
+  const text = `${run} is finished${done}. To continue, add --set steps=N with a larger N`;
+  if (isDone) throw new UsageError(text);
+  return text;
+}
+
 /** A run continues with the configuration that it was started with, and with the keys of this environment. */
 function resumedLaunch(
   run: string,
@@ -93,7 +125,7 @@ function resumedLaunch(
   const python = interpreterOf(typed ?? kept, spec.target === 'local' ? cwd : undefined);
   const interpreters = { ...asked, python: typed === undefined ? python : undefined };
   throwUnlessInterpretersApproved(run, interpreters, environment);
-  if (!kind) throw new UsageError(`${run} has not started training: start it again`);
+  if (!kind) throw new UsageError(`${run} has not started: start it again`);
   return {
     kind,
     run,

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { quantile } from '../../engine/core/values/statistics.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
@@ -20,8 +21,11 @@ export type TrainingPlan = Plan & Expected & Partial<LearnedFrom>;
 export type LearnedFrom = {
   /** Names of the folders. */
   readonly domains: readonly string[];
+  readonly kind: TrainingKind;
   /** In words; null for an evaluation. */
   readonly input: string | null;
+  /** The rollouts that evaluate the model, in words; null without any. */
+  readonly evaluation: string | null;
   /** The errors that keep tasks from being used. */
   readonly leftOut: readonly string[];
 };
@@ -87,7 +91,20 @@ export function planText(plan: TrainingPlan): string {
 
 /** Returns the facts of a plan as pairs of a name and a text. */
 export function planLines(plan: TrainingPlan): readonly (readonly [string, string])[] {
-  const { target, device, profile, reason, model, needs, downloads, domains = [], input, leftOut = [] } = plan;
+  const {
+    target,
+    device,
+    profile,
+    reason,
+    model,
+    needs,
+    downloads,
+    domains = [],
+    input,
+    evaluation,
+    leftOut = [],
+  } = plan;
+  const isTrained = plan.kind !== 'evaluate';
   const millions = needs?.parameters === undefined ? '' : `, ${(needs.parameters / 1e6).toFixed(0)} million parameters`;
   const files = [
     ...downloads,
@@ -96,19 +113,20 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
   return [
     ...(domains.length > 0 ? [['domain', domains.join(', ')] as const] : []),
     ...(input ? [['input', input] as const] : []),
+    ...(evaluation ? [['evaluate', evaluation] as const] : []),
     ['target', device === undefined ? target : `${target} (${device})`],
     ['profile', `${profile}. ${reason}`],
     ['model', `${model}${millions}`],
     [
       'memory',
       needs?.memory
-        ? `${gibibytes(needs.memory.needed)} of ${gibibytes(needs.memory.available)} for weights, gradients and optimizer, without activations`
+        ? `${gibibytes(needs.memory.needed)} of ${gibibytes(needs.memory.available)} for weights${isTrained ? ', gradients and optimizer' : ''}, without activations`
         : `known once the trainer is installed on ${target}`,
     ],
     [
       'disk',
       needs
-        ? `${gibibytes(needs.disk)} to write, ${gibibytes(needs.free)} free`
+        ? `${gibibytes(needs.disk)} ${isTrained ? 'to write' : 'for recordings'}, ${gibibytes(needs.free)} free`
         : `checked before training, once the trainer is installed on ${target}`,
     ],
     ['downloads', files.map(({ what, bytes }) => `${what}: about ${megabytes(bytes)}`).join('; ') || 'none'],
@@ -133,5 +151,6 @@ function duration(seconds: number): string {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+const gibibytes = (bytes: number) =>
+  bytes < 0.1 * 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 const megabytes = (bytes: number) => `${Math.max(1, Math.round(bytes / 1e6))} MB`;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import * as z from 'zod';
+import { tailLines } from '../../engine/shell/files/lineTail.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { isLifecycle, parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/records/trainingRun.ts';
 import type { Alarm, Point, RunStatus } from '../../webview/messages/protocol.ts';
-import { tailLines } from './lineTail.ts';
 import { runDataOf } from './runData.ts';
 import { statusAfter } from './runStatus.ts';
 

@@ -27,7 +27,7 @@ test.each([
   [[...begin, '--target', 'ssh://-x'], /^--target ssh:\/\/-x: expected ssh:/],
   [['stop'], /^say which run: npx rehearsal train stop RUN$/],
   [['resume', run], /run is not a run: name its folder, or its name in \.rehearsal\/training$/],
-  [['resume', runWith({ 'launch.json': '{}' })], /has not started training: start it again$/],
+  [['resume', runWith({ 'launch.json': '{}' })], /has not started: start it again$/],
   [
     ['resume', runWith({ 'launch.json': '{', 'config.json': '{"kind": "sft"}' })],
     /launch\.json is not a JSON object: it was changed/,

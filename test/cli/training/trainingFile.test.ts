@@ -106,7 +106,9 @@ test('--explain says what a key does, its defaults, the paper, and its names els
     '',
   ]);
   expect((await rehearsal('train', 'grpo', 'nodes', '--explain')).out).toMatch(/Only on a Ray cluster/);
-  expect((await rehearsal('train', 'grpo', 'foo', '--explain')).err).toMatch(/there is no key foo; known are domain, /);
+  expect((await rehearsal('train', 'grpo', 'foo', '--explain')).err).toMatch(
+    /there is no key foo; known are domain, ((?!engine_c| run,).)*$/m,
+  );
   expect((await rehearsal('train', 'sft', 'learing_rate', '--explain')).err).toMatch(
     /there is no key learing_rate. Did you mean "learning_rate"\?$/m,
   );
@@ -219,7 +221,7 @@ esac
     [
       'an unknown key',
       'kind: grpo\n\nlearningrate: 1\n',
-      /asked-2\.training\.yaml:3: learningrate: there is no such field/,
+      /train: \S*asked-2\.training\.yaml:3: learningrate: there is no such key/,
     ],
     ['what does not fit', 'kind: grpo\nmicro_batch: 5\n', /asked-3\.training\.yaml:2: micro_batch: 5 does not divide/],
     [
@@ -262,7 +264,7 @@ esac
     ],
     ['a name for an entry', '- parcel-desk', /:2: domain: expected a folder, or a list .* found "\/.*parcel-desk"/],
     ['a weight of nothing', `- { folder: ${desk}, weight: 0 }`, /:2: domain: weight: expected more than 0, found 0/],
-    ['an unknown key', `- { folder: ${desk}, wieght: 3 }`, /:2: domain: wieght: there is no such field/],
+    ['an unknown key', `- { folder: ${desk}, wieght: 3 }`, /:2: domain: wieght: there is no such key/],
     ['an invalid user', `- { folder: ${desk}, user: { model: m } }`, /user: base_url: Invalid input/],
   ])('%s in the list of domains is refused with its line', async (name, entry, message) => {
     const path = written(`domains/${name.replaceAll(' ', '-')}`, `kind: grpo\ndomain:\n  ${entry}\n`);

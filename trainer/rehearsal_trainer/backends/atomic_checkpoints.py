@@ -20,6 +20,9 @@ class AtomicCheckpoints(Trainer):
     _unfinished: Path | None = None
     """The folder that a checkpoint is being written to; None at other times."""
 
+    def create_model_card(self, *_: Any, **__: Any) -> None:
+        """Writes nothing: TRL's card would name neither the base model nor the data."""
+
     def _get_output_dir(self, trial: Any) -> str:
         return super()._get_output_dir(trial) if self._unfinished is None else str(self._unfinished)
 

@@ -275,7 +275,14 @@ def check_groups(prompts: Sequence[Any], group_size: int) -> None:
 
 
 def train(trainer: Any, resume_from: Path | None) -> int:
-    """Trains, from a checkpoint if one is given, and returns the last optimizer step."""
+    """Trains, from a checkpoint if one is given, and returns the last optimizer step.
+
+    A checkpoint of the last step is only loaded: transformers would train one more step from it.
+    """
+    reached = run_files.checkpoint_step(resume_from.name) if resume_from else None
+    if reached is not None and reached >= trainer.args.max_steps:
+        trainer._load_from_checkpoint(str(resume_from))
+        return reached
     trainer.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
     return int(trainer.state.global_step)
 
@@ -323,6 +330,8 @@ def _common(plan: Optimization) -> dict[str, Any]:
         "per_device_train_batch_size": plan.micro_batch,
         "gradient_accumulation_steps": plan.accumulation,
         "gradient_checkpointing": plan.gradient_checkpointing,
+        # Its new name. Without it, transformers warns about the old one, which TRL sets by default.
+        "activation_checkpointing": plan.gradient_checkpointing,
         "max_grad_norm": plan.max_grad_norm,
         "bf16": plan.bf16,
         "save_strategy": "steps",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +19,6 @@ from rehearsal_trainer.metrics.alarm_kind import Limit, RunKind
 from rehearsal_trainer.settings.setting import Key, keys_of, schema_of, spelled
 from rehearsal_trainer.values.messages import Json
 
-KEYS_FILE = Path(__file__).parents[1] / "keys.json"
 KINDS: dict[RunKind, ModuleType] = {"sft": sft, "grpo": grpo, "evaluate": evaluate}
 
 ON_A_CLUSTER: dict[RunKind, type[Any]] = {

@@ -53,8 +53,10 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.models.locations import quantization_of
     from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
     from rehearsal_trainer.rollouts.task_sets import draw_order
-    from rehearsal_trainer.runs.run_folder import RunFolder
+    from rehearsal_trainer.runs.run_folder import RunFolder, refuse_finished
 
+    if resume and config.steps:
+        refuse_finished(config.run, config.steps)
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
@@ -73,6 +75,8 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
         with RolloutWorker.of(config, gateway, run.log) as worker:
             trained = trained_sets(config, worker)
             steps = steps_of(config, sum(len(each.tasks) for each in trained))
+            if resume:
+                refuse_finished(config.run, steps)
             evaluation = evaluation_of(config, run, worker, trained, steps)
             order = draw_order(trained, steps * config.tasks_per_step, config.seed)
 

@@ -66,9 +66,11 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.backends.trl import save, sft_trainer, train
     from rehearsal_trainer.metrics.measurements import Measurements
     from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
-    from rehearsal_trainer.runs.run_folder import RunFolder
+    from rehearsal_trainer.runs.run_folder import RunFolder, refuse_finished
 
     # Model and run folder.
+    if resume:
+        refuse_finished(config.run, steps)
     with RunFolder(config.run, "sft", config, resume) as run, contextlib.ExitStack() as opened:
         run.event("examples", **examples.counts(), steps=steps)
         run.stop_on_signals()

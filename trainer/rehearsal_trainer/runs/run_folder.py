@@ -243,6 +243,16 @@ class RunFolder:
         return read_lines(self.path / name)
 
 
+def refuse_finished(run: str | Path, steps: int) -> None:
+    """Raises ConfigurationError for a run that has finished this many optimizer steps."""
+    events = read_lines(Path(run) / run_files.EVENTS)
+    done = max((int(each.get("step", 0)) for each in events if each.get("type") == "finished"), default=0)
+    if done >= steps:
+        raise ConfigurationError(
+            f"steps: {run} is finished after {done} of {steps} optimizer steps. To continue, choose more steps"
+        )
+
+
 def _is_started(file: Path) -> bool:
     """Returns whether the text of a file begins as the configuration or the events of a run."""
     try:

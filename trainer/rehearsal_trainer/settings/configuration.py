@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rehearsal_trainer.settings.setting import Key, fault_of, keys_of
+from rehearsal_trainer.values.bounded_file import read_text
 from rehearsal_trainer.values.failures import ConfigurationError
 from rehearsal_trainer.values.messages import Json
 
@@ -73,7 +74,9 @@ def from_values(
     """Builds a dataclass from values that override its algorithm and its profile; checks every field."""
     keys = keys_of(kind)
     if unknown := sorted(set(values) - set(keys)):
-        raise ConfigurationError(f"{unknown[0]}: there is no such field{_hint(unknown[0], sorted(keys))}")
+        raise ConfigurationError(
+            f"{unknown[0]}: there is no such key{_of_another_kind(unknown[0]) or _hint(unknown[0], _written(keys))}"
+        )
     profile = values.get("profile", "cpu")
     chosen = dict(_named("profile", profile, profiles))
     if algorithms is not None:
@@ -99,15 +102,31 @@ def _hint(name: str, known: Iterable[str]) -> str:
     return f'. Did you mean "{close[0]}"?' if close else f"; known are {', '.join(names)}"
 
 
+def _written(keys: Mapping[str, Key]) -> list[str]:
+    """Returns the names of the keys that a user can write."""
+    return sorted(name for name, key in keys.items() if not key.setting.is_given)
+
+
+def _of_another_kind(name: str) -> str | None:
+    """Returns which other kinds of run have a key, or None."""
+    explained = json.loads(read_text(KEYS_FILE))
+    kinds = [word for kind, word in _KINDS.items() if any(key["name"] == name for key in explained[kind])]
+    return f" here: {name} is a key of {' and '.join(kinds)}" if kinds else None
+
+
+KEYS_FILE = Path(__file__).parents[1] / "keys.json"
+_KINDS = {"sft": "SFT", "grpo": "GRPO", "evaluate": "evaluate"}
+
+
 def _built(kind: type[Config], keys: Mapping[str, Key], values: Mapping[str, Json], within: str) -> Config:
     for name, value in values.items():
         if name not in keys:
-            raise ConfigurationError(f"{within}{name}: there is no such field{_hint(name, sorted(keys))}")
+            raise ConfigurationError(f"{within}{name}: there is no such key{_hint(name, _written(keys))}")
         if fault := fault_of(keys[name], value):
             raise ConfigurationError(f"{within}{name}: {fault}, found {json.dumps(value)}")
     for name, key in keys.items():
         if key.is_required and name not in values:
-            raise ConfigurationError(f"{within}{name}: this field has no default and must be given")
+            raise ConfigurationError(f"{within}{name}: this key has no default and must be given")
     return kind(**{name: _inner(keys[name], value, within) for name, value in values.items()})
 
 

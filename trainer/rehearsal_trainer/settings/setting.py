@@ -97,7 +97,9 @@ def spelled(hint: Any) -> str:
     if typing.get_origin(hint) is typing.Literal:
         return f"one of {', '.join(typing.get_args(hint))}"
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return " | ".join(spelled(part) for part in typing.get_args(hint))
+        # The values of a Literal are a list already, so others follow as its last entries.
+        parts = [spelled(part) for part in typing.get_args(hint)]
+        return ", ".join(parts) if parts[0].startswith("one of ") else " | ".join(parts)
     origin = typing.get_origin(hint) or hint
     return "list" if origin is list else "object" if origin is dict else _NAMES[hint]
 

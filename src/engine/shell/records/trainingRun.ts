@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { readBoundedText } from '../files/boundedFile.ts';
 import { runFiles } from './runFiles.ts';
@@ -29,7 +29,11 @@ export function valueOfLine(text: string): unknown {
   }
 }
 
-const eventSchema = z.looseObject({ type: z.string(), message: z.string().optional().catch(undefined) });
+const eventSchema = z.looseObject({
+  type: z.string(),
+  message: z.string().optional().catch(undefined),
+  step: z.int().optional().catch(undefined),
+});
 export type RunEvent = z.infer<typeof eventSchema>;
 
 /** One line of `events.jsonl`, or a sentence that says what is wrong with it. */
@@ -40,16 +44,24 @@ export function parseEvent(text: string): RunEvent | string {
   return parsed.success ? parsed.data : 'expected an object with a "type"; the line was left out';
 }
 
+type LastWord = {
+  readonly type: Lifecycle | null;
+  readonly message: string;
+  /** The optimizer step, where the event has one. */
+  readonly step?: number | undefined;
+};
+
 /**
  * Returns how far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said
  * none.
  */
-export function lastWordOf(run: string): { readonly type: Lifecycle | null; readonly message: string } {
+export function lastWordOf(run: string): LastWord {
   const path = join(run, runFiles.events);
   const lines = existsSync(path) ? readBoundedText(path).split('\n') : [];
   for (const line of lines.reverse()) {
     const event = parseEvent(line);
-    if (typeof event !== 'string' && isLifecycle(event.type)) return { type: event.type, message: event.message ?? '' };
+    if (typeof event !== 'string' && isLifecycle(event.type))
+      return { type: event.type, message: event.message ?? '', step: event.step };
   }
   return { type: null, message: '' };
 }
@@ -72,6 +84,17 @@ export type RolloutLine = z.infer<typeof rolloutSchema>;
 export function rolloutOfLine(text: string): RolloutLine | undefined {
   return rolloutSchema.safeParse(valueOfLine(text)).data;
 }
+
+/** Returns the model that the runs behind a checkpoint began with: `tiny`, or any other model as it is named. */
+export function firstModelOf(model: string): string {
+  const checkpoints = dirname(model);
+  if (basename(checkpoints) !== runFiles.checkpoints) return model;
+  const config = join(dirname(checkpoints), runFiles.config);
+  const { data } = modelSchema.safeParse(existsSync(config) ? valueOfLine(readBoundedText(config)) : undefined);
+  return data === undefined || data.model === model ? model : firstModelOf(data.model);
+}
+
+const modelSchema = z.looseObject({ model: z.string() });
 
 /** The names of the checkpoints that lie in a run's folder on this machine, ascending by step. */
 export function checkpointsOf(run: string): readonly string[] {

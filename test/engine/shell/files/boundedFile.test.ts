@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
 import { throwIfFailed } from '../../../../src/cli/targets/runFolder.ts';
-import { outcome } from '../../../../src/cli/training/trainerLaunch.ts';
+import { outcome } from '../../../../src/cli/training/trainingOutcome.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { readBounded, readBoundedTextAsync } from '../../../../src/engine/shell/files/boundedFile.ts';
+import { tailLines } from '../../../../src/engine/shell/files/lineTail.ts';
 import { receiptsOfRun } from '../../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
 import { firstLine, lastLines } from '../../../../src/engine/shell/records/recordingEnds.ts';
 import { tallyRules } from '../../../../src/engine/shell/records/ruleTally.ts';
 import { readRun } from '../../../../src/extension/runs/runReader.ts';
-import { tailLines } from '../../../../src/extension/training/lineTail.ts';
 import { trainerOf } from '../../../../src/training/trainerProcess.ts';
 import { smallDomain } from '../../../support/smallDomain.ts';
 import { sampled } from '../../../support/suite.ts';
@@ -103,7 +103,7 @@ const readers: readonly (readonly [file: string, read: (folder: string) => Promi
   ['a.0.traj.jsonl', (folder) => lastLines(join(folder, 'a.0.traj.jsonl'))],
   ['metrics.jsonl', (folder) => tailLines(join(folder, 'metrics.jsonl')).read()],
   ['launch.json', readRun],
-  ['result.json', async (folder) => outcome(folder, true, process.env)],
+  ['result.json', async (folder) => outcome(folder, true, { cwd: '/', environment: process.env })],
   ['pid', async (folder) => trainerOf(folder)],
   ['log.txt', async (folder) => throwIfFailed(folder, { code: 1, signal: null })],
 ];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tailLines } from '../../../src/extension/training/lineTail.ts';
-import { runFolder } from './runFolder.ts';
+import { tailLines } from '../../../../src/engine/shell/files/lineTail.ts';
+import { runFolder } from '../../../extension/training/runFolder.ts';
 
 describe('tailLines', () => {
   it('gives each line once, and waits for the rest of a torn one', async () => {

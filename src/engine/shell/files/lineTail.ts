@@ -1,4 +1,4 @@
-import { fileLimits, openRegular, tooLarge } from '../../engine/shell/files/boundedFile.ts';
+import { fileLimits, openRegular, tooLarge } from './boundedFile.ts';
 
 /** Reads the lines that a growing file has gained since the last read. */
 export type LineTail = {
