@@ -207,7 +207,7 @@ test('thousands of rows come a page at a time', () => {
 });
 
 test.each([
-  ['human', "reward 0 · the person in the user's seat ended the conversation before the work was done"],
+  ['human', "reward 0 · the person in the user's seat ended the conversation, and the work was not done"],
   ['agenda', 'reward 0 · agent failed · database: it differs'],
 ])('the row of a rollout whose user is %s shows what kept the reward from 1', async (user, description) => {
   const recording = join(temporaryFolder('rehearsal-left'), 'a.0.traj.jsonl');

@@ -59,7 +59,7 @@ it.each([
     'a person',
     'human',
     'database: it differs',
-    "Not completed: the person in the user's seat ended the conversation before the work was done",
+    "Not completed: the person in the user's seat ended the conversation, and the work was not done",
   ],
   ['a person after a violation', 'human', 'rule ask was violated at step 4: unasked', 'Failed by: agent'],
 ])('what kept the reward from 1 is in words where the conversation was ended by %s', (_, user, reason, text) => {

@@ -43,7 +43,7 @@ export function isEndedByPerson({ user, endReason, reward, reason }: Ending): bo
   return user === 'human' && endReason === 'userStopped' && isLost;
 }
 
-export const endedByPerson = "the person in the user's seat ended the conversation before the work was done";
+export const endedByPerson = "the person in the user's seat ended the conversation, and the work was not done";
 
 /** Returns in words which basis of a task decides a reward. */
 export function basisText(basis: string): string {

@@ -37,7 +37,7 @@ describe('the outcome of a rollout', () => {
       return outcomeOf(played).message;
     };
     expect(await messageOf([look, 'One moment.'])).toMatch(
-      /^Reward 0, the person in the user's seat ended the conversation before the work was done: database: /,
+      /^Reward 0, the person in the user's seat ended the conversation, and the work was not done: database: /,
     );
     expect(await messageOf([look, paint, 'Done.'])).toMatch(/^Reward 0, the agent failed: rule ask-first/);
   });
