@@ -11,7 +11,7 @@ import { activeFile, cursorLine } from '../workspace/activeFile.ts';
 import { pickTask } from '../workspace/pickTask.ts';
 import { mayRun } from '../workspace/trust.ts';
 import { domainOfRecording, pickDomain, taskAt } from '../workspace/workspaceDomains.ts';
-import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
+import { askModel, type Drafted, nothingDrafted, openAt, tellDrafted } from './drafting.ts';
 
 /**
  * Drafts a task of a recording and opens it unsaved, so that it is read before it is kept.
@@ -26,7 +26,7 @@ export async function taskFromRecording(context: Context, target: unknown): Prom
   const domain = await domainOfRecording(recording).catch(() => undefined);
   const named = domain === undefined ? [] : ['--domain', domain];
   const title = `Rehearsal: drafting a task of ${basename(recording)}`;
-  const end = await runOrTell(context, title, ['draft', 'task', recording, '--print', ...named]);
+  const end = await runOrTell(context, title, ['draft', 'task', recording, '--print', ...named], nothingDrafted);
   if (!end) return undefined;
   const { file, text, drafts } = end.answer as unknown as Drafted;
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file).with({ scheme: 'untitled' }));
@@ -67,7 +67,8 @@ export async function taskVariants(context: Context, target: unknown): Promise<s
   const model = await askModel(context, 'the same request about other rows of the database');
   if (!model) return undefined;
   const args = ['draft', 'variants', chosen.folder, chosen.task, '--count', count.trim(), ...model];
-  return opened(context, await runOrTell(context, `Rehearsal: drafting variants of ${chosen.task}`, args));
+  const title = `Rehearsal: drafting variants of ${chosen.task}`;
+  return opened(context, await runOrTell(context, title, args, nothingDrafted));
 }
 
 /** Drafts a persona that the domain does not have. Gives its file. */
@@ -90,7 +91,7 @@ export async function generatePersona(context: Context, target: unknown): Promis
         });
   if (words === undefined) return undefined;
   const args = ['draft', 'persona', folder, ...model, ...(words.trim() === '' ? [] : ['--words', words])];
-  return opened(context, await runOrTell(context, 'Rehearsal: drafting a persona', args));
+  return opened(context, await runOrTell(context, 'Rehearsal: drafting a persona', args, nothingDrafted));
 }
 
 async function opened(context: Context, end: CommandEnd | undefined): Promise<string | undefined> {
