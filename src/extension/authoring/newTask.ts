@@ -10,7 +10,7 @@ import { recordingOf } from '../views/runCommands.ts';
 import { activeFile, cursorLine } from '../workspace/activeFile.ts';
 import { pickTask } from '../workspace/pickTask.ts';
 import { mayRun } from '../workspace/trust.ts';
-import { domainOfRecording, pickDomain, taskAt } from '../workspace/workspaceDomains.ts';
+import { domainAtHand, domainOfRecording, taskAt } from '../workspace/workspaceDomains.ts';
 import { askModel, type Drafted, nothingDrafted, openAt, tellDrafted } from './drafting.ts';
 
 /**
@@ -43,7 +43,7 @@ async function taskOf(target: unknown): Promise<{ readonly folder: string; reado
   if (node?.type === 'task') return { folder: node.folder, task: node.task };
   const file = target instanceof vscode.Uri ? target.fsPath : activeFile();
   const open = file?.endsWith('.task.yaml') ? domainFolderOf(file) : undefined;
-  const folder = open ?? (await pickDomain());
+  const folder = open ?? (await domainAtHand());
   if (!folder) return undefined;
   const here = file && open ? await taskAt(file, cursorLine(file)) : undefined;
   if (here !== undefined) return { folder, task: here };
@@ -75,8 +75,7 @@ export async function taskVariants(context: Context, target: unknown): Promise<s
 export async function generatePersona(context: Context, target: unknown): Promise<string | undefined> {
   if (!mayRun('The tools of a domain')) return undefined;
   const node = target as Partial<DomainNode> | undefined;
-  const open = activeFile();
-  const folder = node?.folder ?? (open && domainFolderOf(open)) ?? (await pickDomain());
+  const folder = node?.folder ?? (await domainAtHand());
   if (!folder) return undefined;
   const model = await askModel(context, 'a style and one or two hard behaviors, drawn by seed');
   if (!model) return undefined;
