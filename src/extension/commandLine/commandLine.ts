@@ -9,6 +9,7 @@ import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import type { Answered } from './activity.ts';
 import { askForApproval } from './approval.ts';
 import { type Context, commandLineOf } from './context.ts';
+import { editorWords } from './editorWords.ts';
 import { askForKey, type KeyQuestion } from './keyConsent.ts';
 import { beginRunning, type RunningHandle } from './running.ts';
 import { tell } from './tell.ts';
@@ -64,8 +65,9 @@ export async function runCommand(
   createInterface({ input: child.stderr }).on('line', (line) => {
     context.log.info(line);
     lastWords = line;
-    progress.report({ message: withoutLinks(line) });
-    handle?.say(line);
+    const shown = editorWords(line);
+    progress.report({ message: withoutLinks(shown) });
+    handle?.say(shown);
   });
   const code = await new Promise<number | null>((resolve) => {
     child.once('close', resolve);
@@ -81,10 +83,11 @@ export async function runCommand(
   const isOver = isStopped || token.isCancellationRequested;
   if (!isOver && ((key && (await askForKey(context, key))) || (approval && (await askForApproval(approval)))))
     return runCommand(context, args, progress, token, { onLine, ...(cwd === undefined ? {} : { cwd }) });
+  const said = inDialog ?? message ?? lastWords;
   return {
     code,
     answer,
-    message: inDialog ?? message ?? lastWords,
+    message: said === undefined ? undefined : editorWords(said),
     isStopped,
     isCancelled: token.isCancellationRequested,
   };

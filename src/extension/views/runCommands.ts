@@ -75,9 +75,7 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   const folders = (await runFoldersIn(await runPlaces())).slice(0, 200);
   const summaries = (await Promise.all(folders.map(readRunSummary))).filter(({ file }) => file !== null);
   if (summaries.length < 2) {
-    void offerRecordings(
-      'There are fewer than two runs in this workspace. A run is made by `npx rehearsal eval`, or by running a task.',
-    );
+    void offerRecordings('There are fewer than two runs in this workspace. Run tasks in the Testing view to make one.');
     return undefined;
   }
   const items = summaries.map((summary) => {

@@ -32,7 +32,7 @@ export function checkPath(placed: PlacedText, prefix: number, context: Expressio
   const parsed = parseExpression(placed.text);
   if ('problem' in parsed) {
     const message = `This is not an expression: ${parsed.problem}.`;
-    const hint = '`npx rehearsal help docs/rule-language` describes expressions.';
+    const hint = 'The page rule-language of the documentation describes expressions.';
     const { sign = ' ', meant } = parsed.misspelt ?? {};
     const at = placed.part(parsed.at - prefix, sign.length);
     const isExact = at.line === at.endLine && at.endColumn - at.column === sign.length;
