@@ -183,7 +183,7 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
   const text = message.startsWith(where) ? message : `${where}${withoutPlace(message, error)}`;
   if (argv.includes('--json'))
     io.out(
-      `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : known ? 'usage' : 'unexpected', message: text, ...questionIn(error) } })}\n`,
+      `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : known ? 'usage' : 'unexpected', message: text, ...inDialog(error), ...questionIn(error) } })}\n`,
     );
   else io.err(`rehearsal ${command.name}: ${text}\n`);
   return 2;
@@ -225,6 +225,12 @@ function valueMissing(message: string, command: Command): string | null {
   const values = isListed ? '' : `. It is one of ${choices.join(', ')}`;
   const dashed = message.includes('ambiguous') ? `. Write --${name}=${value} for a value that begins with -` : '';
   return `--${name} needs a value: --${name} ${value}, ${description}${values}${dashed}`;
+}
+
+/** Returns the message for the dialog of an editor, where it differs from that for a terminal. */
+function inDialog(error: unknown): object {
+  const said = error instanceof UsageError || error instanceof Fault ? error.inDialog : null;
+  return said === null ? {} : { inDialog: said };
 }
 
 /** Returns what an editor has to ask a person, as it reads it. */

@@ -63,7 +63,7 @@ import { type CommandTable, debugType } from './workspace/contributions.ts';
 import { showErrorMessage, showInformationMessage } from './workspace/messages.ts';
 import { mayRun } from './workspace/trust.ts';
 import { ticking } from './workspace/walkthrough.ts';
-import { pickDomain, taskAt } from './workspace/workspaceDomains.ts';
+import { domainAtHand, taskAt } from './workspace/workspaceDomains.ts';
 
 /** Returns what each command does. Every command returns a value, so that tests and tasks can use it. */
 export function commandTable(context: Context, language: LanguageClient): CommandTable {
@@ -232,7 +232,7 @@ async function check(
   if (isAudit && !mayRun('Audits')) return undefined;
   const given =
     target instanceof vscode.Uri ? domainFolderOf(target.fsPath) : (target as DomainNode | undefined)?.folder;
-  const folder = given ?? (await pickDomain());
+  const folder = given ?? (await domainAtHand());
   if (!folder) return undefined;
   const { checkDomain } = await import('./language/domainCheck.ts');
   try {

@@ -213,6 +213,29 @@ describe('a persona', () => {
     expect(run.code).toBe(0);
   });
 
+  test('is drafted although the tasks name a persona that is missing and other files have errors', async () => {
+    const folder = desk('missing');
+    for (const name of ['train', 'test']) {
+      const file = join(folder, `tasks/${name}.task.yaml`);
+      const text = readFileSync(file, 'utf8');
+      writeFileSync(file, text.replace(/^( +persona|persona): .*$/gm, '$1: hurried'));
+    }
+    writeFileSync(join(folder, 'tasks/broken.task.yaml'), 'id: broken\nuser: 3\n');
+    const made = await written('persona', folder);
+    expect([made.code, readFileSync(made.file, 'utf8')]).toEqual([0, made.text]);
+  });
+
+  test('is not drafted where the policy has an error, and a dialog names the place in words', async () => {
+    const folder = desk('no-policy');
+    writeFileSync(join(folder, 'rules.yaml'), '- rule: nowhere\n');
+    const { code, out } = await draft('persona', folder, '--json');
+    const { inDialog } = JSON.parse(out).error;
+    expect([code, inDialog]).toEqual([
+      2,
+      expect.stringMatching(/^check is missing.* \(no-policy\/rules\.yaml, line 1\)/),
+    ]);
+  });
+
   inFullSuite('is written by a model after words, and checked', async () => {
     const person = {
       id: 'carer',

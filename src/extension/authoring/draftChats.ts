@@ -3,7 +3,7 @@ import type { Context } from '../commandLine/context.ts';
 import { pickRecording } from '../views/recordingPicker.ts';
 import { recordingOf } from '../views/runCommands.ts';
 import { mayRun } from '../workspace/trust.ts';
-import { type Drafted, openAt, tellDrafted } from './drafting.ts';
+import { type Drafted, nothingDrafted, openAt, tellDrafted } from './drafting.ts';
 import type { IntentsNode } from './intentsTree.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function draftFromChat(context: Context, target: unknown): Promise<
     exampleOf(target) ?? recordingOf(target) ?? (await pickRecording('Which conversation becomes a task?'));
   if (!recording) return undefined;
   const title = 'Rehearsal: drafting a task from a conversation';
-  const end = await runOrTell(context, title, ['draft', 'from-chats', recording]);
+  const end = await runOrTell(context, title, ['draft', 'from-chats', recording], nothingDrafted);
   if (!end) return undefined;
   const { file, drafts } = end.answer as unknown as Drafted;
   await openAt(file);

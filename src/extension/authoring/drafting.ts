@@ -25,6 +25,9 @@ export type Drafted = {
   readonly drafts: readonly GatedDraft[];
 };
 
+/** The beginning of the message for a drafting command that failed. */
+export const nothingDrafted = 'Nothing was drafted';
+
 /** The first thing that keeps drafts from being accepted, in a sentence; undefined where nothing does. */
 export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined {
   const [first] = drafts.flatMap(({ id, findings, passes }) => {

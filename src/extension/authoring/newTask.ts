@@ -10,8 +10,8 @@ import { recordingOf } from '../views/runCommands.ts';
 import { activeFile, cursorLine } from '../workspace/activeFile.ts';
 import { pickTask } from '../workspace/pickTask.ts';
 import { mayRun } from '../workspace/trust.ts';
-import { domainOfRecording, pickDomain, taskAt } from '../workspace/workspaceDomains.ts';
-import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
+import { domainAtHand, domainOfRecording, taskAt } from '../workspace/workspaceDomains.ts';
+import { askModel, type Drafted, nothingDrafted, openAt, tellDrafted } from './drafting.ts';
 
 /**
  * Drafts a task of a recording and opens it unsaved, so that it is read before it is kept.
@@ -26,7 +26,7 @@ export async function taskFromRecording(context: Context, target: unknown): Prom
   const domain = await domainOfRecording(recording).catch(() => undefined);
   const named = domain === undefined ? [] : ['--domain', domain];
   const title = `Rehearsal: drafting a task of ${basename(recording)}`;
-  const end = await runOrTell(context, title, ['draft', 'task', recording, '--print', ...named]);
+  const end = await runOrTell(context, title, ['draft', 'task', recording, '--print', ...named], nothingDrafted);
   if (!end) return undefined;
   const { file, text, drafts } = end.answer as unknown as Drafted;
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file).with({ scheme: 'untitled' }));
@@ -43,7 +43,7 @@ async function taskOf(target: unknown): Promise<{ readonly folder: string; reado
   if (node?.type === 'task') return { folder: node.folder, task: node.task };
   const file = target instanceof vscode.Uri ? target.fsPath : activeFile();
   const open = file?.endsWith('.task.yaml') ? domainFolderOf(file) : undefined;
-  const folder = open ?? (await pickDomain());
+  const folder = open ?? (await domainAtHand());
   if (!folder) return undefined;
   const here = file && open ? await taskAt(file, cursorLine(file)) : undefined;
   if (here !== undefined) return { folder, task: here };
@@ -67,15 +67,15 @@ export async function taskVariants(context: Context, target: unknown): Promise<s
   const model = await askModel(context, 'the same request about other rows of the database');
   if (!model) return undefined;
   const args = ['draft', 'variants', chosen.folder, chosen.task, '--count', count.trim(), ...model];
-  return opened(context, await runOrTell(context, `Rehearsal: drafting variants of ${chosen.task}`, args));
+  const title = `Rehearsal: drafting variants of ${chosen.task}`;
+  return opened(context, await runOrTell(context, title, args, nothingDrafted));
 }
 
 /** Drafts a persona that the domain does not have. Gives its file. */
 export async function generatePersona(context: Context, target: unknown): Promise<string | undefined> {
   if (!mayRun('The tools of a domain')) return undefined;
   const node = target as Partial<DomainNode> | undefined;
-  const open = activeFile();
-  const folder = node?.folder ?? (open && domainFolderOf(open)) ?? (await pickDomain());
+  const folder = node?.folder ?? (await domainAtHand());
   if (!folder) return undefined;
   const model = await askModel(context, 'a style and one or two hard behaviors, drawn by seed');
   if (!model) return undefined;
@@ -90,7 +90,7 @@ export async function generatePersona(context: Context, target: unknown): Promis
         });
   if (words === undefined) return undefined;
   const args = ['draft', 'persona', folder, ...model, ...(words.trim() === '' ? [] : ['--words', words])];
-  return opened(context, await runOrTell(context, 'Rehearsal: drafting a persona', args));
+  return opened(context, await runOrTell(context, 'Rehearsal: drafting a persona', args, nothingDrafted));
 }
 
 async function opened(context: Context, end: CommandEnd | undefined): Promise<string | undefined> {

@@ -9,6 +9,7 @@ import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import type { Answered } from './activity.ts';
 import { askForApproval } from './approval.ts';
 import { type Context, commandLineOf } from './context.ts';
+import { editorWords } from './editorWords.ts';
 import { askForKey, type KeyQuestion } from './keyConsent.ts';
 import { beginRunning, type RunningHandle } from './running.ts';
 import { tell } from './tell.ts';
@@ -19,7 +20,7 @@ export type CommandEnd = {
   readonly code: number | null;
   /** The output with --json: the last line of its output; empty if that is not an object. */
   readonly answer: Readonly<Record<string, unknown>>;
-  /** The error message of the command; undefined if it printed none. */
+  /** The error message of the command, as for a dialog; undefined if it printed none. */
   readonly message: string | undefined;
   /** Whether the user stopped it in the status bar; finished work is kept. */
   readonly isStopped: boolean;
@@ -64,8 +65,9 @@ export async function runCommand(
   createInterface({ input: child.stderr }).on('line', (line) => {
     context.log.info(line);
     lastWords = line;
-    progress.report({ message: withoutLinks(line) });
-    handle?.say(line);
+    const shown = editorWords(line);
+    progress.report({ message: withoutLinks(shown) });
+    handle?.say(shown);
   });
   const code = await new Promise<number | null>((resolve) => {
     child.once('close', resolve);
@@ -77,11 +79,18 @@ export async function runCommand(
   handle?.end();
   cancelled.dispose();
   const answer = answerIn(last);
-  const { message, key, approval } = (answer['error'] ?? {}) as Refusal;
+  const { message, inDialog, key, approval } = (answer['error'] ?? {}) as Refusal;
   const isOver = isStopped || token.isCancellationRequested;
   if (!isOver && ((key && (await askForKey(context, key))) || (approval && (await askForApproval(approval)))))
     return runCommand(context, args, progress, token, { onLine, ...(cwd === undefined ? {} : { cwd }) });
-  return { code, answer, message: message ?? lastWords, isStopped, isCancelled: token.isCancellationRequested };
+  const said = inDialog ?? message ?? lastWords;
+  return {
+    code,
+    answer,
+    message: said === undefined ? undefined : editorWords(said),
+    isStopped,
+    isCancelled: token.isCancellationRequested,
+  };
 }
 
 /** Commands that ask no model and start no server. The others hand each key only to what names it. */
@@ -92,7 +101,12 @@ function isKeyless(args: readonly string[]): boolean {
 }
 
 /** The answer of a command that failed, and the key or approval for which it needs a person's consent. */
-type Refusal = { readonly message?: string; readonly key?: KeyQuestion; readonly approval?: Approval };
+type Refusal = {
+  readonly message?: string;
+  readonly inDialog?: string;
+  readonly key?: KeyQuestion;
+  readonly approval?: Approval;
+};
 
 /** Runs a command without showing progress; without a token it cannot be cancelled. */
 export function runQuietly(
@@ -120,18 +134,26 @@ export async function runWithProgress(
 
 /**
  * Runs a command with progress, and shows its error.
+ * @param loss what did not happen where it failed, such as "Nothing was drafted"
  * @returns undefined if it was cancelled or failed
  */
 export async function runOrTell(
   context: Context,
   title: string,
   args: readonly string[],
+  loss?: string,
 ): Promise<CommandEnd | undefined> {
   const end = await runWithProgress(context, title, args);
   if (end.isCancelled) return undefined;
   if (isDone(end)) return end;
-  void tell(context, 'error', failureMessage(end, title));
+  void tell(context, 'error', lossMessage(loss, failureMessage(end, title)));
   return undefined;
+}
+
+/** Messages of usage begin with a small letter, and errors of a domain are sentences. */
+function lossMessage(loss: string | undefined, why: string): string {
+  if (loss === undefined) return why;
+  return /^[A-Z]/.test(why) ? `${loss}, because of an error: ${why}` : `${loss}, because ${why}`;
 }
 
 /**

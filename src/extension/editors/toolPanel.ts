@@ -3,7 +3,7 @@ import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
 import type { Context } from '../commandLine/context.ts';
 import { webviewOptions } from '../panels/panel.ts';
 import { showInformationMessage } from '../workspace/messages.ts';
-import { pickDomain, readDomain } from '../workspace/workspaceDomains.ts';
+import { domainAtHand, readDomain } from '../workspace/workspaceDomains.ts';
 import { openPartSession } from './editorSession.ts';
 import { toolPanelOf } from './toolEditor.ts';
 
@@ -15,7 +15,7 @@ const opened = new Map<string, vscode.WebviewPanel>();
 /** Opens the tool that was chosen, to be read and tried. One that is a file opens in its editor. */
 export async function tryTool(context: Context, target: unknown): Promise<string | undefined> {
   const given = target as Partial<ToolTarget> | undefined;
-  const folder = given?.folder ?? (await pickDomain());
+  const folder = given?.folder ?? (await domainAtHand());
   if (folder === undefined) return undefined;
   const name = given?.tool ?? (await pickTool(context, folder));
   if (name === undefined) return undefined;

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
-import { onDidChangeDomainFiles, onDidChangeDomains } from '../workspace/domainWatch.ts';
+import { onDidChangeDomainFiles, onDidChangeDomains, onDidChangeFile } from '../workspace/domainWatch.ts';
 import { domainFolders } from '../workspace/workspaceDomains.ts';
-import { forgetChecked, forgetFindings, openFindings, showRead } from './findings.ts';
+import { forgetChecked, forgetFindings, forgetOutdated, openFindings, showRead } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 
 /**
@@ -26,6 +26,7 @@ export function registerDiagnostics(client: LanguageClient): vscode.Disposable {
       }
     }),
     onDidChangeDomainFiles((folder) => client.touch(folder)),
+    onDidChangeFile(forgetOutdated),
     vscode.workspace.onDidChangeTextDocument((event) => {
       const { document, contentChanges } = event;
       if (contentChanges.length > 0 && document.uri.scheme === 'file') {

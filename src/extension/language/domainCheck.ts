@@ -45,12 +45,13 @@ export async function checkDomain(
   // The command line reads the disk, where a text that is typed meanwhile is not.
   const { readFiles } = await import('../../engine/shell/domain/loadDomain.ts');
   const stamp = codeStamp(readFiles(folder, { databases: false }));
+  const since = Date.now();
   const end = await runWithProgress(context, title, ['check', folder, ...(isAudit ? ['--audit'] : [])]);
   if (end.isCancelled) return undefined;
   const checked = answerOf(end, 'the check') as Omit<DomainCheck, 'isComplete'> & {
     readonly described: readonly Tool[];
   };
-  showChecked(folder, checked.diagnostics);
+  showChecked(folder, checked.diagnostics, since);
   client.described(folder, stamp, checked.described);
   return { ...checked, isComplete: true };
 }

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
@@ -6,7 +8,7 @@ const collection = { of: undefined as vscode.DiagnosticCollection | undefined };
 const shown = new WeakMap<vscode.Diagnostic, Diagnostic>();
 /** The findings of each domain while the user types, and in `checked` those of a check or an audit. */
 const read = new Map<string, readonly Diagnostic[]>();
-const checked = new Map<string, readonly Diagnostic[]>();
+const checked = new Map<string, { readonly found: readonly Diagnostic[]; readonly since: number }>();
 
 /** The findings of all domains in the Problems view, each once, no matter who found it. */
 export function openFindings(): vscode.Disposable {
@@ -21,15 +23,38 @@ export function showRead(folder: string, found: readonly Diagnostic[]): void {
   publish(folder);
 }
 
-/** Shows what a check or an audit found: until the next edit of the domain, which may change it. */
-export function showChecked(folder: string, found: readonly Diagnostic[]): void {
-  checked.set(folder, found);
+/**
+ * Shows what a check or an audit found: until the next change of the domain, which may change it.
+ * @param since when it read the files, in milliseconds
+ */
+export function showChecked(folder: string, found: readonly Diagnostic[], since = Date.now()): void {
+  checked.set(folder, { found, since });
   publish(folder);
 }
 
-/** Forgets what a check or an audit found. */
+/** How long the status bar says that findings were cleared. */
+const noticeMs = 15_000;
+
+/** Forgets what a check or an audit found, and says that it can be run again. */
 export function forgetChecked(folder: string): void {
-  if (checked.delete(folder)) publish(folder);
+  const known = checked.get(folder);
+  if (!known) return;
+  checked.delete(folder);
+  publish(folder);
+  if (known.found.length > 0)
+    vscode.window.setStatusBarMessage(
+      `${basename(folder)} has changed, so the findings of its last check were cleared. Run "Rehearsal: Audit Domain" again.`,
+      noticeMs,
+    );
+}
+
+/** Forgets what was found in the domain of a file that has changed on the disk since it was read for that. */
+export function forgetOutdated(file: string): void {
+  const folder = domainFolderOf(file);
+  const known = folder === undefined ? undefined : checked.get(folder);
+  if (folder === undefined || !known) return;
+  const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  if (mtimeMs > known.since) forgetChecked(folder);
 }
 
 /** Forgets a domain that was removed, and its findings. */
@@ -57,7 +82,7 @@ export function findingOf(diagnostic: vscode.Diagnostic, uri: vscode.Uri): Diagn
 
 /** Everything that is found in a domain at the moment. */
 export function findingsOf(folder: string): readonly Diagnostic[] {
-  const all = [...(read.get(folder) ?? []), ...(checked.get(folder) ?? [])];
+  const all = [...(read.get(folder) ?? []), ...(checked.get(folder)?.found ?? [])];
   return [
     ...new Map(
       all.map((each) => [[each.file, each.line, each.column, each.code, each.message].join('\n'), each]),

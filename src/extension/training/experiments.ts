@@ -46,7 +46,7 @@ async function pickExperiment(): Promise<string | undefined> {
   if (files.length === 0) {
     void showInformationMessage(
       `There is no experiment in this workspace. Describe the variants to train in a file NAME${ending}. ` +
-        '`npx rehearsal help docs/experiments` shows an example.',
+        'The page experiments of the documentation shows an example.',
     );
     return undefined;
   }

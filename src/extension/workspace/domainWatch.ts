@@ -9,13 +9,13 @@ type DomainChange = { readonly come: readonly string[]; readonly gone: readonly 
 
 const domainsChanged = new vscode.EventEmitter<DomainChange>();
 const filesChanged = new vscode.EventEmitter<string>();
-const fileChanged = new vscode.EventEmitter<void>();
+const fileChanged = new vscode.EventEmitter<string>();
 
 /** Fires when domains come into the workspace or leave it, and at the start with those that are there. */
 export const onDidChangeDomains = domainsChanged.event;
 /** Fires with the folder of a domain when a file of it changes on the disk. */
 export const onDidChangeDomainFiles = filesChanged.event;
-/** Fires when a file changes on the disk that a domain could read, also where its domain.yaml is gone. */
+/** Fires with the path of a file that changes on the disk and that a domain could read, also where its domain.yaml is gone. */
 export const onDidChangeFile = fileChanged.event;
 
 /** A switch of branches changes many files at once: domains are looked for once, this long after the last of them. */
@@ -49,7 +49,7 @@ export function registerDomainWatch(): vscode.Disposable {
     if (basename(fsPath) === 'domain.yaml') lookSoon();
     const folder = domainFolderOf(fsPath);
     if (folder !== undefined) filesChanged.fire(folder);
-    fileChanged.fire();
+    fileChanged.fire(fsPath);
   };
   // Of a folder that is created or removed with its files, only the folder may be reported.
   const folderChanged = (uri: vscode.Uri): void => {

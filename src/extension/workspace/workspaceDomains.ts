@@ -7,6 +7,7 @@ import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FilePart } from '../../engine/shell/source/fileParts.ts';
 import type { Placed } from '../../engine/shell/source/items.ts';
+import { activeFile } from './activeFile.ts';
 import { offerCommand } from './messages.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
@@ -136,6 +137,12 @@ async function itemReaders() {
 /** Reports that a workspace has no domain, and offers to create one. */
 export const offerNewDomain = () =>
   offerCommand('There is no domain in this workspace yet. Create one.', 'New Domain…', 'rehearsal.domain.new');
+
+/** The domain of the file that the active editor shows, as text or as a form; else the one that a person picks. */
+export async function domainAtHand(): Promise<string | undefined> {
+  const file = activeFile();
+  return (file === undefined ? undefined : domainFolderOf(file)) ?? (await pickDomain());
+}
 
 /** The folder of the workspace's only domain, or of the one that a person picks; undefined without a domain. */
 export async function pickDomain(): Promise<string | undefined> {

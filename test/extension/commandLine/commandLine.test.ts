@@ -55,6 +55,17 @@ test.each([
   expect(editor.said).toEqual([said]);
 });
 
+test.each([
+  ['no other rows are there', 'Nothing was drafted, because no other rows are there | Show Log'],
+  [
+    'A rule has an error (policy.md, line 3)',
+    'Nothing was drafted, because of an error: A rule has an error (policy.md, line 3) | Show Log',
+  ],
+])('an error is shown with what did not happen: "%s"', async (words, said) => {
+  await runOrTell(context, 'Rehearsal: drafting', ['2', words], 'Nothing was drafted');
+  expect(editor.said).toEqual([said]);
+});
+
 test('nothing is shown for a cancelled command', async () => {
   editor.isCancelled = true;
   expect(await runOrTell(context, 'Rehearsal: looking', ['2', 'stopped'])).toBeUndefined();

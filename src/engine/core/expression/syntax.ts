@@ -22,7 +22,12 @@ export type Expression =
   | { readonly type: 'binary'; readonly operator: Operator; readonly left: Expression; readonly right: Expression }
   | { readonly type: 'call'; readonly name: string; readonly inputs: readonly Expression[]; readonly at: number };
 
-export type SyntaxProblem = { readonly problem: string; readonly at: number };
+export type SyntaxProblem = {
+  readonly problem: string;
+  readonly at: number;
+  /** The sign at this place, and the one that was meant; absent where that is not clear. */
+  readonly misspelt?: { readonly sign: string; readonly meant: Operator };
+};
 
 type Token = {
   readonly kind: 'number' | 'text' | 'name' | 'member' | 'sign' | 'end';
@@ -55,12 +60,16 @@ const strengths: Readonly<Record<Operator, number>> = {
 };
 const otherSigns: Readonly<Record<string, Operator>> = { '&&': 'and', '||': 'or' };
 
+const misspeltSigns: Readonly<Record<string, Operator>> = { '=<': '<=', '=>': '>=', '=': '==' };
+
 class Misread extends Error {
   readonly at: number;
+  readonly misspelt: SyntaxProblem['misspelt'];
 
-  constructor(message: string, at: number) {
+  constructor(message: string, at: number, misspelt?: SyntaxProblem['misspelt']) {
     super(message);
     this.at = at;
+    this.misspelt = misspelt;
   }
 }
 
@@ -70,7 +79,10 @@ export function parse(text: string): { readonly expression: Expression } | Synta
     if (text.length > longest) throw new Misread(`an expression has at most ${longest} characters`, longest);
     return { expression: new Reader(text).whole() };
   } catch (error) {
-    if (error instanceof Misread) return { problem: error.message, at: error.at };
+    if (error instanceof Misread) {
+      const { message, at, misspelt } = error;
+      return { problem: message, at, ...(misspelt ? { misspelt } : {}) };
+    }
     throw error;
   }
 }
@@ -141,9 +153,17 @@ class Reader {
   #operator(): Operator | null {
     const { kind, text, at } = this.#token;
     if (kind !== 'sign' && kind !== 'name') return null;
-    if (text === '=') throw new Misread('= compares nothing: write ==', at);
+    if (text === '=') throw this.#misspelt(at);
     if (Object.hasOwn(otherSigns, text)) return otherSigns[text] ?? null;
     return Object.hasOwn(strengths, text) ? (text as Operator) : null;
+  }
+
+  #misspelt(at: number): Misread {
+    const two = this.#text.slice(at, at + 2);
+    const sign = Object.hasOwn(misspeltSigns, two) ? two : '=';
+    const meant = misspeltSigns[sign] ?? '==';
+    const message = sign === '=' ? '= compares nothing' : `${sign} is not an operator`;
+    return new Misread(`${message}: write ${meant}`, at, { sign, meant });
   }
 
   #unary(): Expression {

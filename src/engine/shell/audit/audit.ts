@@ -346,7 +346,7 @@ function noteUnmatchedLines({ file, parts }: LoadedDomain, closed: readonly Roll
       'warning',
       'domain/unmatched-lines',
       `The pattern reader.lines of the server ${name} matched no line of its state in any rollout.`,
-      `Check the result of ${reader.tool} with "npx rehearsal call", and correct the pattern.`,
+      `Call ${reader.tool}, and correct the pattern so that it matches the lines of the result.`,
     );
   }
 }

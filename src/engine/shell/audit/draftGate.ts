@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { endReasonText, rewardText } from '../../core/events/displayText.ts';
@@ -5,9 +6,10 @@ import { mostTries } from '../../core/seats/goldPlan.ts';
 import { describeCodeTools, describeExternalTools } from '../describe.ts';
 import { check } from '../domain/check.ts';
 import { loadDomain } from '../domain/loadDomain.ts';
-import { type Diagnostic, errorsOf, unfitness } from '../files/diagnostic.ts';
+import { type Diagnostic, errorsOf, unfitness, unfitnessInWords } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { type Draft, draftsOf, isWithin, withDrafts } from '../load/drafts.ts';
+import { fitnessOf } from '../load/fitness.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { placeOf } from '../source/items.ts';
 import { notebook } from '../source/note.ts';
@@ -51,7 +53,7 @@ const tasksPerPersona = 3;
 /**
  * Returns what drafts must pass before they count: everything that `check --audit` finds, of them alone. Nothing is
  * written.
- * @throws Fault where the domain itself has errors, so that nothing of it can be played
+ * @throws Fault where something that every rollout uses has errors, or a file of the drafts, so that they cannot be played
  */
 export async function gate(folder: string, options: GateOptions): Promise<readonly Gated[]> {
   const { overlay, ids, plays = true, signal, onProgress } = options;
@@ -62,9 +64,13 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
     describeExternal: describeExternalTools,
   });
   const drafts = draftsOf(loaded.parts).filter(({ placed }) => ids?.includes(placed.value.id) ?? true);
-  // What the gold path of another task breaks keeps nothing from running.
-  const errors = errorsOf(diagnostics).filter(({ code }) => code !== 'task/gold-violates');
-  if (errors.length > 0) throw new Fault({ who: 'environment', code: 'draft/unfit', message: unfitness(errors) });
+  // Errors of other tasks and personas do not prevent a draft from running.
+  const errors = [...fitnessOf(loaded).shared, ...errorsOf(diagnostics).filter(({ file }) => overlay?.has(file))];
+  if (errors.length > 0)
+    throw new Fault(
+      { who: 'environment', code: 'draft/unfit', message: unfitness(errors) },
+      { inDialog: unfitnessInWords(errors, dirname(folder)) },
+    );
   if (!plays) return drafts.map((draft) => unplayed(draft, diagnostics));
   const tasks = drafts.flatMap(({ kind, placed }) => (kind === 'task' ? [placed.value.id] : []));
   const progress = { signal, ...(onProgress ? { onProgress } : {}) };
@@ -132,7 +138,7 @@ async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal:
   const { found, note } = notebook();
   const staged = withDrafts(loaded);
   const parts = personas.flatMap((placed) =>
-    tasksFor(placed.value, loaded.tasks).map((task) => ({ placed, task, own: under(task, placed.value.id) })),
+    tasksFor(placed.value, loaded).map((task) => ({ placed, task, own: under(task, placed.value.id) })),
   );
   for (const { value } of personas)
     if (!parts.some(({ placed }) => placed.value.id === value.id)) undecidedOnes.set(value.id, untriedBecause(value));
@@ -182,10 +188,14 @@ function untriedBecause({ behaviours: { changes, insists } }: Persona): string {
  * Tasks that a persona can be tried on: those with words for what it does. The gold actions of a task with a change of
  * mind are right only under a persona that changes.
  */
-function tasksFor({ behaviours }: Persona, tasks: readonly Task[]): readonly Task[] {
-  const fit = ({ user }: Task) =>
+function tasksFor({ id, behaviours }: Persona, loaded: LoadedDomain): readonly Task[] {
+  const { ofTask } = fitnessOf(loaded);
+  const suits = ({ user }: Task) =>
     (behaviours.changes ? user.change : !user.change) && (!behaviours.insists || user.insist);
-  return tasks.filter(fit).slice(0, tasksPerPersona);
+  // A task can lack a persona: the draft takes that place.
+  const runs = (task: Task) =>
+    ofTask({ id: task.id, persona: id }).every(({ code }) => code === 'task/unknown-persona');
+  return loaded.tasks.filter((task) => suits(task) && runs(task)).slice(0, tasksPerPersona);
 }
 
 /** The task as this persona's own. */

@@ -5,7 +5,7 @@ import { capitalized } from '../../core/text/capitalized.ts';
 import { impossible } from '../../core/values/impossible.ts';
 import type { Location } from '../files/diagnostic.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
-import { respelt } from '../source/edit.ts';
+import { fixOf, respelt } from '../source/edit.ts';
 import type { PlacedText } from '../source/items.ts';
 import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
 import type { Note } from '../source/note.ts';
@@ -32,8 +32,12 @@ export function checkPath(placed: PlacedText, prefix: number, context: Expressio
   const parsed = parseExpression(placed.text);
   if ('problem' in parsed) {
     const message = `This is not an expression: ${parsed.problem}.`;
-    const hint = '`npx rehearsal help docs/rule-language` describes expressions.';
-    note(placed.part(parsed.at - prefix, 1), 'error', `${kind}/bad-expression`, message, hint);
+    const hint = 'The page rule-language of the documentation describes expressions.';
+    const { sign = ' ', meant } = parsed.misspelt ?? {};
+    const at = placed.part(parsed.at - prefix, sign.length);
+    const isExact = at.line === at.endLine && at.endColumn - at.column === sign.length;
+    const edit = isExact && meant !== undefined ? { ...at, text: meant } : null;
+    note(at, 'error', `${kind}/bad-expression`, message, hint, fixOf(`Change ${sign} to ${meant}`, edit));
     return null;
   }
   const readable: Readable = {

@@ -11,7 +11,7 @@ import { contentHash } from '../../core/values/hash.ts';
 import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
 import { type assertionNames, pathExpression } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from '../load/arguments.ts';
-import { acceptedFirst } from '../load/drafts.ts';
+import { accepted, acceptedFirst } from '../load/drafts.ts';
 import type { DomainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { namedLeaves, quotingLeavesIn } from '../load/taskWorld.ts';
@@ -173,12 +173,16 @@ function personaNamed(
     note(at, 'error', 'task/draft-persona', message, `Accept the persona ${id} first.`);
   }
   if (persona || isWritten(texts, id)) return persona;
-  const ids = [...new Set(personas.map(({ value }) => value.id))];
-  const all =
-    ids.length === 0 ? 'This domain has no personas yet: add one in personas/.' : `The personas are ${ids.join(', ')}.`;
+  const ids = [...new Set(accepted(personas).map(({ value }) => value.id))];
+  const all = personasInWords(ids);
   const hint = didYouMean(id, ids, all);
   note(at, 'error', 'task/unknown-persona', `There is no persona ${id}.`, hint, respelt(at, id, ids));
   return undefined;
+}
+
+function personasInWords(ids: readonly string[]): string {
+  if (ids.length === 0) return 'This domain has no personas yet: add one in personas/.';
+  return ids.length === 1 ? `The only persona is ${ids[0]}.` : `The personas are ${ids.join(', ')}.`;
 }
 
 /** Whether a file of personas has this id, although it can't be read: what is wrong there is reported there. */

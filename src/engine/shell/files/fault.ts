@@ -8,7 +8,11 @@ const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
   infrastructure: 'infrastructureFailed',
 };
 
-type FaultOptions = { readonly reason?: EndReason; readonly note?: SideNote | null };
+type FaultOptions = {
+  readonly reason?: EndReason;
+  readonly note?: SideNote | null;
+  readonly inDialog?: string | null;
+};
 
 /**
  * Something a rollout can't get past: a seat that can't answer, a server that died, a disk that is full.
@@ -19,13 +23,16 @@ export class Fault extends Error {
   readonly failure: Failure;
   /** The sidecar's data about the end that it leads to. */
   readonly note: SideNote | null;
+  /** The message for a dialog, where it differs from that for a terminal. */
+  readonly inDialog: string | null;
 
-  constructor(failure: Failure, { reason = reasonOf[failure.who], note = null }: FaultOptions = {}) {
+  constructor(failure: Failure, { reason = reasonOf[failure.who], note = null, inDialog = null }: FaultOptions = {}) {
     super(failure.message);
     this.name = 'Fault';
     this.failure = failure;
     this.reason = reason;
     this.note = note;
+    this.inDialog = inDialog;
   }
 }
 

@@ -128,6 +128,8 @@ describe('an expression', () => {
 
   it.each([
     ['a = 1', '= compares nothing: write ==', 2],
+    ['a =< 1', '=< is not an operator: write <=', 2],
+    ['a => 1', '=> is not an operator: write >=', 2],
     ['a ==', 'the expression ends too early', 4],
     ['(a', 'the end is where ")" is expected', 2],
     ['a b', '"b" is where the end, or an operator such as and, or, ==, in is expected', 2],

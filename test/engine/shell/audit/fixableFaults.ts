@@ -120,6 +120,8 @@ const rows: readonly Row[] = [
   ['task/unknown-field', tasks, 'L2, title]', 'L2, ttile]'],
   ['task/unknown-table', tasks, 'path: loans.L2', 'path: laons.L2'],
   ['task/unknown-value', tasks, 'value: drill', 'value: drlil'],
+  ['task/bad-expression', tasks, '.back == true', '.back = true'],
+  ['task/bad-expression', tasks, ".back == true'", ".back == true or 2 =< 1'"],
   ['rule/unknown-key', 'rules.yaml', 'condition:', 'conditon:'],
   ['rule/wrong-value', 'rules.yaml', 'check: before', 'check: befor'],
   ['domain/unknown-key', 'domain.yaml', 'turnCap', 'turncap'],

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { editorWords } from '../../../src/extension/commandLine/editorWords.ts';
+
+test.each([
+  [
+    'Find the error in the domain with: npx rehearsal check ../../tmp/bike-desk --audit',
+    'Find the error in the domain with "Rehearsal: Audit Domain"',
+  ],
+  ["`npx rehearsal check 'my desk' --audit` finds such tasks", '"Rehearsal: Audit Domain" finds such tasks'],
+  [
+    'a1: evaluations leave out drafts. Accept it with: npx rehearsal draft accept /desk a1',
+    'a1: evaluations leave out drafts. Accept it with "Rehearsal: Accept Draft"',
+  ],
+  ['1/2 a1', '1/2 a1'],
+])('a command that the editor has is named as it is there: %s', (line, shown) => {
+  expect(editorWords(line)).toBe(shown);
+});
