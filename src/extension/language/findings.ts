@@ -32,7 +32,7 @@ export function showChecked(folder: string, found: readonly Diagnostic[], since 
   publish(folder);
 }
 
-/** How long the status bar says that findings were cleared. */
+/** The time that the status bar says that findings were cleared, in milliseconds. */
 const noticeMs = 15_000;
 
 /** Forgets what a check or an audit found, and says that it can be run again. */
