@@ -36,7 +36,7 @@ test('a domain is made from a template, and its task is rehearsed', async () => 
   await workbench.screenshot('making-templates');
   await workbench.pick('support-desk');
   await workbench.answer('our-desk');
-  await workbench.notification(/Made our-desk/);
+  await workbench.notification(/Created our-desk/);
   await workbench.screenshot('making-template-made');
   expect(readdirSync(join(folder, 'our-desk', 'tasks')).length).toBe(4);
   await rehearse('our-desk/tasks/raise-priority.task.yaml');
