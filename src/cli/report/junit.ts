@@ -13,14 +13,9 @@ export function junitText(record: RunRecord): string {
   const { rollouts, notRun, file } = record;
   const isScored = file.imported === undefined;
   const missing = isScored ? notRun : [];
-  const tasks = new Set([...rollouts, ...missing].map(({ task }) => task));
-  const suites = [...tasks].map((task) =>
-    suite(
-      `${file.domain}.${task}`,
-      rollouts.filter((each) => each.task === task),
-      missing.filter((each) => each.task === task),
-      isScored,
-    ),
+  const [run, left] = [Map.groupBy(rollouts, ({ task }) => task), Map.groupBy(missing, ({ task }) => task)];
+  const suites = [...new Set([...run.keys(), ...left.keys()])].map((task) =>
+    suite(`${file.domain}.${task}`, run.get(task) ?? [], left.get(task) ?? [], isScored),
   );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',

@@ -10,13 +10,18 @@ const notRunSchema = z.object({
   task: z.string(),
   /** Null for a file. */
   trial: z.int().nullable(),
-  /** In words; null where the run ended before the trial. */
-  reason: z.string().nullable(),
+  /** In words. */
+  reason: z.string(),
 });
 export type NotRun = z.infer<typeof notRunSchema>;
 
-/** The same of a run that is read: whether a recording of the trial was begun. */
-export type TrialNotRun = NotRun & { readonly isStarted: boolean };
+/** The same of a run that is read. */
+export type TrialNotRun = Pick<NotRun, 'task' | 'trial'> & {
+  /** Null where the run ended before the trial, or during it. */
+  readonly reason: string | null;
+  /** Whether a recording of the trial was begun. */
+  readonly isStarted: boolean;
+};
 
 const pathOf = (folder: string) => join(folder, 'not-run.json');
 
