@@ -160,7 +160,7 @@ test('the row of a run shows how its best fork came out', async () => {
   const runs = workbench.page
     .locator('.pane')
     .filter({ has: workbench.page.locator('.pane-header[aria-label^="Runs"]') });
-  for (const reward of ['1.00', '0.00'])
+  for (const reward of [1, 0])
     await runs
       .locator('.monaco-list-row', { hasText: `reward ${reward} in the best fork` })
       .first()

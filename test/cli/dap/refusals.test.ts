@@ -192,7 +192,7 @@ test('a refusal shows braces as they are typed', async () => {
   const run = session();
   await run.begin({ task: 'lamp-variant', stopOnEntry: true });
   const refusal = await run.type('/call get_order {"order_id": ');
-  expect(refusal).toContain('write for example /call get_order {"order_id": "W1004"}');
+  expect(refusal).toContain('as in /call get_order {"argument": "value"}');
   const deep = await run.type(`/call get_order ${'{"a":'.repeat(201)}1${'}'.repeat(201)}`);
   expect(deep).toContain('the arguments of get_order are nested deeper than 200 levels');
 });

@@ -29,6 +29,14 @@ test('a checkpoint of a checkpoint began with the model of the first run', () =>
   for (const model of ['smollm2', 'org/model', other]) expect(firstModelOf(model)).toBe(model);
 });
 
+test('checkpoints whose configurations name each other have no first model', () => {
+  const [one, other] = [temporaryFolder('one'), temporaryFolder('other')];
+  const final = (run: string) => join(run, 'checkpoints', 'final');
+  writeFileSync(join(one, 'config.json'), JSON.stringify({ model: final(other) }));
+  writeFileSync(join(other, 'config.json'), JSON.stringify({ model: final(one) }));
+  expect(firstModelOf(final(one))).toBe(final(one));
+});
+
 const h100 = [{ name: 'NVIDIA H100', driver: '580.1' }];
 
 test.each([

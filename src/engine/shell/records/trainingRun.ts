@@ -86,12 +86,17 @@ export function rolloutOfLine(text: string): RolloutLine | undefined {
 }
 
 /** Returns the model that the runs behind a checkpoint began with: `tiny`, or any other model as it is named. */
-export function firstModelOf(model: string): string {
-  const checkpoints = dirname(model);
-  if (basename(checkpoints) !== runFiles.checkpoints) return model;
-  const config = join(dirname(checkpoints), runFiles.config);
-  const { data } = modelSchema.safeParse(existsSync(config) ? valueOfLine(readBoundedText(config)) : undefined);
-  return data === undefined || data.model === model ? model : firstModelOf(data.model);
+export function firstModelOf(checkpoint: string): string {
+  const seen = new Set<string>();
+  let model = checkpoint;
+  // A configuration that was edited can lead back to a checkpoint of its own run.
+  while (!seen.has(model) && basename(dirname(model)) === runFiles.checkpoints) {
+    seen.add(model);
+    const config = join(dirname(dirname(model)), runFiles.config);
+    model =
+      modelSchema.safeParse(existsSync(config) ? valueOfLine(readBoundedText(config)) : undefined).data?.model ?? model;
+  }
+  return model;
 }
 
 const modelSchema = z.looseObject({ model: z.string() });
