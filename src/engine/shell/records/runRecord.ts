@@ -10,6 +10,7 @@ import { readNotRun, type TrialNotRun } from './notRun.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isRecording, recordingName, rolloutName } from './recordingName.ts';
 import { agentOfTask, type RunFile, readRunFile } from './runFile.ts';
+import { runFileName } from './runFiles.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
 export type FinishedRollout = Measure & {
@@ -138,7 +139,7 @@ export function runToGoOn(
   const before = readRunFile(folder);
   if (typeof before === 'string') {
     const names = namesIn(folder);
-    const isThere = names.includes('run.json');
+    const isThere = names.includes(runFileName);
     const rest = names.find((name) => name === 'ledger.jsonl' || isRecording(name));
     if (!isThere && rest === undefined) return null;
     const beside = isThere ? '' : ` although ${rest} is there`;
