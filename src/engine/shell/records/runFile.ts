@@ -41,6 +41,8 @@ const runFileSchema = z.object({
   agent: z.string(),
   /** By the id of a task: the agent's seat that the task names, if the run used that one. */
   agents: z.record(z.string(), z.string()).optional(),
+  /** Of a custom agent's file and of the program files that it names; absent in runs that older versions wrote. */
+  agentHash: z.string().optional(),
   user: z.string(),
   judge: z.string().optional(),
   /** The request settings of the models. Absent in runs that older versions wrote. */

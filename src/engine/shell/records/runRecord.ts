@@ -183,7 +183,7 @@ function differencesFrom(
     ),
   );
   const seats = before.agent === next.agent ? agentsThatDiffer(before, next) : [];
-  return [...settings, ...seats, ...filesThatChanged(before, next), ...changed];
+  return [...settings, ...seats, ...filesThatChanged(before, next), ...agentThatChanged(before, next), ...changed];
 }
 
 /** Returns what of a domain has changed between two runs, apart from its tasks. */
@@ -191,6 +191,12 @@ function filesThatChanged(before: RunFile, next: RunFile): readonly string[] {
   if (before.policyHash !== next.policyHash) return ['the policy has changed since'];
   if (before.domainHash === undefined || before.domainHash === next.domainHash) return [];
   return ['a file of the domain has changed since (its tools, rules, personas or database, or domain.yaml)'];
+}
+
+/** Returns whether a custom agent has changed between two runs, in words. */
+function agentThatChanged(before: RunFile, next: RunFile): readonly string[] {
+  if (before.agent !== next.agent || before.agentHash === undefined || before.agentHash === next.agentHash) return [];
+  return [`${next.agent} has changed since (its file, or a program file that it names)`];
 }
 
 /** Returns the tasks of both runs whose agent's seat differs, in words. */
