@@ -1,4 +1,4 @@
-"""Counts the tokens of policies with their tools, as a model receives them before a conversation begins.
+"""Counts the tokens of policies with their tools, as a model receives them with the first word of a user.
 
     python -m rehearsal_trainer prompt --model smollm2 --dialect compact
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     tokens = [
         len(
             chat.template.prompt_ids(
-                [*system_messages(prompt["system"]), Message("user", "")],
+                [*system_messages(prompt["system"]), Message("user", "Hello")],
                 [
                     Tool(tool["name"], tool.get("description", ""), tool.get("parameters", {}))
                     for tool in prompt["tools"]
