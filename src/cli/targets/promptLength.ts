@@ -15,7 +15,7 @@ import { refusedOptions } from './targetFaults.ts';
 
 /** A prompt with fewer bytes per token is rare. One that fits at this ratio is not counted. */
 const bytesPerToken = 2;
-/** The room that models of these days have at least. */
+/** The context that current models have at least, in tokens. */
 const leastRoom = 4096;
 
 const countedSchema = z.object({ tokens: z.array(z.int()), limit: z.int().nullable() });
@@ -41,9 +41,9 @@ export async function promptLengthOf(
     const found = extremesOf(domain);
     return found ? [{ name: basename(domain.folder), found }] : [];
   });
-  const roomSurely = bytesPerToken * (Math.min(context, leastRoom) - forAnswer);
+  const bytesThatFit = bytesPerToken * (Math.min(context, leastRoom) - forAnswer);
   const all = prompts.flatMap(({ found }) => found);
-  if (all.every(({ bytes }) => bytes <= roomSurely)) return null;
+  if (all.every(({ bytes }) => bytes <= bytesThatFit)) return null;
   const { tokens, limit } = await counted(python, launch, all, io);
   const room = Math.min(context, limit ?? context);
   const lengths = prompts.map(({ name }, at) => {
