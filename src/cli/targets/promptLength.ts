@@ -20,7 +20,7 @@ const leastRoom = 4096;
 
 const countedSchema = z.object({ tokens: z.array(z.int()), limit: z.int().nullable() });
 
-/** What a model gets before a conversation, and its size in bytes. */
+/** The policy and the tools that a model gets before a conversation, with their size in bytes. */
 type Prompt = Pick<RolloutStarted, 'system' | 'tools'> & { readonly bytes: number };
 
 /**

@@ -26,7 +26,7 @@ class EvaluationBatch:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """How many rollouts of a batch are played, and how many of them got reward 1."""
+    """The numbers of rollouts of a batch that are played, planned and right (reward 1)."""
 
     part: str
     rollouts: int
