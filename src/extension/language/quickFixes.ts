@@ -44,9 +44,17 @@ function singleFix({ title, edits }: Fix, diagnostic: vscode.Diagnostic): FixAct
   return action;
 }
 
+/** Some problems have no fix, so both numbers are named where they differ. */
+export function fixesTitle(fixes: number, problems: number, of: 'file' | 'domain'): string {
+  const place = of === 'file' ? 'in this file' : 'of the domain';
+  return fixes === problems ? `Fix all ${fixes} problems ${place}` : `Fix ${fixes} of ${problems} problems ${place}`;
+}
+
 /** Offered where there is more than one fix to make; a save can ask for those of its file in any case. */
 function allFixes(folder: string, { fsPath: file }: vscode.Uri): readonly FixAction[] {
-  const fixable = findingsOf(folder).filter(({ fix }) => fix !== undefined);
+  const found = findingsOf(folder);
+  const inThis = found.filter((each) => each.file === file).length;
+  const fixable = found.filter(({ fix }) => fix !== undefined);
   const inFile = fixable.filter((each) => each.file === file);
   const made = (title: string, kind: vscode.CodeActionKind, of: string | null) => {
     const action = new FixAction(title, kind);
@@ -55,9 +63,11 @@ function allFixes(folder: string, { fsPath: file }: vscode.Uri): readonly FixAct
   };
   return [
     ...(inFile.length > 0 ? [made('Apply all automatic fixes in this file', fixAll, file)] : []),
-    ...(inFile.length > 1 ? [made(`Fix all ${inFile.length} of this file`, vscode.CodeActionKind.QuickFix, file)] : []),
+    ...(inFile.length > 1
+      ? [made(fixesTitle(inFile.length, inThis, 'file'), vscode.CodeActionKind.QuickFix, file)]
+      : []),
     ...(fixable.length > inFile.length
-      ? [made(`Fix all ${fixable.length} of the domain`, vscode.CodeActionKind.QuickFix, null)]
+      ? [made(fixesTitle(fixable.length, found.length, 'domain'), vscode.CodeActionKind.QuickFix, null)]
       : []),
   ];
 }
