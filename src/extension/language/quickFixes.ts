@@ -64,7 +64,8 @@ async function createPersona(folder: string, written: string, diagnostic: vscode
   const action = new FixAction(`Create persona ${made.id}`, vscode.CodeActionKind.QuickFix);
   action.diagnostics = [diagnostic];
   action.edit = new vscode.WorkspaceEdit();
-  action.edit.createFile(uri, { contents: Buffer.from(made.text) });
+  action.edit.createFile(uri);
+  action.edit.insert(uri, new vscode.Position(0, 0), made.text);
   action.command = { command: 'vscode.open', title: 'Open', arguments: [uri] };
   return [action];
 }

@@ -144,6 +144,7 @@ describe('the light bulb at a persona that does not exist', () => {
     await execute(create.command.command, ...(create.command.arguments ?? []));
     const file = join(folder, 'personas', 'hurried.persona.yaml');
     await eventually(() => assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, file));
+    await vscode.window.activeTextEditor?.document.save();
     assert.match(readFileSync(file, 'utf8'), /^id: hurried$/m);
     await eventually(() => assert.ok(!codesIn(folder).includes('task/unknown-persona')));
   });
