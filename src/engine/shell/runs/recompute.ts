@@ -229,6 +229,8 @@ const earlierTexts: readonly (readonly [RegExp, string])[] = [
     /no rule of the safety layer and no judge says what was given away/g,
     'neither a rule of the safety layer nor a judge checks what was disclosed',
   ],
+  [/ was called where it may be: /g, ' was called, and this holds: '],
+  [/ was handed over where it may be/g, ' was handed over, as the rule allows'],
   [/as it stands in the call/g, 'with the value in the call'],
   // Earlier versions did not write the value.
   [/(with the value in the call): (?:[^"\\]|\\.)*/g, '$1'],
