@@ -222,7 +222,8 @@ function explained(error: Error): string {
       .map((line) => line.trim().replace(/^x /, ''))
       .find((line) => line !== '') ?? 'is not valid TypeScript';
   const kind = /^TypeScript (.+?) is not supported in strip-only mode/.exec(text)?.[1];
-  if (kind === undefined) return text.replaceAll(/(['`]?)<eof>\1/g, 'the end of the file').replaceAll("'ident'", 'a name');
+  if (kind === undefined)
+    return text.replaceAll(/(['`]?)<eof>\1/g, 'the end of the file').replaceAll("'ident'", 'a name');
   const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
   const advice = replacements[kind] ?? 'Use syntax that is still valid without its types';
   return `${article} ${kind} is not erasable: a domain's TypeScript runs with its types stripped and nothing else changed. ${advice}.`;
