@@ -94,7 +94,7 @@ test('the debugger starts where the recording is looked at', async () => {
   await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'step 15 of the recording');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'agent calls change_item');
   await workbench.debug.press('step-into');
-  await workbench.debug.stoppedAt(domain.lineOf('policy.md', '{#confirm-before-write}'));
+  await workbench.debug.stoppedAt(domain.lineOf('policy.md', '- Before any call that changes something'));
   await workbench.press('Shift+F5');
   await workbench.debug.ended();
 });
@@ -123,7 +123,7 @@ test('a recording that is written while it is looked at grows, and a torn one sa
   writeFileSync(path, `${lines.slice(0, 11).join('\n')}\n`);
   await open('growing.traj.jsonl');
   const frame = workbench.webviewFrame();
-  await frame.getByText('No reward yet').waitFor();
+  await frame.getByText('No reward: the rollout was stopped before it ended').waitFor();
   appendFileSync(path, `${lines.slice(11).join('\n')}\n`);
   await frame.getByText('16 entries', { exact: true }).waitFor();
   await frame.getByText('Failed by: agent').waitFor();

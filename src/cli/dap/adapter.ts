@@ -16,7 +16,7 @@ import { isSameToken } from '../../engine/shell/processes/loopback.ts';
 import { canInspectSafely } from '../../engine/shell/workers/workerChild.ts';
 import { UsageError } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
-import { type Answer, AnsweringSession, linkTo, withArguments } from './answeringSession.ts';
+import { type Answer, AnsweringSession, linkTo, placeOf, withArguments } from './answeringSession.ts';
 import { BreakpointRequests, type ClientLines } from './breakpoints/breakpointRequests.ts';
 import { unseenReads } from './breakpoints/unseenReads.ts';
 import { capabilities } from './capabilities.ts';
@@ -227,7 +227,6 @@ export class RehearsalSession extends AnsweringSession {
     this.#inspection.showsTypes = args.supportsVariableType === true;
     this.#narrator.hasColours = args.supportsANSIStyling === true;
     this.#narrator.asksAtOnce = args.clientID === 'vscode';
-    this.#inspection.drawsBox = args.clientID === 'vscode';
     response.body = capabilities;
     this.sendResponse(response);
   }
@@ -251,7 +250,8 @@ export class RehearsalSession extends AnsweringSession {
       playback = await this.#opened(args, request);
     } catch (error) {
       this.#onRefused(error);
-      const { at, inDialog } = error instanceof UsageError ? error : { at: null, inDialog: null };
+      const inDialog = error instanceof UsageError ? error.inDialog : null;
+      const at = placeOf(error);
       const link = at && this.#client.clientID === 'vscode' ? linkTo(at) : undefined;
       this.refuse(response, inDialog ?? messageOf(error), true, link);
       return;

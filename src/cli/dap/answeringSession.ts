@@ -3,7 +3,7 @@ import { DebugSession } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { withoutLinks } from '../../engine/core/text/withoutLinks.ts';
 import type { FileLine } from '../../engine/shell/files/diagnostic.ts';
-import { messageOf } from '../../engine/shell/files/fault.ts';
+import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../terminal/io.ts';
 import type { Then } from './playback/playback.ts';
 
@@ -13,6 +13,14 @@ type Link = Pick<DebugProtocol.Message, 'url' | 'urlLabel'>;
 export function linkTo({ file, line }: FileLine): Link {
   const url = `command:rehearsal.line.open?${encodeURIComponent(JSON.stringify([file, line]))}`;
   return { url, urlLabel: `Open ${basename(file)}, Line ${line}` };
+}
+
+/** Returns the line to fix, if an error names one. */
+export function placeOf(error: unknown): FileLine | null {
+  if (error instanceof UsageError) return error.at;
+  if (!(error instanceof Fault)) return null;
+  const { file, line } = error.failure;
+  return file === undefined || line === undefined ? null : { file, line };
 }
 
 /** The answer to a request, and what to do after it is sent. */

@@ -60,7 +60,7 @@ export async function performed(
     case 'resample':
       return said('', await moved(() => playback.resample(frame), 'restartFrame'));
     case 'leave':
-      return said('', await answered(human.leave(), playback));
+      return said('', await left(human, { playback, forks }));
     case 'turn':
       return said('', await taken(command.text, human, { playback, forks }));
     default:
@@ -88,6 +88,20 @@ async function taken(text: string, human: HumanSeat, { playback, forks }: Starte
   const turn = parseTurn(text);
   if (typeof turn === 'string') throw new UsageError(turn);
   return playback.claim(() => playback.fork({ type: 'turn', ...turn }));
+}
+
+/** The conversation ends in the turn of a user that a person plays. */
+async function left(human: HumanSeat, { playback, forks }: Started): Promise<Then> {
+  if (human.awaited === 'user') return answered(human.leave(), playback);
+  const { isLive, seatsAhead } = playback.debuggee;
+  if (!isLive || seatsAhead.user.type !== 'human')
+    throw new UsageError('only a user that you play can end the conversation');
+  if (forks.personNext?.seat !== 'user')
+    throw new UsageError("it is the agent's turn. Continue (F5), and type /stop in your turn");
+  return playback.claim(() => {
+    human.prepareToLeave();
+    return () => playback.goOn();
+  });
 }
 
 /** Gives a person's turn to the rollout, and resumes it if it was paused in the meantime. */

@@ -91,10 +91,14 @@ export class HumanSeat {
     this.#ready = text;
   }
 
-  /** Ends the conversation, as a user can. */
+  /** Ends the conversation, as a user can whose turn it is. */
   leave(): () => void {
-    if (this.awaited !== 'user') throw new UsageError('only a user that you play can end the conversation');
     return this.#answer('/stop');
+  }
+
+  /** Ends the conversation in the turn of the user, which is next. */
+  prepareToLeave(): void {
+    this.#ready = '/stop';
   }
 
   #answer(text: string): () => void {

@@ -3,18 +3,24 @@ import type { ToWebview } from '../../webview/messages/protocol.ts';
 import { debugType } from '../workspace/contributions.ts';
 
 /**
- * Returns a comparison in which the recording that a debug session writes is still running: a session locks no run. A
- * session that shows an earlier recording does not write it.
+ * Returns the recording that the debug session writes, which locks no run; null without one. A session that shows an
+ * earlier recording does not write it.
  */
-export async function withDebugged(answer: ToWebview): Promise<ToWebview> {
+export async function debuggedRecording(): Promise<string | null> {
   const session = vscode.debug.activeDebugSession;
-  if (answer.type !== 'recordingsCompared' || session?.type !== debugType) return answer;
+  if (session?.type !== debugType) return null;
   const shown = session.customRequest('rehearsal/recording') as Thenable<{ readonly path: string }>;
   const path = await shown.then(
     (recording) => recording.path,
     () => '', // a session that has just ended
   );
-  if (session.configuration['recording'] === path) return answer;
+  return path === '' || session.configuration['recording'] === path ? null : path;
+}
+
+/** Returns a comparison in which the recording that a debug session writes is still running. */
+export async function withDebugged(answer: ToWebview): Promise<ToWebview> {
+  const path = answer.type === 'recordingsCompared' ? await debuggedRecording() : null;
+  if (answer.type !== 'recordingsCompared' || path === null) return answer;
   const { comparison } = answer;
   const [first, second] = comparison.recordings;
   const marked = (one: typeof first): typeof first => ({

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import type { Recorded, RolloutEvent } from '../../engine/core/events/event.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { RecordingProblem } from '../../engine/shell/records/recording.ts';
 import type { Note } from '../../webview/messages/protocol.ts';
+import { debuggedRecording } from './debuggedRecording.ts';
 import type { Channel } from './panel.ts';
 
 /** Events that are brought first, so that a long recording shows its beginning at once, and those of each message. */
@@ -38,9 +39,9 @@ export function recordingFile(
   let posted: Posted | null = null;
 
   const post = async (known: Posted | null): Promise<void> => {
-    const opened = openedNow();
     try {
       const text = await textOf(uri);
+      const opened = { ...openedNow(), isWritten: await isWritten(uri) };
       const inWords = await wordsFor(uri, text, domainOf);
       const begun = known ?? (await postBeginning(channel, opened, text, inWords));
       posted = await postRest(channel, opened, text, begun, inWords);
@@ -48,8 +49,8 @@ export function recordingFile(
       if (notes !== null) channel.post({ type: 'recordingNoted', notes });
     } catch (error) {
       posted = null;
-      const problem = `${opened.name} can't be read: ${messageOf(error)}`;
-      channel.post({ type: 'recordingOpened', ...opened, total: 0, problem });
+      const problem = `${basename(uri.path)} can't be read: ${messageOf(error)}`;
+      channel.post({ type: 'recordingOpened', ...openedNow(), total: 0, problem });
     }
   };
   // One after the other: the page would mix what two readings bring.
@@ -82,11 +83,18 @@ async function textOf(uri: vscode.Uri): Promise<string> {
   return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('utf8');
 }
 
+/** Whether a debug session writes the recording, or a process its run. */
+async function isWritten({ scheme, fsPath }: vscode.Uri): Promise<boolean> {
+  if (scheme !== 'file') return false;
+  const { isRunLocked } = await import('../../engine/shell/records/runLock.ts');
+  return isRunLocked(dirname(fsPath)) || (await debuggedRecording()) === fsPath;
+}
+
 /** The layout of the page that the user chose, for every recording. */
 type Layout = { readonly isTimelineOpen?: boolean | undefined };
 
 /** The data that a page receives about the file, the step at which it is opened, and the layout. */
-type Opened = Layout & { readonly name: string; readonly step?: number };
+type Opened = Layout & { readonly name: string; readonly step?: number; readonly isWritten?: boolean };
 
 /** The address of a step in a recording ends with `#step-16`. */
 function stepIn({ fragment }: vscode.Uri): { readonly step?: number } {
@@ -127,7 +135,9 @@ async function postRest(
   const total = lines.length;
   const problem = problemOf(opened.name, problems);
   channel.post(
-    has > 0 ? { type: 'recordingGrew', total, problem } : { type: 'recordingOpened', ...opened, total, problem },
+    has > 0
+      ? { type: 'recordingGrew', total, problem, isWritten: opened.isWritten }
+      : { type: 'recordingOpened', ...opened, total, problem },
   );
   void postEvents(channel, lines, has, inWords);
   return { count: total, last: lines.at(-1)?.chain ?? '' };

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from '../commandLine/context.ts';
-import { conversationScheme } from '../workspace/contributions.ts';
+import { conversationScheme, debugType } from '../workspace/contributions.ts';
 import { domainOfRecording, readDomain } from '../workspace/workspaceDomains.ts';
 import { connectPage, pageOf, webviewOptions } from './panel.ts';
 import { recordingFile } from './recordingFile.ts';
@@ -66,10 +66,15 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
       const watcher = watchFile(uri, () => {
         if (panel.visible) void file.showNew();
       });
+      // The file may have been written last before the session ended.
+      const ended = vscode.debug.onDidTerminateDebugSession(({ type }) => {
+        if (type === debugType && panel.visible) void file.showNew();
+      });
       panel.webview.html = pageOf(panel.webview, extensionUri, 'trajectory', 'Recording');
       panel.onDidDispose(() => {
         channel.dispose();
         watcher.dispose();
+        ended.dispose();
       });
     },
   };

@@ -178,9 +178,16 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     step: z.optional(z.int()),
     /** Whether the user last left the section of latency and tokens open; absent if the user never opened or closed it. */
     isTimelineOpen: z.optional(z.boolean()),
+    /** Whether a process may still add to it: without an end, its rollout is running. */
+    isWritten: z.optional(z.boolean()),
   }),
   /** The recording that is open has more steps now; they follow in `recordingRead`. */
-  z.object({ type: z.literal('recordingGrew'), total: z.int(), problem: z.nullable(z.string()) }),
+  z.object({
+    type: z.literal('recordingGrew'),
+    total: z.int(),
+    problem: z.nullable(z.string()),
+    isWritten: z.optional(z.boolean()),
+  }),
   z.object({ type: z.literal('recordingRead'), events: z.array(numberedSchema) }),
   /** A comparison of these paths is running. `note` describes its progress. */
   z.object({

@@ -12,6 +12,8 @@ export type Recording = {
   readonly step: number | null;
   /** Whether the user last left the section of latency and tokens open; null if the user never opened or closed it. */
   readonly isTimelineOpen: boolean | null;
+  /** Whether a process may still add to it. */
+  readonly isWritten: boolean;
   readonly trajectory: Trajectory;
   /** The sidecar's notes about the steps, by step number. */
   readonly notes: ReadonlyMap<number, Note>;
@@ -21,11 +23,18 @@ export type Recording = {
 export function received(recording: Recording | null, message: ToWebview): Recording | null {
   switch (message.type) {
     case 'recordingOpened': {
-      const { name, total, problem, step = null, isTimelineOpen = null } = message;
-      return { name, total, problem, step, isTimelineOpen, trajectory: emptyTrajectory, notes: new Map() };
+      const { name, total, problem, step = null, isTimelineOpen = null, isWritten = false } = message;
+      return { name, total, problem, step, isTimelineOpen, isWritten, trajectory: emptyTrajectory, notes: new Map() };
     }
     case 'recordingGrew':
-      return recording && { ...recording, total: message.total, problem: message.problem };
+      return (
+        recording && {
+          ...recording,
+          total: message.total,
+          problem: message.problem,
+          isWritten: message.isWritten ?? false,
+        }
+      );
     case 'recordingRead':
       return recording && { ...recording, trajectory: appended(recording.trajectory, message.events) };
     case 'recordingNoted':

@@ -272,7 +272,7 @@ function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }
   const violated = rulesThat('violated');
   const unknown = rulesThat('unknown');
   const isAnyHeld = verdicts.some(({ rule }) => !unknown.includes(rule));
-  const held = unknown.length === 0 ? 'Rules held' : `Rules held, unknown: ${unknown.join(', ')}`;
+  const held = unknown.length === 0 ? 'Rules held' : `Rules held, except ${unknown.join(', ')} (unknown)`;
   return {
     speaker: 'engine',
     title: violated.length > 0 ? `Violated: ${violated.join(', ')}` : isAnyHeld ? held : 'Rules unknown',
@@ -353,9 +353,15 @@ export function failedText({
   return isEndedByPerson(ending) ? `Not completed: ${endedByPerson}` : `Failed by: ${rewarded.failedBy}`;
 }
 
+/** Returns why a recording has no reward. */
+export function noRewardText({ ended }: Pick<Trajectory, 'ended'>, isWritten: boolean): string {
+  if (ended === null && isWritten) return 'No reward yet: the rollout is still running.';
+  return `No reward: the rollout was stopped before ${ended === null || ended.reason === 'cancelled' ? 'it ended' : 'it was evaluated'}.`;
+}
+
 /** Returns the name of an item of the report card as a heading; a rule keeps its id. */
 export function cardTitle({ name, line }: Pick<CardItem, 'name' | 'line'>): string {
-  return line === undefined && name === 'end' ? 'how it ended' : name;
+  return line === undefined && name === 'end' ? 'end of the conversation' : name;
 }
 
 /** Returns what writes change, as a person reads it. */

@@ -1,7 +1,15 @@
 import type { JSX } from 'preact';
 import type { CardItem } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
-import { cardTitle, failedText, layerMark, layerText, layerTitles, stepsOf } from '../models/trajectory.ts';
+import {
+  cardTitle,
+  failedText,
+  layerMark,
+  layerText,
+  layerTitles,
+  noRewardText,
+  stepsOf,
+} from '../models/trajectory.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
@@ -10,9 +18,12 @@ import { StepLinks } from './stepLinks.tsx';
 /** The evaluation next to the reward: five layers, what decided each, and who failed. */
 export function ReportCard({
   trajectory,
+  isWritten,
   actions,
 }: {
   readonly trajectory: Trajectory;
+  /** Whether a process may still add to the recording. */
+  readonly isWritten: boolean;
   readonly actions: Actions;
 }): JSX.Element {
   const { rewarded, ended } = trajectory;
@@ -38,7 +49,7 @@ export function ReportCard({
           )}
         </p>
       )}
-      {!rewarded && <p class="muted">No reward yet: the rollout is running, or it was stopped before its end.</p>}
+      {!rewarded && <p class="muted">{noRewardText(trajectory, isWritten)}</p>}
       {rewarded && !rewarded.card && <p class="muted">This recording was made without a report card.</p>}
       {rewarded?.card?.map(({ layer, verdict, items }) => (
         <details key={layer} open={verdict === 'violated'}>

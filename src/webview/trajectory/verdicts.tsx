@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { VerdictLine } from '../models/trajectory.ts';
+import { distinctVerdicts, restText } from '../models/verdicts.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
@@ -15,11 +16,8 @@ export type VerdictsProps = {
 
 /** Verdicts of rules and verifiers: what went wrong at once, what held as a count until the entry is opened. */
 export function Verdicts({ verdicts, all, actions, inTabOrder }: VerdictsProps): JSX.Element {
-  const shown = all ? verdicts : verdicts.filter(({ verdict }) => verdict === 'violated');
-  const rest = ['held', 'unknown'].flatMap((word) => {
-    const count = verdicts.filter(({ verdict }) => verdict === word).length;
-    return all || count === 0 ? [] : [`${count} ${word}`];
-  });
+  const shown = distinctVerdicts(all ? verdicts : verdicts.filter(({ verdict }) => verdict === 'violated'));
+  const rest = all ? '' : restText(verdicts);
   return (
     <div class="verdicts">
       {shown.length > 0 && (
@@ -48,7 +46,7 @@ export function Verdicts({ verdicts, all, actions, inTabOrder }: VerdictsProps):
           ))}
         </ul>
       )}
-      {rest.length > 0 && <p class="muted rest">Rules: {rest.join(', ')}</p>}
+      {rest !== '' && <p class="muted rest">{rest}</p>}
     </div>
   );
 }

@@ -141,7 +141,7 @@ function OpenedRecording({
           />
         )}
         <aside>
-          <ReportCard trajectory={trajectory} actions={actions} />
+          <ReportCard trajectory={trajectory} isWritten={recording.isWritten} actions={actions} />
         </aside>
       </div>
     </main>

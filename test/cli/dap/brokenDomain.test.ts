@@ -94,3 +94,20 @@ test('a domain.yaml that names another domain refuses a fork with changed files,
   );
   expect(run.recordings()).toHaveLength(1);
 });
+
+test('a syntax error in tools.ts refuses the session with a button that opens its line', async () => {
+  const tools = join(domain, 'tools.ts');
+  const original = readFileSync(tools, 'utf8');
+  const lines = original.split('\n');
+  try {
+    writeFileSync(tools, [...lines.slice(0, 82), 'expot const x = ;', ...lines.slice(83)].join('\n'));
+    const { opening } = await session().open({ task: 'lamp-variant' }, { client: { clientID: 'vscode' } });
+    const { body } = (await opening) as { body: { error: DebugProtocol.Message } };
+    expect(body.error).toMatchObject({
+      format: expect.stringMatching(/^tools\.ts:83:7: /),
+      urlLabel: 'Open tools.ts, Line 83',
+    });
+  } finally {
+    writeFileSync(tools, original);
+  }
+});

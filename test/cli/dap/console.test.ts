@@ -141,6 +141,7 @@ test('while a person is waited for, the rollout pauses, goes back and comes fort
   expect(await run.type('Sorry, I would rather have brass.')).toMatch(
     /^refused: it is not your turn\. If the rollout is paused, continue it \(F5\).*is not an expression/,
   );
+  expect(await run.type('/stop')).toBe("refused: it is the agent's turn. Continue (F5), and type /stop in your turn");
 });
 
 test('a person in the agent seat speaks and calls tools', async () => {

@@ -8,8 +8,10 @@ import { fileOf, rechained } from '../../support/recordLines.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const remote: { stat: object } = vi.hoisted(() => ({ stat: {} }));
+const debug: { activeDebugSession: object | undefined } = vi.hoisted(() => ({ activeDebugSession: undefined }));
 
 vi.mock('vscode', () => ({
+  debug,
   FileType: { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 },
   workspace: {
     fs: {
@@ -55,6 +57,18 @@ test('a verdict quotes the sentence of the policy in place of the expression of 
   expect(text).toContain('change_item was called, which the policy does not allow here');
   expect(text).toContain('The items of an order can be changed only once.');
   expect(text).not.toContain(expression);
+});
+
+test('a page learns whether a debug session still writes the recording', async () => {
+  const path = join(scratch, 'debugged.traj.jsonl');
+  writeFileSync(path, '');
+  const uri = { scheme: 'file', fsPath: path, path, fragment: '' };
+  const posted: { readonly isWritten?: boolean }[] = [];
+  debug.activeDebugSession = { type: 'rehearsal', configuration: {}, customRequest: async () => ({ path }) };
+  await shown(uri, posted);
+  debug.activeDebugSession = undefined;
+  await shown(uri, posted);
+  expect(posted.map(({ isWritten }) => isWritten)).toEqual([true, false]);
 });
 
 test.skipIf(process.platform === 'win32').each([

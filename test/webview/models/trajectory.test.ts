@@ -5,6 +5,7 @@ import {
   headingOf,
   layerMark,
   layerText,
+  noRewardText,
   stepEntry,
   stepParts,
   stepsOf,
@@ -170,6 +171,15 @@ describe('stepEntry', () => {
     ]);
   });
 
+  it.each([
+    [null, true, 'No reward yet: the rollout is still running.'],
+    [null, false, 'No reward: the rollout was stopped before it ended.'],
+    ['cancelled', true, 'No reward: the rollout was stopped before it ended.'],
+    ['userStopped', false, 'No reward: the rollout was stopped before it was evaluated.'],
+  ] as const)('tells why there is no reward after the end %s, written: %s', (reason, isWritten, text) => {
+    expect(noRewardText({ ended: reason && { type: 'rolloutEnded', reason } }, isWritten)).toBe(text);
+  });
+
   it('tells what is unknown from what was violated', () => {
     const rule = {
       rule: 'tone',
@@ -186,7 +196,7 @@ describe('stepEntry', () => {
     const held = { ...rule, rule: 'brief', verdict: 'held' as const, evidence: [] };
     const other = { ...rule, evidence: [] };
     expect(entry({ type: 'rulesChecked', callId: null, verdicts: [held, other] }).title).toBe(
-      'Rules held, unknown: tone',
+      'Rules held, except tone (unknown)',
     );
     expect(entry({ type: 'rulesChecked', callId: null, verdicts: [{ ...held, rule: 'tone' }, other] }).title).toBe(
       'Rules unknown',

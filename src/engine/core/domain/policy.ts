@@ -23,6 +23,7 @@ export type PolicyMark = PolicyRange & { readonly id: string };
 export type PolicyProblem = PolicyRange & {
   readonly code:
     | 'policy/bad-mark'
+    | 'policy/unclosed-mark'
     | 'policy/misplaced-mark'
     | 'policy/second-mark'
     | 'policy/duplicate-rule'
@@ -47,6 +48,9 @@ export const ruleIds = {
 
 /** An id mark, whatever is in it. */
 export const markPattern = /\{#([^{}\n]*)\}/g;
+
+/** The beginning of an id mark without its closing brace. */
+const unclosedPattern = /\{#([A-Za-z0-9][A-Za-z0-9_-]*)(?![A-Za-z0-9_-]|[^{}\n]*\})/g;
 
 type Piece = { readonly source: string; readonly offset: number; readonly isText: boolean; readonly value: string };
 type Found = PolicyMark & { readonly offset: number; readonly length: number };
@@ -191,7 +195,9 @@ function visit(node: Node, reading: Reading): void {
 
 function addBlock(start: Node, own: readonly Node[], isRule: boolean, reading: Reading): void {
   const pieces = own.flatMap((node) => piecesOf(node, reading.source));
-  const found = pieces.flatMap((piece) => (piece.isText ? marksOf(piece, reading) : []));
+  const texts = pieces.filter((piece) => piece.isText);
+  const found = texts.flatMap((piece) => matchesOf(markPattern, piece, reading));
+  if (isRule) for (const piece of texts) reportUnclosed(matchesOf(unclosedPattern, piece, reading), reading);
   const from = start.position?.start.offset ?? 0;
   const to = own.at(-1)?.position?.end.offset ?? from;
   const range = rangeOf(reading, from, to);
@@ -212,8 +218,8 @@ function piecesOf(node: Node, source: string): readonly Piece[] {
   return node.type === 'paragraph' ? [...inner, { source: '', offset: 0, isText: false, value: ' ' }] : inner;
 }
 
-function marksOf(piece: Piece, reading: Reading): readonly Found[] {
-  return [...piece.source.matchAll(markPattern)].map((match) => {
+function matchesOf(pattern: RegExp, piece: Piece, reading: Reading): readonly Found[] {
+  return [...piece.source.matchAll(pattern)].map((match) => {
     const offset = piece.offset + match.index;
     const range = rangeOf(reading, offset, offset + match[0].length);
     return { ...range, id: match[1] ?? '', offset, length: match[0].length };
@@ -249,6 +255,13 @@ function acceptedMark(found: readonly Found[], reading: Reading): string | null 
     'Give this rule another id.',
   );
   return null;
+}
+
+function reportUnclosed(found: readonly Found[], reading: Reading): void {
+  for (const mark of found) {
+    const message = `{#${mark.id} has no closing brace, so it marks no rule and the agent reads it.`;
+    report(reading, 'policy/unclosed-mark', mark, message, `Write {#${mark.id}}.`);
+  }
 }
 
 function refuseMarks(found: readonly Found[], reading: Reading): null {

@@ -100,7 +100,7 @@ class Reader {
 
   whole(): Expression {
     const expression = this.#binary(1);
-    if (this.#token.kind !== 'end') throw this.#unexpected('the end, or an operator such as and, or, ==, in');
+    if (this.#token.kind !== 'end') throw this.#unexpected('an operator such as == or the end');
     return expression;
   }
 
@@ -274,7 +274,7 @@ class Reader {
 
   #unexpected(wanted: string): Misread {
     const { kind, text, at } = this.#token;
-    return new Misread(`${kind === 'end' ? 'the end' : `"${text}"`} is where ${wanted} is expected`, at);
+    return new Misread(`expected ${wanted}, but found ${kind === 'end' ? 'the end' : `"${text}"`}`, at);
   }
 }
 

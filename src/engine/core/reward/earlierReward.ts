@@ -133,3 +133,28 @@ export function withUnevaluatedRules(recorded: ReportCard, recomputed: ReportCar
     return { ...layer, verdict, items: present.toSpliced(rest < 0 ? present.length : rest, 0, ...missing) };
   });
 }
+
+/**
+ * Returns a recorded event with the evidence of `communicate` as this version records it. Earlier versions named the last
+ * message of the agent, not the one that said the text.
+ */
+export function withPresentEvidence(recorded: RolloutEvent, recomputed: RolloutEvent): RolloutEvent {
+  if (recorded.type === 'verdictReached' && recomputed.type === 'verdictReached')
+    return { ...recorded, verdict: withEarlierEvidence(recorded.verdict, recomputed.verdict) };
+  if (recorded.type !== 'rewarded' || recomputed.type !== 'rewarded' || !recorded.card) return recorded;
+  const items = recomputed.card?.flatMap((layer) => layer.items) ?? [];
+  const now = items.find(({ name }) => name === 'communicate');
+  if (!now) return recorded;
+  const card = recorded.card.map((layer) => ({
+    ...layer,
+    items: layer.items.map((item) => withEarlierEvidence(item, now)),
+  }));
+  return { ...recorded, card };
+}
+
+type Cited = { readonly name?: string; readonly verifier?: string; readonly evidence: readonly number[] };
+
+function withEarlierEvidence<Of extends Cited>(recorded: Of, { evidence }: Cited): Of {
+  const isLater = Number(recorded.evidence[0]) > Number(evidence[0]);
+  return isLater && (recorded.verifier ?? recorded.name) === 'communicate' ? { ...recorded, evidence } : recorded;
+}

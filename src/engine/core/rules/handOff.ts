@@ -30,7 +30,7 @@ function atCall({ onlyWhen }: RuleOf<'handOff'>, moment: CallMoment, { holds }: 
   if (typeof verdict === 'object') return [unknown(`it is unknown whether to hand over: ${verdict.problem}`)];
   return [
     verdict
-      ? held('the conversation was handed over where it may be')
+      ? held('the conversation was handed over, as the rule allows')
       : violated(`the call ${shortCall(moment.call)} was made although this does not hold: ${onlyWhen}`),
   ];
 }

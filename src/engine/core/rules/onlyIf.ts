@@ -10,7 +10,7 @@ export function onlyIf(rule: RuleOf<'onlyIf'>, moment: Moment, { domain, holds }
   if (typeof verdict === 'object') return [unknown(`it is unknown whether ${name} may be called: ${verdict.problem}`)];
   return [
     verdict
-      ? held(`${name} was called where it may be: ${rule.condition}`)
+      ? held(`${name} was called, and this holds: ${rule.condition}`)
       : violated(`${name} was called although this does not hold: ${rule.condition}`),
   ];
 }

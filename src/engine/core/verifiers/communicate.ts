@@ -10,7 +10,8 @@ type Said = { readonly content: string; readonly step: number };
 /** Whether the agent said each of the texts to the user. */
 export function communicateVerdict({ communicate: texts, communicateBy }: Task, state: RolloutState): Verdict {
   const said = saidOf(communicateBy, state);
-  const missing = texts.filter((text) => !said.some(({ content }) => isFound(text, content, communicateBy)));
+  const steps = texts.map((text) => said.find(({ content }) => isFound(text, content, communicateBy))?.step);
+  const missing = texts.filter((_, index) => steps[index] === undefined);
   return {
     verifier: 'communicate',
     held: missing.length === 0,
@@ -18,10 +19,16 @@ export function communicateVerdict({ communicate: texts, communicateBy }: Task, 
       missing.length === 0
         ? 'the agent said every required text'
         : `the agent never said ${missing.map((text) => `"${text}"`).join(', ')}`,
-    evidence: said.slice(-1).map(({ step }) => step),
+    evidence: evidenceOf(steps) ?? said.slice(-1).map(({ step }) => step),
     met: texts.length - missing.length,
     of: texts.length,
   };
+}
+
+/** Returns the step from which on every text was said, if all were. */
+function evidenceOf(steps: readonly (number | undefined)[]): number[] | null {
+  const known = steps.filter((step) => step !== undefined);
+  return known.length === 0 || known.length < steps.length ? null : [Math.max(...known)];
 }
 
 /**

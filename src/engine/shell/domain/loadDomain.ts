@@ -316,7 +316,8 @@ function databaseProblems({ agent, user }: Parts['databases']): readonly Diagnos
   return [agent, user].flatMap((source) => (source ? parseDatabase(source).problems : []));
 }
 
-const severityOf = (code: string) => (code === 'policy/misplaced-mark' ? 'warning' : 'error');
+const severityOf = (code: string) =>
+  code === 'policy/misplaced-mark' || code === 'policy/unclosed-mark' ? 'warning' : 'error';
 
 /** Identity of everything that a rollout depends on beside its task: contents and not places of the files. */
 function hashOf(folder: string, sources: readonly Source[], file: DomainFile): string {

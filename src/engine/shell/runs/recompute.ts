@@ -9,7 +9,7 @@ import {
   type RolloutStarted,
 } from '../../core/events/event.ts';
 import type { RolloutState } from '../../core/events/state.ts';
-import { withUnevaluatedRules } from '../../core/reward/earlierReward.ts';
+import { withPresentEvidence, withUnevaluatedRules } from '../../core/reward/earlierReward.ts';
 import { isUnscorable } from '../../core/reward/reward.ts';
 import type { Effect } from '../../core/rollout/effect.ts';
 import { advance, begin, type Setting } from '../../core/rollout/rollout.ts';
@@ -191,12 +191,16 @@ function differing(recorded: RolloutEvent | undefined, recomputed: RolloutEvent 
     return `${recorded?.type ?? 'no event'} is recorded, recomputed is ${recomputed?.type ?? 'no event'}`;
   const plain = (text: string) => nodeOf(JSON.parse(text));
   const now = plain(inPresentWords(JSON.stringify(recomputed)));
-  const [patch] = patchesBetween(plain(inPresentWords(JSON.stringify(withUnevaluated(recorded, recomputed)))), now);
+  const [patch] = patchesBetween(plain(inPresentWords(JSON.stringify(asPresent(recorded, recomputed)))), now);
   if (!patch) return null;
   const [before, after] = [shown(patch.old), shown(patch.value)];
   const what = recorded.type === 'verdictReached' ? ` of ${verifierOf(recorded)}` : '';
   return `${recorded.type}${what}: ${showPath(patch.path)} is recorded as ${before}, recomputed as ${after}`;
 }
+
+/** Returns a recorded event with what earlier versions recorded otherwise as this version records it. */
+const asPresent = (recorded: RolloutEvent, recomputed: RolloutEvent): RolloutEvent =>
+  withPresentEvidence(withUnevaluated(recorded, recomputed), recomputed);
 
 /** Returns a recorded reward with the items that earlier versions left out of its card. */
 function withUnevaluated(recorded: RolloutEvent, recomputed: RolloutEvent): RolloutEvent {
@@ -225,6 +229,8 @@ const earlierTexts: readonly (readonly [RegExp, string])[] = [
     /no rule of the safety layer and no judge says what was given away/g,
     'neither a rule of the safety layer nor a judge checks what was disclosed',
   ],
+  [/ was called where it may be: /g, ' was called, and this holds: '],
+  [/ was handed over where it may be/g, ' was handed over, as the rule allows'],
   [/as it stands in the call/g, 'with the value in the call'],
   // Earlier versions did not write the value.
   [/(with the value in the call): (?:[^"\\]|\\.)*/g, '$1'],

@@ -193,11 +193,13 @@ function stripOrExplain(strip: Strip, folder: string, source: string, file: stri
     return strip(source, file);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // An error at the end of the file has no position.
-    const { line, column } = (/<eof>/.test(error.message) ? null : positionIn(error)) ?? endOf(source);
+    const { line, column } = (isAtEnd(error) ? null : positionIn(error)) ?? endOf(source);
     throw new DomainCodeError(`${at(folder, file, line, column)}: ${explained(error)}`, file, line);
   }
 }
+
+/** Whether the file ended too early, which has no position. Elsewhere, the end can be one of the things expected. */
+const isAtEnd = ({ message }: Error): boolean => /(?:got '|token `)<eof>/.test(message);
 
 /** The last line that has something in it. */
 function endOf(source: string): { readonly line: number; readonly column: number } {
@@ -220,7 +222,8 @@ function explained(error: Error): string {
       .map((line) => line.trim().replace(/^x /, ''))
       .find((line) => line !== '') ?? 'is not valid TypeScript';
   const kind = /^TypeScript (.+?) is not supported in strip-only mode/.exec(text)?.[1];
-  if (kind === undefined) return text.replaceAll("'<eof>'", 'the end of the file').replaceAll("'ident'", 'a name');
+  if (kind === undefined)
+    return text.replaceAll(/(['`]?)<eof>\1/g, 'the end of the file').replaceAll("'ident'", 'a name');
   const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
   const advice = replacements[kind] ?? 'Use syntax that is still valid without its types';
   return `${article} ${kind} is not erasable: a domain's TypeScript runs with its types stripped and nothing else changed. ${advice}.`;

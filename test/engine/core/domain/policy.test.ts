@@ -63,6 +63,8 @@ describe('marks that are wrong', () => {
   const cases: readonly [string, string, string, number, number][] = [
     ['an id with a space', '- Do it. {#do it}\n', 'policy/bad-mark', 1, 10],
     ['an empty id', '- Do it. {#}\n', 'policy/bad-mark', 1, 10],
+    ['an open mark', '- Do it. {#do-it\n- Again. {#a}\n', 'policy/unclosed-mark', 1, 10],
+    ['an open mark before another', '- Do it. {#do-it {#a}\n', 'policy/unclosed-mark', 1, 10],
     ['a paragraph', 'Do it. {#do-it}\n', 'policy/misplaced-mark', 1, 8],
     ['a second id', '- Do it. {#a} {#b}\n', 'policy/second-mark', 1, 15],
     ['an id twice', '- Do it. {#a}\n- Again. {#a}\n', 'policy/duplicate-rule', 2, 10],

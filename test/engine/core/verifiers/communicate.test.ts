@@ -12,6 +12,19 @@ function isSaid(phrase: string, content: string, by?: Task['communicateBy'], mor
   return communicateVerdict(task([phrase], by), { started: {}, messages } as unknown as RolloutState).held;
 }
 
+describe('the evidence of communicate', () => {
+  it.each([
+    ['the message with the text', ['only once'], [2]],
+    ['the message that completes the texts', ['only once', 'lamp'], [2]],
+    ['the last message, if a text is missing', ['only once', 'white'], [3]],
+  ])('is %s', (_, texts, evidence) => {
+    const said = ['The lamp.', 'This works only once.', 'Only once, goodbye.'];
+    const messages = said.map((content, at) => ({ role: 'agent', step: at + 1, content, toolCalls: [] }));
+    const state = { started: {}, messages } as unknown as RolloutState;
+    expect(communicateVerdict(task(texts), state).evidence).toEqual(evidence);
+  });
+});
+
 describe('communicate of a native domain', () => {
   it.each([
     ['cannot', "I'm sorry, I can\u2019t cancel it."],

@@ -139,6 +139,7 @@ const rows: readonly Row[] = [
   ['persona/wrong-value', persona, 'id: plain', 'id: plain\nstyle: breif'],
   ['persona/stop-word', persona, 'Someone who', 'Someone ## who'],
   ['policy/bad-mark', 'policy.md', '{#look-up}', '{#look up}'],
+  ['policy/unclosed-mark', 'policy.md', '{#look-up}', '{#look-up'],
 ];
 
 /** One fault for each existing fix. */

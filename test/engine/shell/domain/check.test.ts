@@ -36,6 +36,12 @@ describe('check', () => {
       'const a = 1;\nexport const find_order = tool((;\n',
       'tools.ts:2:33 error tool/code Expression expected.',
     ],
+    [
+      'tools.ts',
+      'const a = 1;\nexpot const b = 1;\nconst c = 1;\n',
+      "tools.ts:2:7 error tool/code Expected ';', '}' or the end of the file.",
+    ],
+    ['tools.ts', 'const a = [1,\n', 'tools.ts:1:14 error tool/code '],
     ['verifiers.ts', 'enum Side { A }\n', 'verifiers.ts:1:1 error tool/code An enum is not erasable'],
   ])('finds a syntax error in %s without running code', async (file, text, expected) => {
     const { ok, lines } = await checked({ [file]: text });

@@ -67,6 +67,7 @@ it.each([
   ['domain/unknown-field', 'domain.yaml', 'facts: { order:', 'facts: { ordr:'],
   ['persona/stop-word', 'personas/plain.persona.yaml', 'Someone who waits.', 'Someone ## who waits.'],
   ['policy/bad-mark', 'policy.md', '{#look-up}', '{#look up}'],
+  ['policy/unclosed-mark', 'policy.md', '{#look-up}', '{#look-up'],
 ])('%s in %s is fixed: %j was %j', (code, path, right, wrong) => {
   const text = String(files[path as keyof typeof files]);
   expect(text).toContain(right);

@@ -59,6 +59,22 @@ test('a recording of an earlier version, in which a violated hand-off names no c
   }
 });
 
+test('a recording of an earlier version, in which communicate cites the last message, does not differ', async () => {
+  const supervisor = await open();
+  try {
+    const now = await played(supervisor, 'gold');
+    const citing = (step: number) =>
+      now
+        .replace(/("verifier":"communicate"[^[]*"evidence":)\[\d+\]/, `$1[${step}]`)
+        .replace(/("name":"communicate"[^[]*"evidence":)\[\d+\]/, `$1[${step}]`);
+    expect(citing(24)).not.toBe(now);
+    expect(await firstDifference(supervisor, JSON.parse(citing(24)))).toBeNull();
+    expect(await firstDifference(supervisor, JSON.parse(citing(1)))).not.toBeNull();
+  } finally {
+    await supervisor.close();
+  }
+});
+
 test('a recording whose texts an earlier version wrote does not differ, and one with another text does', async () => {
   const supervisor = await open();
   try {
