@@ -32,10 +32,14 @@ export function outlineOf(domain: LanguageDomain, file: string): readonly Outlin
   if (!isYaml(text.kind)) return [];
   const { kind } = text;
   const parts = partsOf(text.source);
-  return parts.flatMap((part) =>
+  const items = parts.flatMap((part) =>
     outlineOfPart(kind, part.source).map((item) =>
       itemInFile(parts.length > entriesWithKeys ? { ...item, children: [] } : item, part),
     ),
+  );
+  const noun = kind === 'rules' ? 'check' : kind;
+  return items.map((item, index) =>
+    item.name === '' ? { ...item, name: items.length === 1 ? noun : `${noun} ${index + 1}` } : item,
   );
 }
 
@@ -54,11 +58,11 @@ function outlineOfPart(kind: YamlKind, source: Source): readonly OutlineItem[] {
 function itemsIn(kind: YamlKind, source: Source): readonly OutlineItem[] {
   const root = contentsOf(source);
   const list = isMap(root) && kind === 'rules' ? root.get('rules', true) : root;
-  if (isSeq(list)) return list.items.flatMap((item) => itemOf(item as Node, kind, source));
+  if (isSeq(list)) return list.items.flatMap((item) => itemOf(item as Node, kind, source, ''));
   if (!isMap(root)) return [];
   return kind === 'domain' || kind === 'phrases'
     ? root.items.flatMap((pair) => ofPair(pair, source))
-    : itemOf(root, kind, source);
+    : itemOf(root, kind, source, '');
 }
 
 /** Returns the root of a file; null if it is nested too deeply to be read. */
@@ -94,9 +98,10 @@ const detailing: Readonly<Partial<Record<YamlKind, readonly string[]>>> = {
   tool: ['effect', 'owner'],
 };
 
-function itemOf(node: Node | null, kind: YamlKind, source: Source): readonly OutlineItem[] {
+/** @param unnamed the name of an item without a key that names it, or with an empty one */
+function itemOf(node: Node | null, kind: YamlKind, source: Source, unnamed: string): readonly OutlineItem[] {
   if (!isMap(node) || !node.range) return [];
-  const key = naming.find((each) => isScalar(node.get(each, true)));
+  const key = naming.find((each) => isScalar(node.get(each, true)) && (node.get(each) ?? '') !== '');
   const named = key === undefined ? undefined : (node.get(key, true) as Node);
   const details = (detailing[kind] ?? []).flatMap((each) => {
     const value: unknown = node.get(each);
@@ -104,7 +109,7 @@ function itemOf(node: Node | null, kind: YamlKind, source: Source): readonly Out
   });
   return [
     {
-      name: key === undefined ? 'without a name' : shortened(String(node.get(key))),
+      name: key === undefined ? unnamed : shortened(String(node.get(key))),
       detail: details.join(', '),
       type: 'item',
       at: spanOf(node, source),
@@ -124,16 +129,16 @@ function ofPair({ key, value }: Pair, source: Source): readonly OutlineItem[] {
   if (isMap(node))
     return [{ ...base, detail: '', type: 'map', children: node.items.flatMap((pair) => ofPair(pair, source)) }];
   if (isSeq(node)) {
-    const items = node.items.flatMap((item) => inList(item as Node, source));
+    const items = node.items.flatMap((item, index) => inList(item as Node, source, `${base.name} ${index + 1}`));
     return [{ ...base, detail: `${node.items.length}`, type: 'list', children: items }];
   }
   return [{ ...base, detail: isScalar(node) ? shortened(String(node.value)) : '', type: 'text', children: [] }];
 }
 
 /** Elements that have keys; a list of texts shows how many they are and no more. */
-function inList(node: Node, source: Source): readonly OutlineItem[] {
+function inList(node: Node, source: Source, unnamed: string): readonly OutlineItem[] {
   if (!isMap(node)) return [];
-  const [item] = itemOf(node, 'domain', source);
+  const [item] = itemOf(node, 'domain', source, unnamed);
   return item ? [{ ...item, children: [] }] : [];
 }
 

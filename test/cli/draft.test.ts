@@ -162,7 +162,7 @@ describe('variants with a model', () => {
       task: { id: 'missing-P60' },
       policy: expect.any(String),
     });
-    expect(told).toMatch(/could not be used: 1 more are needed, .*P01 is on the way, not delivered/);
+    expect(told).toMatch(/1 more are needed, .* are sound \((?!task\/).*P01 is on the way, not delivered[^.]*\)/);
   });
 
   inFullSuite('fewer than requested are kept, which is reported', async () => {

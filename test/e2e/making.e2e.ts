@@ -64,7 +64,7 @@ test('a domain is made from an MCP server, and a draft of it is rehearsed and ac
   await rehearse(draft);
   await workbench.openFile(draft);
   await workbench.runCommand('Rehearsal: Accept Draft');
-  await workbench.notification(/create_entities is accepted: from now on it counts/);
+  await workbench.notification(/create_entities is accepted\. Evaluations and training now use it/);
   expect(readFileSync(join(folder, draft), 'utf8')).not.toContain('draft: true');
   await workbench.screenshot('making-accepted');
 });
@@ -93,7 +93,7 @@ test('variants and a persona are drafted without a model', async () => {
   await workbench.runCommand('Rehearsal: Generate Task Variants…');
   await workbench.answer('2');
   await workbench.pick('Without a model');
-  await workbench.notification(/Drafted 1 task \(1 variant of 2 is sound: there are no more rows\)\. Read them/);
+  await workbench.notification(/Drafted 1 task \(1 variant of 2 is sound: there are no more rows\)\. Review it/);
   await workbench.screenshot('making-variants');
   await workbench.runCommand('Rehearsal: Generate Persona…');
   await workbench.pick('Without a model');

@@ -76,7 +76,7 @@ test('variants that the audit finds something in go back to the model, and the s
   // P01 is on its way: its gold calls fail.
   says(variants('P49', 'P01'), variants('P43'));
   await askVariants(2);
-  await workbench.notification(/Drafted 2 tasks\. Read them, and accept what is right\./);
+  await workbench.notification(/Drafted 2 tasks\. Review them, and accept the correct ones\./);
   expect(lastWords(0)).toContain('"variants": 2');
   expect(lastWords(1)).toMatch(/could not be used: 1 more are needed, .*P01 is on the way, not delivered/);
   const text = readFileSync(join(domain.folder, 'tasks', 'missing-P60-variants.task.yaml'), 'utf8');
@@ -118,7 +118,7 @@ test('a persona under which the gold seat fails goes back to the model, and the 
   expect(existsSync(join(domain.folder, 'personas', 'gruff.persona.yaml'))).toBe(false);
   await workbench.waitForText('.tab.active', 'carer.persona');
   await workbench.runCommand('Rehearsal: Accept Draft');
-  await workbench.notification(/carer is accepted: from now on it counts/);
+  await workbench.notification(/carer is accepted\. Evaluations and training now use it/);
   expect(readFileSync(join(domain.folder, 'personas', 'carer.persona.yaml'), 'utf8')).not.toContain('draft: true');
   await workbench.screenshot('model-persona');
 });

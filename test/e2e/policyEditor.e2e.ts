@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rehearsal } from '../support/terminal.ts';
 import { until } from './support/until.ts';
@@ -24,6 +25,13 @@ afterAll(async () => {
 const onDisk = () => readFileSync(join(domain.folder, 'policy.md'), 'utf8');
 const frame = () => workbench.webviewFrame();
 const rule = () => frame().getByRole('article', { name: 'Rule confirm-before-write' });
+
+/** Whether an element of the form is completely in the visible part of the page. */
+const isInView = (element: Locator) =>
+  element.evaluate((each) => {
+    const { top, bottom } = each.getBoundingClientRect();
+    return top >= 0 && bottom <= (each.ownerDocument.defaultView?.innerHeight ?? 0);
+  });
 
 async function saved(expected: string): Promise<void> {
   await workbench.press('Control+S');
@@ -74,7 +82,12 @@ test('a rule is added, moved up and removed, and what is refused says why', asyn
   const section = frame().getByRole('region').filter({ has: rule() });
   await section.getByRole('button', { name: /^Add Rule to/ }).click();
   const form = section.getByRole('group', { name: /^New rule of/ });
-  await form.getByRole('textbox', { name: 'What the agent has to do' }).fill('Thank the customer at the end.');
+  const words = form.getByRole('textbox', { name: 'What the agent has to do' });
+  await until('the cursor in the first field', async () => {
+    expect(await words.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+  });
+  await until('the form in view', async () => expect(await isInView(form)).toBe(true));
+  await words.fill('Thank the customer at the end.');
   await form.getByRole('textbox', { name: 'Id' }).fill('confirm-before-write');
   await form.getByRole('button', { name: 'Add', exact: true }).click();
   await form.getByText('Not written to the file: another rule has the id').waitFor();
@@ -82,6 +95,7 @@ test('a rule is added, moved up and removed, and what is refused says why', asyn
   await form.getByRole('textbox', { name: 'Id' }).fill('thank');
   await form.getByRole('button', { name: 'Add', exact: true }).click();
   const added = frame().getByRole('article', { name: 'Rule thank' });
+  await until('the new rule in view', async () => expect(await isInView(added)).toBe(true));
   await added.getByRole('button', { name: 'Move up rule thank' }).click();
   const item = '- Thank the customer at the end. {#thank}\n';
   await until('the rule, one place up', async () => {

@@ -65,7 +65,7 @@ it('the outline of tasks', () => {
   expect(first?.detail).toBe('plain');
   expect(names(first?.children ?? []).slice(2, 5)).toEqual([
     ['user', ['goal Cancel order W2.', ['known', ['order W2']], 'unknown 1']],
-    ['state 2', ['without a name', 'without a name']],
+    ['state 2', ['state 1', 'state 2']],
     ['actions 2', ['find_order', 'cancel_order']],
   ]);
 });

@@ -333,7 +333,7 @@ function notesOn(
       : []),
     ...(started.database === baseHashOf(loaded)
       ? []
-      : ['Review: the database was changed since, so the start may be another one.']),
+      : ['Review: the database was changed since, so the start state may differ.']),
     ...(edited >= 0 && written >= 0 && written < edited
       ? ['Review: a person edited the world midway; here the edit applies at the start.']
       : []),

@@ -38,5 +38,5 @@ export async function sift<T extends Candidate>(
 
 function reasonOf({ findings }: Gated): string {
   const [first] = findings;
-  return first ? `${first.code}: ${first.message}` : 'it was cancelled';
+  return first?.message.replace(/\.+$/, '') ?? 'it was cancelled';
 }

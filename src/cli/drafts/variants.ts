@@ -42,7 +42,7 @@ export async function draftVariants(
   const reasons = [...new Set(refused.map(({ why }) => why))].slice(0, 3);
   if (sound.length === 0)
     throw new UsageError(
-      `no variant of ${placed.value.id} is sound: ${reasons.join('; ') || 'there are no other rows'}. Draft its variants with a model (--model), or by hand`,
+      `no variant of ${placed.value.id} is sound: ${reasons.join('; ') || 'there are no other rows'}. Draft its variants with ${drafter ? 'another' : 'a'} model (--model), or by hand`,
     );
   const by = drafter
     ? `by ${drafter.seat.model}`

@@ -30,7 +30,7 @@ export async function acceptDraft(context: Context, target: unknown): Promise<bo
   const left = (end.answer['left'] ?? []) as readonly GatedDraft[];
   const obstacle = firstObstacle(left);
   if (obstacle === undefined) {
-    void showInformationMessage(`${draft.id} is accepted: from now on it counts.`);
+    void showInformationMessage(`${draft.id} is accepted. Evaluations and training now use it.`);
     return true;
   }
   const { showChecked } = await import('../language/findings.ts');

@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/text/counted.ts';
+import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import { runOrTell } from '../commandLine/commandLine.ts';
 import type { Context } from '../commandLine/context.ts';
 import { tell } from '../commandLine/tell.ts';
@@ -157,11 +158,11 @@ async function askEnvironment(): Promise<readonly string[] | undefined> {
 
 /** A folder for the domain: in the workspace, else in one that the person chooses. */
 async function askFolder(wanted: string): Promise<string | undefined> {
-  const parent = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? (await pickParent());
+  const parent = await parentFolder();
   if (parent === undefined) return undefined;
   const name = await vscode.window.showInputBox({
     title: 'Name of the new domain',
-    prompt: `Its folder is created in ${parent}`,
+    prompt: `Its folder is created in ${parent}${isInWorkspace(parent) ? '' : ', and opened in this window'}`,
     value: wanted,
     ignoreFocusOut: true,
     validateInput: (text) => problemOf(parent, text.trim()),
@@ -179,16 +180,42 @@ function problemOf(parent: string, name: string): string | undefined {
     : `${name} exists and is not empty. Rehearsal never overwrites files. Choose another folder.`;
 }
 
+/** The folder that the folder of the new domain is created in. A domain never contains another one. */
+async function parentFolder(): Promise<string | undefined> {
+  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const [domain] = folders.flatMap((folder) => domainAround(folder) ?? []);
+  return folders.find((folder) => domainAround(folder) === undefined) ?? (domain ? pickOutside(domain) : pickParent());
+}
+
+const domainAround = (folder: string) => domainFolderOf(join(folder, 'domain.yaml'));
+
+const isInWorkspace = (folder: string) => vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
+
+async function pickOutside(domain: string): Promise<string | undefined> {
+  const beside = dirname(domain);
+  const outer = domainAround(beside);
+  if (outer !== undefined) return pickOutside(outer);
+  const next = { label: `Next to ${basename(domain)}`, detail: `In ${beside}` };
+  const other = { label: 'In another folder…', detail: 'You choose it in the next step' };
+  const picked = await vscode.window.showQuickPick([next, other], {
+    title: `${basename(domain)} is a domain, and a domain cannot contain another one`,
+    placeHolder: 'Where do you want to create the new domain?',
+    ignoreFocusOut: true,
+  });
+  if (picked === next) return beside;
+  return picked && pickParent();
+}
+
 async function pickParent(): Promise<string | undefined> {
   const title = 'Folder that the new domain goes into';
   const [parent] = (await vscode.window.showOpenDialog({ canSelectFiles: false, canSelectFolders: true, title })) ?? [];
-  return parent?.fsPath;
+  const domain = parent && domainAround(parent.fsPath);
+  return domain === undefined ? parent?.fsPath : pickOutside(domain);
 }
 
 async function shown(context: Context, folder: string, made: Made): Promise<void> {
   const { name, drafts } = made;
-  const root = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  if (root === undefined || relative(root, folder).startsWith('..')) {
+  if (!isInWorkspace(folder)) {
     await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder));
     return;
   }

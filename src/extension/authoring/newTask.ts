@@ -98,7 +98,16 @@ async function opened(context: Context, end: CommandEnd | undefined): Promise<st
   const { file, drafts } = end.answer as unknown as Drafted;
   await openAt(file);
   const fewer = end.code === 1 && end.message ? ` (${end.message})` : '';
-  const made = counted(drafts.length, drafts[0]?.kind ?? 'task');
-  tellDrafted(context, drafts, `Drafted ${made}${fewer}. Review them, and accept the correct ones.`);
+  tellDrafted(context, drafts, madeText(drafts, fewer));
   return file;
+}
+
+/**
+ * Says what was drafted, and what to do with it.
+ * @param more a remark behind the number of drafts
+ */
+export function madeText(drafts: Drafted['drafts'], more = ''): string {
+  const next =
+    drafts.length === 1 ? 'Review it, and accept it if it is correct.' : 'Review them, and accept the correct ones.';
+  return `Drafted ${counted(drafts.length, drafts[0]?.kind ?? 'task')}${more}. ${next}`;
 }

@@ -1,9 +1,13 @@
 const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?:: )?`?npx rehearsal check (?:'[^']*'|[^\s'`]+) --audit`?/g, ' "Rehearsal: Audit Domain"'],
   [/(?:: )?`?npx rehearsal draft accept (?:'[^']*'|[^\s'`]+) [^\s`]+`?/g, ' "Rehearsal: Accept Draft"'],
+  [/ \(--[a-z-]+\)/g, ''],
 ];
 
-/** Returns a line of the command line for the editor: a command that the editor has is named as it is there. */
+/**
+ * Returns a line of the command line for the editor: a command that the editor has is named as it is there, and an option
+ * that follows in brackets what it does is left out.
+ */
 export function editorWords(line: string): string {
   return replacements.reduce((text, [pattern, name]) => text.replace(pattern, name), line).trim();
 }

@@ -7,6 +7,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { placeOf } from '../../engine/shell/source/items.ts';
 import {
   addRuleEdits,
+  inParagraphs,
   isHeading,
   markEdits,
   moveRuleEdits,
@@ -120,10 +121,11 @@ function cardOf(
   const id = block.id ?? known ?? null;
   const tried = id !== null && domain ? tasksThatTry(domain.parts, id) : { every: false, tasks: [] };
   const result = id === null ? undefined : results.get(id);
+  const written = ruleTextOf(text, block, marks);
   return {
     line: block.line,
     id: block.id,
-    text: ruleTextOf(text, block, marks)?.text ?? null,
+    text: written && inParagraphs(written.text),
     plain: block.text,
     isHeading: isHeading(text, block),
     checks: id === null || !domain ? [] : checksOf(domain, id),

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
 import type { Fix } from '../../engine/shell/files/diagnostic.ts';
 import type { Fixed } from '../../language/service/messages.ts';
+import { unsavedTexts } from '../workspace/workspaceDomains.ts';
 import { findingOf, findingsOf } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { namingFiles, rangeOf } from './places.ts';
@@ -11,13 +12,17 @@ const fixAll = vscode.CodeActionKind.SourceFixAll.append('rehearsal');
 /** The fix of a finding in the light bulb, and all fixes of a file or of the domain. */
 export function registerQuickFixes(client: LanguageClient): vscode.Disposable {
   const provider: vscode.CodeActionProvider<FixAction> = {
-    provideCodeActions: ({ uri }, _range, { diagnostics, only, triggerKind }) => {
+    provideCodeActions: async (document, _range, { diagnostics, only, triggerKind }) => {
+      const { uri } = document;
       const folder = domainFolderOf(uri.fsPath);
       if (folder === undefined) return [];
-      const own = diagnostics.flatMap((diagnostic) => {
-        const fix = findingOf(diagnostic, uri)?.fix;
-        return fix ? [singleFix(fix, diagnostic)] : [];
+      const fixes = diagnostics.map(async (diagnostic) => {
+        const found = findingOf(diagnostic, uri);
+        const isPersona = found?.code === 'task/unknown-persona';
+        const created = isPersona ? await createPersona(folder, document.getText(rangeOf(found)), diagnostic) : [];
+        return [...(found?.fix ? [singleFix(found.fix, diagnostic)] : []), ...created];
       });
+      const own = (await Promise.all(fixes)).flat();
       const isAsked = own.length > 0 || only !== undefined || triggerKind === vscode.CodeActionTriggerKind.Invoke;
       return isAsked ? [...own, ...allFixes(folder, uri)] : own;
     },
@@ -44,9 +49,31 @@ function singleFix({ title, edits }: Fix, diagnostic: vscode.Diagnostic): FixAct
   return action;
 }
 
+/** Returns the title of an offer to fix several problems. It names both numbers where some of them have no fix. */
+export function fixesTitle(fixes: number, problems: number, of: 'file' | 'domain'): string {
+  const place = of === 'file' ? 'in this file' : 'of the domain';
+  return fixes === problems ? `Fix all ${fixes} problems ${place}` : `Fix ${fixes} of ${problems} problems ${place}`;
+}
+
+/** Offers to create the persona that a task names and that does not exist. */
+async function createPersona(folder: string, written: string, diagnostic: vscode.Diagnostic): Promise<FixAction[]> {
+  const { newPersona } = await import('./newPersona.ts');
+  const made = newPersona(folder, written, unsavedTexts());
+  if (!made) return [];
+  const uri = vscode.Uri.file(made.file);
+  const action = new FixAction(`Create persona ${made.id}`, vscode.CodeActionKind.QuickFix);
+  action.diagnostics = [diagnostic];
+  action.edit = new vscode.WorkspaceEdit();
+  action.edit.createFile(uri, { contents: Buffer.from(made.text) });
+  action.command = { command: 'vscode.open', title: 'Open', arguments: [uri] };
+  return [action];
+}
+
 /** Offered where there is more than one fix to make; a save can ask for those of its file in any case. */
 function allFixes(folder: string, { fsPath: file }: vscode.Uri): readonly FixAction[] {
-  const fixable = findingsOf(folder).filter(({ fix }) => fix !== undefined);
+  const found = findingsOf(folder);
+  const inThis = found.filter((each) => each.file === file).length;
+  const fixable = found.filter(({ fix }) => fix !== undefined);
   const inFile = fixable.filter((each) => each.file === file);
   const made = (title: string, kind: vscode.CodeActionKind, of: string | null) => {
     const action = new FixAction(title, kind);
@@ -55,9 +82,11 @@ function allFixes(folder: string, { fsPath: file }: vscode.Uri): readonly FixAct
   };
   return [
     ...(inFile.length > 0 ? [made('Apply all automatic fixes in this file', fixAll, file)] : []),
-    ...(inFile.length > 1 ? [made(`Fix all ${inFile.length} of this file`, vscode.CodeActionKind.QuickFix, file)] : []),
+    ...(inFile.length > 1
+      ? [made(fixesTitle(inFile.length, inThis, 'file'), vscode.CodeActionKind.QuickFix, file)]
+      : []),
     ...(fixable.length > inFile.length
-      ? [made(`Fix all ${fixable.length} of the domain`, vscode.CodeActionKind.QuickFix, null)]
+      ? [made(fixesTitle(fixable.length, found.length, 'domain'), vscode.CodeActionKind.QuickFix, null)]
       : []),
   ];
 }

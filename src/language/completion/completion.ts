@@ -23,11 +23,10 @@ export function completionsAt(domain: LanguageDomain, { file, line, column }: Po
   const cursors = cursorsAt(source, offset);
   if (cursors.length === 0 && isAtRoot(source, offset)) return itemsAtRoot(kind, source, offset);
   const found = cursors.flatMap((cursor) => ofCursor(domain, kind, source, cursor, offset));
-  // The same thing may be offered for two reasons: the better one is.
+  // The same thing may be offered for two reasons: the better one is. In an empty file, a key may also begin a list.
   const ranked = found.toSorted((a, b) => a.rank - b.rank);
-  return [...Map.groupBy(ranked, ({ label, insert }) => `${label} ${insert}`).values()].flatMap((same) =>
-    same.slice(0, 1),
-  );
+  const sameness = ({ label, kind, insert }: Completion) => (kind === 'key' ? `${label}:` : `${label} ${insert}`);
+  return [...Map.groupBy(ranked, sameness).values()].flatMap((same) => same.slice(0, 1));
 }
 
 function isAtRoot({ text }: Source, offset: number): boolean {

@@ -1,5 +1,5 @@
 import { nameOnServer, serverOf } from '../../engine/core/domain/tool.ts';
-import type { Json } from '../../engine/core/values/json.ts';
+import { type Json, objectOf } from '../../engine/core/values/json.ts';
 import { formsAt } from '../../engine/shell/source/schemas.ts';
 import type { Cursor } from '../symbols/cursor.ts';
 import { typeWords } from '../symbols/documentation.ts';
@@ -57,28 +57,37 @@ const hasColon = ({ source, scalar }: Cursor) => /^["']?[ \t]*:/.test(source.tex
 
 function schemaKeys(kind: YamlKind, cursor: Cursor, taken: ReadonlySet<string>, isNew: boolean): readonly Offer[] {
   const parent = cursor.path.slice(0, -1);
-  const forms = formsAt(kind, parent, valueAt(cursor.source, []));
-  return forms.flatMap((form): readonly Offer[] => {
-    const required = (form['required'] ?? []) as readonly string[];
-    return Object.entries((form['properties'] ?? {}) as Readonly<Record<string, Json>>).flatMap(
-      ([label, schema]): Offer[] => {
-        if (taken.has(label)) return [];
-        const { description } = schema as { readonly description?: unknown };
-        const isRequired = required.includes(label);
-        return [
-          {
-            label,
-            kind: 'key',
-            detail: `${typeWords(schema)}${isRequired ? ', required' : ''}`,
-            documentation: typeof description === 'string' ? description : '',
-            insert: isNew ? keyText(label, schema, cursor.isFlow) : label,
-            isSnippet: isNew,
-            rank: isRequired ? 2 : 4,
-          },
-        ];
+  const forms = formsAt(kind, parent, valueAt(cursor.source, [])).filter(({ properties }) => properties !== undefined);
+  const keys = forms.flatMap((form) => Object.entries(form['properties'] as Readonly<Record<string, Json>>));
+  // Forms of a map, such as the checks of a rule, share keys. Each is offered once.
+  return [...Map.groupBy(keys, ([label]) => label)].flatMap(([label, same], index): Offer[] => {
+    const schemas = same.map(([, schema]) => schema);
+    const [schema = null] = schemas;
+    if (taken.has(label)) return [];
+    const isRequired = forms.every(({ required }) => Array.isArray(required) && required.includes(label));
+    return [
+      {
+        label,
+        kind: 'key',
+        detail: `${[...new Set(schemas.map(typeWords))].join(' or ')}${isRequired ? ', required' : ''}`,
+        documentation: meaningOf(schemas),
+        insert: isNew ? keyText(label, schema, cursor.isFlow) : label,
+        isSnippet: isNew,
+        rank: (isRequired ? 2 : 4) + index / 1000,
       },
-    );
+    ];
   });
+}
+
+/** The description of a key, and where its forms have several, that of each. */
+function meaningOf(schemas: readonly Json[]): string {
+  const described = schemas.flatMap((schema) => {
+    const { description } = objectOf(schema);
+    return typeof description === 'string' ? [{ schema, description }] : [];
+  });
+  const all = new Set(described.map(({ description }) => description));
+  if (all.size < 2) return [...all].join('');
+  return described.map(({ schema, description }) => `- ${typeWords(schema)}: ${description}`).join('\n');
 }
 
 function keyText(key: string, schema: Json, isFlow: boolean): string {

@@ -8,10 +8,11 @@ import {
 import { offsetOf } from '../symbols/text.ts';
 import { type TextEdits, withEdits } from '../symbols/textEdit.ts';
 
-/** The editable text of a rule: its markdown without bullet, id mark and indentation, and its range. */
+/** The editable text of a rule, and its range. */
 export type RuleText = {
   readonly offset: number;
   readonly length: number;
+  /** Its markdown without bullet, id mark and indentation. */
   readonly text: string;
   /** Columns that its further lines are indented by. */
   readonly indent: number;
@@ -40,6 +41,39 @@ export function ruleTextOf(source: string, block: PolicyBlock, marks: ParsedPoli
   return { offset: start + lead, length: body.length, text, indent };
 }
 
+/** A line break that means a space: not one before an empty line, a list, a heading, a quote or a table. */
+const softBreak = /(?<=\S)(?<!\\) ?\n[ \t]{0,3}(?=\S)(?!>|\||(?:[-*+]|\d+[.)]|#{1,6})[ \t]|[-=]{2})/g;
+
+/** Returns the text of a rule with each of its paragraphs in one line. Code keeps its lines. */
+export function inParagraphs(text: string): string {
+  return /```|~~~/.test(text) ? text : text.replace(softBreak, ' ');
+}
+
+/** Returns a text that was edited in paragraphs, with the line breaks of the former text in the words that were kept. */
+function withLineBreaks(former: string, edited: string): string {
+  const shown = inParagraphs(former);
+  const shortest = Math.min(shown.length, edited.length);
+  let start = 0;
+  while (start < shortest && shown[start] === edited[start]) start += 1;
+  let end = 0;
+  while (end < shortest - start && shown.at(-1 - end) === edited.at(-1 - end)) end += 1;
+  const head = placeInLines(former, start);
+  const tail = placeInLines(former, shown.length - end);
+  return former.slice(0, head) + edited.slice(start, edited.length - end) + former.slice(tail);
+}
+
+/** Returns the place in a text of a place in its paragraphs. */
+function placeInLines(text: string, place: number): number {
+  let from = 0;
+  let shown = 0;
+  for (const { index, 0: lineBreak } of inParagraphs(text) === text ? [] : text.matchAll(softBreak)) {
+    if (shown + index - from >= place) break;
+    shown += index - from + 1;
+    from = index + lineBreak.length;
+  }
+  return from + place - shown;
+}
+
 /**
  * Returns the edits that replace the text of the rule on a line (from 1). Refused if the result would no longer be this
  * one rule.
@@ -50,12 +84,19 @@ export function ruleEdits(source: string, line: number, text: string): TextEdits
   const written = block && ruleTextOf(source, block, before.marks);
   if (!block || !written) return { problem: `no rule of line ${line} can be changed; edit the text` };
   if (text.trim() === '') return { problem: 'a rule has words; take it out in the text' };
-  if (text.trim() === written.text) return { edits: [] };
-  const eol = eolOf(source);
-  const lines = text.trim().replaceAll('\r\n', '\n').split('\n');
-  const body = lines.map((each, at) => (at === 0 || each === '' ? each : ' '.repeat(written.indent) + each)).join(eol);
-  const edits = [{ offset: written.offset, length: written.length, text: body }];
-  return checked(before, withEdits(source, edits), (each, at) => each.id === before.blocks[at]?.id, line) ?? { edits };
+  const typed = text.trim().replaceAll('\r\n', '\n');
+  const kept = withLineBreaks(written.text, typed);
+  if (kept === written.text) return { edits: [] };
+  const editsTo = (changed: string): TextEdits => {
+    const indented = changed.replace(/\n(?=.)/g, `\n${' '.repeat(written.indent)}`);
+    const { offset, length } = written;
+    const edits = [{ offset, length, text: indented.replaceAll('\n', eolOf(source)) }];
+    const isSame = (each: PolicyBlock, at: number) => each.id === before.blocks[at]?.id;
+    return checked(before, withEdits(source, edits), isSame, line) ?? { edits };
+  };
+  // A dash that is typed behind a line break would begin a list.
+  const edits = editsTo(kept);
+  return 'problem' in edits ? editsTo(typed) : edits;
 }
 
 /** The edits that give the rule on a line (from 1) an id. */

@@ -32,7 +32,7 @@ export function cursorsAt(source: Source, offset: number): readonly Cursor[] {
   const alone = wordAlone(text, offset);
   const key = alone && keyAlone(source, alone);
   const values = valuesAt(source, offset, before, alone).filter(({ scalar }) => !(key && scalar.isKey));
-  return key ? [...values, key] : values;
+  return key ? [key, ...values] : values;
 }
 
 function valuesAt(source: Source, offset: number, before: string, alone: Span | null): readonly Cursor[] {

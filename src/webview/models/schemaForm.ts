@@ -233,7 +233,7 @@ export function demandsOf(schema: Schema): string {
     schema.type === 'integer' ? 'a whole number' : '',
     format === undefined ? '' : `format ${String(format)}`,
     pattern === undefined ? '' : `pattern ${String(pattern)}`,
-    range(minimum, maximum, ''),
+    range(limit(minimum), limit(maximum), ''),
     multipleOf === undefined ? '' : `a multiple of ${String(multipleOf)}`,
     range(minLength, maxLength, ' characters'),
     range(minItems, maxItems, ' items'),
@@ -245,7 +245,12 @@ export function demandsOf(schema: Schema): string {
 function range(from: Json | undefined, to: Json | undefined, unit: string): string {
   if (from === undefined && to === undefined) return '';
   if (from === undefined) return `at most ${String(to)}${unit}`;
-  return to === undefined ? `at least ${String(from)}${unit}` : `${String(from)} to ${String(to)}${unit}`;
+  return to === undefined ? `${String(from)} or more${unit}` : `${String(from)} to ${String(to)}${unit}`;
+}
+
+/** Returns a limit, except for the largest whole number of JavaScript, which is in every schema of whole numbers. */
+function limit(value: Json | undefined): Json | undefined {
+  return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER ? undefined : value;
 }
 
 /** Returns the typed number, or the text itself if it is not a number, so that validation refuses it. */

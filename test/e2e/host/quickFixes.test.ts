@@ -128,6 +128,27 @@ function testFixes(faults: readonly FixableFault[]): void {
   });
 }
 
+describe('the light bulb at a persona that does not exist', () => {
+  const folder = folderOf({ ...desk, [tasks]: String(desk[tasks]).replaceAll('persona: plain', 'persona: hurried') });
+  after(() => remove(folder));
+
+  it('creates it and opens its file', async () => {
+    const { document } = await show(join(folder, tasks));
+    const unknown = () => found(document.uri).find(({ code }) => code === 'task/unknown-persona');
+    await eventually(() => assert.ok(unknown()));
+    const range = unknown()?.range ?? new vscode.Range(0, 0, 0, 0);
+    const actions = await actionsAt(document.uri, range, vscode.CodeActionKind.QuickFix);
+    const create = actions.find(({ title }) => title === 'Create persona hurried');
+    assert.ok(create?.edit && create.command, actions.map(({ title }) => title).join());
+    assert.ok(await vscode.workspace.applyEdit(create.edit));
+    await execute(create.command.command, ...(create.command.arguments ?? []));
+    const file = join(folder, 'personas', 'hurried.persona.yaml');
+    await eventually(() => assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, file));
+    assert.match(readFileSync(file, 'utf8'), /^id: hurried$/m);
+    await eventually(() => assert.ok(!codesIn(folder).includes('task/unknown-persona')));
+  });
+});
+
 describe('all quick fixes', () => {
   const folder = folderOf(desk);
   after(() => remove(folder));

@@ -11,6 +11,10 @@ test.each([
     'a1: evaluations leave out drafts. Accept it with: npx rehearsal draft accept /desk a1',
     'a1: evaluations leave out drafts. Accept it with "Rehearsal: Accept Draft"',
   ],
+  [
+    'no variant of a1 is sound: there are no other rows. Draft its variants with a model (--model), or by hand',
+    'no variant of a1 is sound: there are no other rows. Draft its variants with a model, or by hand',
+  ],
   ['1/2 a1', '1/2 a1'],
 ])('a command that the editor has is named as it is there: %s', (line, shown) => {
   expect(editorWords(line)).toBe(shown);

@@ -191,6 +191,29 @@ it('offers the keys of a task that are not there yet, required ones first, and w
   expect(keys.map(({ label }) => label)).not.toContain('id');
 });
 
+it.each([
+  ['personas/other.persona.yaml', '|'],
+  ['personas/other.persona.yaml', 'de|'],
+  ['tasks/third.task.yaml', '|'],
+  ['rules.yaml', '- |\n'],
+  ['rules.yaml', '- rule: confirm\n  |\n'],
+  ['tasks/third.task.yaml', taskWith('  faults:\n    - |\n')],
+])('offers each key once in %s at %j', (path, text) => {
+  const keys = offeredAt(path, text).flatMap(({ kind, label }) => (kind === 'key' ? [label] : []));
+  expect(keys.length).toBeGreaterThan(0);
+  expect(keys).toEqual([...new Set(keys)]);
+});
+
+it('a key of an empty file is written without a dash', () => {
+  expect(taken('personas/other.persona.yaml', '|', 'id')).toBe('id: ');
+});
+
+it('offers the keys of a rule in the order of its schema, those that every check has first', () => {
+  const labels = labelsAt('rules.yaml', '- |\n');
+  expect(labels.slice(0, 8)).toEqual(['rule', 'check', 'gate', 'when', 'layer', 'tools', 'require', 'same']);
+  expect(offeredAt('rules.yaml', '- |\n').find(({ label }) => label === 'tools')?.detail).not.toContain('required');
+});
+
 /** Returns the text after a completion is accepted. */
 function taken(path: string, text: string, label: string): string {
   const { at, insert } = offeredAt(path, text).find((each) => each.label === label) ?? expect.fail(`no ${label}`);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/engine/core/domain/policy.ts';
 import {
   addRuleEdits,
+  inParagraphs,
   markEdits,
   moveRuleEdits,
   removeRuleEdits,
@@ -54,6 +55,34 @@ test.each([
   [10, 'Returns', '## Refunds {#refunds}', '## Returns {#refunds}'],
 ])('the rule on line %i gets other words, and every other byte stays', (line, text, from, to) => {
   expect(after(source, ruleEdits(source, line, text))).toBe(source.replace(from, to));
+});
+
+test('a rule is shown in paragraphs, and the same words change nothing', () => {
+  const { blocks, marks } = parsePolicy(source);
+  const shown = blocks.map((block) => inParagraphs(ruleTextOf(source, block, marks)?.text ?? ''));
+  expect(shown[2]).toBe('Look the order up before you change it.');
+  expect(ruleEdits(source, 5, shown[2] ?? '')).toEqual({ edits: [] });
+});
+
+test.each([
+  ['One\ntwo\n\n**Three**\n*four*.', 'One two\n\n**Three** *four*.'],
+  ['One\n- two\n1. three\n# four\n> five\n| six |', 'One\n- two\n1. three\n# four\n> five\n| six |'],
+  ['One  \ntwo\\\nthree \nfour', 'One  \ntwo\\\nthree four'],
+  ['One\n\n```\na\nb\n```', 'One\n\n```\na\nb\n```'],
+])('%j has the paragraphs %j', (text, shown) => {
+  expect(inParagraphs(text)).toBe(shown);
+});
+
+test.each([
+  ['Look the order up before you change it, always.', 'Look the order up\n  before you change it, always.'],
+  ['Always look the order up before you change it.', 'Always look the order up\n  before you change it.'],
+  ['Look the order up and wait before you change it.', 'Look the order up\n  and wait before you change it.'],
+  ['Look the order up, then change it.', 'Look the order up, then change it.'],
+  ['Look the order up - twice before you change it.', 'Look the order up - twice before you change it.'],
+])('%j keeps the line breaks in the words that stay', (text, written) => {
+  expect(after(source, ruleEdits(source, 5, text))).toBe(
+    source.replace('Look the order up\n  before you change it.', written),
+  );
 });
 
 test.each([

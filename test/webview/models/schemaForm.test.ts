@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import * as z from 'zod';
 import type { Json, JsonObject, Path } from '../../../src/engine/core/values/json.ts';
 import { argumentProblems } from '../../../src/engine/shell/load/arguments.ts';
 import {
@@ -78,8 +79,16 @@ test('a value has the form that its constant parts tell, also before it is compl
 
 test('constraints are described in words', () => {
   expect(demandsOf({ type: 'integer', minimum: 1, maximum: 5 })).toBe('a whole number, 1 to 5');
-  expect(demandsOf({ type: 'string', format: 'date', minLength: 3 })).toBe('format date, at least 3 characters');
+  expect(demandsOf({ type: 'string', format: 'date', minLength: 3 })).toBe('format date, 3 or more characters');
   expect(demandsOf({ type: 'array', maxItems: 2 })).toBe('at most 2 items');
+});
+
+test.each([
+  [z.int().min(1), 'a whole number, 1 or more'],
+  [z.int().max(9), 'a whole number, at most 9'],
+  [z.int(), 'a whole number'],
+])('the largest whole number of JavaScript is not shown as a constraint', (schema, words) => {
+  expect(demandsOf(z.toJSONSchema(schema) as Schema)).toBe(words);
 });
 
 test('a value that is not a number stays as it was typed, so that it is refused', () => {

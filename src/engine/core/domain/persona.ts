@@ -72,7 +72,9 @@ export const personaSchema = z.strictObject({
       omits: z
         .boolean()
         .default(false)
-        .describe('Leaves key information out of the opening and tells it only when asked.'),
+        .describe(
+          'Leaves key information out of the opening and tells it only when asked. An `opening` of the task that already leaves out a fact stays as it is written.',
+        ),
       changes: z
         .boolean()
         .default(false)

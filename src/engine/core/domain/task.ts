@@ -142,7 +142,12 @@ export const taskSchema = z.strictObject({
   user: z
     .strictObject({
       goal: z.string().describe('What the user wants, written in the second person: "You want to return your lamp."'),
-      opening: z.string().optional().describe('First message of the user. Default: written from the goal.'),
+      opening: z
+        .string()
+        .optional()
+        .describe(
+          'First message of the user. Default: written from the goal. A persona that `omits` shortens it only if it has all facts.',
+        ),
       known: z
         .record(z.string(), factSchema)
         .default({})

@@ -161,7 +161,7 @@ function noteRow(key: string, { rows, what }: ObjectType, at: Location, { kind, 
   const keys = [...(rows?.keys ?? [])];
   const meant = /\d/.test(key) ? undefined : nearest(key, keys);
   if (kind === 'task' && meant === undefined) return;
-  const some = `It has ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', ...' : ''}.`;
+  const some = `It has ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ' and more' : ''}.`;
   const hint = meant === undefined ? some : `Did you mean "${meant}"?`;
   note(at, 'warning', `${kind}/unknown-row`, `${capitalized(what)} has no row ${key}.`, hint, fixFor(at, key, keys));
 }
@@ -177,7 +177,7 @@ export function noteValue(value: string, { known, from }: Texts, at: Location, c
   if (from === 'examples' && !isNear) return;
   const fix = fixFor(at, value, known);
   const first = [...known].slice(0, 8).join(', ');
-  const all = known.size === 0 ? 'There are none.' : `Known are ${first}${known.size > 8 ? ', ...' : ''}.`;
+  const all = known.size === 0 ? 'There are none.' : `Known are ${first}${known.size > 8 ? ' and more' : ''}.`;
   const hint = didYouMean(value, known, all);
   switch (from) {
     case 'tools':

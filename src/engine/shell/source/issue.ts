@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Diagnostic, Fix, Location } from '../files/diagnostic.ts';
 import { fixOf, quoted, respelt, yamlScalar } from './edit.ts';
 import { nearest } from './nearest.ts';
-import { type Choice, descriptionAt, formWith, keysAt, type SchemaName } from './schemas.ts';
+import { type Choice, descriptionAt, formWith, keysAt, type SchemaName, takesAnyKey } from './schemas.ts';
 import type { FileKind } from './source.ts';
 import type { Places } from './yaml.ts';
 
@@ -56,7 +56,11 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
       const allowed = keysAt(context.schema, path, choices);
       const empty = allowed
         .filter((key) => (issue.input as Readonly<Record<string, unknown>> | undefined)?.[key] === null)
-        .map((key) => ({ key, below: keysAt(context.schema, [...path, key], choices) }));
+        .map((key) => ({
+          key,
+          below: keysAt(context.schema, [...path, key], choices),
+          takesAny: takesAnyKey(context.schema, [...path, key], choices),
+        }));
       return issue.keys.map((key) => unknownKey(key, path, allowed, empty, context));
     }
     case 'invalid_type':
@@ -99,11 +103,11 @@ function unknownKey(
   key: string,
   path: Path,
   allowed: readonly string[],
-  empty: readonly { readonly key: string; readonly below: readonly string[] }[],
+  empty: readonly { readonly key: string; readonly below: readonly string[]; readonly takesAny: boolean }[],
   { places }: IssueContext,
 ): Finding {
   const meant = nearest(key, allowed);
-  const owner = empty.find(({ below }) => below.includes(key))?.key;
+  const owner = (empty.find(({ below }) => below.includes(key)) ?? empty.find(({ takesAny }) => takesAny))?.key;
   const hint =
     meant !== undefined
       ? `Did you mean "${meant}"?`

@@ -136,7 +136,7 @@ function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }
   if (isWrapped && list === null) return { items: [], broken: [], diagnostics: [], sources: [source] };
   const isOther = Array.isArray(list) ? isMap : wrapper !== undefined;
   if (typeof list !== 'object' || isOther) {
-    const [expected, hint] = expectations[kind] ?? [`a list of ${kind}s`, 'Begin each entry with "- ".'];
+    const [expected, hint] = expectations[kind] ?? expectedItems(kind, wrapper);
     return fail('wrong-type', `This file holds ${describe(list)}, but ${expected} is expected.`, hint);
   }
   const entries = Array.isArray(list)
@@ -166,6 +166,15 @@ function brokenItem<T>({ value, lost }: Salvaged<T>, at: Omit<Placed<T>, 'value'
     lost: [...keys].flatMap((key) => [places.key([...path, key]), places.value([...path, key])]),
     keys,
   };
+}
+
+/** Returns the expected content of a file that can be a list, and a hint about how it begins. */
+function expectedItems(kind: FileKind, wrapper: string | undefined): readonly [expected: string, hint: string] {
+  if (wrapper !== undefined) return [`a list of ${kind}s`, 'Begin each entry with "- ".'];
+  return [
+    `one ${kind} or a list of ${kind}s`,
+    `Write the keys of the ${kind}, such as description:, or begin each entry of a list with "- ".`,
+  ];
 }
 
 /** The expected content of a file that is not a list, and a hint about how it begins. */

@@ -63,6 +63,11 @@ export function keysAt(
   return [...new Set(schemasAt(name, path, choices).flatMap(({ properties }) => Object.keys(objectOf(properties))))];
 }
 
+/** Whether the map at this path of a file takes keys of any name, such as the arguments of a call. */
+export function takesAnyKey(name: SchemaName, path: readonly PropertyKey[], choices: readonly Choice[] = []): boolean {
+  return schemasAt(name, path, choices).some(({ additionalProperties }) => isObject(additionalProperties));
+}
+
 /** Returns the form of a map that takes all its keys but those that are unknown, where it has several forms. */
 export function formWith(
   name: SchemaName,

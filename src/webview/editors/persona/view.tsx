@@ -86,7 +86,11 @@ function Character({ persona: { id, description, style, patience }, edit }: Part
 }
 
 const hard = [
-  ['omits', 'Leaves out key information', 'Omits it from the opening, and gives it only when asked.'],
+  [
+    'omits',
+    'Leaves out key information',
+    'Omits it from the opening, and gives it only when asked. An opening of the task that already omits a fact stays as it is written.',
+  ],
   ['changes', 'Changes the request midway', 'The task defines when and to what (user.change).'],
   [
     'insists',

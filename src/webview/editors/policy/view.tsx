@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { times } from '../../../engine/core/text/counted.ts';
 import type { PolicyContent, RuleCard } from '../../messages/editorMessages.ts';
 import type { Bridge } from '../../parts/bridge.ts';
@@ -10,6 +10,8 @@ import { type Ask, EditorFrame } from '../frame.tsx';
 
 /** The rules of a policy as cards: what they say, what checks them, who tries them, and how that came out. */
 export function PolicyEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
+  /** The line of the section that a rule was added to, and the number of its rules before. */
+  const added = useRef<{ readonly line: number; readonly rules: number } | null>(null);
   return (
     <EditorFrame<PolicyContent> title="Policy" noun="policy" editor="policy" bridge={bridge}>
       {({ sections, problems, hasDomain }, { ask }) => (
@@ -36,16 +38,37 @@ export function PolicyEditor({ bridge }: { readonly bridge: Bridge }): JSX.Eleme
                   key={rule.line}
                   rule={rule}
                   items={rules.filter(({ isHeading }) => !isHeading)}
+                  isNew={
+                    rule === rules.at(-1) && added.current?.line === line && added.current.rules === rules.length - 1
+                  }
+                  onEntered={() => {
+                    added.current = null;
+                  }}
                   ask={ask}
                   openTask={(name) => bridge.post({ type: 'openPlace', kind: 'task', name })}
                 />
               ))}
-              <AddRule key={`${line} ${rules.length}`} section={title} line={line} ask={ask} />
+              <AddRule
+                key={`${line} ${rules.length}`}
+                section={title}
+                line={line}
+                ask={ask}
+                onAdd={() => {
+                  added.current = { line, rules: rules.length };
+                }}
+              />
             </section>
           ))}
           {sections.length === 0 && (
             <section aria-label="The first rule">
-              <AddRule section={null} line={1} ask={ask} />
+              <AddRule
+                section={null}
+                line={1}
+                ask={ask}
+                onAdd={() => {
+                  added.current = { line: 1, rules: 0 };
+                }}
+              />
             </section>
           )}
         </>
@@ -78,14 +101,30 @@ type RuleProps = {
   readonly rule: RuleCard;
   /** The list items of its section, in order. */
   readonly items: readonly RuleCard[];
+  /** Whether it was just added in this form. */
+  readonly isNew: boolean;
+  readonly onEntered: () => void;
   readonly ask: Ask;
   readonly openTask: (task: string) => void;
 };
 
-function Rule({ rule, items, ask, openTask }: RuleProps): JSX.Element {
+/** Scrolls to an element when it appears, and puts the cursor into its first field. */
+function useEntered<Part extends HTMLElement>(isEntered: boolean, onEntered?: () => void) {
+  const part = useRef<Part>(null);
+  useLayoutEffect(() => {
+    if (!isEntered) return;
+    part.current?.querySelector<HTMLElement>('textarea, input')?.focus({ preventScroll: true });
+    part.current?.scrollIntoView({ block: 'nearest' });
+    onEntered?.();
+  }, [isEntered]);
+  return part;
+}
+
+function Rule({ rule, items, isNew, onEntered, ask, openTask }: RuleProps): JSX.Element {
   const { id, line, text, plain } = rule;
+  const card = useEntered<HTMLElement>(isNew, onEntered);
   return (
-    <article class="card" aria-label={id === null ? `Rule on line ${line}` : `Rule ${id}`}>
+    <article ref={card} class="card" aria-label={id === null ? `Rule on line ${line}` : `Rule ${id}`}>
       <div class="title-row">
         <h3>{id ?? 'No id'}</h3>
         <span class="spacer" />
@@ -160,11 +199,17 @@ function NotWritten({ reason }: { readonly reason: string | null }): JSX.Element
   );
 }
 
-type AddRuleProps = { readonly section: string | null; readonly line: number; readonly ask: Ask };
+type AddRuleProps = {
+  readonly section: string | null;
+  readonly line: number;
+  readonly ask: Ask;
+  readonly onAdd: () => void;
+};
 
 /** Writes a new rule as the last one of a section. */
-function AddRule({ section, line, ask }: AddRuleProps): JSX.Element {
+function AddRule({ section, line, ask, onAdd }: AddRuleProps): JSX.Element {
   const [isOpen, setIsOpen] = useState(false);
+  const form = useEntered<HTMLFieldSetElement>(isOpen);
   const [text, setText] = useState('');
   const [id, setId] = useState('');
   const [refused, press] = useRefusedPress();
@@ -177,9 +222,13 @@ function AddRule({ section, line, ask }: AddRuleProps): JSX.Element {
         </Button>
       </div>
     );
-  const add = (): void => press(() => ask({ type: 'addRule', section: line, text, id: id.trim() }));
+  const add = (): void =>
+    press(() => {
+      onAdd();
+      ask({ type: 'addRule', section: line, text, id: id.trim() });
+    });
   return (
-    <fieldset class="card" aria-label={`New rule of ${where}`}>
+    <fieldset ref={form} class="card" aria-label={`New rule of ${where}`}>
       <TextInput label="What the agent has to do" value={text} isLong onCommit={setText} />
       <TextInput
         label="Id (optional)"

@@ -99,7 +99,9 @@ function Scenario({
         path={['user', 'opening']}
         value={user.opening ?? ''}
         isLong
-        hint="The user's first message. If it is empty, it is derived from the goal."
+        hint={
+          'The user\'s first message. If it is empty, it is derived from the goal. A persona that "leaves out key information" shortens it only if it has all facts.'
+        }
         onCommit={(value) => optional(['user', 'opening'], value)}
       />
       <TextInput

@@ -232,7 +232,12 @@ describe('a file that is wrong gives one finding', () => {
       /no task in this file/,
     ],
     ['an empty list of tasks', task('[]\n'), 'tasks/first.task.yaml:1:1 error task/empty', /no task in this file/],
-    ['a text as task', task('hello\n'), 'tasks/first.task.yaml:1:1 error task/wrong-type', /"hello", but a list/],
+    [
+      'a text as task',
+      task('hello\n'),
+      'tasks/first.task.yaml:1:1 error task/wrong-type',
+      /"hello", but one task or a list of tasks is expected\. Write the keys of the task/,
+    ],
     [
       'a map as rules',
       { 'rules.yaml': 'confirm: yes\n' },

@@ -34,8 +34,14 @@ it.each([
   expect(problem?.hint).toContain(hint);
 });
 
-it('a key that lacks its indentation is reported with the key to which it belongs', () => {
-  const loaded = load({ 'tasks/first.task.yaml': 'id: a\npersona: plain\nuser:\ngoal: You want it.\n' });
+it.each([
+  ['user:\ngoal: You want it.\n', 4, 'user'],
+  ['user: { goal: Go. }\nactions:\n  - tool: find_order\n    arguments:\n    order: W1\n', 7, 'arguments'],
+])('a key that lacks its indentation is reported with the key to which it belongs: %j', (text, line, owner) => {
+  const loaded = load({ 'tasks/first.task.yaml': `id: a\npersona: plain\n${text}` });
   const found = loaded.diagnostics.find(({ code }) => code === 'task/unknown-key');
-  expect([found?.line, found?.hint]).toEqual([4, 'It is a key of user, which is empty: indent it below user.']);
+  expect([found?.line, found?.hint]).toEqual([
+    line,
+    `It is a key of ${owner}, which is empty: indent it below ${owner}.`,
+  ]);
 });
