@@ -88,7 +88,7 @@ describe('rehearsal check', () => {
   it('says that a domain is sound', async () => {
     const { code, out } = await rehearsal('check', folderOf(lendingDesk), '--audit');
     expect(code).toBe(0);
-    expect(out).toMatch(/; no findings, audited with \d+ rollouts\n$/);
+    expect(out).toMatch(/; no findings, audited\n$/);
   });
 
   it('does not audit a domain that has errors', async () => {

@@ -238,7 +238,8 @@ describe('recordings', () => {
     const { code, out } = await rehearsal('compare', join(gold, task), join(scripted, task));
     expect(code).toBe(0);
     expect(out).toContain('they diverge at step 15');
-    expect(out).toContain('from there (= the same in both, | different):');
+    expect(out).toContain('from there (= the same in both, | different)\n     step  A ');
+    expect(out).toMatch(/^ {2}agent +gold +scripted$/m);
     expect(out).toMatch(/orders\.W1138\.items\[0\]\.variant +"brass" +"white"/);
     const same = await rehearsal('compare', join(gold, task), join(gold, task));
     expect(same.out).toContain('they are identical');
@@ -277,8 +278,9 @@ describe('recordings', () => {
   test('a terminal that is too narrow for two columns has them below each other', () => {
     const found = recordingsCompared([join(gold, task), join(scripted, task)], undefined);
     const [wide, narrow] = [recordingsText(found, 200), recordingsText(found, 80)];
-    expect(wide).toMatch(/^ {2}\| +15 agent: .* 15 agent: /m);
-    expect(narrow).toMatch(/^ {2}\| A 15 agent: .*\n {2}\| B 15 agent: /m);
+    expect(wide).toMatch(/^ {2}\| {4}15 {2}agent: .* {4}15 {2}agent: /m);
+    expect(narrow).toMatch(/^ +step {2}event\n {2}\| A +15 {2}agent: .*\n {2}\| B +15 {2}agent: /m);
+    expect(narrow).toMatch(/^ {2}= A, B {2}16, 21 {2}/m);
     const rows = narrow.split('\n').filter((line) => line.startsWith('  ') && !line.startsWith('   '));
     expect(rows.filter(({ length }) => length > 80)).toEqual([]);
   });

@@ -242,6 +242,19 @@ test.each([
   expect((await debugged([line])).out).toContain(words);
 });
 
+test('an argument that the call does not have is refused with those that it has', async () => {
+  const { err } = await typed([
+    'break tool change_item',
+    'continue',
+    'continue',
+    'edit argument x=3',
+    'edit argument varant = brass',
+  ]);
+  expect(err).toBe(`the call of change_item has no argument "x". It has order_id, product, variant
+the call of change_item has no argument "varant". It has order_id, product, variant. Did you mean "variant"?
+`);
+});
+
 const mistakes: readonly (readonly [string, RegExp])[] = [
   ['contineu', /there is no command "contineu"\. Did you mean "continue"\?/],
   ['/wy', /there is no command "wy"\. Did you mean "why"\?/],

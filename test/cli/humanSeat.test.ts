@@ -42,9 +42,26 @@ test.each([
   ['agent', '/call', 'name the tool, and its arguments as JSON'],
   ['agent', '/call find_parcel P46', 'the arguments of find_parcel are not a JSON object'],
   ['agent', '/say', 'type the message: /say TEXT'],
+  ['agent', '/call find_parcl {}', 'the agent has no tool "find_parcl". Did you mean "find_parcel"?'],
+  ['agent', '/call xyz {}', 'the agent has no tool "xyz". /help lists the tools'],
   ['agent', '/stop', 'only a user that you play can end the conversation'],
   ['agent', '/why', 'that command works in the Debug Console only'],
   ['user', '/call find_parcel {"parcel": "P46"}', 'the user makes no calls: type what the user says'],
 ] as const)('the %s types %s and is asked again', async (seat, line, reply) => {
   expect(await repliesTo(seat, line)).toContain(reply);
+});
+
+test('a call of an unknown tool is not recorded', async () => {
+  const { out } = await rehearsalTyped(['/call find_parcl {}', 'Hello.'], ...argv('agent'));
+  expect(out).not.toContain('find_parcl');
+});
+
+test('/quit leaves the rollout unfinished, and the same folder continues it', async () => {
+  const flags = argv('agent');
+  const { code, out, err } = await rehearsalTyped(['Hello, how can I help?', '/quit'], ...flags);
+  expect(code).toBe(2);
+  expect(out).toContain('you left with /quit, so the rollout is unfinished; what was recorded is kept');
+  expect(err).toContain(`to continue, run the same command with --out ${relative(process.cwd(), flags.at(-1) ?? '')}`);
+  const again = await rehearsalTyped(['One moment.'], ...flags);
+  expect(again.out).toMatch(/agent {5}Hello, how can I help\?\nuser .*\nagent {5}One moment\./);
 });

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { auditProgress } from '../../src/cli/terminal/auditProgress.ts';
 import { progress } from '../../src/cli/terminal/io.ts';
 import { modelWait } from '../../src/cli/terminal/modelWait.ts';
 import { statusLine } from '../../src/cli/terminal/statusLine.ts';
@@ -55,6 +56,31 @@ test('in a terminal one line counts the seconds, beside the progress bar, and is
   show(4, 4, 'mean reward 0.75');
   expect(shown().slice(1)).toEqual(['[####################] 4/4 mean reward 0.75', '']);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('an audit names the rollout that it waits for', () => {
+  const { io, shown } = terminal();
+  const { onProgress, onRollout } = auditProgress(io as never);
+  onProgress(1, 4, 'gold seat, one');
+  const ended = onRollout('gold seat, two');
+  vi.advanceTimersByTime(2000);
+  expect(shown()).toEqual(['[#####...............] 1/4 gold seat, one']);
+  onRollout('find twice');
+  vi.advanceTimersByTime(2000);
+  const waits = '[#####...............] 1/4 gold seat, one  waiting for the rollout "gold seat, two" and 1 more, 4 s';
+  expect(shown()).toEqual([waits]);
+  ended();
+  vi.advanceTimersByTime(1000);
+  expect(shown()).toEqual(['[#####...............] 1/4 gold seat, one  waiting for the rollout "find twice", 3 s']);
+});
+
+test('without a terminal, an audit prints which rollout it waits for longest', () => {
+  const { io, written } = terminal();
+  const { onRollout } = auditProgress({ ...io, terminal: false } as never);
+  for (const what of ['gold seat, one', 'gold seat, two']) onRollout(what);
+  vi.advanceTimersByTime(7000);
+  const waits = (seconds: number) => `still waiting for the rollout "gold seat, one", ${seconds} s\n`;
+  expect(written()).toBe(waits(3) + waits(6));
 });
 
 test('without one, the same retry of many rollouts is printed for the first, the tenth and the hundredth', () => {

@@ -63,7 +63,7 @@ describe('from a template', () => {
         name: 'Our own: desk',
         now: '2026-05-04T08:00:00Z',
       });
-      expect((await rehearsal('check', folder, '--audit')).out).toMatch(/no findings, audited with \d+ rollouts/);
+      expect((await rehearsal('check', folder, '--audit')).out).toMatch(/no findings, audited\n/);
       const run = await rehearsal('eval', folder, '--out', join(scratch, `${template}-run`), '--json');
       const { results } = JSON.parse(run.out) as { results: { reward: number }[] };
       expect(results.length).toBeGreaterThan(0);

@@ -13,6 +13,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/records/ledger.ts';
 import { openSidecar, readSidecar, type SidecarLine } from '../../src/engine/shell/records/recording.ts';
 import { runFileHash } from '../../src/engine/shell/records/runFile.ts';
+import { approveAgent } from '../support/approval.ts';
 import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -60,6 +61,18 @@ const commands: readonly (readonly [string, (domain: string, task: string) => re
   ['run', (domain, task) => ['run', domain, task]],
   ['eval', (domain, task) => ['eval', domain, '--tasks', task]],
 ];
+
+test('a custom agent whose program has changed since is refused', async () => {
+  const [folder, out] = [temporaryFolder('own-agent'), fresh()];
+  const [file, program] = [join(folder, 'own.agent.yaml'), join(folder, 'own.mjs')];
+  writeFileSync(file, 'command: node\nargs: [own.mjs]\n');
+  writeFileSync(program, `process.stdin.on('data', () => console.log('{"content": "Hello."}'));\n`);
+  const command = ['run', desk, 'lamp-variant', '--agent', `agent:${approveAgent(file)}`, '--turn-cap', '1'];
+  expect((await rehearsal(...command, '--out', out)).code).toBe(0);
+  appendFileSync(program, '// edited\n');
+  const message = 'agent:own has changed since (its file, or a program file that it names)';
+  await expectRefused(out, command, `${out} holds another run: ${message}`);
+});
 
 describe.each(sampled(commands, 3))('%s', (_name, argv) => {
   const again = [...argv(desk, 'lamp-variant'), '--agent', 'scripted'];

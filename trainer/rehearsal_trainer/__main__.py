@@ -13,6 +13,7 @@ COMMANDS = {
     "evaluate": "measures success on a split",
     "gateway": "serves a model or checkpoint on loopback",
     "preview": "shows the text and the loss mask of a recording",
+    "prompt": "counts the tokens of a policy with its tools",
     "export": "writes a checkpoint as a complete model",
     "explain": "prints every key of the configurations, as JSON",
 }

@@ -29,6 +29,9 @@ def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
     assert (result["sampled"]["right"], result["sampled"]["rollouts"]) == (4, 8)
     assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (16, 32)
     assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
+    played = [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "played"]
+    assert [event["rollouts"] for event in played if event["part"] == "greedy"] == [4, 8, 12, 16, 20, 24, 28, 32]
+    assert (played[-1]["part"], played[-1]["planned"], played[-1]["right"]) == ("greedy", 32, 16)
     assert "50.0 % (4 of 8, 95 % interval 15-85 % over tasks)" in table(result)
     assert ", 4 tasks\n" in table(result)
     assert ", 1 task\n" in table({**result, "tasks": 1})
@@ -95,7 +98,9 @@ def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
         assert {k: v for k, v in again[part].items() if k not in timed} == {
             k: v for k, v in whole[part].items() if k not in timed
         }
-    assert [line["type"] for line in lines(run / "events.jsonl")][-3:] == ["resumed", "measured", "finished"]
+    types = [line["type"] for line in lines(run / "events.jsonl")]
+    resumed = types[types.index("resumed") :]
+    assert [kind for kind in resumed if kind != "played"] == ["resumed", "measured", "finished"]
 
     with pytest.raises(ConfigurationError, match=r'^model: the rollouts of .* were played with "tiny"'):
         run_evaluation(evaluation_config(run, model="smollm2"), resume=True)

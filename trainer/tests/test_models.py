@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import warnings
 from pathlib import Path
 
 import pytest
 import torch
 
 from rehearsal_trainer.commands.export import export
-from rehearsal_trainer.models.loading import ModelError, adapter_base, load_model, load_tokenizer, model_folder
+from rehearsal_trainer.models.loading import (
+    ModelError,
+    adapter_base,
+    ignore_renamed_property,
+    load_model,
+    load_tokenizer,
+    model_folder,
+)
 from rehearsal_trainer.values.failures import ConfigurationError
 
 
@@ -83,3 +91,13 @@ def test_an_export_writes_over_nothing(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="expected a new or an empty folder"):
         export("tiny", tmp_path, "float32")
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_only_the_warning_about_a_renamed_property_is_ignored() -> None:
+    model = load_model("tiny", torch.float32)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        ignore_renamed_property()
+        assert model.is_gradient_checkpointing is False
+        warnings.warn("another name is deprecated", FutureWarning, stacklevel=1)
+    assert [str(each.message) for each in warned] == ["another name is deprecated"]

@@ -18,6 +18,7 @@ import type { Receipt, SigningKey } from '../../engine/shell/records/ledger.ts';
 import { chainStart, writeRecording } from '../../engine/shell/records/recording.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
 import type { RunFile } from '../../engine/shell/records/runFile.ts';
+import { runFileName } from '../../engine/shell/records/runFiles.ts';
 import { baseHashOf, settingOf } from '../../engine/shell/replay.ts';
 import { openRunOf } from '../../engine/shell/runs/batch.ts';
 import type { Supervisor } from '../../engine/shell/supervisor.ts';
@@ -100,7 +101,7 @@ export async function importConversations(
 ): Promise<ConversationsReport> {
   const { domain, loaded } = supervisor;
   const { folder, signal, onProgress } = options;
-  if (existsSync(join(folder, 'run.json')))
+  if (existsSync(join(folder, runFileName)))
     throw refusal('there', `${folder} already contains a run. Choose another --out`);
   const before = existsSync(folder) ? readdirSync(folder) : null;
   const masker = maskerFor(supervisor, options);

@@ -13,7 +13,8 @@ import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { type Command, defineCommand } from '../options/command.ts';
 import { flag, json, type OptionValues } from '../options/option.ts';
 import { domainFolder } from '../options/rolloutOptions.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { auditProgress } from '../terminal/auditProgress.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 const options = {
   static: flag('do not run code of the domain: no tools, no MCP servers'),
@@ -65,7 +66,7 @@ async function look(folder: string, options: Options, io: Io): Promise<Found> {
   const { result, fixed } = await checked(folder, options, io);
   const { loaded, ok, isUnapproved } = result;
   if (!options.audit) return { loaded, diagnostics: sortDiagnostics(result.diagnostics), fixed, isUnapproved };
-  const audited = ok && !isUnapproved ? await audit(loaded, { signal: io.signal, onProgress: progress(io) }) : null;
+  const audited = ok && !isUnapproved ? await audit(loaded, { signal: io.signal, ...auditProgress(io) }) : null;
   const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
   return { loaded, diagnostics, fixed, audited, isUnapproved };
 }
@@ -147,9 +148,7 @@ function printText(io: Io, result: Found): void {
         ]
       : []),
     ...(audited === null ? [`not audited: ${isUnapproved ? 'it is not approved' : 'correct the errors first'}`] : []),
-    ...(audited
-      ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${counted(audited.rollouts, 'rollout')}`]
-      : []),
+    ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : 'audited'] : []),
   ];
   io.out(
     `${inOneLine(domain.name)}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${tools}; ${[findings, ...notes].join(', ')}\n`,

@@ -5,6 +5,7 @@ import { Fault, messageOf, personGone } from '../../engine/shell/files/fault.ts'
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
+import { runFileName } from '../../engine/shell/records/runFiles.ts';
 import type { TerminalOptions, TypedLine } from '../dap/terminal/session.ts';
 import { type Command, defineCommand, refuseMore, refuseStray } from '../options/command.ts';
 import { readSettings, settingOptions } from '../options/modelSettings.ts';
@@ -88,7 +89,7 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
 
 /** `explain` takes a run; here one of its rollouts is meant. */
 function refuseRunFolder(named: string | undefined, { cwd }: Io): void {
-  if (named === undefined || !existsSync(resolve(cwd, named, 'run.json'))) return;
+  if (named === undefined || !existsSync(resolve(cwd, named, runFileName))) return;
   const recordings = readdirSync(resolve(cwd, named)).filter(isRecording);
   const example = recordings.find((each) => !isForkName(each)) ?? recordings[0];
   const advice =

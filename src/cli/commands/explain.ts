@@ -5,7 +5,6 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { reasonInWords } from '../../engine/shell/domain/reasonInWords.ts';
-import { readRecording } from '../../engine/shell/records/recording.ts';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { Debuggee } from '../dap/rollout/debuggee.ts';
@@ -60,11 +59,10 @@ async function explainRecording(named: string, options: Options, io: Io): Promis
       `${named}: there is no such run folder or recording (a file that ends in ${recordingEnding})${recordingsBeside(named, io.cwd)}`,
     );
   const recording = requireRecording(named, io);
-  const { problems } = readRecording(recording);
   const warn = (text: string) => io.err(`warning: ${text}\n`);
-  const explanation = await explanationOf(recording, domainOf(recording, options, io), warn);
+  const { isDamaged, ...explanation } = await explanationOf(recording, domainOf(recording, options, io), warn);
   io.out(options.json ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));
-  return problems.length > 0 ? 1 : 0;
+  return isDamaged ? 1 : 0;
 }
 
 async function explainRun(named: string, options: Options, io: Io): Promise<ExitCode> {
@@ -79,7 +77,8 @@ async function explainRun(named: string, options: Options, io: Io): Promise<Exit
     const [first] = trials;
     const recording = resolve(folder, basename(first?.recording ?? ''));
     domain ??= domainOf(recording, options, io);
-    const explanation = await explanationOf(recording, domain, (text) => io.err(`warning: ${text}\n`));
+    const warn = (text: string) => io.err(`warning: ${text}\n`);
+    const { isDamaged: _, ...explanation } = await explanationOf(recording, domain, warn);
     explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
     if (!options.json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
   }
@@ -153,7 +152,7 @@ async function explanationOf(
   recording: string,
   loaded: LoadedDomain,
   warn: (text: string) => void,
-): Promise<Explanation> {
+): Promise<Explanation & { readonly isDamaged: boolean }> {
   const gold = { type: 'gold' } as const;
   const debuggee = new Debuggee({
     domain: loaded,
@@ -165,12 +164,13 @@ async function explanationOf(
     log: warn,
   });
   try {
-    debuggee.attach(recording, Number.POSITIVE_INFINITY);
+    const problems = debuggee.attach(recording, Number.POSITIVE_INFINITY);
     const { steps, task, domain } = debuggee;
     const state = steps.at(-1)?.state;
     if (!state) throw new UsageError(`${recording}: it has no step that can be shown`);
     const chain = chainOf({ domain, task, steps, gold: await debuggee.gold() });
-    return { recording, reward: state.reward?.value ?? null, headline: headlineOf(state, domain), chain };
+    const reward = state.reward?.value ?? null;
+    return { recording, reward, headline: headlineOf(state, domain), chain, isDamaged: problems.length > 0 };
   } finally {
     await debuggee.close();
   }

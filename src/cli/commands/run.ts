@@ -4,6 +4,7 @@ import type { Task } from '../../engine/core/domain/task.ts';
 import { goldWarning } from '../../engine/core/evaluation/goldWarning.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
+import { personGone } from '../../engine/shell/files/fault.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
@@ -49,7 +50,8 @@ Runs one rollout of a task, from a fresh database to a reward. TASK is the id of
 one task.
 `,
   options,
-  after: 'Exit code 0: the rollout was scored. 1: its reward is not 1, with --gate. 2: it could not run.',
+  after:
+    'Exit code 0: the rollout was scored. 1: its reward is not 1, with --gate. 2: it could not run, or you left it with /quit.',
   run: async (options, [folder, task], io) => {
     const domain = withDrafts(openDomain(io, folder));
     return withCheckpoint(options.agent, domain.file.dialect, io, (own) => rehearse(domain, task, options, own));
@@ -111,6 +113,8 @@ async function play(domain: LoadedDomain, plan: Plan, given: Options, io: Io): P
         ? `${JSON.stringify({ ...result, ...summary })}\n`
         : `recording ${relative(io.cwd, result.recording)}\n`,
     );
+    if (result.failure?.code === personGone)
+      io.err(`to continue, run the same command with --out ${shellWord(relative(io.cwd, folder) || '.')}\n`);
     const warning = goldWarning(eventsOf(result.recording));
     for (const line of goldLines([{ task: task.id, warning, recording: result.recording }], domain, io.cwd)) {
       const folderWord = shellWord(relative(io.cwd, domain.folder) || '.');

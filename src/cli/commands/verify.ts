@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
 import { ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { type PolicyChange, readRunFile } from '../../engine/shell/records/runFile.ts';
+import { runFileName } from '../../engine/shell/records/runFiles.ts';
 import {
   type VerifiedRecording,
   type VerifiedRun,
@@ -41,7 +42,7 @@ Exit code 1 if anything was changed or is missing.
     const { checked, problems } = verified;
     const run = isRunResult(verified) ? verified : null;
     const missing = run?.missing ?? [];
-    const file = isRun && problems.every(({ file: at }) => at !== join(path, 'run.json')) ? readRunFile(path) : '';
+    const file = isRun && problems.every(({ file: at }) => at !== join(path, runFileName)) ? readRunFile(path) : '';
     const policyChange = typeof file === 'string' ? undefined : file.policyChange;
     if (options.json) io.out(`${JSON.stringify({ ...verified, policyChange })}\n`);
     else {

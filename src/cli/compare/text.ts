@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
 import { endReasonText, forkText, rewardText, signed } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
@@ -111,8 +111,7 @@ export function recordingsText(compared: RecordingsCompared, columns?: number): 
   const shown = from < 0 ? [] : rows.slice(from, from + shownRows);
   const more = from < 0 ? 0 : rows.length - from - shown.length;
   const lines = [
-    `A  ${recordingLine(first)}`,
-    `B  ${recordingLine(second)}`,
+    ...recordingLines(recordings, columns),
     ...[first, second].flatMap(({ problems }) => problems),
     ...settings.map((setting) => `differs in ${setting}`),
     ...(fork ? [forkText(fork, [basename(first.path), basename(second.path)], ['A', 'B'])] : []),
@@ -120,7 +119,7 @@ export function recordingsText(compared: RecordingsCompared, columns?: number): 
     ...(shown.length > 0
       ? [
           '',
-          'from there (= the same in both, | different):',
+          'from there (= the same in both, | different)',
           ...alignedLines(shown, columns),
           ...(more > 0 ? [`  ... and ${counted(more, 'row')} more`] : []),
         ]
@@ -134,29 +133,54 @@ export function recordingsText(compared: RecordingsCompared, columns?: number): 
 
 type AlignedSide = NonNullable<RecordingsCompared['rows'][number]['first']>;
 
-const said = (side: AlignedSide | null) => (side ? `${side.n} ${side.what}: ${lineExcerpt(side.text, 60)}` : '');
+const longestSaid = 60;
+
+const said = (side: AlignedSide, longest: number) => lineExcerpt(`${side.what}: ${side.text}`, longest);
 
 /** Returns the rows of two recordings side by side, or with B below A where the terminal is too narrow. */
 function alignedLines(rows: RecordingsCompared['rows'], width: number | undefined): readonly string[] {
+  const cells = (side: AlignedSide | null) => (side ? [String(side.n), said(side, longestSaid)] : ['', '']);
   const table = tableLines({
-    columns: ['', 'A', 'B'],
-    rows: rows.map((row) => [row.isAlike ? '=' : '|', said(row.first), said(row.second)]),
+    columns: ['', 'step', 'A', 'step', 'B'],
+    rows: rows.map(({ isAlike, first, second }) => [isAlike ? '=' : '|', ...cells(first), ...cells(second)]),
   });
   if (fits(table, width)) return table;
-  return rows.flatMap(({ isAlike, first, second }) =>
-    [first, second].flatMap((side, at) =>
-      side
-        ? [`  ${lineExcerpt(`${isAlike ? '=' : '|'} ${at === 0 ? 'A' : 'B'} ${said(side)}`, (width ?? 0) - 2)}`]
-        : [],
-    ),
-  );
+  // The other columns and the spaces between them.
+  const longest = Math.max(20, (width ?? 0) - 20);
+  return tableLines({
+    columns: ['', 'step', 'event'],
+    rows: rows.flatMap(({ isAlike, first, second }) => {
+      if (isAlike && first && second) {
+        const steps = first.n === second.n ? String(first.n) : `${first.n}, ${second.n}`;
+        return [['= A, B', steps, said(first, longest)]];
+      }
+      return [first, second].flatMap((side, at) =>
+        side ? [[`| ${at === 0 ? 'A' : 'B'}`, String(side.n), said(side, longest)]] : [],
+      );
+    }),
+  });
 }
 
 const alikeText = 'they are identical';
 
-function recordingLine({ path, started, measure, events }: ComparedRecording): string {
-  const { domain, task, agent, user, trial } = started;
-  return `${basename(path)}: ${domain}, ${task}, trial ${trial}, ${agent} against ${user}, ${events} events, ${rewardText(measure.reward)}`;
+/** Returns what the recordings are, side by side, or one below the other where the terminal is too narrow. */
+function recordingLines(recordings: RecordingsCompared['recordings'], width: number | undefined): readonly string[] {
+  const isNamedAlike = new Set(recordings.map(({ path }) => basename(path))).size === 1;
+  const facts = recordings.map(({ path, started, measure, events }) => ({
+    recording: isNamedAlike ? join(basename(dirname(path)), basename(path)) : basename(path),
+    domain: started.domain,
+    task: started.task,
+    trial: String(started.trial),
+    agent: started.agent,
+    user: started.user,
+    events: String(events),
+    reward: measure.reward === null ? 'none' : String(measure.reward),
+  }));
+  const [one, other] = facts.map((each) => Object.entries(each));
+  const rows = (one ?? []).map(([name, value], at) => [name, value, other?.[at]?.[1] ?? '']);
+  const table = tableLines({ columns: ['', 'A', 'B'], rows });
+  if (fits(table, width)) return table;
+  return facts.flatMap((each, at) => tableLines({ columns: ['', at === 0 ? 'A' : 'B'], rows: Object.entries(each) }));
 }
 
 function endText(

@@ -11,6 +11,7 @@ import {
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import type { ModelNotice } from '../../engine/shell/externalSeats.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
+import { toolsOf } from '../../engine/shell/models/typedTurn.ts';
 import { isSameToken } from '../../engine/shell/processes/loopback.ts';
 import { canInspectSafely } from '../../engine/shell/workers/workerChild.ts';
 import { UsageError } from '../terminal/io.ts';
@@ -294,9 +295,9 @@ export class RehearsalSession extends AnsweringSession {
     return {
       readKey: (name) => this.#checkpoint.environment[name],
       checkpoint: this.#checkpoint,
-      askPerson: (seat, { started }, signal) => {
+      askPerson: (seat, view, signal) => {
         if (seat === 'user') this.#tellGoal();
-        const turn = this.#human.ask(seat, seat === 'agent' || started.userTools !== undefined, signal);
+        const turn = this.#human.ask(seat, toolsOf(seat, view), signal);
         if (this.#human.awaited) this.#tellAwaited(seat);
         return turn;
       },

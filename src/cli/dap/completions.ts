@@ -1,8 +1,8 @@
 import type { Offered } from '../../engine/core/domain/tool.ts';
-import { offeredNow } from '../../engine/core/events/message.ts';
 import { functionNames, signatures } from '../../engine/core/expression/signature.ts';
 import { isObject, type Json, type JsonObject, objectOf } from '../../engine/core/values/json.ts';
 import { getAt, keysAt } from '../../engine/core/world/database.ts';
+import { toolsOf } from '../../engine/shell/models/typedTurn.ts';
 import { sentRequests } from '../../engine/shell/records/sentRequests.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { commands } from './console.ts';
@@ -73,8 +73,7 @@ function turnsOf(steps: readonly Step[]): readonly Choice[] {
 
 /** Returns the tools of the seat that is next, or the agent's if no seat is next. */
 function toolsAt({ state }: Step): readonly Offered[] {
-  const { started, messages, phase } = state;
-  return phase.type === 'userAwaited' ? (started.userTools ?? []) : offeredNow(started.tools, messages);
+  return toolsOf(state.phase.type === 'userAwaited' ? 'user' : 'agent', state);
 }
 
 function callCompletions(typed: string, rest: string, tools: readonly Offered[]): readonly Completion[] {

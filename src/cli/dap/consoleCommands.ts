@@ -1,5 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { parseTurn } from '../../engine/shell/models/typedTurn.ts';
+import { parseTurn, toolsOf } from '../../engine/shell/models/typedTurn.ts';
 import { UsageError } from '../terminal/io.ts';
 import type { Answer } from './answeringSession.ts';
 import { type Command, help } from './console.ts';
@@ -36,7 +36,7 @@ export async function performed(
   session: CommandedSession,
   frame: number | undefined,
 ): Promise<ConsoleAnswer> {
-  if (command.type === 'help') return said(`${help}${toolsOf(session)}`);
+  if (command.type === 'help') return said(`${help}${toolHelp(session)}`);
   if (command.type === 'unknown') throw new UsageError(`there is no command ${command.name}. ${help}`);
   const { inspection, human, narrator, moved } = session;
   const { playback, forks } = session.started();
@@ -68,20 +68,21 @@ export async function performed(
   }
 }
 
-/** Returns the tools that a person can call whose turn is awaited; empty for anyone else. */
-function toolsOf({ human, started }: CommandedSession): string {
+/** Returns what help says about the tools that a person can call whose turn is awaited; empty for anyone else. */
+function toolHelp({ human, started }: CommandedSession): string {
   if (human.awaited === null) return '';
   const last = started().playback.debuggee.steps.at(-1);
-  return last ? toolsText(human.awaited, last.state) : '';
+  return last ? toolsText(toolsOf(human.awaited, last.state)) : '';
 }
 
 /** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */
 async function taken(text: string, human: HumanSeat, { playback, forks }: Started): Promise<Then> {
   if (text === '') throw new UsageError('type the message: /say TEXT');
   if (human.awaited) return answered(human.say(text), playback);
-  if (forks.isPersonNext)
+  const { personNext } = forks;
+  if (personNext)
     return playback.claim(() => {
-      human.prepare(text);
+      human.prepare(text, personNext);
       return () => playback.goOn();
     });
   const turn = parseTurn(text);

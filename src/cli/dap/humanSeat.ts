@@ -1,5 +1,6 @@
 import { factOf, type Task } from '../../engine/core/domain/task.ts';
-import { parseTurn, turnFor } from '../../engine/shell/models/typedTurn.ts';
+import type { Offered } from '../../engine/core/domain/tool.ts';
+import { turnFor } from '../../engine/shell/models/typedTurn.ts';
 import { UsageError } from '../terminal/io.ts';
 
 const changeTimes = {
@@ -26,10 +27,15 @@ const factText = ({ value, say }: ReturnType<typeof factOf>) =>
 
 type Asked = {
   readonly seat: 'agent' | 'user';
-  /** Whether the seat has tools to call. */
-  readonly canCall: boolean;
+  /** The tools that the seat can call. */
+  readonly tools: readonly Offered[];
   readonly answer: (text: string) => void;
 };
+
+function throwUnlessTurn(text: string, { seat, tools }: Pick<Asked, 'seat' | 'tools'>): void {
+  const turn = turnFor(text, seat, tools);
+  if (typeof turn === 'string') throw new UsageError(turn);
+}
 
 /** A person who holds a seat and types its turns into the Debug Console. */
 export class HumanSeat {
@@ -54,16 +60,16 @@ export class HumanSeat {
   }
 
   /** Asks for a turn; rejects when the rollout is left meanwhile. */
-  ask(seat: 'agent' | 'user', canCall: boolean, signal: AbortSignal): Promise<string> {
+  ask(seat: 'agent' | 'user', tools: readonly Offered[], signal: AbortSignal): Promise<string> {
     const ready = this.#ready;
     this.#ready = null;
     this.#wasAsked = true;
     if (ready !== null) return Promise.resolve(ready);
-    const call = canCall ? ', or /call TOOL {"argument": "value"}' : '';
+    const call = tools.length > 0 ? ', or /call TOOL {"argument": "value"}' : '';
     const stop = seat === 'user' ? ' (/stop ends the conversation)' : '';
     this.#print(`your turn as the ${seat}: type what you say${call}${stop}`);
     return new Promise((resolve, reject) => {
-      const asked: Asked = { seat, canCall, answer: resolve };
+      const asked: Asked = { seat, tools, answer: resolve };
       this.#asked = asked;
       const leave = () => {
         if (this.#asked === asked) this.#asked = null;
@@ -75,16 +81,13 @@ export class HumanSeat {
 
   /** Takes a typed turn. What it gives lets the rollout continue. Throws what a person can read. */
   say(text: string): () => void {
-    const { seat = 'agent', canCall = true } = this.#asked ?? {};
-    const turn = turnFor(text, seat, canCall);
-    if (typeof turn === 'string') throw new UsageError(turn);
+    if (this.#asked) throwUnlessTurn(text, this.#asked);
     return this.#answer(text);
   }
 
-  /** Keeps a turn for the next request. Throws a `UsageError` if the turn is not valid. */
-  prepare(text: string): void {
-    const turn = parseTurn(text);
-    if (typeof turn === 'string') throw new UsageError(turn);
+  /** Keeps a turn of the seat that is next for its request. Throws a `UsageError` if the turn is not valid. */
+  prepare(text: string, next: Pick<Asked, 'seat' | 'tools'>): void {
+    throwUnlessTurn(text, next);
     this.#ready = text;
   }
 

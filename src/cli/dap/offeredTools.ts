@@ -1,13 +1,8 @@
-import type { RolloutStarted } from '../../engine/core/events/event.ts';
-import { type Message, offeredNow } from '../../engine/core/events/message.ts';
+import type { Offered } from '../../engine/core/domain/tool.ts';
 import { argumentsOf } from '../../engine/shell/source/note.ts';
 
-/** Returns what help says about the tools that a seat can call at this point of the conversation; empty without one. */
-export function toolsText(
-  seat: 'agent' | 'user',
-  { started, messages }: { readonly started: RolloutStarted; readonly messages: readonly Message[] },
-): string {
-  const tools = seat === 'agent' ? offeredNow(started.tools, messages) : (started.userTools ?? []);
+/** Returns what help says about the tools that a seat can call; empty without one. */
+export function toolsText(tools: readonly Offered[]): string {
   const lines = tools.map((tool) =>
     `  ${tool.name}(${argumentsOf(tool).join(', ')})  ${firstLine(tool.description)}`.trimEnd(),
   );

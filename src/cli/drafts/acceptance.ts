@@ -3,14 +3,15 @@ import { gate } from '../../engine/shell/audit/draftGate.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { domainFolder } from '../options/rolloutOptions.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { auditProgress } from '../terminal/auditProgress.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import type { DraftOptions } from './draftOptions.ts';
 import { gatedRow, gatedText } from './gatedText.ts';
 
 /** Lists the drafts of a domain, with what the audit finds in each. */
 export async function listDrafts({ json }: DraftOptions, [named]: readonly string[], io: Io): Promise<ExitCode> {
   const folder = domainFolder(io, named);
-  const drafts = await gate(folder, { signal: io.signal, onProgress: progress(io) });
+  const drafts = await gate(folder, { signal: io.signal, ...auditProgress(io) });
   if (io.signal.aborted) throw new UsageError('cancelled');
   if (json) io.out(`${JSON.stringify({ drafts: drafts.map(gatedRow) })}\n`);
   else io.out(drafts.length === 0 ? 'no drafts\n' : gatedText(drafts.map(gatedRow), io.cwd));
@@ -32,7 +33,7 @@ export async function acceptDrafts(
       `there is no draft "${stranger}" in ${folder}; ${known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`}`,
     );
   const ids = isAll ? known : named;
-  const drafts = await gate(folder, { ids, signal: io.signal, onProgress: progress(io) });
+  const drafts = await gate(folder, { ids, signal: io.signal, ...auditProgress(io) });
   if (io.signal.aborted) throw new UsageError('cancelled');
   const sound = drafts.filter(({ passes }) => passes);
   // From the end of a file to its start, so that no place moves before its edit is made.

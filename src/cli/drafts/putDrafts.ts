@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
 import { makeFolder, onDisk } from '../../engine/shell/files/disk.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { auditProgress } from '../terminal/auditProgress.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import type { DraftOptions } from './draftOptions.ts';
 import { type GatedRow, gatedRow, gatedText } from './gatedText.ts';
 
@@ -46,7 +47,7 @@ export async function putDrafts(put: Put, { print, json }: DraftOptions, io: Io)
 
 async function gatedRows({ folder, files, ids, sound }: Put, io: Io): Promise<readonly GatedRow[]> {
   if (sound === undefined) {
-    const gated = await gate(folder, { ids, overlay: files, signal: io.signal, onProgress: progress(io) });
+    const gated = await gate(folder, { ids, overlay: files, signal: io.signal, ...auditProgress(io) });
     return gated.map(gatedRow);
   }
   const [file = ''] = files.keys();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { runsIn } from '../../engine/shell/files/workFolders.ts';
 import { isRecording } from '../../engine/shell/records/recordingName.ts';
-import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { runFileName, runFiles } from '../../engine/shell/records/runFiles.ts';
 import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
@@ -23,7 +23,7 @@ export function openRunRecord(io: Pick<Io, 'cwd'>, given: string | undefined): R
 
 /** Throws a `UsageError` with what shows a training run, whose folder has other files. */
 function throwIfTrained(given: string, folder: string): void {
-  if (existsSync(join(folder, runFile)) || !existsSync(join(folder, runFiles.launch))) return;
+  if (existsSync(join(folder, runFileName)) || !existsSync(join(folder, runFiles.launch))) return;
   const word = shellWord(given);
   const table = existsSync(join(folder, runFiles.resultText)) ? `, or read ${join(given, runFiles.resultText)}` : '';
   throw new UsageError(
@@ -31,13 +31,11 @@ function throwIfTrained(given: string, folder: string): void {
   );
 }
 
-const runFile = 'run.json';
-
 /** Returns a sentence that names the newest run in a folder with a domain or a workspace; empty without one. */
 function newestRunIn(given: string, { cwd }: Pick<Io, 'cwd'>): string {
   const runs = runsIn(resolve(cwd, given));
   // The name of a run begins with its time.
-  const names = existsSync(runs) ? readdirSync(runs).filter((name) => existsSync(join(runs, name, runFile))) : [];
+  const names = existsSync(runs) ? readdirSync(runs).filter((name) => existsSync(join(runs, name, runFileName))) : [];
   const newest = names.toSorted().at(-1);
   return newest === undefined ? '' : `. Its runs are in ${relative(cwd, runs)}; the newest is ${newest}`;
 }

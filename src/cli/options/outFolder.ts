@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { firstNames } from '../../engine/core/text/counted.ts';
 import { fromDisk, namesIn } from '../../engine/shell/files/disk.ts';
 import { isRecording } from '../../engine/shell/records/recordingName.ts';
+import { runFileName } from '../../engine/shell/records/runFiles.ts';
 import { lockFiles } from '../../engine/shell/records/runLock.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
@@ -25,7 +26,7 @@ export function requireOutFolder(folder: string, isContinued: (names: readonly s
 
 /** Whether a folder with these names has a run of rollouts, or what is left of one. */
 export const hasRun = (names: readonly string[]): boolean =>
-  names.some((name) => name === 'run.json' || name === 'ledger.jsonl' || isRecording(name));
+  names.some((name) => name === runFileName || name === 'ledger.jsonl' || isRecording(name));
 
 /**
  * Passes on the folder of a run: the one of --out, else a new folder with a sortable name, which is removed again where

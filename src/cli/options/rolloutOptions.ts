@@ -19,6 +19,7 @@ import { fitnessOf, fitTasks, unfitFault } from '../../engine/shell/load/fitness
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../../engine/shell/models/modelSettings.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { readRunFile } from '../../engine/shell/records/runFile.ts';
+import { runFileName } from '../../engine/shell/records/runFiles.ts';
 import type { BatchOptions } from '../../engine/shell/runs/batch.ts';
 import { meantNames, nearest, suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
@@ -380,6 +381,6 @@ export function unknownDomain(recording: string, advice: string): UsageError {
   const folder = dirname(recording);
   const run = readRunFile(folder);
   const why =
-    typeof run === 'string' ? run : `${join(folder, 'run.json')} names the folder ${run.folder}, which does not exist`;
+    typeof run === 'string' ? run : `${join(folder, runFileName)} names the folder ${run.folder}, which does not exist`;
   return new UsageError(`${recording}: which domain was it recorded in? ${why}. ${advice}`);
 }

@@ -16,6 +16,7 @@ import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
 import { approveMade } from '../options/approveMade.ts';
+import { auditProgress } from '../terminal/auditProgress.ts';
 import { type Io, progress, UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import type { NewOptions } from './newOptions.ts';
@@ -96,7 +97,7 @@ async function makeDomain(
     approveMade(to.folder, io);
     try {
       if (files !== null) copyStart(files, to.folder, io);
-      return await gate(to.folder, { plays, signal: io.signal, onProgress: progress(io) });
+      return await gate(to.folder, { plays, signal: io.signal, ...auditProgress(io) });
     } catch (error) {
       if (files !== null) rmSync(join(to.folder, filesFolder), { recursive: true, force: true });
       throw error;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, closeSync, constants, existsSync, openSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { describedDomain } from '../../engine/shell/describe.ts';
-import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { sizeOf } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
@@ -17,6 +17,7 @@ import { throwUnlessRoomFor } from './diskRoom.ts';
 import { gpusHere, planFor, throwUnlessGpus, withProfile } from './gpus.ts';
 import { domainsOf, localEnvironment } from './keys.ts';
 import { type Needs, needsOf } from './needs.ts';
+import { promptLengthOf } from './promptLength.ts';
 import { activityOf, checkpointOf, type Ending, isGone, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, environmentFault, refusedOptions } from './targetFaults.ts';
@@ -44,13 +45,16 @@ export function localTarget(): Target {
       ]);
       const needs = await checkConfiguration(python, launch, io);
       throwUnlessRoom(disk ?? needs.disk);
-      for (const domain of domainsOf(launch.config)) await describedDomain(loadDomain(domain, { soundness: false }));
+      const domains: LoadedDomain[] = [];
+      for (const domain of domainsOf(launch.config))
+        domains.push(await describedDomain(loadDomain(domain, { soundness: false })));
+      const prompt = await promptLengthOf(python, launch, domains, io);
       await throwUnlessUsersServed(launch, process.env, io.signal);
       const begin = async () => {
         child = await start({ python, node }, launch, io);
         return { pid: child.pid };
       };
-      const plan = { ...planFor('this machine', launch, gpus, reason), needs };
+      const plan = { ...planFor('this machine', launch, gpus, reason), needs, ...(prompt ? { prompt } : {}) };
       return { launch, plan, prepare: async () => ({ start: begin }) };
     },
     follow: async (run, io) => {

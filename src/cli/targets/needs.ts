@@ -16,7 +16,17 @@ const needsSchema = z.object({
 /** The needs of a run as the trainer's check reports them, in bytes. */
 export type Needs = z.infer<typeof needsSchema>;
 
-/** Reads it from the output of the check. Libraries may print before it. */
+/** The tokens of the context that the policy and the tools of a domain take before a conversation begins. */
+export type PromptLength = {
+  readonly domain: string;
+  /** Of the task with the longest policy and tools. */
+  readonly tokens: number;
+  readonly room: number;
+  /** The maximum of one answer; absent where the run samples none. */
+  readonly answer?: number;
+};
+
+/** Reads the needs of a run from the output of the check. Libraries may print before it. */
 export function needsOf(printed: string): Needs {
   const line = printed.split('\n').findLast((each) => each.startsWith('{"disk"'));
   if (line === undefined)

@@ -1,7 +1,7 @@
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 import type { Interpreter } from '../python/pythonEnvironment.ts';
 import type { Io } from '../terminal/io.ts';
-import type { Needs } from './needs.ts';
+import type { Needs, PromptLength } from './needs.ts';
 
 /** A training run that is to be started or continued with, in the words of this machine. */
 export type Launch = {
@@ -41,6 +41,8 @@ export type Plan = {
   readonly downloads: readonly { readonly what: string; readonly bytes: number }[];
   /** The trainer's report about the model; absent until its Python environment exists. */
   readonly needs?: Needs;
+  /** Absent where the policy and the tools are short, and where they cannot be counted here. */
+  readonly prompt?: PromptLength;
 };
 
 /** The results of checking a target for a launch. */

@@ -1,8 +1,6 @@
 import type { ModelNotice } from '../../engine/shell/externalSeats.ts';
 import type { StatusLine } from './statusLine.ts';
-
-/** Seconds of waiting after which it is first reported where no line can count them; then twice that, and so on. */
-const firstWord = 10;
+import { waitReport } from './waitReport.ts';
 
 /** Anyone who prints one line after the other: a pipe, a log, the Debug Console. */
 type Say = (text: string) => void;
@@ -15,38 +13,18 @@ export function modelWait(
   say: Say,
   line?: StatusLine,
 ): { readonly onModel: (notice: ModelNotice) => void; end(): void } {
-  const waiting = new Map<number, { readonly notice: ModelNotice; readonly since: number; nextWord: number }>();
+  const { begin, finish, end } = waitReport({ say, line, summary: (_, calls, waited) => waitingText(calls, waited) });
   const said = new Map<string, number>();
-  let timer: NodeJS.Timeout | undefined;
-  const tick = () => {
-    const now = performance.now();
-    const [first] = waiting.values();
-    line?.show('wait', first ? waitingText(waiting.size, seconds(now - first.since)) : '');
-    if (line) return;
-    for (const call of waiting.values()) {
-      const waited = seconds(now - call.since);
-      if (waited < call.nextWord) continue;
-      call.nextWord *= 2;
-      say(`still waiting for ${called(call.notice)}, ${waited} s`);
-    }
-  };
   /** Many rollouts may report the same in a log: it is printed for the first, the tenth, the hundredth time. */
   const sayAgain = (text: string) => {
     const count = (said.get(text) ?? 0) + 1;
     said.set(text, count);
     if (Number.isInteger(Math.log10(count))) say(count === 1 ? text : `${text} (${count} times)`);
   };
-  const end = () => {
-    clearInterval(timer);
-    timer = undefined;
-    waiting.clear();
-    line?.show('wait', '');
-  };
   const onModel = (notice: ModelNotice): void => {
     switch (notice.type) {
       case 'asked':
-        waiting.set(notice.call, { notice, since: performance.now(), nextWord: firstWord });
-        timer ??= setInterval(tick, 1000).unref();
+        begin(notice.call, called(notice));
         return;
       case 'askedAgain': {
         const { reason, attempt, of, waitMs } = notice.retry;
@@ -58,8 +36,7 @@ export function modelWait(
         return;
       }
       case 'answered':
-        waiting.delete(notice.call);
-        if (waiting.size === 0) end();
+        finish(notice.call);
         return;
       default:
         throw notice satisfies never;
@@ -75,5 +52,3 @@ function waitingText(calls: number, waited: number): string {
 function called({ model, role }: ModelNotice): string {
   return `${model} (${role})`;
 }
-
-const seconds = (ms: number) => Math.round(ms / 1000);

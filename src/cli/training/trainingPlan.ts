@@ -9,6 +9,7 @@ import { valueOfLine } from '../../engine/shell/records/trainingRun.ts';
 import { trainingKeys } from '../../training/trainingKeys.ts';
 import { environmentDownload } from '../python/pythonEnvironment.ts';
 import { gpusHere, planFor, withProfile } from '../targets/gpus.ts';
+import type { PromptLength } from '../targets/needs.ts';
 import { readJson } from '../targets/runFolder.ts';
 import type { Launch, Plan, Target } from '../targets/target.ts';
 import type { TargetSpec } from '../targets/targets.ts';
@@ -98,6 +99,7 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
     reason,
     model,
     needs,
+    prompt,
     downloads,
     domains = [],
     input,
@@ -117,6 +119,7 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
     ['target', device === undefined ? target : `${target} (${device})`],
     ['profile', `${profile}. ${reason}`],
     ['model', `${model}${millions}`],
+    ...(prompt ? [['context', promptText(prompt)] as const] : []),
     [
       'memory',
       needs?.memory
@@ -133,6 +136,14 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
     ['time', timeText(plan)],
     ...leftOut.map((error) => ['not used', error] as const),
   ];
+}
+
+function promptText({ domain, tokens, room, answer }: PromptLength): string {
+  const left = room - tokens;
+  const taken = `the policy and the tools of ${domain} take ${tokens} of ${room} tokens`;
+  if (left <= 0) return `${taken}, so not every task of it fits`;
+  const ofAnswer = answer === undefined ? '' : `, and one answer can have ${answer}`;
+  return `${taken}; ${left} are left for the conversation${ofAnswer}`;
 }
 
 function timeText({ steps, secondsPerStep, earlierRuns }: TrainingPlan): string {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod';
+import { counted } from '../../engine/core/text/counted.ts';
 import { tailLines } from '../../engine/shell/files/lineTail.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/records/trainingRun.ts';
@@ -15,6 +16,8 @@ const evaluatedSchema = z.looseObject({
   rollouts: z.int(),
   success: z.number().nullable(),
 });
+
+const playedSchema = z.object({ part: z.string(), rollouts: z.int(), planned: z.int(), right: z.int() });
 
 const pollMs = 500;
 
@@ -92,6 +95,7 @@ function eventLine(event: RunEvent): string | null {
   const { type, message = '', step } = event;
   if (type === 'warning') return `warning: ${message}`;
   if (type === 'alarm') return `alarm ${event['alarm']} at optimizer step ${step}: ${message}`;
+  if (type === 'played') return playedLine(event);
   const { data } = evaluatedSchema.safeParse(event);
   if (type !== 'evaluated' || data === undefined) return null;
   const { domain, success, right, rollouts } = data;
@@ -99,4 +103,9 @@ function eventLine(event: RunEvent): string | null {
   const share =
     success === null ? 'nothing could be scored' : `${(100 * success).toFixed(1)} % (${right} of ${rollouts})`;
   return `evaluation on ${domain} ${when}: ${share}`;
+}
+
+function playedLine(event: RunEvent): string | null {
+  const { data } = playedSchema.safeParse(event);
+  return data ? `${data.part}: ${data.rollouts} of ${counted(data.planned, 'rollout')}, ${data.right} right` : null;
 }

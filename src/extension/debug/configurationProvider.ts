@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { domainFolderOf } from '../../engine/shell/domain/domainFolder.ts';
+import { runFileName } from '../../engine/shell/records/runFiles.ts';
 import { lastResults } from '../language/lastResult.ts';
 import { runPlacesOf, writableWorkOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
@@ -55,7 +56,7 @@ const bare = {
 /** A recording beside its run.json names its domain; one of a training run has none, but says the domain's name. */
 async function attached(configuration: Configuration): Promise<Configuration | undefined> {
   const { domain, recording } = configuration;
-  if (domain || !recording || !existsSync(recording) || existsSync(join(dirname(recording), 'run.json'))) {
+  if (domain || !recording || !existsSync(recording) || existsSync(join(dirname(recording), runFileName))) {
     return { ...configuration, request: 'attach' };
   }
   const folder = (await domainOfRecording(recording)) ?? (await pickDomain());

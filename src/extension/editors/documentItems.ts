@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
-import { writtenIds } from '../../engine/shell/load/writtenIds.ts';
+import { type NamingKey, writtenIds } from '../../engine/shell/load/writtenIds.ts';
 import { partsOf } from '../../engine/shell/source/fileParts.ts';
 import { describeIssues } from '../../engine/shell/source/issue.ts';
 import { type ItemKind, parseItems } from '../../engine/shell/source/items.ts';
@@ -41,7 +41,7 @@ type Seen = { readonly document: vscode.TextDocument; readonly choices: { readon
  * The entries of the file that an editor shows, with the chosen one of them.
  * @param name the key that names an entry
  */
-export function chosenIn<T>({ document, choices }: Seen, of: ItemKind<T>, name: string): Chosen<T> {
+export function chosenIn<T>({ document, choices }: Seen, of: ItemKind<T>, name: NamingKey): Chosen<T> {
   const { broken, items } = itemsOf(document, of, name, choices.index);
   const index = Math.max(0, Math.min(choices.index, items.length - 1));
   const { path = [], value = null, errors = [] } = items[index] ?? {};
@@ -58,7 +58,7 @@ export function chosenIn<T>({ document, choices }: Seen, of: ItemKind<T>, name: 
 export function itemsOf<T>(
   document: vscode.TextDocument,
   of: ItemKind<T>,
-  name: string,
+  name: NamingKey,
   index: number,
 ): DocumentItems<T> {
   const source = sourceOf(document);
@@ -110,7 +110,7 @@ export function indexAtLine(document: vscode.TextDocument, line: number): number
 function readItems<T>(
   source: Source,
   of: ItemKind<T>,
-  name: string,
+  name: NamingKey,
   lastFit: (count: number) => LastFit,
   first = 0,
 ): DocumentItems<T> {

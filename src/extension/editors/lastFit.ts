@@ -1,9 +1,9 @@
 import type * as vscode from 'vscode';
 import type * as z from 'zod';
-import type { Shown } from '../../webview/messages/protocol.ts';
+import { type Json, type Path, valueAt } from '../../engine/core/values/json.ts';
 
 /** The entries of a document as they were when they fit their schema last, by their paths. */
-export type LastFit = Map<string, unknown>;
+export type LastFit = Map<string, Json>;
 
 const known = new WeakMap<vscode.TextDocument, { readonly count: number; readonly entries: LastFit }>();
 
@@ -25,39 +25,36 @@ export function lastFitOf(document: vscode.TextDocument, count: number): LastFit
  */
 export function shownUnfit<T>(
   schema: z.ZodType<T>,
-  entry: unknown,
-  fit: unknown,
+  entry: Json,
+  fit: Json | undefined,
 ): { readonly value: T; readonly issues: readonly z.core.$ZodIssue[] } | null {
   const { error } = schema.safeParse(entry, { reportInput: true });
   const issues = error?.issues ?? [];
   const patched = structuredClone(entry);
-  for (const { code, path } of issues)
-    if (code === 'unrecognized_keys' || !put(patched, path, at(fit, path))) return null;
+  for (const issue of issues) {
+    const path = pathOf(issue);
+    const known = fit === undefined ? undefined : valueAt(fit, path);
+    if (issue.code === 'unrecognized_keys' || !put(patched, path, known)) return null;
+  }
   const { data } = schema.safeParse(patched);
   if (data === undefined) return null;
   const value = structuredClone(data);
-  for (const { path } of issues) {
-    const text = at(entry, path);
-    if (typeof text === 'string' && typeof at(value, path) === 'string') put(value, path, text);
+  for (const issue of issues) {
+    const path = pathOf(issue);
+    const text = valueAt(entry, path);
+    if (typeof text === 'string' && typeof valueAt(value as Json, path) === 'string') put(value as Json, path, text);
   }
   return { value, issues };
 }
 
 /** Returns the path of an issue; zod's may have symbols, and JSON has none. */
-export const pathOf = ({ path }: Pick<z.core.$ZodIssue, 'path'>): Shown['errors'][number]['path'] =>
+export const pathOf = ({ path }: Pick<z.core.$ZodIssue, 'path'>): (string | number)[] =>
   path.map((part) => (typeof part === 'number' ? part : String(part)));
 
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (within, part) => (typeof within === 'object' && within !== null ? Reflect.get(within, part) : undefined),
-    value,
-  );
-}
-
 /** Returns whether a value could be put at a path. */
-function put(root: unknown, path: readonly PropertyKey[], value: unknown): boolean {
+function put(root: Json, path: Path, value: Json | undefined): boolean {
   const key = path.at(-1);
-  const parent = at(root, path.slice(0, -1));
+  const parent = valueAt(root, path.slice(0, -1));
   if (key === undefined || typeof parent !== 'object' || parent === null) return false;
   if (value !== undefined) return Reflect.set(parent, key, structuredClone(value));
   return !Array.isArray(parent) && Reflect.deleteProperty(parent, key);

@@ -11,6 +11,7 @@ import { type Receipt, type RunReceipts, receiptsOfRun } from '../../engine/shel
 import { firstLine, lastLines } from '../../engine/shell/records/recordingEnds.ts';
 import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type RunFile, readRunFile } from '../../engine/shell/records/runFile.ts';
+import { runFileName } from '../../engine/shell/records/runFiles.ts';
 
 /** A run as its row says it: what is in `run.json` and in the ledger. No recording is read for it. */
 export type RunSummary = {
@@ -76,7 +77,7 @@ export async function timeOfRun(folder: string): Promise<Date | null> {
     /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)/.exec(basename(folder)) ?? [];
   const named = second === undefined ? null : new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   if (named && !Number.isNaN(named.getTime())) return named;
-  const known = await stat(join(folder, 'run.json')).catch(() => stat(folder).catch(() => null));
+  const known = await stat(join(folder, runFileName)).catch(() => stat(folder).catch(() => null));
   return known?.mtime ?? null;
 }
 

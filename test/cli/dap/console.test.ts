@@ -149,6 +149,9 @@ test('a person in the agent seat speaks and calls tools', async () => {
   await run.client.request('configurationDone');
   await run.shows('your turn as the agent');
   expect(await run.type('/call get_order W1138')).toMatch(/refused: the arguments of get_order are not a JSON object/);
+  expect(await run.type('/call get_ordr {}')).toBe(
+    'refused: the agent has no tool "get_ordr". Did you mean "get_order"?',
+  );
   expect(await run.type('/call find_customer_by_email {"email": "hugo.okafor@example.com"}')).toBe('');
   await run.shows(/result {4}.*Hugo Okafor/);
 });
@@ -160,6 +163,7 @@ test('/say takes over the seat that is next, in a fork', async () => {
   await run.step('next');
   await run.step('stepOut');
   expect(await run.value('Rollout', 'next')).toBe('the agent responds');
+  expect(await run.type('/call get_ordr {}')).toMatch(/^refused: the agent has no tool "get_ordr"/);
   const said = await run.client.stop(() => run.type('/say What is your favourite colour?'));
   expect(text(said)).toBe('forked: continues from the typed turn');
   expect(await run.top()).toMatch(/agent: What is your favourite colour\?$/);

@@ -78,11 +78,35 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
     }
   });
 
+  /** Writes a program that answers as the trainer does. */
+  function trainerThat(check: string, prompt = 'exit 1') {
+    const making = `case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) `;
+    const answers = `*--check) cat > /dev/null; ${check} ;; *" prompt "*) cat > /dev/null; ${prompt} ;; esac`;
+    writeFileSync(python, `#!/bin/sh\n${making}case "$*" in ${answers} ;; esac\n`, { mode: 0o755 });
+  }
+
+  test('a context that is full before a conversation begins, with the numbers', async () => {
+    const run = join(scratch, 'run');
+    const train = (tokens: readonly number[], limit: number | null, ...more: readonly string[]) => {
+      trainerThat(`echo '{"disk": 1, "free": 1}'`, `echo '${JSON.stringify({ tokens, limit })}'`);
+      const args = ['--out', run, '--python', python, '--profile', 'cpu', '--set', 'context=2048', ...more];
+      return rehearsal('train', 'sft', 'domains/order-desk', ...args);
+    };
+    expect((await train([2048, 2100], null)).err).toContain(
+      'context: the policy and the tools of order-desk take 2048 tokens, and context is 2048. Raise it above',
+    );
+    expect((await train([1500, 1600], 1024, '--model', 'm')).err).toContain(
+      'take 1500 tokens, and m takes at most 1024. Choose another model, or shorten',
+    );
+    expect(existsSync(run)).toBe(false);
+    expect((await train([1500, 1600], 8192, '--plan')).out).toMatch(
+      /^context {4}the policy and the tools of order-desk take 1600 of 2048 tokens; 448 are left for the conversation/m,
+    );
+  });
+
   test.each(wrong)('$what', async ({ profile = 'cpu', nvidia = 'exit 0', check = 'exit 0', says }) => {
     writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\n${nvidia}\n`, { mode: 0o755 });
-    const making = `case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) `;
-    const script = `#!/bin/sh\n${making}case "$*" in *--check) cat > /dev/null; ${check} ;; esac ;; esac\n`;
-    writeFileSync(python, script, { mode: 0o755 });
+    trainerThat(check);
     vi.stubEnv('PATH', `${bin}${delimiter}${process.env['PATH']}`);
     const run = join(scratch, 'run');
     const where = ['--out', run, '--python', python];

@@ -57,6 +57,12 @@ optimizer step 2 of 2: reward 1.000, 3.0 s
     expect(all.err()).toContain(line);
 });
 
+test('the rollouts of an evaluation are counted while they are played', async () => {
+  const { run, append } = runOf('evaluate');
+  append('events.jsonl', [{ type: 'played', part: 'greedy', rollouts: 3, planned: 24, right: 2 }]);
+  expect(await progressOf(run).read()).toEqual(['greedy: 3 of 24 rollouts, 2 right']);
+});
+
 test('a run ends with what it measured, its alarms and the next commands', () => {
   const { run, append } = runOf('sft');
   const io = { cwd: join(run, '..'), environment: {} };

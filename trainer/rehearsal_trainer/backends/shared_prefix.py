@@ -18,7 +18,7 @@ def share_prefix(body: Any, min_length: int = 32) -> None:
     original = body.forward
 
     def forward(input_ids: Tensor | None = None, attention_mask: Tensor | None = None, **rest: Any) -> Any:
-        keeps_cache = not (body.training and body.is_gradient_checkpointing)
+        keeps_cache = not (body.training and body.is_activation_checkpointing)
         is_start = input_ids is not None and rest.get("past_key_values") is None
         length = shared_length(input_ids, attention_mask) if input_ids is not None and is_start and keeps_cache else 0
         if input_ids is None or length < min_length:

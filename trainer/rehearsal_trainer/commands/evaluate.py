@@ -99,7 +99,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
     from rehearsal_trainer.gateway.serving import chat_of, gateway_of
     from rehearsal_trainer.models.loading import dtype_named, load_model, load_tokenizer
     from rehearsal_trainer.models.locations import quantization_of
-    from rehearsal_trainer.rollouts.evaluation_batch import EvaluationBatch, play_batch
+    from rehearsal_trainer.rollouts.evaluation_batch import BatchProgress, EvaluationBatch, play_batch
     from rehearsal_trainer.rollouts.rollout_worker import RolloutWorker
     from rehearsal_trainer.rollouts.rollouts import RolloutSettings
     from rehearsal_trainer.runs.run_folder import RunFolder
@@ -128,11 +128,15 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
                 EvaluationBatch("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
             ]
             settings = RolloutSettings.of(config)
+
+            def report(progress: BatchProgress) -> None:
+                run.event("played", **dataclasses.asdict(progress))
+
             played: dict[str, list[PlayedRollout]] = {}
             for part in parts:
                 folder = run.path / run_files.TRAJECTORIES / part.name
                 played[part.name] = play_batch(
-                    worker, settings, folder, config.seed, tasks, part, resume, run.should_stop
+                    worker, settings, folder, config.seed, tasks, part, resume, run.should_stop, report
                 )
         count = sum(len(rollouts) for rollouts in played.values())
         if count < sum(part.trials for part in parts) * len(tasks):

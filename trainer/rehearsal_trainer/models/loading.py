@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,14 @@ from rehearsal_trainer.models.locations import (
 from rehearsal_trainer.values.failures import ModelError
 
 logging.disable_progress_bar()  # standard output belongs to the commands' own lines
+
+
+def ignore_renamed_property() -> None:
+    """Ignores the warning about the old name of `is_activation_checkpointing`, which TRL and PEFT still read."""
+    warnings.filterwarnings("ignore", message="`is_gradient_checkpointing` is deprecated", category=FutureWarning)
+
+
+ignore_renamed_property()
 
 PAD = "<|endoftext|>"
 

@@ -24,6 +24,16 @@ class EvaluationBatch:
     trials: int
 
 
+@dataclass(frozen=True)
+class BatchProgress:
+    """The numbers of rollouts of a batch that are played, planned and right (reward 1)."""
+
+    part: str
+    rollouts: int
+    planned: int
+    right: int
+
+
 def play_batch(
     worker: RolloutWorker,
     settings: RolloutSettings,
@@ -33,11 +43,13 @@ def play_batch(
     batch: EvaluationBatch,
     resumes: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[BatchProgress], None] = lambda _: None,
 ) -> list[PlayedRollout]:
     """Plays one batch of an evaluation, and writes its recordings and their summary to the folder.
 
     A rollout's line is written when it ends, so a batch that `resumes` does not repeat rollouts that an earlier process
-    has finished. Rollouts that have not begun when `should_stop` returns True are left out.
+    has finished. Rollouts that have not begun when `should_stop` returns True are left out. `on_progress` is called
+    about eight times.
     """
     folder.mkdir(parents=True, exist_ok=True)
     requests = [
@@ -62,6 +74,7 @@ def play_batch(
         if len(done) % max(1, len(requests) // 8) == 0:
             right = sum((each.result.reward or 0) >= 1 for each in done)
             print(f"{batch.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
+            on_progress(BatchProgress(batch.name, len(done), len(requests), right))
 
     missing = [each for each in requests if (each.task, each.member) not in known]
     worker.play(missing, note, should_stop=should_stop)

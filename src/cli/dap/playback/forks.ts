@@ -1,5 +1,7 @@
+import type { Offered } from '../../../engine/core/domain/tool.ts';
 import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { withDrafts } from '../../../engine/shell/load/drafts.ts';
+import { toolsOf } from '../../../engine/shell/models/typedTurn.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import { openDomainAt } from '../../options/rolloutOptions.ts';
 import { UsageError } from '../../terminal/io.ts';
@@ -34,11 +36,12 @@ export class Forks {
     return this.#playback.debuggee;
   }
 
-  /** Whether the live rollout is where a person who has the seat speaks next. */
-  get isPersonNext(): boolean {
+  /** The seat in which a person speaks next in the live rollout, with the tools that it can call; null elsewhere. */
+  get personNext(): { readonly seat: 'agent' | 'user'; readonly tools: readonly Offered[] } | null {
     const { current, cursor, steps, isLive, seatsAhead } = this.#debuggee;
     const seat = current ? seatNext(current) : null;
-    return isLive && cursor === steps.length - 1 && seat !== null && seatsAhead[seat].type === 'human';
+    if (!current || seat === null || !isLive || cursor !== steps.length - 1) return null;
+    return seatsAhead[seat].type === 'human' ? { seat, tools: toolsOf(seat, current.state) } : null;
   }
 
   /** Continues live from a step, with the seats that the configuration gives a fork. */

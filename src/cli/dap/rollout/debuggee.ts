@@ -213,8 +213,9 @@ export class Debuggee {
    * Opens a recording; nothing is called. A damaged one is opened as far as it can be followed, and the log says
    * where it broke. Throws a `Fault` when nothing of it can be shown.
    * @param step the first position of the cursor; the last step that can be shown if no step has this number
+   * @returns the lines that are damaged or cannot be followed
    */
-  attach(recording: string, step = 0): void {
+  attach(recording: string, step = 0): readonly RecordingProblem[] {
     const { domain, setting } = this.#runtime;
     const { lines, problems } = readRecording(recording);
     const [first] = lines;
@@ -227,8 +228,8 @@ export class Debuggee {
         'the policy has changed since this was recorded, so rules may be on other lines. In the debugger, /swap forks with the current policy',
       );
     const { steps, problem: found } = this.#follow(lines);
-    for (const { line, message } of found ? [...problems, found] : problems)
-      this.#options.log(`${recording}:${line}: ${message}`);
+    const broken = found ? [...problems, found] : problems;
+    for (const { line, message } of broken) this.#options.log(`${recording}:${line}: ${message}`);
     this.#rollout.leave();
     this.#rollout = this.#rolloutOf(steps);
     this.#recording = recording;
@@ -237,6 +238,7 @@ export class Debuggee {
     if (step > last && Number.isFinite(step))
       this.#options.log(`there is no step ${step}: the last one is step ${last}`);
     this.#cursor = Math.min(step, last);
+    return broken;
   }
 
   /**

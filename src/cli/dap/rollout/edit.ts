@@ -4,7 +4,7 @@ import { resumable } from '../../../engine/core/rollout/rollout.ts';
 import { type Json, type Path, showPath } from '../../../engine/core/values/json.ts';
 import { getAt, type Patch } from '../../../engine/core/world/database.ts';
 import { Fault } from '../../../engine/shell/files/fault.ts';
-import type { Turn } from '../../../engine/shell/models/typedTurn.ts';
+import { callProblem, type Turn, toolsOf } from '../../../engine/shell/models/typedTurn.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 
 /** A person's edit; each makes a fork. */
@@ -134,18 +134,27 @@ function databaseEdited(
 }
 
 function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
-  const phase = steps[cursor]?.state.phase.type;
+  const state = steps[cursor]?.state;
+  const phase = state?.phase.type;
   const shared = { events: eventsUpTo(steps, cursor + 1), at: cursor, from: 'the typed turn' };
   if (phase === 'userAwaited') {
     if (turn.call && !hasUserTools(steps))
       throw refused('the user is next, and the user makes no calls: type /say TEXT');
+    throwIfUnknown(turn, 'user', state);
     const event: RolloutEvent = { ...saidByUser(turn, cursor + 1), origin: 'typed' };
     return { ...shared, events: [...shared.events, event], words: "the user's turn was typed" };
   }
   if (phase !== 'agentAwaited')
     throw refused('no seat speaks next here: step to where the agent or the user is next (see Rollout)');
+  throwIfUnknown(turn, 'agent', state);
   const event: RolloutEvent = { ...spoken(turn, cursor + 1), origin: 'typed' };
   return { ...shared, events: [...shared.events, event], words: "the agent's turn was typed" };
+}
+
+/** Throws a `Fault` for a call of a tool that the seat does not have. */
+function throwIfUnknown({ call }: Turn, seat: 'agent' | 'user', state: Step['state'] | undefined): void {
+  const problem = call && state ? callProblem(call.name, seat, toolsOf(seat, state)) : null;
+  if (problem !== null) throw refused(problem);
 }
 
 /** Returns the fork that changes nothing itself. A call that was interrupted is made again from its start. */

@@ -1,5 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { didYouMean, nearest } from '../../../engine/shell/source/nearest.ts';
+import { didYouMean, nearest, suggestion } from '../../../engine/shell/source/nearest.ts';
 import { type Completed, UsageError } from '../../terminal/io.ts';
 import { assignmentIn } from '../variables/assignment.ts';
 import { expressionOf } from '../variables/databaseRows.ts';
@@ -38,9 +38,8 @@ export async function parseEdit(client: InProcessClient, text: string): Promise<
     const last = `messages[${await lastSpoken(client)}]`;
     if ((await namesIn(client, `${last}.toolCalls`)).length === 0)
       throw new UsageError('the last message makes no call. Go to the step at which one is made, with step or back');
-    const given = `${last}.toolCalls[0].arguments`;
-    await throwIfMisspelt(client, given, name);
-    return { expression: `${given}.${name}`, value };
+    await throwUnlessArgument(client, `${last}.toolCalls[0]`, name);
+    return { expression: `${last}.toolCalls[0].arguments.${name}`, value };
   }
   const assignment = assignmentIn(text);
   if (assignment) return assignment;
@@ -50,6 +49,16 @@ export async function parseEdit(client: InProcessClient, text: string): Promise<
   throw new UsageError(
     'write edit message TEXT, edit argument NAME = VALUE, edit row TABLE/ID/FIELD = VALUE, or edit EXPRESSION = VALUE',
   );
+}
+
+/** Throws a `UsageError` if a call does not have the argument that a path begins with. */
+async function throwUnlessArgument(client: InProcessClient, call: string, path: string): Promise<void> {
+  const names = await namesIn(client, `${call}.arguments`);
+  const name = path.split(/[.[]/, 1)[0] ?? '';
+  if (names.includes(name)) return;
+  const tool = JSON.parse(await resultOf(client, `${call}.name`));
+  const has = names.length === 0 ? '' : `. It has ${names.join(', ')}${suggestion(name, names)}`;
+  throw new UsageError(`the call of ${tool} has no argument${names.length === 0 ? 's' : ` "${name}"`}${has}`);
 }
 
 /** Returns what completes the text behind `edit`. */

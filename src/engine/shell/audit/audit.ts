@@ -46,6 +46,8 @@ export type AuditOptions = {
   readonly drafts?: readonly string[];
   /** Told after every rollout. */
   readonly onProgress?: (done: number, total: number, what: string) => void;
+  /** Is called when a rollout starts. What it returns is called when the rollout ends. */
+  readonly onRollout?: (what: string) => () => void;
 };
 
 export type Audited = {
@@ -118,7 +120,7 @@ class Progress {
 async function playAll(
   loaded: LoadedDomain,
   tasks: readonly Placed<Task>[],
-  { signal, onProgress, drafts }: AuditOptions,
+  { signal, onProgress, onRollout, drafts }: AuditOptions,
 ): Promise<{ readonly rollouts: number; readonly played: Played }> {
   const idleParts = tasks.flatMap((placed) => basesOf(placed.value).map((basis) => ({ placed, basis })));
   // What the gold rollouts decide counts with its largest number.
@@ -136,7 +138,12 @@ async function playAll(
       items,
       width,
       async (item) => {
-        await play(item);
+        const ended = onRollout?.(what(item));
+        try {
+          await play(item);
+        } finally {
+          ended?.();
+        }
         progress.add(what(item));
       },
       signal,

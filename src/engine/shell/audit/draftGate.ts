@@ -28,7 +28,7 @@ export type Gated = {
   readonly passes: boolean;
 };
 
-export type GateOptions = Pick<AuditOptions, 'signal' | 'onProgress'> & {
+export type GateOptions = Pick<AuditOptions, 'signal' | 'onProgress' | 'onRollout'> & {
   /** Drafts that are not written yet, by the path of their file. */
   readonly overlay?: Overlay;
   /** Ids of drafts; all of the domain where it is left out. */
@@ -56,7 +56,7 @@ const tasksPerPersona = 3;
  * @throws Fault where something that every rollout uses has errors, or a file of the drafts, so that they cannot be played
  */
 export async function gate(folder: string, options: GateOptions): Promise<readonly Gated[]> {
-  const { overlay, ids, plays = true, signal, onProgress } = options;
+  const { overlay, ids, plays = true, signal, onProgress, onRollout } = options;
   const { loaded, diagnostics } = await check({
     folder,
     ...(overlay ? { overlay } : {}),
@@ -73,7 +73,7 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
     );
   if (!plays) return drafts.map((draft) => unplayed(draft, diagnostics));
   const tasks = drafts.flatMap(({ kind, placed }) => (kind === 'task' ? [placed.value.id] : []));
-  const progress = { signal, ...(onProgress ? { onProgress } : {}) };
+  const progress = { signal, ...(onProgress ? { onProgress } : {}), ...(onRollout ? { onRollout } : {}) };
   const audited = tasks.length > 0 ? await audit(loaded, { ...progress, drafts: tasks }) : null;
   const played = await playUnder(loaded, drafts, signal);
   const found = [...diagnostics, ...(audited?.diagnostics ?? []), ...played.found];

@@ -250,8 +250,9 @@ export function callsWrongTool(
   logged: readonly string[],
   note: Note,
 ): boolean {
+  // A call of a tool that does not return has no result.
+  if (!first.arrived.some(({ event }) => event.type === 'toolCalled' && wrong.has(event.call.name))) return false;
   const made = madeIn(first.arrived);
-  if (!made.some(({ call }) => wrong.has(call.name))) return false;
   const failed = failedAction(placed.value, made);
   if (failed !== null && !wrong.has(failed.tool)) noteFailedAction(placed, made, logged, note);
   return true;

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readBoundedText } from '../files/boundedFile.ts';
-import { runFiles } from '../records/runFiles.ts';
+import { runFileName, runFiles } from '../records/runFiles.ts';
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */
 export function domainBeside(recording: string): string | undefined {
   for (let folder = dirname(recording); folder !== dirname(folder); folder = dirname(folder)) {
-    const run = join(folder, 'run.json');
+    const run = join(folder, runFileName);
     const config = join(folder, runFiles.config);
     for (const file of [run, config]) {
       const named = existsSync(file) ? folderIn(file, recording) : undefined;

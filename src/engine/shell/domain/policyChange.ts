@@ -5,6 +5,7 @@ import { namesIn } from '../files/disk.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { isRecording } from '../records/recordingName.ts';
 import { type PolicyChange, type RunFile, readRunFile } from '../records/runFile.ts';
+import { runFileName } from '../records/runFiles.ts';
 
 /**
  * Returns what a policy says otherwise than that of the last run of the same domain, which is beside this one;
@@ -25,7 +26,7 @@ function lastRunBeside(folder: string, isMeant: (file: RunFile) => boolean) {
   const beside = dirname(folder);
   const runs = namesIn(beside).flatMap((name) => {
     const path = join(beside, name);
-    const at = path === folder ? null : writtenAt(join(path, 'run.json'));
+    const at = path === folder ? null : writtenAt(join(path, runFileName));
     return at === null ? [] : [{ path, at }];
   });
   for (const { path } of runs.toSorted((a, b) => b.at - a.at || (a.path < b.path ? 1 : -1))) {

@@ -4,15 +4,23 @@ import type { FileLine } from '../files/diagnostic.ts';
 /** An id that the text of a file seems to give to an item, and its line (from 1). */
 export type WrittenId = { readonly id: string; readonly line: number };
 
+/** Returns the pattern of a row in which a key names an item. */
+const patternOf = (key: string) =>
+  new RegExp(`^([ \\t]*(?:-[ \\t]+)?)(?:\\{[ \\t]*)?${key}[ \\t]*:[ \\t]*["']?([^\\s"',}[\\]{]+)`);
+
+const patterns = { id: patternOf('id'), name: patternOf('name') } as const;
+
+/** A key that names an item: a task and a persona have an id, a simulated tool a name. */
+export type NamingKey = keyof typeof patterns;
+
 /**
  * Returns the ids in the text of a file of tasks or personas, also where the file or an item of it cannot be read. An id
  * that is indented more than others belongs to a value inside an item.
  * @param key the key that names an item
  */
-export function writtenIds(text: string, key = 'id'): readonly WrittenId[] {
-  const pattern = new RegExp(`^([ \\t]*(?:-[ \\t]+)?)(?:\\{[ \\t]*)?${key}[ \\t]*:[ \\t]*["']?([^\\s"',}[\\]{]+)`);
+export function writtenIds(text: string, key: NamingKey = 'id'): readonly WrittenId[] {
   const found = text.split('\n').flatMap((row, index) => {
-    const [, before, id] = pattern.exec(row) ?? [];
+    const [, before, id] = patterns[key].exec(row) ?? [];
     return before === undefined || id === undefined ? [] : [{ id, line: index + 1, indent: before.length }];
   });
   const outermost = Math.min(...found.map(({ indent }) => indent));

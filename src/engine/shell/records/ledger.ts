@@ -17,6 +17,7 @@ import { fromDisk, makeFolder, makeOnce, onDisk, requireWritable, sizeOf } from 
 import { Fault, messageOf } from '../files/fault.ts';
 import { wholeLines } from './recording.ts';
 import { rolloutName } from './recordingName.ts';
+import { runFileName } from './runFiles.ts';
 
 /** The facts that a receipt vouches for. A rollout is finished when its receipt exists. */
 export const receiptSchema = z.strictObject({
@@ -44,7 +45,7 @@ export type Receipt = z.infer<typeof receiptSchema>;
  * Vouches for the run's own file as it was when the run was begun, or continued with more, and when it was finished.
  */
 const runSchema = z.strictObject({
-  file: z.literal('run.json'),
+  file: z.literal(runFileName),
   hash: z.string(),
   /** Each planned rollout has its receipt. */
   finished: z.literal(true).optional(),
@@ -188,7 +189,7 @@ export function openLedger(path: string, key: SigningKey, run?: string): Ledger 
     reopen: (rollout) => append({ rollout: { reopened: rollout } }),
     vouchFor: (next) => {
       if (vouched?.hash === next.hash && (vouched.finished || !next.finished)) return;
-      vouched = { file: 'run.json', ...next };
+      vouched = { file: runFileName, ...next };
       append({ run: vouched });
     },
   };

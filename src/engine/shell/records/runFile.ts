@@ -10,6 +10,7 @@ import { fileLimits, readBounded, readBoundedText } from '../files/boundedFile.t
 import { onDisk, replaceFile } from '../files/disk.ts';
 import { messageOf } from '../files/fault.ts';
 import { rolloutName } from './recordingName.ts';
+import { runFileName } from './runFiles.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
@@ -40,6 +41,8 @@ const runFileSchema = z.object({
   agent: z.string(),
   /** By the id of a task: the agent's seat that the task names, if the run used that one. */
   agents: z.record(z.string(), z.string()).optional(),
+  /** Of a custom agent's file and of the program files that it names; absent in runs that older versions wrote. */
+  agentHash: z.string().optional(),
   user: z.string(),
   judge: z.string().optional(),
   /** The request settings of the models. Absent in runs that older versions wrote. */
@@ -97,7 +100,7 @@ export function toolKinds(tools: readonly ToolKind[]): RunFile['tools'] {
 
 /** Returns what `run.json` of a folder says, or, with its path, why it says nothing. */
 export function readRunFile(folder: string): RunFile | string {
-  const path = join(folder, 'run.json');
+  const path = join(folder, runFileName);
   if (!existsSync(path)) return `${path} is missing`;
   try {
     const { data, error } = runFileSchema.safeParse(JSON.parse(readBoundedText(path)));
@@ -118,13 +121,13 @@ export function runIdIn(folder: string): string | undefined {
 
 /** SHA-256 over the bytes of `run.json`, as the ledger vouches for it; null without that file. */
 export function runFileHash(folder: string): string | null {
-  const path = join(folder, 'run.json');
+  const path = join(folder, runFileName);
   return existsSync(path) ? hash('sha256', readBounded(path, { limit: fileLimits.record }), 'hex') : null;
 }
 
 /** Writes `run.json` whole or not at all, and gives its hash. */
 export function writeRunFile(folder: string, file: RunFile): string {
-  const path = join(folder, 'run.json');
+  const path = join(folder, runFileName);
   const text = `${JSON.stringify(file, null, 2)}\n`;
   onDisk(path, () => replaceFile(path, text));
   return hash('sha256', text, 'hex');

@@ -23,3 +23,6 @@ export const runFiles = {
   result: 'result.json',
   resultText: 'result.txt',
 } as const;
+
+/** Describes a run of rollouts; it is in the folder of the run. */
+export const runFileName = 'run.json';

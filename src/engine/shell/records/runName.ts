@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeRunFolder, onDisk } from '../files/disk.ts';
+import { runFileName } from './runFiles.ts';
 
 /** The name of a new run: its time in UTC, so that names sort by it, and what it is about: `20261121-101530-grpo`. */
 export function runName(about: string, now = new Date()): string {
@@ -39,7 +40,7 @@ export function removeUnbegunRun(folder: string): void {
 }
 
 /** The files that a run has before its first recording. */
-const madeFirst: readonly string[] = ['run.json', 'ledger.jsonl'];
+const madeFirst: readonly string[] = [runFileName, 'ledger.jsonl'];
 
 function makeIfNew(folder: string): boolean {
   try {

@@ -10,6 +10,7 @@ import { readNotRun, type TrialNotRun } from './notRun.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isRecording, recordingName, rolloutName } from './recordingName.ts';
 import { agentOfTask, type RunFile, readRunFile } from './runFile.ts';
+import { runFileName } from './runFiles.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
 export type FinishedRollout = Measure & {
@@ -138,7 +139,7 @@ export function runToGoOn(
   const before = readRunFile(folder);
   if (typeof before === 'string') {
     const names = namesIn(folder);
-    const isThere = names.includes('run.json');
+    const isThere = names.includes(runFileName);
     const rest = names.find((name) => name === 'ledger.jsonl' || isRecording(name));
     if (!isThere && rest === undefined) return null;
     const beside = isThere ? '' : ` although ${rest} is there`;
@@ -182,7 +183,7 @@ function differencesFrom(
     ),
   );
   const seats = before.agent === next.agent ? agentsThatDiffer(before, next) : [];
-  return [...settings, ...seats, ...filesThatChanged(before, next), ...changed];
+  return [...settings, ...seats, ...filesThatChanged(before, next), ...agentThatChanged(before, next), ...changed];
 }
 
 /** Returns what of a domain has changed between two runs, apart from its tasks. */
@@ -190,6 +191,12 @@ function filesThatChanged(before: RunFile, next: RunFile): readonly string[] {
   if (before.policyHash !== next.policyHash) return ['the policy has changed since'];
   if (before.domainHash === undefined || before.domainHash === next.domainHash) return [];
   return ['a file of the domain has changed since (its tools, rules, personas or database, or domain.yaml)'];
+}
+
+/** Returns whether a custom agent has changed between two runs, in words. */
+function agentThatChanged(before: RunFile, next: RunFile): readonly string[] {
+  if (before.agent !== next.agent || before.agentHash === undefined || before.agentHash === next.agentHash) return [];
+  return [`${next.agent} has changed since (its file, or a program file that it names)`];
 }
 
 /** Returns the tasks of both runs whose agent's seat differs, in words. */

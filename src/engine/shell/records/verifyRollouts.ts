@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { sidecarPath } from './recording.ts';
+import { runFileName } from './runFiles.ts';
 import type { RunRecord } from './runRecord.ts';
 import { type RunProblem, verifyRun } from './verifyRun.ts';
 
@@ -14,7 +15,7 @@ export type Unverified = {
 /** Checks a run like `verifyRun`. Leaves out other files of its folder, forks and rollouts that are not finished. */
 export function unverifiedIn({ folder, rollouts }: RunRecord, trustedKey: string): Unverified {
   const { problems } = verifyRun(folder, trustedKey);
-  const records = new Set(['run.json', 'ledger.jsonl'].map((name) => join(folder, name)));
+  const records = new Set([runFileName, 'ledger.jsonl'].map((name) => join(folder, name)));
   const byFile = Map.groupBy(problems, ({ file }) => file);
   const ofRollout = rollouts.map(({ recording }) => {
     const found = [recording, sidecarPath(recording)].flatMap((file) => byFile.get(file) ?? []);

@@ -10,6 +10,7 @@ import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isForkName, isRecording, nameOf, originName, recordingEnding, rolloutName } from './recordingName.ts';
 import { agentOfTask, type RunFile, readRunFile, runFileHash } from './runFile.ts';
+import { runFileName } from './runFiles.ts';
 import { lockFiles } from './runLock.ts';
 import { isFork, settingsThatDiffer } from './runRecord.ts';
 
@@ -171,12 +172,12 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
   };
 }
 
-const ownFiles = ['run.json', 'ledger.jsonl'] as const;
+const ownFiles = [runFileName, 'ledger.jsonl'] as const;
 
 /**
  * Returns what else lies in the folder of a run: its lock, what a killed process left of writing, and what macOS adds.
  */
-const isOtherFile = (name: string) => lockFiles.test(name) || name === 'run.json.new' || name === '.DS_Store';
+const isOtherFile = (name: string) => lockFiles.test(name) || name === `${runFileName}.new` || name === '.DS_Store';
 
 function isRecord(name: string): boolean {
   return (ownFiles as readonly string[]).includes(name);
@@ -252,7 +253,7 @@ function missingLedger(file: string, recordings: readonly string[]): readonly Ru
 }
 
 function verifyRunFile(folder: string, vouched: string | null): readonly RunProblem[] {
-  const file = join(folder, 'run.json');
+  const file = join(folder, runFileName);
   const found = fromDisk(file, () => runFileHash(folder));
   if (found !== null && found === vouched)
     return typeof readRunFile(folder) === 'string'

@@ -7,6 +7,9 @@ import { type Task, taskHash } from '../../core/domain/task.ts';
 import type { ModelRole } from '../../core/evaluation/measure.ts';
 import type { Prices } from '../../core/evaluation/metrics.ts';
 import type { EventType } from '../../core/events/event.ts';
+import { contentHash } from '../../core/values/hash.ts';
+import { effectsOfAgent, hashOfEffects } from '../approvals/effects.ts';
+import { hashOfPrograms } from '../approvals/programFiles.ts';
 import type { LoadedDomain } from '../domain/loadDomain.ts';
 import { policyChangeSince } from '../domain/policyChange.ts';
 import { type AskPerson, type ExternalSeats, externalSeatsOf, type OnModel, workerSeats } from '../externalSeats.ts';
@@ -370,6 +373,13 @@ function agentsOf({ tasks, agent, agentFor }: RunOptions): RunFile['agents'] {
   return named.length > 0 ? Object.fromEntries(named) : undefined;
 }
 
+/** Returns the hash of a custom agent's file and of the program files that it names; undefined for another seat. */
+function agentHashOf(agent: SeatSpec): string | undefined {
+  if (agent.type !== 'agent') return undefined;
+  const effects = effectsOfAgent(agent);
+  return contentHash([hashOfEffects(effects), hashOfPrograms(effects), agent.model && seatName(agent.model)]);
+}
+
 /** Returns what `run.json` says about a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   const tools = describeSettings(options.toolSettings ?? {});
@@ -381,6 +391,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     basis: options.basis,
     agent: seatName(options.agent),
     agents: agentsOf(options),
+    agentHash: agentHashOf(options.agent),
     user: seatName(options.user),
     ...(options.judge ? { judge: seatName(options.judge) } : {}),
     models: {

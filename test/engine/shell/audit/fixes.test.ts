@@ -40,7 +40,7 @@ inFullSuite('the command line fixes one fault in each file at once, and its audi
   );
   const folder = folderOf({ ...desk, ...broken });
   const { code, out } = await rehearsal('check', folder, '--audit', '--fix');
-  expect([code, out]).toEqual([0, expect.stringMatching(/no findings, [5-9] fixed, audited with \d+ rollouts/)]);
+  expect([code, out]).toEqual([0, expect.stringMatching(/no findings, [5-9] fixed, audited\n/)]);
 });
 
 const files = ['domain.yaml', 'rules.yaml', 'policy.md', persona, tasks];

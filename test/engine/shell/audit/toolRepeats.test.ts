@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { inFullSuite } from '../../../support/suite.ts';
 import { folderOf } from '../load/domainFolder.ts';
 import { auditOnce, checkWithKnownTools } from './findings.ts';
 import { lendingDesk } from './lendingDesk.ts';
@@ -27,5 +28,17 @@ it('names a tool that does not return, and the faults of the other tools', async
     expect.stringMatching(
       /^tools\.ts:\d+ tool\/no-result wait\(\{\}\) has no result: .*gave no result within 300 ms.* busy machine/,
     ),
+  ]);
+});
+
+inFullSuite('names a tool with an endless loop once, although gold actions call it', async () => {
+  const loop = 'while (loan) row(db.loans, loan);';
+  const folder = folderOf({
+    ...lendingDesk,
+    'domain.yaml': `${lendingDesk['domain.yaml']}toolTimeoutMs: 300\n`,
+    'tools.ts': String(lendingDesk['tools.ts']).replace('row(db.loans, loan).back = true;', loop),
+  });
+  expect(await auditOnce(checkWithKnownTools())(folder)).toEqual([
+    expect.stringMatching(/^tools\.ts:24 tool\/no-result return_loan\(.* did not return within 300 ms/),
   ]);
 });
