@@ -47,12 +47,7 @@ export function ReportCardPart({
   );
 }
 
-function Layer({
-  layer,
-  verdict,
-  items,
-  actions,
-}: ReportCard[number] & { readonly actions: Actions }): JSX.Element {
+function Layer({ layer, verdict, items, actions }: ReportCard[number] & { readonly actions: Actions }): JSX.Element {
   const mark = layerMark(verdict, items);
   const title = <span class="layer">{layerTitles[layer]}</span>;
   if (mark === null)
