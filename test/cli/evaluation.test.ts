@@ -7,7 +7,7 @@ import { modelServer } from '../support/modelServer.ts';
 import { withEmptyScripts } from '../support/sampleDomains.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { rehearsal } from '../support/terminal.ts';
+import { rehearsal, rehearsalUntil } from '../support/terminal.ts';
 
 const folder = () => join(temporaryFolder('rehearsal'), 'run');
 const files = (run: string) =>
@@ -137,6 +137,13 @@ test('a transcript says which answers were cut off', () => {
   ]);
 });
 
+test('a transcript says once that a rollout was cancelled', () => {
+  const failure = { who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' } as const;
+  expect(transcriptOf({ type: 'rolloutEnded', reason: 'cancelled', failure })).toEqual([
+    { speaker: 'note', text: 'ended: the rollout was stopped before it ended' },
+  ]);
+});
+
 test('each seat is asked with its own settings, and a run is not resumed with others', async () => {
   const agent = await modelServer(() => 'No.');
   const user = await modelServer((_, nth) => (nth === 1 ? 'Hello, I need help with a lamp.' : '###GIVE-UP###'));
@@ -243,6 +250,16 @@ inFullSuite('where infrastructure failed every rollout there is no reward, and n
   expect(page).toContain('<dt>Mean reward</dt><dd>none</dd>');
   expect(page).toContain('No rollout has a reward.');
   expect(page).not.toMatch(/reward 0/);
+});
+
+test('a run that is cancelled before its first rollout does not advise resuming it', async () => {
+  const argv = ['eval', 'domains/order-desk', '--agent', 'gold', '--tasks', 'lamp-variant', '--out', folder()];
+  const { code, out, err } = await rehearsalUntil(AbortSignal.abort(), ...argv);
+  expect({ code, out, err }).toEqual({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/^cancelled: 0 of 1 rollout is finished\. Run the command again\n$/m),
+  });
 });
 
 test('a cancelled run keeps finished rollouts, and resumes', async () => {
@@ -431,7 +448,7 @@ test('two runs are compared by task, with the step at which they part', async ()
   expect(out).toMatch(
     /lamp-variant +1\.00 \(1 trial\) +0\.00 \(1 trial\) +-1\.000 +trial 0, step 15 and 15, agent: .* in A, "change_item.* in B/,
   );
-  expect(out).toContain('1 task: B is better on 0, worse on 1; mean reward -1.000');
+  expect(out).toContain('1 task: B is better on 0, worse on 1; difference in mean reward -1.000');
   expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no difference is shown');
   expect(out).toContain('This does not show that the runs are equal.');
   expect(out).toContain(

@@ -122,8 +122,9 @@ test('reports and explain name what could not be run, until the same command has
   expect(found.junit).toMatch(/name="the file of tasks" time="0">\s*<error [^>]*three\.task\.yaml:1/);
   expect(found.text).toMatch(/^not run: two \(2 trials\): .*two\.task\.yaml:2:/m);
   expect(found.text).toMatch(/^not run: .*three\.task\.yaml:1:/m);
-  expect(found.text).toContain('2 scored of 4, 2 not run, mean reward of the scored 1.000');
+  expect(found.text).toContain('2 scored of 4, 2 not run, mean reward of scored rollouts 1.000');
   expect(found.page).toMatch(/<p class="note">not run: two \(2 trials\): /);
+  expect(found.page).toContain('0 tasks of 3 failed in at least one trial, and 2 were not run.');
   expect((await rehearsal('explain', out)).out).toMatch(
     /^not run: two .*\n(?:.*\n)*0 of 3 tasks failed, 2 not run\n$/m,
   );

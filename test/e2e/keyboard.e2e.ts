@@ -110,7 +110,7 @@ test('the rows of the Runs view are opened and debugged', async () => {
   // The debug session that has ended can take the focus once more.
   await until('the task of the run', async () => {
     await enter('Runs');
-    await reach('ArrowDown', /reward 1 in the best fork/);
+    await reach('ArrowDown', /best fork: reward 1/);
     await workbench.press('ArrowRight');
     await row(2).first().waitFor({ timeout: 5000 });
   });
@@ -134,7 +134,7 @@ test('two recordings are compared', async () => {
   await run('Rehearsal: Compare Recordings…');
   await workbench.answer('lamp-variant.0.fork-1');
   await workbench.answer('lamp-variant.0.traj');
-  await page.locator('.tab.active', { hasText: 'lamp-variant.0.fork-1 ↔ lamp-variant.0' }).waitFor();
+  await page.locator('.tab.active', { hasText: 'lamp-variant.0 ↔ lamp-variant.0.fork-1' }).waitFor();
   await workbench.webviewFrame().getByText('Two recordings of lamp-variant').waitFor();
   expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
 });

@@ -105,7 +105,9 @@ test('two runs are compared: flips first, and one of them shows where its rollou
   const frame = workbench.webviewFrame();
   await frame.getByText('passed → failed').first().waitFor();
   await frame
-    .getByText(/B against A: mean reward -1\.000 \(95 % -1\.000 to -1\.000\) over 3 tasks, better on 0, worse on 3/)
+    .getByText(
+      /B against A: difference in mean reward -1\.000 \(95 % -1\.000 to -1\.000\) over 3 tasks, better on 0, worse on 3/,
+    )
     .waitFor();
   await frame.getByText("agent's seat: gold → scripted").first().waitFor();
   await frame

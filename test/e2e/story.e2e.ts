@@ -162,7 +162,7 @@ test('the row of a run shows how its best fork came out', async () => {
     .filter({ has: workbench.page.locator('.pane-header[aria-label^="Runs"]') });
   for (const reward of [1, 0])
     await runs
-      .locator('.monaco-list-row', { hasText: `reward ${reward} in the best fork` })
+      .locator('.monaco-list-row', { hasText: `best fork: reward ${reward}` })
       .first()
       .waitFor();
   await workbench.screenshot('runs-best-fork');

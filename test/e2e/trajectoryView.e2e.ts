@@ -118,7 +118,8 @@ test.each([
   await last.scrollIntoViewIfNeeded();
   const shown = await boxOf(last);
   const list = await boxOf(page.locator('.scroller'));
-  expect(shown.y + shown.height).toBeLessThanOrEqual(Math.min(height, list.y + list.height));
+  // The page scrolls by whole pixels.
+  expect(shown.y + shown.height).toBeLessThanOrEqual(Math.min(height, list.y + list.height) + 1);
   // The wheel over the list, which is at its end, moves the page to the end of the report card.
   await page.mouse.move(list.x + list.width / 2, list.y + list.height / 2);
   await expect
@@ -127,6 +128,32 @@ test.each([
       return page.evaluate(() => Math.ceil(window.scrollY + window.innerHeight));
     })
     .toBeGreaterThanOrEqual(end);
+  await view.close();
+});
+
+test('in a narrow window the conversation has the height that a short report card leaves', async () => {
+  const view = await openRecordingPage(browser, failed.slice(0, 13), { size: { width: 600, height: 900 } });
+  const { page } = view;
+  const card = await boxOf(page.locator('.report-card'));
+  expect(card.y + card.height).toBeGreaterThan(900 - 40);
+  // The line about the turn does not become a column that moves the chart down.
+  expect((await boxOf(page.locator('.reading'))).height).toBeLessThan(25);
+  await view.screenshot('trajectory-narrow');
+  await view.close();
+});
+
+test('the name of a call that did not run stays beside its arguments', async () => {
+  const call = { id: 'z', name: 'change_item', arguments: { order: 'W1' } };
+  const events = numbered({ type: 'agentReplied', content: null, toolCalls: [call] });
+  const view = await openRecordingPage(browser, events, { size: { width: 450, height: 800 } });
+  const label = view.page.getByText('Calls change_item', { exact: true });
+  const code = await boxOf(view.page.locator('.code pre'));
+  const right = await label.evaluate((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return range.getBoundingClientRect().right;
+  });
+  expect(code.x - right).toBeGreaterThanOrEqual(4);
   await view.close();
 });
 

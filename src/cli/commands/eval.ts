@@ -299,16 +299,17 @@ function conclude(
   const planned = plan.tasks.length * plan.trials;
   const done = record.rollouts.filter(({ task, trial }) => chosen.has(task) && trial < plan.trials).length;
   const isWhole = done + crashed.length === planned;
+  const hasRecordings = record.rollouts.length + record.unfinished.length > 0;
   const stopped = isWhole ? null : isSpent() ? 'budget' : io.signal.aborted ? 'cancelled' : null;
   if (given.json)
     io.out(
       `${JSON.stringify({ folder: plan.folder, stopped, missed, summary: metrics, results: record.rollouts, unfinished: record.unfinished })}\n`,
     );
-  else {
+  else if (stopped === null || hasRecordings) {
     io.out(reportText({ ...record, notRun: [] }, metrics, domain, io.cwd));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
     if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
-    io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));
+    if (hasRecordings) io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));
   }
   if (uncounted() > 0 && !isUncountable())
     io.err(
@@ -329,7 +330,9 @@ function conclude(
     return isUnscored || plan.gate.length > 0 ? 2 : 0;
   }
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
-  io.err(`${why}: ${done} of ${planned} rollouts are finished. Resume with --out ${plan.folder}\n`);
+  // A new folder without a recording is removed.
+  const next = hasRecordings ? `Resume with --out ${shellWord(plan.folder)}` : 'Run the command again';
+  io.err(`${why}: ${done} of ${counted(planned, 'rollout')} ${planned === 1 ? 'is' : 'are'} finished. ${next}\n`);
   return 2;
 }
 

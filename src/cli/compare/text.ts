@@ -55,7 +55,7 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     '',
     ...(rows.length > 0 ? [...taskLines(rows, columns), ''] : []),
     `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts (same task and trial) are identical${differingText(partings)}`,
-    `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${estimateText(difference, tasks.length)}`,
+    `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; difference in mean reward ${estimateText(difference, tasks.length)}`,
     verdict === 'nothing in common'
       ? 'no task was finished in both runs, so their difference is unknown'
       : `p = ${p.toFixed(4)} (exact paired permutation test over tasks, two-sided): ${verdict}`,

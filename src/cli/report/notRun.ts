@@ -23,7 +23,7 @@ export function notRunLines({ notRun }: Pick<RunRecord, 'notRun'>): readonly str
       const trials = more.length > 0 ? ` (${counted(more.length + 1, 'trial')})` : '';
       return [`not run: ${first.trial === null ? '' : `${first.task}${trials}: `}${first.reason}`];
     }),
-    ...(left > 0 ? [`${counted(left, 'trial')} not run, because the run ended before`] : []),
+    ...(left > 0 ? [`${counted(left, 'trial')} ${left === 1 ? 'was' : 'were'} not run: the run ended first`] : []),
   ];
 }
 
@@ -31,4 +31,11 @@ export function notRunLines({ notRun }: Pick<RunRecord, 'notRun'>): readonly str
 export function tasksNotRun({ notRun, rollouts }: Pick<RunRecord, 'notRun' | 'rollouts'>): ReadonlySet<string> {
   const seen = new Set(rollouts.map(({ task }) => task));
   return new Set(notRun.flatMap(({ task }) => (seen.has(task) ? [] : [task])));
+}
+
+/** Returns how many tasks of a run failed, of all that it chose. */
+export function failedTasksText(record: Pick<RunRecord, 'notRun' | 'rollouts'>, failed: number): string {
+  const left = tasksNotRun(record).size;
+  const all = new Set(record.rollouts.map(({ task }) => task)).size + left;
+  return `${counted(failed, 'task')} of ${all} failed in at least one trial${left > 0 ? `, and ${left} ${left === 1 ? 'was' : 'were'} not run` : ''}.`;
 }

@@ -9,7 +9,7 @@ import type { Speaker } from '../terminal/transcript.ts';
 import { type FailedTask, failedTask, type SpokenStep, scoredFailuresOf, unscoredReasons } from './failures.ts';
 import { goldLines } from './goldLines.ts';
 import { escaped } from './markup.ts';
-import { notRunLines, tasksNotRun } from './notRun.ts';
+import { failedTasksText, notRunLines } from './notRun.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
 import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
 import { headline, withoutReward } from './text.ts';
@@ -23,7 +23,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
   const { file, rollouts, problems, unfinished } = record;
   const plots: Readonly<Record<string, Plot>> = {
     success: successPlot(metrics),
-    tasks: taskPlot(rollouts),
+    tasks: taskPlot(record),
     calls: callPlot(metrics),
     conversation: turnPlot(rollouts),
     ends: endPlot(metrics),
@@ -34,7 +34,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
     ...problems,
     ...goldLines(rollouts, domain, domain?.folder ?? ''),
     ...(unfinished.length > 0 ? [`${counted(unfinished.length, 'rollout')} started and not finished.`] : []),
-    ...notRunLines(record),
+    ...notRunLines(record).map((line) => (line.endsWith('.') ? line : `${line}.`)),
   ];
   return `<!doctype html>
 <html lang="en">
@@ -95,7 +95,6 @@ ${reasons.map((reason) => `<li>${escaped(reason)}</li>`).join('\n')}
 /** Each failed task with its reasons, the data that differs, and the conversation. */
 function failuresText(record: RunRecord, domain: LoadedDomain | null): string {
   const { rollouts } = record;
-  const tasks = new Set(rollouts.map(({ task }) => task)).size + tasksNotRun(record).size;
   const failed = [...scoredFailuresOf(rollouts)];
   if (failed.length === 0) return '';
   const shown = failed
@@ -105,7 +104,7 @@ function failuresText(record: RunRecord, domain: LoadedDomain | null): string {
   const rest = more > 0 ? `<p>${counted(more, 'more task')} failed. The table of tasks below has all of them.</p>` : '';
   return `<section aria-labelledby="what-failed">
 <h2 id="what-failed">What failed</h2>
-<p>${escaped(`${counted(failed.length, 'task')} of ${tasks} failed in at least one trial.`)}</p>
+<p>${escaped(failedTasksText(record, failed.length))}</p>
 ${shown.map(failedTaskText).join('\n')}
 ${rest}
 </section>`;
@@ -188,7 +187,7 @@ function numbers({ meanReward, scored, planned, passHat, scoredTasks, violationR
   const tasks = scoredTasks.all + scoredTasks.some + scoredTasks.none;
   return [
     [
-      scored < planned && meanReward !== null ? 'Mean reward of the scored' : 'Mean reward',
+      scored < planned && meanReward !== null ? 'Mean reward of scored rollouts' : 'Mean reward',
       meanReward?.toFixed(3) ?? 'none',
     ],
     ...(last && last.k > 1

@@ -4,8 +4,9 @@ import { capitalized } from '../../engine/core/text/capitalized.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { excerpt } from '../../engine/core/text/excerpt.ts';
 import { type Estimate, mean } from '../../engine/core/values/statistics.ts';
-import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
+import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { escaped } from './markup.ts';
+import { failedTasksText } from './notRun.ts';
 
 /** A plot as inline SVG. Colours come from the page's variables, so that they follow its light or dark scheme. */
 export type Plot = { readonly title: string; readonly description: string; readonly svg: string };
@@ -42,8 +43,8 @@ export function successPlot({ reward, passHat }: RunMetrics): Plot {
 }
 
 /** Draws the mean reward of each task as a bar, the lowest first. */
-export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
-  const rows = [...Map.groupBy(rollouts, ({ task }) => task)]
+export function taskPlot(record: Pick<RunRecord, 'notRun' | 'rollouts'>): Plot {
+  const rows = [...Map.groupBy(record.rollouts, ({ task }) => task)]
     .map(([task, all]) => {
       const scored = all.filter(({ reward }) => reward !== null);
       return { task, value: mean(scored.map(({ reward }) => reward ?? 0)), trials: scored.length };
@@ -52,7 +53,7 @@ export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
   const failed = rows.filter(({ value, trials }) => trials > 0 && value < 1).length;
   return {
     title: 'Reward by task',
-    description: `${failed} of ${counted(rows.length, 'task')} failed in at least one trial. The lowest rewards come first.`,
+    description: `${failedTasksText(record, failed)} The lowest rewards come first.`,
     svg: drawn(rows.length, [
       ...axis(rows.length),
       ...rows.map(({ task, value, trials }, at) => {

@@ -77,7 +77,7 @@ function passLine({ scored, rollouts, planned, meanReward, passHat, scoredTasks 
     .join('  ');
   const unscored = scored < rollouts ? `, ${rollouts - scored} not scored` : '';
   const missingTrials = rollouts < planned ? `, ${planned - rollouts} not run` : '';
-  const of = scored < planned ? ' of the scored' : '';
+  const of = scored < planned ? ' of scored rollouts' : '';
   const missing = missingRewards(scoredTasks);
   const mean = meanReward === null ? 'no mean reward' : `mean reward${of} ${meanReward.toFixed(3)}`;
   const line = `${scored} scored of ${planned}${unscored}${missingTrials}, ${mean}  ${powers}`;

@@ -110,9 +110,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'worldEdited':
       return [line('database', `edited: ${changes(event.writes)}`)];
     case 'rolloutEnded':
-      return [
-        line('note', `ended: ${endReasonText(event.reason)}${event.failure ? `: ${failureText(event.failure)}` : ''}`),
-      ];
+      return [line('note', `ended: ${endText(event)}`)];
     case 'sourceRead':
       return [line('note', `read the state of ${event.source}`)];
     case 'judged': {
@@ -165,6 +163,12 @@ function whose({ by }: { readonly by?: 'user' | undefined }): string {
 }
 
 /** Returns what went wrong, and the place to look at. */
+/** Returns why a rollout ended, with its failure unless that repeats the reason. */
+function endText({ reason, failure }: Extract<RolloutEvent, { type: 'rolloutEnded' }>): string {
+  const isRepeated = !failure || failure.code === 'cancelled';
+  return isRepeated ? endReasonText(reason) : `${endReasonText(reason)}: ${failureText(failure)}`;
+}
+
 function failureText({ message, file, line: at }: Failure): string {
   return file === undefined ? message : beforeLastOutput(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
 }

@@ -21,7 +21,7 @@ const broken = { icon: 'warning', color: 'problemsWarningIcon.foreground' } as c
 const open = { icon: 'circle-outline', color: null } as const;
 
 /**
- * The row of a run: the rewards first, because a narrow view cuts the rest, then time, agent and pass^k.
+ * The row of a run: what is finished and its rewards first, because a narrow view cuts the rest, and the time last.
  * @param place the folder of its domain, where another domain has the same name
  */
 export function runRow(run: RunSummary, timeText: (time: Date) => string, place = ''): Row {
@@ -31,13 +31,13 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string, place 
   const planned = file.planned?.length ?? finished;
   const facts = [
     rewardOf(run),
-    forkText(bestFork),
-    place,
-    time ? timeText(time) : '',
-    agentNames(file),
-    passHatOf(run, file.tasks.length),
     finished > 0 && finished < planned ? `${finished} of ${planned} finished` : '',
     scored > 0 && scored < finished ? `${finished - scored} not scored` : '',
+    forkText(bestFork),
+    place,
+    agentNames(file),
+    passHatOf(run, file.tasks.length),
+    time ? timeText(time) : '',
   ];
   return {
     label: aboutOf(id, file.domain),
@@ -73,7 +73,7 @@ function rewardOf({ meanReward, finished, bestFork }: RunSummary): string {
   return bestFork === null ? 'unfinished' : '';
 }
 
-const forkText = (best: number | null) => (best === null ? '' : `${rewardText(best)} in the best fork`);
+const forkText = (best: number | null) => (best === null ? '' : `best fork: ${rewardText(best)}`);
 
 /** A run's name without its time, which is behind it. */
 function aboutOf(id: string, domain: string): string {

@@ -8,6 +8,7 @@ import { mayRun } from '../workspace/trust.ts';
 import { currentTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
 import { publishRun } from './publishedRuns.ts';
+import { forTerminal } from './runResults.ts';
 
 /** Debugs the tasks of a request, one session after the other, each tied to the test run. */
 export async function debugTests(
@@ -29,6 +30,9 @@ export async function debugTests(
     run.end();
   }
 }
+
+const noResult =
+  'This rollout has no result: the debug session was stopped before its end, or continued in a fork. Recordings are in Runs.\n';
 
 async function debugTest(
   explorer: Explorer,
@@ -56,7 +60,10 @@ async function debugTest(
     const told = await Promise.all(
       made.map((name) => publishRun(explorer, join(runs, name), { run, only: target.task })),
     );
-    if (!told.includes(true)) run.skipped(item);
+    if (!told.includes(true)) {
+      run.appendOutput(forTerminal(noResult), undefined, item);
+      run.skipped(item);
+    }
   } catch (error) {
     run.errored(item, new vscode.TestMessage(messageOf(error)));
   } finally {

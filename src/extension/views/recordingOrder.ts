@@ -14,3 +14,14 @@ export function olderFirst([first, second]: readonly [string, string]): readonly
   const isFork = originName(first) === originName(second) ? forkNumber(first) - forkNumber(second) : 0;
   return (runs || isFork) > 0 ? [second, first] : [first, second];
 }
+
+/**
+ * Returns two recordings in the order in which they are compared: a fork follows its original, and otherwise the one
+ * that was chosen first is first, unless both were chosen together.
+ */
+export function comparisonOrder(
+  [first, second]: readonly [string, string],
+  { areTogether }: { readonly areTogether: boolean },
+): readonly [string, string] {
+  return areTogether || dirname(first) === dirname(second) ? olderFirst([first, second]) : [first, second];
+}

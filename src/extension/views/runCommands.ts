@@ -111,8 +111,7 @@ export async function selectRecording(target: unknown): Promise<string | undefin
 }
 
 /**
- * Compares two recordings: two that are named, the selected ones, or one with that which was selected before. Of two that
- * come together the older one is first, otherwise the one that was chosen first.
+ * Compares two recordings: two that are named, the selected ones, or one with that which was selected before.
  * @returns their paths, or undefined where there was only one
  */
 export async function compareRecordings(
@@ -132,8 +131,8 @@ export async function compareRecordings(
   const picked = second ?? (await pickRecording(`Compare ${basename(first)} with…`, first));
   if (!picked) return undefined;
   const { openComparison } = await import('../panels/comparisonPanel.ts');
-  const { olderFirst } = await import('./recordingOrder.ts');
-  const ordered = given.length === 2 ? olderFirst([first, picked]) : ([first, picked] as const);
+  const { comparisonOrder } = await import('./recordingOrder.ts');
+  const ordered = comparisonOrder([first, picked], { areTogether: given.length === 2 });
   openComparison(context, ordered);
   return ordered;
 }

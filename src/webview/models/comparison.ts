@@ -317,5 +317,5 @@ export function verdictText(comparison: RunsCompared, other: number): string {
   const { value, low, high } = pair.difference;
   const interval = pair.tasks.length > 1 ? ` (95 % ${signed(low)} to ${signed(high)})` : '';
   const tasks = counted(pair.tasks.length, 'task');
-  return `${letterOf(other)} against ${letterOf(0)}: mean reward ${signed(value)}${interval} over ${tasks}, better on ${pair.better}, worse on ${pair.worse}. p = ${pair.p.toFixed(4)}: ${pair.verdict}.`;
+  return `${letterOf(other)} against ${letterOf(0)}: difference in mean reward ${signed(value)}${interval} over ${tasks}, better on ${pair.better}, worse on ${pair.worse}. p = ${pair.p.toFixed(4)}: ${pair.verdict}.`;
 }

@@ -319,8 +319,12 @@ export function layerText(items: readonly Pick<VerdictLine, 'verdict'>[]): strin
   return counts.join(', ') || 'nothing to check';
 }
 
-/** Returns the verdict whose mark a layer has: it is marked as held only where each of its items held. */
-export function layerMark(verdict: Verdict, items: readonly Pick<VerdictLine, 'verdict'>[]): Verdict {
+/**
+ * Returns the verdict whose mark a layer has: it is marked as held only where each of its items held. A layer with
+ * nothing to check has no mark.
+ */
+export function layerMark(verdict: Verdict, items: readonly Pick<VerdictLine, 'verdict'>[]): Verdict | null {
+  if (items.length === 0) return null;
   return verdict === 'held' && items.some((item) => item.verdict !== 'held') ? 'unknown' : verdict;
 }
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { CardItem } from '../../engine/core/events/reportCard.ts';
+import type { CardItem, ReportCard } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
 import {
   cardTitle,
@@ -16,7 +16,7 @@ import type { Actions } from './actions.ts';
 import { StepLinks } from './stepLinks.tsx';
 
 /** The evaluation next to the reward: five layers, what decided each, and who failed. */
-export function ReportCard({
+export function ReportCardPart({
   trajectory,
   isWritten,
   actions,
@@ -51,31 +51,44 @@ export function ReportCard({
       )}
       {!rewarded && <p class="muted">{noRewardText(trajectory, isWritten)}</p>}
       {rewarded && !rewarded.card && <p class="muted">This recording was made without a report card.</p>}
-      {rewarded?.card?.map(({ layer, verdict, items }) => (
-        <details key={layer} open={verdict === 'violated'}>
-          <summary>
-            <span class="layer">{layerTitles[layer]}</span>{' '}
-            <Mark verdict={layerMark(verdict, items)} text={layerText(items)} />
-          </summary>
-          <ul>
-            {worstFirst(items).map(({ name, verdict: own, reason, evidence, line }, index) => (
-              <li key={index}>
-                <Mark verdict={own} />{' '}
-                {line === undefined ? (
-                  <strong>{cardTitle({ name })}</strong>
-                ) : (
-                  <Link label={`Open rule ${name}`} onPress={() => actions.openPlace('rule', name)}>
-                    {name}
-                  </Link>
-                )}
-                {': '}
-                <span class="muted">{reason}</span> <StepLinks {...stepsOf({ evidence, line })} goTo={actions.goTo} />
-              </li>
-            ))}
-          </ul>
-        </details>
+      {rewarded?.card?.map((layer) => (
+        <Layer key={layer.layer} {...layer} actions={actions} />
       ))}
     </section>
+  );
+}
+
+function Layer({ layer, verdict, items, actions }: ReportCard[number] & { readonly actions: Actions }): JSX.Element {
+  const mark = layerMark(verdict, items);
+  const title = <span class="layer">{layerTitles[layer]}</span>;
+  if (mark === null)
+    return (
+      <p class="box">
+        {title} <span class="muted">{layerText(items)}</span>
+      </p>
+    );
+  return (
+    <details class="box" open={verdict === 'violated'}>
+      <summary>
+        {title} <Mark verdict={mark} text={layerText(items)} />
+      </summary>
+      <ul>
+        {worstFirst(items).map(({ name, verdict: own, reason, evidence, line }, index) => (
+          <li key={index}>
+            <Mark verdict={own} />{' '}
+            {line === undefined ? (
+              <strong>{cardTitle({ name })}</strong>
+            ) : (
+              <Link label={`Open rule ${name}`} onPress={() => actions.openPlace('rule', name)}>
+                {name}
+              </Link>
+            )}
+            {': '}
+            <span class="muted">{reason}</span> <StepLinks {...stepsOf({ evidence, line })} goTo={actions.goTo} />
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

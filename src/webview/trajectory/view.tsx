@@ -10,7 +10,7 @@ import type { Actions } from './actions.ts';
 import { readChoices } from './choices.ts';
 import { EntryList, type ListHandle } from './entryList.tsx';
 import { FilterBar } from './filterBar.tsx';
-import { ReportCard } from './reportCard.tsx';
+import { ReportCardPart } from './reportCard.tsx';
 import { Timeline } from './timeline.tsx';
 import { Top } from './top.tsx';
 import './view.css';
@@ -141,7 +141,7 @@ function OpenedRecording({
           />
         )}
         <aside>
-          <ReportCard trajectory={trajectory} isWritten={recording.isWritten} actions={actions} />
+          <ReportCardPart trajectory={trajectory} isWritten={recording.isWritten} actions={actions} />
         </aside>
       </div>
     </main>

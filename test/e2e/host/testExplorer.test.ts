@@ -351,5 +351,6 @@ describe('the Test Explorer', () => {
       calls('skipped').map(({ of }) => of),
       ['lamp-variant'],
     );
+    assert.match(String(calls('appendOutput')[0]?.rest[0]), /has no result/);
   });
 });

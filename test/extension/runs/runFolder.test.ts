@@ -44,14 +44,14 @@ test('runs are sorted newest first, by their names, and a missing root has none'
   expect((await runFoldersIn([odd])).length).toBe(2);
 });
 
-test('the row of a run says mean reward, time, agent and pass^k, without reading a recording', async () => {
+test('the row of a run says mean reward, agent, pass^k and time, without reading a recording', async () => {
   const moved = copied('20260101-000000-order-desk');
   for (const name of ['lamp-variant.0', 'lamp-variant.1']) rmSync(join(moved, `${name}.traj.jsonl`));
   expect(runRow(await readRunSummary(moved), utc)).toMatchObject({
     label: 'order-desk',
-    description: 'reward 0 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00',
+    description: 'reward 0 · scripted · pass^2 0.00 · 2026-01-01T00:00:00.000Z',
   });
-  expect(runRow(await readRunSummary(gold), utc).description).toMatch(/^reward 1 · .* · gold · pass\^2 1\.00/);
+  expect(runRow(await readRunSummary(gold), utc).description).toMatch(/^reward 1 · gold · pass\^2 1\.00 · 20/);
 });
 
 test.each([
@@ -103,22 +103,22 @@ test('a run that was cancelled says how much of it is finished', async () => {
     return runRow(await readRunSummary(run), utc).description;
   };
   expect(await description(3)).toBe(
-    'reward 0 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00 (1 of 2 tasks) · 3 of 4 finished',
+    'reward 0 · 3 of 4 finished · scripted · pass^2 0.00 (1 of 2 tasks) · 2026-01-01T00:00:00.000Z',
   );
-  expect(await description(1)).toBe('reward 0 · 2026-01-01T00:00:00.000Z · scripted · 1 of 4 finished');
-  expect(await description(0)).toBe('unfinished · 2026-01-01T00:00:00.000Z · scripted');
+  expect(await description(1)).toBe('reward 0 · 1 of 4 finished · scripted · 2026-01-01T00:00:00.000Z');
+  expect(await description(0)).toBe('unfinished · scripted · 2026-01-01T00:00:00.000Z');
 });
 
 test('the row of a run shows the folder of its domain where another domain has the same name', async () => {
   const { description } = runRow(await readRunSummary(scripted), utc, 'first/order-desk');
-  expect(description).toMatch(/^reward 0 · first\/order-desk · 2026/);
+  expect(description).toMatch(/^reward 0 · first\/order-desk · scripted/);
 });
 
 test('a rollout without a reward is counted, and pass^k names the tasks that it is over', async () => {
   const summary = await readRunSummary(scripted);
   const lost = { ...summary, scored: 3, passHat: { k: 2, value: 0, tasks: 1 } };
   expect(runRow(lost, utc).description).toBe(
-    'reward 0 · 2026-01-01T00:00:00.000Z · scripted · pass^2 0.00 (1 of 2 tasks) · 1 not scored',
+    'reward 0 · 1 not scored · scripted · pass^2 0.00 (1 of 2 tasks) · 2026-01-01T00:00:00.000Z',
   );
 });
 
@@ -141,9 +141,9 @@ test('the best fork of a run and of a task shows on their rows', async () => {
     });
   }
   const summary = await readRunSummary(run);
-  expect(runRow(summary, utc).description).toBe('reward 1 in the best fork · 2026-01-01T00:00:00.000Z · scripted');
+  expect(runRow(summary, utc).description).toBe('best fork: reward 1 · scripted · 2026-01-01T00:00:00.000Z');
   const rowsOfTasks = (await readRunTasks(summary)).map((task) => [task.task, taskRow(task).description]);
-  expect(rowsOfTasks[0]).toEqual(['lamp-variant', 'reward 1 in the best fork · 2 unfinished · 2 forks']);
+  expect(rowsOfTasks[0]).toEqual(['lamp-variant', 'best fork: reward 1 · 2 unfinished · 2 forks']);
 });
 
 test('the row of a rollout says its reward, who failed and why', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { olderFirst } from '../../../src/extension/views/recordingOrder.ts';
+import { comparisonOrder, olderFirst } from '../../../src/extension/views/recordingOrder.ts';
 
 const [early, late] = ['/runs/20260101-100000-lamp/', '/runs/20260102-090000-lamp/'];
 
@@ -12,4 +12,12 @@ test.each([
   ['two tasks of a run', `${early}b.0.traj.jsonl`, `${early}a.0.traj.jsonl`, 'kept'],
 ])('%s are compared from the older to the newer', (_, first, second, order) => {
   expect(olderFirst([first, second])).toEqual(order === 'kept' ? [first, second] : [second, first]);
+});
+
+test.each([
+  ['a fork and then its original', `${early}a.0.fork-1.traj.jsonl`, `${early}a.0.traj.jsonl`, 'swapped'],
+  ['a later run and then an earlier one', `${late}a.0.traj.jsonl`, `${early}a.0.traj.jsonl`, 'kept'],
+])('%s, chosen one after the other, are compared with the original first', (_, first, second, order) => {
+  const compared = comparisonOrder([first, second], { areTogether: false });
+  expect(compared).toEqual(order === 'kept' ? [first, second] : [second, first]);
 });

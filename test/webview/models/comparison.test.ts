@@ -156,7 +156,7 @@ describe('the tasks', () => {
 
 test('the conclusion is the engine’s own verdict', () => {
   expect(verdictText(twoRuns, 1)).toBe(
-    'B against A: mean reward +0.167 (95 % -0.500 to +1.000) over 3 tasks, better on 1, worse on 1. p = 1.0000: no difference is shown.',
+    'B against A: difference in mean reward +0.167 (95 % -0.500 to +1.000) over 3 tasks, better on 1, worse on 1. p = 1.0000: no difference is shown.',
   );
   const [pair] = twoRuns.pairs;
   const none = { ...twoRuns, pairs: pair ? [{ ...pair, tasks: [], verdict: 'nothing in common' as const }] : [] };

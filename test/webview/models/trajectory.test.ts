@@ -36,7 +36,7 @@ it.each([
   ['held', ['held', 'held', 'unknown'], 'unknown', '2 held, 1 unknown'],
   ['violated', ['held', 'violated'], 'violated', '1 violated, 1 held'],
   ['unknown', ['held', 'unknown'], 'unknown', '1 held, 1 unknown'],
-  ['unknown', [], 'unknown', 'nothing to check'],
+  ['unknown', [], null, 'nothing to check'],
 ] as const)('a layer that is %s with the items %j has the mark of %s and the text %j', (verdict, items, mark, text) => {
   const listed = items.map((each) => ({ verdict: each }));
   expect([layerMark(verdict, listed), layerText(listed)]).toEqual([mark, text]);

@@ -73,23 +73,33 @@ function Card({ card }: { readonly card: ReportCard }): JSX.Element {
     <div>
       <h3>Report card</h3>
       <ul class="plain-list">
-        {card.map(({ layer, verdict, items }) => (
-          <li key={layer}>
-            <details open={verdict === 'violated'}>
-              <summary>
-                {layerTitles[layer]} <Mark verdict={layerMark(verdict, items)} text={layerText(items)} />
-              </summary>
-              <ul>
-                {items.map(({ name, line, verdict: own, reason }, index) => (
-                  <li key={index}>
-                    <Mark verdict={own} /> <strong>{cardTitle({ name, line })}</strong>:{' '}
-                    <span class="muted">{reason}</span>
-                  </li>
-                ))}
-              </ul>
-            </details>
-          </li>
-        ))}
+        {card.map(({ layer, verdict, items }) => {
+          const mark = layerMark(verdict, items);
+          const text = layerText(items);
+          return (
+            <li key={layer}>
+              {mark === null ? (
+                <>
+                  {layerTitles[layer]} <span class="muted">{text}</span>
+                </>
+              ) : (
+                <details open={verdict === 'violated'}>
+                  <summary>
+                    {layerTitles[layer]} <Mark verdict={mark} text={text} />
+                  </summary>
+                  <ul>
+                    {items.map(({ name, line, verdict: own, reason }, index) => (
+                      <li key={index}>
+                        <Mark verdict={own} /> <strong>{cardTitle({ name, line })}</strong>:{' '}
+                        <span class="muted">{reason}</span>
+                      </li>
+                    ))}
+                  </ul>
+                </details>
+              )}
+            </li>
+          );
+        })}
       </ul>
     </div>
   );
