@@ -1,4 +1,6 @@
 const replacements: readonly (readonly [RegExp, string])[] = [
+  [/(finished\. )Resume with: .+$/, '$1See them in Runs, or run the tests again'],
+  [/(Run (?:it|them) again) with --.+$/, '$1'],
   [/(?:: )?`?npx rehearsal check (?:'[^']*'|[^\s'`]+) --audit`?/g, ' "Rehearsal: Audit Domain"'],
   [/(?:: )?`?npx rehearsal draft accept (?:'[^']*'|[^\s'`]+) [^\s`]+`?/g, ' "Rehearsal: Accept Draft"'],
   [/ \(--[a-z-]+\)/g, ''],

@@ -15,6 +15,11 @@ test.each([
     'no variant of a1 is sound: there are no other rows. Draft its variants with a model (--model), or by hand',
     'no variant of a1 is sound: there are no other rows. Draft its variants with a model, or by hand',
   ],
+  ['Run it again with --out /runs/a --retry-unscored 1', 'Run it again'],
+  [
+    'cancelled: 25 of 60 rollouts are finished. Resume with: npx rehearsal eval /desk --out /runs/a',
+    'cancelled: 25 of 60 rollouts are finished. See them in Runs, or run the tests again',
+  ],
   ['1/2 a1', '1/2 a1'],
 ])('a command that the editor has is named as it is there: %s', (line, shown) => {
   expect(editorWords(line)).toBe(shown);
