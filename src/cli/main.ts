@@ -158,7 +158,7 @@ async function call(command: Command, argv: readonly string[], io: Io): Promise<
   }
   allowKeys(keys as readonly string[], io.environment);
   approve(hashes as readonly string[], io.environment);
-  return command.run(own, positionals, io);
+  return command.run(own, positionals, { ...io, typed: [command.name, ...argv] });
 }
 
 /** `--trials -1` as `--trials=-1`: a number below 0 is not an option, and what is wrong with it the command says. */

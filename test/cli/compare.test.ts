@@ -195,6 +195,16 @@ describe('evaluations by the trainer', () => {
   });
 });
 
+test('another turn cap is named, of two runs and of two recordings', async () => {
+  const capped = join(at, 'capped');
+  const seats = ['--tasks', 'reschedule-P46', '--agent', 'gold'];
+  await rehearsal('eval', 'domains/parcel-desk', ...seats, '--turn-cap', '11', '--out', capped);
+  const recording = 'reschedule-P46.0.traj.jsonl';
+  const { pairs } = await compared<RunsCompared>(desk, capped);
+  const { settings } = await compared<RecordingsCompared>(join(desk, recording), join(capped, recording));
+  expect([pairs[0]?.settings, settings]).toEqual([['turn cap: 10 → 11'], ['turn cap: 10 → 11']]);
+});
+
 describe('recordings', () => {
   test('they diverge at one step; conversation, end states, verdicts and rewards are side by side', async () => {
     const found = await compared<RecordingsCompared>(join(gold, task), join(scripted, task));

@@ -184,7 +184,9 @@ test('a budget stops the run, and with another one it resumes without asking aga
   const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--turn-cap', '5', '--concurrency', '1'];
   const stopped = await evaluated(run, ...options, '--budget-tokens', '400', '--json');
   expect(stopped.code).toBe(2);
-  expect(stopped.err).toMatch(/the budget is spent \(420 tokens, .*rollouts are finished. Resume with --out/);
+  expect(stopped.err).toMatch(
+    /the budget is spent \(420 tokens, .*rollouts are finished. Resume with: npx rehearsal eval /,
+  );
   const finished = tasksOf(stopped.out).length;
   expect(finished).toBeLessThan(4);
   const asked = model.requests.length;
@@ -283,11 +285,23 @@ test('a cancelled run keeps finished rollouts, and resumes', async () => {
   const argv = ['eval', 'domains/order-desk', '--agent', 'gold', ...options, '--out', run];
   expect(await main(argv, io)).toBe(2);
   expect(err).toMatch(/cancelled: \d+ of 20 rollouts are finished/);
+  expect(err).toContain(`Resume with: npx rehearsal ${argv.join(' ')}\n`);
   const receipts = readFileSync(join(run, 'ledger.jsonl'), 'utf8');
   const again = await evaluated(run, ...options);
   expect(again.code).toBe(0);
   expect(again.out).toContain('20 scored of 20, mean reward 1.000');
   expect(readFileSync(join(run, 'ledger.jsonl'), 'utf8').startsWith(receipts)).toBe(true);
+});
+
+test('a run is incomplete until the trials that it plans are finished, and continues with them', async () => {
+  const run = folder();
+  const command = ['eval', 'domains/order-desk', '--tasks', 'lamp-variant', '--agent', 'gold', '--out', run];
+  await rehearsalUntil(AbortSignal.abort(), ...command, '--trials', '2');
+  expect(await rehearsal(...command, '--trials', '1')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('incomplete: 1 of 2 planned rollouts is not finished. Choose all tasks of the run'),
+  });
+  expect(await rehearsal(...command)).toMatchObject({ code: 0, out: expect.stringContaining('2 scored of 2,') });
 });
 
 test('the report of a run, for a terminal, as JSON, as JUnit and as a page', async () => {
@@ -354,7 +368,9 @@ inFullSuite('a page without the domain, and of trials that infrastructure failed
   await rehearsal('report', lost, '--html', `${lost}.html`);
   const page = readFileSync(`${lost}.html`, 'utf8');
   expect(page).not.toContain('What failed');
-  expect(page).toMatch(/What has no reward[\s\S]*<li>1 trial of 1 task: http:\/\/127\.0\.0\.1:1\/v1 can't be reached/);
+  expect(page).toMatch(
+    /What has no reward[\s\S]*<li>1 trial of lamp-variant: http:\/\/127\.0\.0\.1:1\/v1 can't be reached/,
+  );
 });
 
 inFullSuite('a page without a failure has no part about failures', async () => {

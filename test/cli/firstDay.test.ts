@@ -64,7 +64,8 @@ test('no agent has a reward where a gold action fails, so a gate is not decided'
   const run = ['eval', folder, '--tasks', 'renew-small-boats', '--agent', `openai:m@${url}`, '--gate', 'reward>=0'];
   const { code, out } = await rehearsal(...run, '--out', join(scratch, 'faulty'));
   expect(out).toContain('the expected database is unknown, because the gold action renew_loan fails: kaboom');
-  expect([code, out]).toEqual([2, expect.stringContaining('gate missed: the run is incomplete')]);
+  expect([code, out]).toEqual([2, expect.stringContaining('gate not decided: the run is incomplete')]);
+  expect(out).toMatch(/^ +outcome +0 +0 +1$/m);
   const ungated = await rehearsal(...run.slice(0, -2), '--out', join(scratch, 'ungated'));
   expect(ungated).toMatchObject({
     code: 2,

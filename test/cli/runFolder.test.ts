@@ -72,6 +72,21 @@ test('a custom agent whose program has changed since is refused', async () => {
   appendFileSync(program, '// edited\n');
   const message = 'agent:own has changed since (its file, or a program file that it names)';
   await expectRefused(out, command, `${out} holds another run: ${message}`);
+  approveAgent(file);
+  const other = fresh();
+  expect((await rehearsal(...command, '--out', other)).code).toBe(0);
+  expect((await rehearsal('compare', out, other)).out).toContain(
+    'differs in the file of agent:own, or a program file that it names',
+  );
+});
+
+test('the turn cap of a run that an older version wrote is the one of its recordings', async () => {
+  const file = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as object;
+  const folder = copied({ 'run.json': JSON.stringify({ ...file, turnCap: undefined }) });
+  const command = ['eval', desk, '--tasks', 'lamp-variant', '--agent', 'scripted'];
+  const message = `${folder} holds another run: its turn cap is 30, now it would be 5`;
+  await expectRefused(folder, [...command, '--turn-cap', '5'], message);
+  expect((await rehearsal(...command, '--out', folder)).code).toBe(0);
 });
 
 describe.each(sampled(commands, 3))('%s', (_name, argv) => {
@@ -80,6 +95,7 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
   test.each([
     [argv(desk, 'lamp-variant'), ['--agent', 'gold'], "its agent's seat is scripted, now it would be gold"],
     [argv(desk, 'lamp-variant'), ['--agent', 'scripted', '--seed', '2'], 'its seed is 1, now it would be 2'],
+    [argv(desk, 'lamp-variant'), ['--agent', 'scripted', '--turn-cap', '5'], 'its turn cap is 30, now it would be 5'],
     [
       argv('domains/parcel-desk', 'redirect-P30'),
       ['--agent', 'scripted'],
@@ -170,6 +186,7 @@ describe('verify', () => {
     ['agent', 'gold', "the agent's seat is scripted, run.json says gold"],
     ['user', 'scripted', "the user's seat is agenda, run.json says scripted"],
     ['basis', 'train', 'the basis is evaluate, run.json says train'],
+    ['turnCap', 5, 'the turn cap is 30, run.json says 5'],
     ['domain', 'parcel-desk', 'the domain is order-desk, run.json says parcel-desk'],
     ['policyHash', 'abc', 'run.json says abc'],
   ])('a run.json with another %s, signed again, does not match its recordings', async (name, value, message) => {

@@ -31,7 +31,9 @@ test.each([
   const { code, out, err } = await rehearsalUntil(stop.signal, 'eval', domain, ...seats, ...row.options);
   expect({ code, err }).toEqual({
     code: 2,
-    err: expect.stringContaining(`${row.err}: 0 of 1 rollout is finished. Resume with --out ${run}`),
+    err: expect.stringContaining(
+      `${row.err}: 0 of 1 rollout is finished. Resume with: npx rehearsal eval ${domain} ${seats.join(' ')}`,
+    ),
   });
   expect(err).not.toContain('could not be run');
   expect(JSON.parse(out)).toMatchObject({ results: [], summary: { failedBy: { infrastructure: 0 } } });

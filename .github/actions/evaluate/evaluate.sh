@@ -60,10 +60,12 @@ has_run() {
 # The comment omits progress and paths of the runner. Backticks are shortened so that no output ends the code block.
 sed -e 's/\x1b\[[0-9;]*[A-Za-z]//g' -e 's/`````*/```/g' -e '/^[0-9]*\/[0-9]* mean reward /d' \
   -e 's#[^ ]*/\([^/ ]*\.traj\.jsonl\)#\1#g' "$reports/log.txt" > "$reports/output.txt"
-grep -E "^(gate (held|missed): |rehearsal [a-z]+: |[0-9]+ (scored )?of [0-9]+(,| rollouts? could| tasks? failed)|.*: [0-9]+ of [0-9]+ rollouts are finished\.|The input ')" \
+# The message of a command that refuses to run is the last of its output, and can have several lines.
+awk "/^rehearsal [a-z]+: / { refused = 1 }
+  refused || /^(gate (held|missed|not decided): |(not run|incomplete): |[0-9]+ (scored )?of [0-9]+(,| rollouts? could| tasks? failed)|.*: [0-9]+ of [0-9]+ rollouts? (is|are) finished\.|The input ')/" \
   "$reports/output.txt" > "$reports/result.txt"
-# The report has a line for each rollout that failed.
-grep -E '^[^ ]+: reward (none|[0-9.]+), trial [0-9]+, ' "$reports/output.txt" > "$reports/failed.txt"
+# The report has a line for each rollout that failed or has no reward.
+grep -E '^[^ ]+: (no reward|reward [0-9.]+), trial [0-9]+, ' "$reports/output.txt" > "$reports/failed.txt"
 
 result=passed fold='<details>'
 [ "$status" -eq 0 ] || result="failed (exit code $status)"

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
@@ -16,6 +16,7 @@ import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts'
 import type { Failure } from '../../engine/core/events/event.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/literal.ts';
+import { sum } from '../../engine/core/values/statistics.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { isPure } from '../../engine/shell/externalSeats.ts';
 import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
@@ -25,7 +26,7 @@ import { fitnessOf } from '../../engine/shell/load/fitness.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { type NotRun, readNotRun, writeNotRun } from '../../engine/shell/records/notRun.ts';
 import { rolloutName } from '../../engine/shell/records/recordingName.ts';
-import { plannedTrials } from '../../engine/shell/records/runFile.ts';
+import { plannedTrials, readRunFile } from '../../engine/shell/records/runFile.ts';
 import { runSubject } from '../../engine/shell/records/runName.ts';
 import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
 import {
@@ -75,7 +76,7 @@ const options = {
     "run them under these personas, whose behaviors and attacks are applied on top of those of the task's persona. Tasks are then named TASK@PERSONA",
   ),
   uses: text('TOOL', 'only tasks whose gold actions call this tool'),
-  trials: wholeNumber('K', 'trials of each task (default: 1)'),
+  trials: wholeNumber('K', 'trials of each task (default: those of the run that is resumed, else 1)'),
   concurrency: wholeNumber('N', 'rollouts to run at the same time (default: 16)'),
   retryUnscored: wholeNumber('N', 'rerun rollouts that ended without a reward, up to N times (default: 0)'),
   ...budgetOptions,
@@ -103,9 +104,10 @@ are left and those that an infrastructure failure ended. It does not repeat scor
 `,
   options,
   after: `
-Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or incomplete: a rollout has no
-reward, for example because a model is unreachable, a task or its persona has errors, or a gold action failed. The other
-tasks still run. A gate about scored alone, such as "scored>=0.9", decides about unscored rollouts itself.
+Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or incomplete: a planned rollout is
+not finished or has no reward, for example because a model is unreachable, a task or its persona has errors, or a gold
+action failed. The other tasks still run. A gate about scored alone, such as "scored>=0.9", decides about unscored
+rollouts itself.
 `,
   run: async (options, [folder], io) => {
     const domain = openDomain(io, folder);
@@ -180,7 +182,7 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
   const { ofTask } = fitnessOf(domain);
   const errors = tasks.map(ofTask);
   if (errors.every((own) => own.length > 0)) throw new UsageError(unfitness(errors.flat()));
-  const { trials = 1, gate } = given;
+  const { trials = trialsToGoOn(given, io), gate } = given;
   throwIfTooMany(trials, tasks.length);
   if (given.taskAgents && given.agent !== undefined)
     throw new UsageError(
@@ -212,6 +214,12 @@ function planOf(given: Options, io: Io, domain: LoadedDomain): Omit<Plan, 'folde
     ),
     key: signingKey(),
   };
+}
+
+/** Returns the trials that the run in the folder of --out plans; 1 for a new run. */
+function trialsToGoOn({ out }: Options, { cwd }: Io): number {
+  const file = out === undefined ? null : readRunFile(resolve(cwd, out));
+  return file === null || typeof file === 'string' ? 1 : file.trials;
 }
 
 /** Returns a line about tasks that name another agent than the one that plays them; empty without one. */
@@ -307,7 +315,8 @@ function conclude(
     );
   else if (stopped === null || hasRecordings) {
     io.out(reportText({ ...record, notRun: [] }, metrics, domain, io.cwd));
-    for (const line of missed) io.out(`gate missed: ${line}\n`);
+    const verdict = isUndecided(plan.gate, metrics) ? 'not decided' : 'missed';
+    for (const line of missed) io.out(`gate ${verdict}: ${line}\n`);
     if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
     if (hasRecordings) io.out(nextSteps(plan.folder, metrics.scored > 0 && metrics.meanReward !== 1, io));
   }
@@ -327,13 +336,31 @@ function conclude(
   if (stopped === null) {
     if (plan.gate.length > 0 && !isUndecided(plan.gate, metrics)) return missed.length > 0 ? 1 : 0;
     const isUnscored = reportUnscored(record.rollouts, planned, domain, io);
-    return isUnscored || plan.gate.length > 0 ? 2 : 0;
+    const isLeft = reportLeft(record, io);
+    return isUnscored || isLeft || plan.gate.length > 0 ? 2 : 0;
   }
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
   // A new folder without a recording is removed.
-  const next = hasRecordings ? `Resume with --out ${shellWord(plan.folder)}` : 'Run the command again';
+  const next = hasRecordings ? `Resume with: ${resumeCommand(plan, given, io)}` : 'Run the command again';
   io.err(`${why}: ${done} of ${counted(planned, 'rollout')} ${planned === 1 ? 'is' : 'are'} finished. ${next}\n`);
   return 2;
+}
+
+/** Returns the command that a person typed, with the folder of its run. */
+function resumeCommand({ folder }: Plan, { out }: Options, { typed = [], cwd }: Io): string {
+  const words = out === undefined ? [...typed, '--out', relative(cwd, folder) || '.'] : typed;
+  return `npx rehearsal ${words.map(shellWord).join(' ')}`;
+}
+
+/** Reports that rollouts which the run plans are left. Returns whether there are any. */
+function reportLeft({ notRun, file }: RunRecord, { err }: Io): boolean {
+  const left = notRun.filter(({ trial }) => trial !== null).length;
+  if (left === 0) return false;
+  const planned = sum([...plannedTrials(file).values()]);
+  err(
+    `incomplete: ${left} of ${counted(planned, 'planned rollout')} ${left === 1 ? 'is' : 'are'} not finished. Choose all tasks of the run and ${counted(file.trials, 'trial')} to finish it\n`,
+  );
+  return true;
 }
 
 /** Returns what to do about rollouts that could not be run. */
@@ -348,8 +375,10 @@ function advised(
   if (of.length > 0) return `Correct the task and run what is left with --out ${out}`;
   const final = finalRollouts(folder);
   const isFinal = lost.some(({ task, trial }) => final.has(rolloutName({ id: task }, trial)));
-  return `Run them again with --out ${out}${isFinal ? ' --retry-unscored 1' : ''}`;
+  return `Run ${pronoun(lost)} again with --out ${out}${isFinal ? ' --retry-unscored 1' : ''}`;
 }
+
+const pronoun = ({ length }: readonly unknown[]) => (length === 1 ? 'it' : 'them');
 
 /** Says that rollouts have no reward, although the models and servers were there. Returns whether there are any. */
 function reportUnscored(
@@ -365,7 +394,7 @@ function reportUnscored(
   const advice =
     first.failedBy === 'environment'
       ? `Find the error in the domain with: ${check}`
-      : 'Run them again with --retry-unscored 1';
+      : `Run ${pronoun(unscored)} again with --retry-unscored 1`;
   err(
     `${unscored.length} of ${counted(planned, 'rollout')} could not be scored: ${first.task}: ${first.failure?.message ?? first.reason}\n${advice}\n`,
   );

@@ -221,6 +221,8 @@ function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string
     ['trial', String(one.trial), String(other.trial)],
     ['seed', one.seed, other.seed],
     ['basis', one.basis, other.basis],
+    // An imported conversation has a cap that never ends it.
+    ...(one.imported || other.imported ? [] : [['turn cap', String(one.turnCap), String(other.turnCap)] as const]),
     ["agent's seat", one.seats.agent, other.seats.agent],
     ["user's seat", one.seats.user, other.seats.user],
   ];

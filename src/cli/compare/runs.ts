@@ -12,6 +12,7 @@ import { agentNames, plannedTrials, type RunFile } from '../../engine/shell/reco
 import {
   eventsOf,
   type FinishedRollout,
+  hasAgentChanged,
   type RunRecord,
   settingsThatDiffer,
   settingText,
@@ -131,6 +132,9 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
     advice: adviceOn(comparison),
     settings: [
       ...settingsThatDiffer(withAgentNames(first.file), withAgentNames(second.file)).map(settingText),
+      ...(hasAgentChanged(first.file, second.file)
+        ? [`the file of ${first.file.agent}, or a program file that it names`]
+        : []),
       ...domains,
     ],
     changedTasks: [...changed],

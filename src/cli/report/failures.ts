@@ -5,7 +5,7 @@ import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
 import type { Failure, RolloutEvent, Verdict } from '../../engine/core/events/event.ts';
 import { lapseText } from '../../engine/core/events/reportCard.ts';
 import { capitalized } from '../../engine/core/text/capitalized.ts';
-import { counted } from '../../engine/core/text/counted.ts';
+import { counted, firstNames } from '../../engine/core/text/counted.ts';
 import { reasonInWords, sentenceOf } from '../../engine/shell/domain/reasonInWords.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
@@ -41,13 +41,13 @@ export function scoredFailuresOf(
   return failedTasksOf(rollouts.filter(({ reward }) => reward !== null));
 }
 
-/** Returns a sentence for each reason why trials have no reward, with how many and of how many tasks. */
+/** Returns a sentence for each reason why trials have no reward, with how many and of which tasks. */
 export function unscoredReasons(rollouts: readonly FinishedRollout[]): readonly string[] {
   const unscored = rollouts.filter(({ reward }) => reward === null);
   const reasons = Map.groupBy(unscored, ({ failure, reason }) => failure?.message ?? reason);
   return [...reasons].map(([reason, trials]) => {
-    const tasks = new Set(trials.map(({ task }) => task)).size;
-    return sentence(`${counted(trials.length, 'trial')} of ${counted(tasks, 'task')}: ${reason}`);
+    const tasks = [...new Set(trials.map(({ task }) => task))];
+    return sentence(`${counted(trials.length, 'trial')} of ${firstNames(tasks)}: ${reason}`);
   });
 }
 

@@ -12,9 +12,11 @@ import { failedTasksText } from './notRun.ts';
 export type Plot = { readonly title: string; readonly description: string; readonly svg: string };
 
 const width = 640;
-const left = 240;
+const left = 264;
 const right = 56;
 const rowHeight = 24;
+/** Characters that fit left of the bars, also in the larger type of a narrow page. */
+const longestLabel = 31;
 const scale = (value: number, most = 1) => left + (width - left - right) * (most === 0 ? 0 : value / most);
 
 /** Reward and pass^k: a dot with the interval as a line through it. */
@@ -93,7 +95,7 @@ export function turnPlot(rollouts: readonly FinishedRollout[]): Plot {
       rows.length,
       rows.map((turns, at) => {
         const count = counts.get(turns)?.length ?? 0;
-        return bar(at, `${turns} turns`, count, most, String(count));
+        return bar(at, counted(turns, 'turn'), count, most, String(count));
       }),
     ),
   };
@@ -128,7 +130,7 @@ function bar(at: number, name: string, value: number, most: number, shown: strin
 }
 
 function label(y: number, name: string): string {
-  return text(left - 10, y, excerpt(name, 23, '…'), 'end');
+  return text(left - 10, y, excerpt(name, longestLabel, '…'), 'end');
 }
 
 function axis(rows: number): readonly string[] {

@@ -17,6 +17,8 @@ export type Io = {
   /** Whether a person can be asked a question: the input and the prompts are those of a terminal. */
   readonly interactive: boolean;
   readonly cwd: string;
+  /** The words behind the name of the program, for texts that repeat the command. */
+  readonly typed?: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
   /** Aborts when the person presses Ctrl+C. The process ends a few seconds later, whatever still runs. */
   readonly signal: AbortSignal;

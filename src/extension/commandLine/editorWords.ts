@@ -1,9 +1,9 @@
 const replacements: readonly (readonly [RegExp, string])[] = [
+  [/(finished\. )Resume with: .+$/, '$1See them in Runs, or run the tests again'],
+  [/(Run (?:it|them) again) with --.+$/, '$1'],
   [/(?:: )?`?npx rehearsal check (?:'[^']*'|[^\s'`]+) --audit`?/g, ' "Rehearsal: Audit Domain"'],
   [/(?:: )?`?npx rehearsal draft accept (?:'[^']*'|[^\s'`]+) [^\s`]+`?/g, ' "Rehearsal: Accept Draft"'],
-  [/(finished\. )Resume with --out .+$/, '$1See them in Runs, or run the tests again'],
   [/(finished\. )Run the command again$/, '$1Run the tests again'],
-  [/Run them again with --.+$/, 'Run them again'],
   [/and run what is left with --out .+$/, 'and run it again'],
   [/and run again with another --out: .+$/, 'and run it again'],
   [/ \(--[a-z-]+\)/g, ''],

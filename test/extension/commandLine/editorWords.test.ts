@@ -15,8 +15,9 @@ test.each([
     'no variant of a1 is sound: there are no other rows. Draft its variants with a model (--model), or by hand',
     'no variant of a1 is sound: there are no other rows. Draft its variants with a model, or by hand',
   ],
+  ['Run it again with --out /runs/a --retry-unscored 1', 'Run it again'],
   [
-    "cancelled: 25 of 60 rollouts are finished. Resume with --out '/my runs/20261130-181812-order-desk'",
+    'cancelled: 25 of 60 rollouts are finished. Resume with: npx rehearsal eval /desk --out /runs/a',
     'cancelled: 25 of 60 rollouts are finished. See them in Runs, or run the tests again',
   ],
   [

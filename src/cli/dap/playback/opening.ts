@@ -82,20 +82,21 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   // A finished recording has a receipt, which a second rollout in its place would make invalid.
   if (existsSync(recording))
     throw new UsageError(`${recording} is a recording already. Name a new folder with --out, or debug the recording`);
+  const capped = turnCap === undefined ? {} : { turnCap };
   const priced = configuration.prices ? { prices: configuration.prices } : {};
   const key = signingKey();
   const planned = [rolloutName(task, trial)];
   const seats = { agent, user, ...asked };
   try {
     const open = openRun(run, await debuggee.openedDomain(), {
-      ...{ seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...priced },
+      ...{ seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...capped, ...priced },
     });
     debuggee.onClosed = (recording, closed) => {
       const receipt = receiptOfClosed(debuggee.domain, recording, closed);
       if (receipt) open.receive(receipt);
       if (receipt) open.finish();
     };
-    await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
+    await debuggee.launch({ task, seed, trial, basis, recording, ...capped });
   } catch (error) {
     await debuggee.close();
     if (configuration.run === undefined) removeUnbegunRun(run);

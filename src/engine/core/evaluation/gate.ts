@@ -75,8 +75,8 @@ export function parseGate(
 }
 
 /**
- * One line for each threshold that the run misses, in the order of the gate. A run with trials that have no reward misses
- * every gate, except one about `scored` alone: its other values would rest on the trials that happened to be scored.
+ * One line for each threshold that the run misses, in the order of the gate. A run with trials that have no reward does
+ * not keep a gate, except one about `scored` alone: its other values would rest on the trials that happened to be scored.
  */
 export function missedThresholds(thresholds: readonly Threshold[], metrics: RunMetrics): readonly string[] {
   // The report above says how many.

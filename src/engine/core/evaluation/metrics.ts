@@ -42,7 +42,7 @@ export type RunMetrics = {
   readonly passHat: readonly (Estimate & { readonly k: number; readonly tasks: number })[];
   /** Of the tasks with at least two scored trials: those that succeed sometimes and fail sometimes. */
   readonly flipRate: number | null;
-  /** Of the tasks with a reward: those of which every planned trial has the reward 1, or another reward. */
+  /** Of the planned tasks: those of which every planned trial has the reward 1, or another reward. Null without a reward. */
   readonly allCorrect: number | null;
   readonly allWrong: number | null;
   /**
@@ -249,8 +249,10 @@ function successOf(scored: readonly Measure[], planned: PlannedTrials) {
   const tasks = successByTask(scored);
   const isWhole = ({ task, trials }: TaskSuccess) => trials >= (planned.get(task) ?? 0);
   const repeated = tasks.filter(({ trials }) => trials > 1);
-  const shareOf = (from: readonly TaskSuccess[], is: (task: TaskSuccess) => boolean) =>
-    from.length === 0 ? null : from.filter(is).length / from.length;
+  const shareOf = (from: readonly TaskSuccess[], is: (task: TaskSuccess) => boolean, all = from.length) =>
+    from.length === 0 ? null : from.filter(is).length / all;
+  const shareOfPlanned = (is: (task: TaskSuccess) => boolean) =>
+    shareOf(tasks, (task) => isWhole(task) && is(task), Math.max(planned.size, tasks.length));
   const rewards = rewardsByTask(scored);
   return {
     reward: rewards.length === 0 ? null : wilson(rewards),
@@ -259,8 +261,8 @@ function successOf(scored: readonly Measure[], planned: PlannedTrials) {
     ),
     passHat: passHats(tasks),
     flipRate: shareOf(repeated, ({ successes, trials }) => successes > 0 && successes < trials),
-    allCorrect: shareOf(tasks, (task) => isWhole(task) && task.successes === task.trials),
-    allWrong: shareOf(tasks, (task) => isWhole(task) && task.successes === 0),
+    allCorrect: shareOfPlanned(({ successes, trials }) => successes === trials),
+    allWrong: shareOfPlanned(({ successes }) => successes === 0),
   };
 }
 

@@ -15,7 +15,8 @@ export type CardItem = z.infer<typeof itemSchema>;
 
 /**
  * The report card: the evaluation beside the reward, in five layers. A layer is violated when one of its items is,
- * unknown when a gated rule could not be evaluated or nothing could be determined, and held when at least one is held.
+ * unknown when a gated rule or a verifier of the reward could not be evaluated or nothing could be determined, and held
+ * when at least one is held.
  */
 export const reportCardSchema = z.array(
   z.object({

@@ -81,16 +81,16 @@ function reportCardOf(domain: Domain, state: RolloutState): ReportCard {
     outcome: outcomeItems(state),
     policy: rules('policy'),
     communication: [
-      ...state.verdicts.filter(({ verifier }) => verifier === 'communicate').flatMap(itemsOf),
+      ...state.verdicts.filter((verdict) => layerOfVerifier(verdict) === 'communication').flatMap(itemsOf),
       ...rules('communication'),
     ],
     safety: [...safety, ...attackItems(domain, state, safety)],
     recovery: recoveryItems(state),
   };
-  const open = new Set(checked.filter(isOpenGate).map((verdict) => layerOf(domain, verdict)));
+  const openRules = new Set(checked.filter(isOpenGate).map((verdict) => layerOf(domain, verdict)));
   return layerNames.map((layer) => ({
     layer,
-    verdict: layerVerdict(items[layer], open.has(layer)),
+    verdict: layerVerdict(items[layer], openRules.has(layer) || isVerifierOpen(state.verdicts, layer)),
     items: [...items[layer]],
   }));
 }
@@ -122,7 +122,7 @@ function outcomeItems({ ended, verdicts, next }: RolloutState): readonly CardIte
     reason: ended?.failure?.message ?? endReasonText(reason),
     evidence: [next - 1],
   };
-  return [end, ...verdicts.filter(({ verifier }) => verifier !== 'communicate').flatMap(itemsOf)];
+  return [end, ...verdicts.filter((verdict) => layerOfVerifier(verdict) === 'outcome').flatMap(itemsOf)];
 }
 
 /** A verifier that requires nothing of the rollout has no item. */
@@ -159,9 +159,20 @@ function layerOf({ rules }: Domain, { rule, check }: RuleVerdict): LayerName {
 
 const isOpenGate = ({ gate, verdict }: RuleVerdict) => gate && verdict === 'unknown';
 
-/** Returns the verdict of a layer by its items. */
-export function layerVerdict(items: readonly CardItem[], hasOpenGate: boolean): CardItem['verdict'] {
+const layerOfVerifier = ({ verifier }: Verdict): LayerName =>
+  verifier === 'communicate' ? 'communication' : 'outcome';
+
+/** Whether a verifier in a layer that decides the reward could not be evaluated. */
+export function isVerifierOpen(verdicts: readonly Verdict[], layer: LayerName): boolean {
+  return verdicts.some((verdict) => verdict.unknown && !verdict.diagnostic && layerOfVerifier(verdict) === layer);
+}
+
+/**
+ * Returns the verdict of a layer by its items.
+ * @param isOpen whether something that decides the reward could not be evaluated in it
+ */
+export function layerVerdict(items: readonly CardItem[], isOpen: boolean): CardItem['verdict'] {
   if (items.some(({ verdict }) => verdict === 'violated')) return 'violated';
-  if (hasOpenGate) return 'unknown';
+  if (isOpen) return 'unknown';
   return items.some(({ verdict }) => verdict === 'held') ? 'held' : 'unknown';
 }

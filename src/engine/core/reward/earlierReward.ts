@@ -2,7 +2,7 @@ import { decisiveVerdict } from '../domain/decisiveVerdict.ts';
 import type { RuleVerdict } from '../domain/rule.ts';
 import { type EventOf, isDemanding, type RolloutEvent } from '../events/event.ts';
 import type { CardItem, LayerName, ReportCard } from '../events/reportCard.ts';
-import { layerVerdict } from './conclusion.ts';
+import { isVerifierOpen, layerVerdict } from './conclusion.ts';
 import { notOver } from './recovery.ts';
 import { heldText, isUnscorable, notEvaluated } from './reward.ts';
 import { judged, rulesHeld, undecidedAttack } from './safety.ts';
@@ -16,8 +16,8 @@ type Before = {
 
 /**
  * Returns the events of a recording as this version records them. Earlier versions recorded as held what was not
- * evaluated: a rule with a check that could not be evaluated, an attack in a rollout that ended early, and a verifier
- * that requires nothing. The reward itself is the same.
+ * evaluated: a rule with a check that could not be evaluated, an attack in a rollout that ended early, a verifier that
+ * requires nothing, and a layer with a verifier that could not be evaluated. The reward itself is the same.
  */
 export function withPresentReward<Of extends { readonly event: RolloutEvent }>(lines: readonly Of[]): readonly Of[] {
   const last = lines.at(-1);
@@ -68,9 +68,10 @@ function presentCard(card: ReportCard, before: Before): ReportCard {
   );
   return card.map(({ layer, verdict, items }) => {
     const present = items.flatMap((item) => presentItems(layer, item, before, rules));
+    const isOpen = isVerifierOpen(before.verdicts, layer);
     const isSame = present.length === items.length && present.every((item, at) => item === items[at]);
-    if (isSame) return { layer, verdict, items };
-    return { layer, verdict: layerVerdict(present, verdict === 'unknown'), items: present };
+    if (isSame && !isOpen) return { layer, verdict, items };
+    return { layer, verdict: layerVerdict(present, isOpen || verdict === 'unknown'), items: present };
   });
 }
 

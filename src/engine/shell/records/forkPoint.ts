@@ -13,7 +13,7 @@ export type ForkPoint = {
   readonly origin: string;
 };
 
-/** A recording that another one comes from, and the last event they share. */
+/** A recording that another one comes from, the last event they share, and the edits after it, the first one first. */
 type Ancestor = { readonly path: string; readonly event: number; readonly edit: string | null };
 
 type Opened = { readonly path: string; readonly lines: readonly Recorded[] };
@@ -38,14 +38,15 @@ function ancestorsOf({ path, lines }: Opened): readonly Ancestor[] {
   let parent = parentOf(lines);
   let event = Number.POSITIVE_INFINITY;
   let folder = dirname(path);
-  let edit: string | null = null;
+  let edits: readonly string[] = [];
   while (parent) {
     const at = join(folder, parent.recording);
     // A recording that was graded again names a parent of its own name, in another folder.
     if (found.some((each) => each.path === at)) break;
+    // A fork before an edit of its parent does not contain that edit.
+    if (parent.event < event) edits = [parent.edit, ...edits];
     event = Math.min(event, parent.event);
-    edit = parent.edit;
-    found.push({ path: at, event, edit });
+    found.push({ path: at, event, edit: edits.join(', then ') });
     if (!existsSync(at)) break;
     parent = parentOf(readRecording(at).lines);
     folder = dirname(at);

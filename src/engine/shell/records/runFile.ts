@@ -38,6 +38,8 @@ const runFileSchema = z.object({
   seed: z.string(),
   trials: z.int(),
   basis: z.enum(['evaluate', 'train']),
+  /** Responses of the agent after which a rollout ends; absent in runs that older versions wrote. */
+  turnCap: z.int().optional(),
   agent: z.string(),
   /** By the id of a task: the agent's seat that the task names, if the run used that one. */
   agents: z.record(z.string(), z.string()).optional(),

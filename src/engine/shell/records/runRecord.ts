@@ -152,13 +152,22 @@ export function runToGoOn(
       'run/unreadable',
       `${ledger}:${line}: is not a receipt, so it is unknown which rollouts are finished. ${restore}`,
     );
-  const differences = differencesFrom(before, folder, next, tasks);
+  const settled = { ...before, turnCap: before.turnCap ?? recordedTurnCap(folder) };
+  const differences = differencesFrom(settled, folder, next, tasks);
   if (differences.length > 0)
     throw refusal(
       'run/another',
       `${folder} holds another run: ${differences.join('; ')}. Choose another --out, or restore what has changed`,
     );
-  return before;
+  return settled;
+}
+
+/** Returns the turn cap of the first finished rollout, for a run whose version did not write it into `run.json`. */
+function recordedTurnCap(folder: string): number | undefined {
+  const [receipt] = finishedRollouts(join(folder, 'ledger.jsonl'));
+  const path = receipt && join(folder, basename(receipt.recording));
+  const first = path !== undefined && existsSync(path) ? readRecording(path).lines[0]?.event : undefined;
+  return first?.type === 'rolloutStarted' ? first.turnCap : undefined;
 }
 
 const restore = 'Choose another --out, or put that file back as it was';
@@ -193,10 +202,17 @@ function filesThatChanged(before: RunFile, next: RunFile): readonly string[] {
   return ['a file of the domain has changed since (its tools, rules, personas or database, or domain.yaml)'];
 }
 
-/** Returns whether a custom agent has changed between two runs, in words. */
+/** Returns the custom agent that has changed between two runs, in words. */
 function agentThatChanged(before: RunFile, next: RunFile): readonly string[] {
-  if (before.agent !== next.agent || before.agentHash === undefined || before.agentHash === next.agentHash) return [];
-  return [`${next.agent} has changed since (its file, or a program file that it names)`];
+  return hasAgentChanged(before, next)
+    ? [`${next.agent} has changed since (its file, or a program file that it names)`]
+    : [];
+}
+
+/** Whether two runs have the same custom agent with another file or another program. */
+export function hasAgentChanged(one: RunFile, other: RunFile): boolean {
+  const hashes = [one.agentHash, other.agentHash];
+  return one.agent === other.agent && !hashes.includes(undefined) && one.agentHash !== other.agentHash;
 }
 
 /** Returns the tasks of both runs whose agent's seat differs, in words. */
@@ -210,7 +226,7 @@ function agentsThatDiffer(before: RunFile, next: RunFile): readonly string[] {
 }
 
 /** The settings of a run that are the same in each of its rollouts. */
-export type RunSettings = Pick<RunFile, keyof typeof labels | 'models'>;
+export type RunSettings = Pick<RunFile, keyof typeof labels | 'turnCap' | 'models'>;
 
 type SettingDifference = { readonly label: string; readonly values: readonly [string, string] };
 
@@ -219,12 +235,18 @@ export function settingsThatDiffer(one: RunSettings, other: RunSettings): readon
   const differences = (Object.keys(labels) as (keyof typeof labels)[])
     .filter((name) => one[name] !== other[name])
     .map((name): SettingDifference => ({ label: labels[name], values: [one[name] ?? 'none', other[name] ?? 'none'] }));
-  return [...differences, ...modelSettingsThatDiffer(one, other)];
+  return [...differences, ...turnCapsThatDiffer(one, other), ...modelSettingsThatDiffer(one, other)];
 }
 
 /** Returns a difference as a comparison shows it. Two hashes would show a person only that the policies differ. */
 export function settingText({ label, values: [one, other] }: SettingDifference): string {
   return label === labels.policyHash ? 'text of the policy' : `${label}: ${one} → ${other}`;
+}
+
+/** A run of an older version does not name its turn cap, so it differs in nothing. */
+function turnCapsThatDiffer({ turnCap: one }: RunSettings, { turnCap: other }: RunSettings) {
+  if (one === undefined || other === undefined || one === other) return [];
+  return [{ label: 'turn cap', values: [String(one), String(other)] } satisfies SettingDifference];
 }
 
 /** A run of an older version does not describe how its models were asked, so it differs in nothing. */

@@ -285,10 +285,10 @@ function verifyStranger(path: string, seen: Seen): readonly RunProblem[] {
 function settingProblems({ path, lines }: ReadRecording, run: RunFile | null): readonly RunProblem[] {
   const first = lines[0]?.event;
   if (!run || first?.type !== 'rolloutStarted' || isFork(basename(path), lines)) return [];
-  const { domain, seed, basis, policyHash, seats } = first;
+  const { domain, seed, basis, turnCap, policyHash, seats } = first;
   // Not every run says who judges.
   const judge = run.judge === undefined ? undefined : (seats.judge ?? run.judge);
-  const own = { domain: domain.name, seed, basis, policyHash, agent: seats.agent, user: seats.user, judge };
+  const own = { domain: domain.name, seed, basis, turnCap, policyHash, agent: seats.agent, user: seats.user, judge };
   return settingsThatDiffer(own, { ...run, agent: agentOfTask(run, first.task.id) }).map(
     ({ label, values: [said, is] }) => ({
       file: path,

@@ -336,7 +336,18 @@ export function openRunOf(
 
 type RunOptions = Pick<
   BatchOptions,
-  'seed' | 'trials' | 'basis' | 'agent' | 'agentFor' | 'user' | 'judge' | 'toolSettings' | 'tasks' | 'key' | 'prices'
+  | 'seed'
+  | 'trials'
+  | 'basis'
+  | 'turnCap'
+  | 'agent'
+  | 'agentFor'
+  | 'user'
+  | 'judge'
+  | 'toolSettings'
+  | 'tasks'
+  | 'key'
+  | 'prices'
 > & {
   /** The names of its rollouts, where they are not all trials of all tasks. */
   readonly planned?: readonly string[];
@@ -389,6 +400,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     seed: options.seed,
     trials: options.trials,
     basis: options.basis,
+    turnCap: options.turnCap ?? domain.file.turnCap,
     agent: seatName(options.agent),
     agents: agentsOf(options),
     agentHash: agentHashOf(options.agent),

@@ -92,6 +92,7 @@ export function readEvaluation(folder: string, config: Config, part: EvaluationP
       seed: String(config.seed),
       trials: Math.max(...rollouts.map(({ trial }) => trial)) + 1,
       basis: started.basis,
+      turnCap: started.turnCap,
       agent: `${config.model} (${sampling})`,
       user: started.seats.user,
       tasks: [...new Set(rollouts.map(({ task }) => task))],

@@ -165,7 +165,10 @@ test.each([
   ['pass^2>=0.1', ['the run is incomplete: some trials have no reward']],
   ['scored>=0.5', []],
   ['scored>=0.6', ['scored is 0.5, the gate wants >= 0.6']],
-  ['all-correct>=0.5,scored>=0.4', ['the run is incomplete: some trials have no reward']],
+  [
+    'all-correct>=0.5,scored>=0.4',
+    ['the run is incomplete: some trials have no reward', 'all-correct is 0.3333, the gate wants >= 0.5'],
+  ],
 ])('the gate %s on a run in which trials have no reward', (text, missed) => {
   const run = [rollout('a', 0, 1), rollout('a', 1, 1), rollout('b', 0, 1), rollout('b', 1, null)];
   const planned = new Map(['a', 'b', 'c'].map((task) => [task, 2]));

@@ -33,6 +33,7 @@ const root = recorded('root');
 const early = recorded('early', ['root', 1]);
 const late = recorded('late', ['root', 3]);
 const child = recorded('child', ['late', 2]);
+const grandchild = recorded('grandchild', ['early', 3]);
 const orphan = recorded('orphan', ['gone', 2]);
 const sibling = recorded('sibling', ['gone', 3]);
 const regraded = recorded('regraded', ['regraded', 4]);
@@ -43,7 +44,13 @@ test.each([
   ['a fork and its parent', early, root, { event: 1, edits: ['edit of early', null], origin: rootName }],
   ['a parent and its fork', root, late, { event: 3, edits: [null, 'edit of late'], origin: rootName }],
   ['two forks', early, late, { event: 1, edits: ['edit of early', 'edit of late'], origin: rootName }],
-  ['a fork of a fork and the first', child, root, { event: 2, edits: ['edit of late', null], origin: rootName }],
+  ['a fork before the edit of its parent, and the first', child, root, { event: 2, edits: ['edit of child', null] }],
+  [
+    'a fork after the edit of its parent, and the first',
+    grandchild,
+    root,
+    { event: 1, edits: ['edit of early, then edit of grandchild', null] },
+  ],
   ['two forks of what is gone', orphan, sibling, { event: 2, origin: 'gone.traj.jsonl' }],
   ['what was graded again and another', regraded, root, null],
   ['two that are not related', orphan, root, null],

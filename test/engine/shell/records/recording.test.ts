@@ -209,6 +209,14 @@ describe('a reward of an earlier version', () => {
       'held',
     ],
     [
+      'a verifier that could not be evaluated',
+      [{ type: 'verdictReached', verdict: { ...verifier('database', 1).verdict, held: false, unknown: true } }],
+      'outcome',
+      [item('end', 'held'), item('database', 'unknown')],
+      ['end held: end is held', 'database unknown: database is unknown'],
+      'unknown',
+    ],
+    [
       'an attack in a rollout that ended early',
       [cut],
       'safety',
