@@ -12,8 +12,15 @@ import { tick } from './workspace/walkthrough.ts';
  */
 export async function openSample(context: Context): Promise<string | undefined> {
   const samples = samplesOf(context);
-  const { domainTemplates } = await import('../authoring/domains/domainTemplate.ts');
-  const items = domainTemplates(samples).map(({ name, description }) => ({ label: name, detail: description }));
+  const [{ domainTemplates }, { failingTasks }] = await Promise.all([
+    import('../authoring/domains/domainTemplate.ts'),
+    import('../authoring/domains/sampleTasks.ts'),
+  ]);
+  const items = domainTemplates(samples).map(({ name, description }) => ({
+    label: name,
+    description: failingTasks[name] === undefined ? '' : 'start with this one',
+    detail: description,
+  }));
   const name = (await vscode.window.showQuickPick(items, { placeHolder: 'Which sample domain?' }))?.label;
   return name ? copySample(context, name) : undefined;
 }
@@ -26,7 +33,7 @@ async function copySample(context: Context, name: string): Promise<string | unde
       canSelectFiles: false,
       canSelectFolders: true,
       openLabel: 'Copy Here',
-      title: `Folder to copy ${name} into`,
+      title: `Folder in which to create the folder ${name}`,
     })) ?? [];
   if (!parent) return undefined;
   const target = join(parent.fsPath, name);

@@ -36,7 +36,7 @@ test('--sample copies a sample domain as it is, without what was recorded in it'
     expect(readFileSync(join(folder, file), 'utf8')).toBe(readFileSync(join('domains/order-desk', file), 'utf8'));
   expect(await rehearsal('new', join(scratch, 'other'), '--sample', 'order')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--sample is one of help-line, library-desk, order-desk, parcel-desk, not "order"'),
+    err: expect.stringContaining('--sample is one of order-desk, help-line, library-desk, parcel-desk, not "order"'),
   });
 });
 

@@ -9,6 +9,8 @@ const editor = vi.hoisted(() => ({
   pressed: undefined as string | undefined,
   said: [] as (readonly string[])[],
   ran: [] as unknown[],
+  offered: [] as readonly object[],
+  titles: [] as string[],
 }));
 
 vi.mock('vscode', () => ({
@@ -20,12 +22,15 @@ vi.mock('vscode', () => ({
       editor.said.push(said);
       return editor.pressed;
     },
-    showOpenDialog: async () => {
+    showOpenDialog: async ({ title }: { readonly title: string }) => {
+      editor.titles.push(title);
       const parent = editor.parents.shift();
       return parent === undefined ? undefined : [{ fsPath: parent }];
     },
-    showQuickPick: async (items: readonly { readonly label: string }[]) =>
-      items.find(({ label }) => label === 'order-desk'),
+    showQuickPick: async (items: readonly { readonly label: string }[]) => {
+      editor.offered = items;
+      return items.find(({ label }) => label === 'order-desk');
+    },
   },
 }));
 
@@ -37,7 +42,7 @@ beforeEach(() => {
   parent = temporaryFolder('rehearsal-sample');
   copy = join(parent, 'order-desk');
   mkdirSync(copy);
-  Object.assign(editor, { parents: [parent], said: [], ran: [] });
+  Object.assign(editor, { parents: [parent], said: [], ran: [], titles: [] });
 });
 
 test('a copy that exists already can be opened', async () => {
@@ -54,4 +59,14 @@ test('another folder can be chosen, or none', async () => {
   editor.parents.push(parent);
   expect(await openSample(context)).toBeUndefined();
   expect([editor.said.length, editor.ran]).toEqual([2, []]);
+});
+
+test('the sample to start with is the first and marked, and the dialog names the folder that is created', async () => {
+  editor.parents = [];
+  await openSample(context);
+  expect(editor.offered.slice(0, 2)).toMatchObject([
+    { label: 'order-desk', description: 'start with this one' },
+    { label: 'help-line', description: '' },
+  ]);
+  expect(editor.titles).toEqual(['Folder in which to create the folder order-desk']);
 });

@@ -9,8 +9,8 @@ export type DomainTemplate = { readonly name: string; readonly description: stri
 /** The user's settings of a new domain; the template's values are used for those left out. */
 export type DomainHead = { readonly name?: string; readonly now?: string };
 
-/** The order of templates: those that most people start with come first. */
-const order = ['support-desk', 'dual-control', 'mcp', 'empty'];
+/** The order of templates and samples: those that most people start with come first. */
+const order = ['order-desk', 'support-desk', 'dual-control', 'mcp', 'empty'];
 const orderOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 
 /**

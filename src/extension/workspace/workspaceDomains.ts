@@ -8,7 +8,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FilePart } from '../../engine/shell/source/fileParts.ts';
 import type { Placed } from '../../engine/shell/source/items.ts';
 import { activeFile } from './activeFile.ts';
-import { offerCommand } from './messages.ts';
+import { showInformationMessage } from './messages.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
 export async function domainFolders(): Promise<readonly string[]> {
@@ -134,9 +134,18 @@ async function itemReaders() {
   return { readSource, partsOf, parseItems, placeOf, writtenIds, kinds };
 }
 
-/** Reports that a workspace has no domain, and offers to create one. */
-export const offerNewDomain = () =>
-  offerCommand('There is no domain in this workspace yet. Create one.', 'New Domain…', 'rehearsal.domain.new');
+const domainCommands: Readonly<Record<string, string>> = {
+  'New Domain…': 'rehearsal.domain.new',
+  'Open Sample Domain…': 'rehearsal.sample.open',
+};
+
+/** Reports that a workspace has no domain, and offers to create one or to copy a sample. */
+export async function offerNewDomain(): Promise<void> {
+  const text = 'There is no domain in this workspace yet. Create one, or copy a sample.';
+  const pressed = await showInformationMessage(text, ...Object.keys(domainCommands));
+  const command = pressed === undefined ? undefined : domainCommands[pressed];
+  if (command !== undefined) await vscode.commands.executeCommand(command);
+}
 
 /** The domain of the file that the active editor shows, as text or as a form; else the one that a person picks. */
 export async function domainAtHand(): Promise<string | undefined> {

@@ -7,6 +7,7 @@ const editor = vi.hoisted(() => ({
   tab: undefined as unknown,
   domains: [] as readonly string[],
   asked: [] as string[],
+  ran: [] as string[],
 }));
 
 vi.mock('vscode', () => {
@@ -19,7 +20,12 @@ vi.mock('vscode', () => {
   return {
     TabInputText,
     TabInputCustom: class extends TabInputText {},
+    commands: { executeCommand: async (command: string) => void editor.ran.push(command) },
     window: {
+      showInformationMessage: async (_: string, ...buttons: readonly string[]) => {
+        editor.asked.push(...buttons);
+        return buttons[1];
+      },
       get tabGroups() {
         return { activeTabGroup: { activeTab: { input: editor.tab } } };
       },
@@ -59,4 +65,12 @@ test.each([
 ])('a command takes the domain of what the active editor shows: %s', async (_, Input, file, folder, asked) => {
   editor.tab = new Input(join(second, file));
   expect([await domainAtHand(), editor.asked]).toEqual([folder, asked]);
+});
+
+test('a workspace without a domain is offered a new one or a sample', async () => {
+  editor.tab = undefined;
+  editor.domains = [];
+  expect(await domainAtHand()).toBeUndefined();
+  await vi.waitFor(() => expect(editor.ran).toEqual(['rehearsal.sample.open']));
+  expect(editor.asked).toEqual(['New Domain…', 'Open Sample Domain…']);
 });
