@@ -28,7 +28,10 @@ async function evaluation(isFailing: (request: number) => boolean) {
 test('a rollout that infrastructure ended is rerun by the same command, without paying for an answer twice', async () => {
   const { run, evaluate, asked } = await evaluation((request) => request === 4);
   const first = await evaluate();
-  expect(first).toMatchObject({ code: 2, err: expect.stringMatching(/1 of 2 rollouts could not be run: .*on fire/) });
+  expect(first).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/1 of 2 rollouts could not be run: .*on fire.*\nRun it again with --out /),
+  });
   expect(first.out).toContain('1 scored of 2');
   expect(asked()).toBe(5);
   const again = await evaluate();
