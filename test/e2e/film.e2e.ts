@@ -9,7 +9,7 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 /** Follows the five minutes of the README step by step. With REHEARSAL_PICTURES=1 they become its picture. */
 const domain = copyDomain('order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
-const rule = domain.lineOf('policy.md', '- Before any call that changes something');
+const rule = domain.lineOf('policy.md', '{#confirm-before-write}');
 const question = 'I can change the lamp to white. Shall I do that?';
 const frames: Frame[] = [];
 let workbench: Workbench;

@@ -26,7 +26,7 @@ beforeAll(async () => {
   cpSync(inRoot('domains', 'order-desk'), outside, { recursive: true, filter: isKept });
   mkdirSync(chosen);
   const policy = readFileSync(join(second, 'order-desk', 'policy.md'), 'utf8').split('\n');
-  rule = 1 + policy.findIndex((line) => line.startsWith('- Before any call that changes something'));
+  rule = 1 + policy.findIndex((line) => line.includes('{#confirm-before-write}'));
   const workspace = join(parent, 'both.code-workspace');
   writeFileSync(workspace, JSON.stringify({ folders: [{ path: 'first' }, { path: 'second' }] }));
   workbench = await Workbench.open(workspace, pictured);

@@ -8,7 +8,7 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 /** Goes from a fresh clone to reward 1, and through the outputs of a run, with the keyboard alone. */
 const domain = copyDomain('order-desk');
 const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
-const rule = domain.lineOf('policy.md', '- Before any call that changes something');
+const rule = domain.lineOf('policy.md', '{#confirm-before-write}');
 const asking = 'I can change the desk lamp in W1138 to white. Shall I do that?';
 let workbench: Workbench;
 

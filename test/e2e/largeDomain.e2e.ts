@@ -9,7 +9,7 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 /** A domain with 2,000 more tasks and a database of 40 MB. */
 const domain = copyDomain('order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
-const rule = domain.lineOf('policy.md', '- Before any call that changes something');
+const rule = domain.lineOf('policy.md', '{#confirm-before-write}');
 let workbench: Workbench;
 
 beforeAll(async () => {

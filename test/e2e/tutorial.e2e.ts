@@ -7,7 +7,7 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 const domain = copyDomain('order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
 const cancellations = 'tasks/cancellations.task.yaml';
-const rule = domain.lineOf('policy.md', '- Before any call that changes something');
+const rule = domain.lineOf('policy.md', '{#confirm-before-write}');
 let workbench: Workbench;
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 const domain = copyDomain('order-desk');
 const runs = join(domain.folder, '.rehearsal', 'runs');
 const task = 'tasks/lamp-variant.task.yaml';
-const rule = domain.lineOf('policy.md', '- Before any call that changes something');
+const rule = domain.lineOf('policy.md', '{#confirm-before-write}');
 const windows: Workbench[] = [];
 
 beforeAll(async () => {

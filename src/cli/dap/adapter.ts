@@ -227,6 +227,7 @@ export class RehearsalSession extends AnsweringSession {
     this.#inspection.showsTypes = args.supportsVariableType === true;
     this.#narrator.hasColours = args.supportsANSIStyling === true;
     this.#narrator.asksAtOnce = args.clientID === 'vscode';
+    this.#inspection.drawsBox = args.clientID === 'vscode';
     response.body = capabilities;
     this.sendResponse(response);
   }

@@ -42,6 +42,8 @@ export class Inspection {
   pages = false;
   /** Whether the client shows types of variables. */
   showsTypes = false;
+  /** Whether the client draws a box with the text of an exception below the line of the first frame, as VS Code does. */
+  drawsBox = false;
   readonly #lines: ClientLines;
 
   constructor(lines: ClientLines) {
@@ -64,16 +66,21 @@ export class Inspection {
     const shown = frames.slice(startFrame, levels > 0 ? startFrame + levels : undefined);
     return {
       totalFrames: frames.length,
-      // A rule begins here, where its lenses are. VS Code shows the line of the frame, and the box of an exception below it.
-      stackFrames: shown.map(({ step, name, file, line, subtle }) => ({
-        id: step + 1,
-        name,
-        line: this.#lines.toClient(line),
-        column: this.#lines.toClient(1),
-        source: { name: basename(file), path: file },
-        canRestart: replyUpTo(debuggee?.steps ?? [], step) !== undefined,
-        ...(subtle ? { presentationHint: 'subtle' as const } : {}),
-      })),
+      stackFrames: shown.map((frame) => {
+        const { step, name, file, subtle, ruleEnd } = frame;
+        // At the beginning of a rule, the box would divide the rule.
+        const isBoxed = this.drawsBox && stop?.exception !== undefined && frame === frames[0];
+        const { line, column } = (isBoxed && ruleEnd) || { line: frame.line, column: 1 };
+        return {
+          id: step + 1,
+          name,
+          line: this.#lines.toClient(line),
+          column: this.#lines.toClient(column),
+          source: { name: basename(file), path: file },
+          canRestart: replyUpTo(debuggee?.steps ?? [], step) !== undefined,
+          ...(subtle ? { presentationHint: 'subtle' as const } : {}),
+        };
+      }),
     };
   }
 

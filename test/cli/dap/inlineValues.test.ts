@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -101,12 +102,18 @@ test('a hover over a parameter of the tool that is called shows its argument', a
   expect(await hover(run, 'change_item')).toMatch(/W1138/);
 });
 
-test('a violation stops where its rule begins, above which VS Code shows what can be done', async () => {
+test('a client that draws a box below a violation is stopped where the rule ends, and edits the reply where it begins', async () => {
   type Top = { readonly stackFrames: readonly { readonly line: number; readonly column: number }[] };
-  const run = session();
-  await run.begin({ task: 'lamp-variant' }, { filters: ['violation'], client: { clientID: 'vscode' } });
-  const { stackFrames } = (await run.client.request<Top>('stackTrace', { threadId: 1 })).body;
-  const { body } = await run.client.request<{ reply: { line: number } }>('rehearsal/reply', { frameId: 0 });
-  expect(stackFrames[0]).toMatchObject({ line: ruleLine(), column: 1 });
-  expect(body.reply.line).toBe(ruleLine());
+  const placeIn = async (client: object) => {
+    const run = session();
+    await run.begin({ task: 'lamp-variant' }, { filters: ['violation'], client });
+    const { stackFrames } = (await run.client.request<Top>('stackTrace', { threadId: 1 })).body;
+    const { body } = await run.client.request<{ reply: { line: number } }>('rehearsal/reply', { frameId: 0 });
+    return { ...stackFrames[0], reply: body.reply.line };
+  };
+  const end = lineOf(policy, '{#confirm-before-write}');
+  const column = (readFileSync(policy, 'utf8').split('\n')[end - 1] ?? '').length + 1;
+  expect(end).toBe(ruleLine() + 2);
+  expect(await placeIn({ clientID: 'vscode' })).toMatchObject({ line: end, column, reply: ruleLine() });
+  expect(await placeIn({})).toMatchObject({ line: ruleLine(), column: 1, reply: ruleLine() });
 });

@@ -18,6 +18,8 @@ export type Frame = {
   readonly name: string;
   readonly file: string;
   readonly line: number;
+  /** The end of the rule, where the frame is at a rule of the policy. */
+  readonly ruleEnd: { readonly line: number; readonly column: number } | null;
   readonly step: number;
   readonly subtle: boolean;
 };
@@ -32,10 +34,12 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
     .reverse();
   return [current, ...turns].map((step, index) => {
     const { file, line } = stepLocation(domain, step, index === 0 ? focus : undefined);
+    const rule = [...domain.locations.policyRules.values()].find((each) => each.file === file && each.line === line);
     return {
       name: index === 0 ? nameOf(step) : `turn ${step.state.turn}: ${nameOf(step)}`,
       file,
       line,
+      ruleEnd: rule ? { line: rule.endLine, column: rule.endColumn } : null,
       step: step.n,
       subtle: index > 1,
     };
