@@ -94,7 +94,7 @@ test('the debugger starts where the recording is looked at', async () => {
   await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'step 15 of the recording');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'agent calls change_item');
   await workbench.debug.press('step-into');
-  await workbench.debug.stoppedAt(domain.lineOf('policy.md', '- Before any call that changes something'));
+  await workbench.debug.stoppedAt(domain.lineOf('policy.md', '{#confirm-before-write}'));
   await workbench.press('Shift+F5');
   await workbench.debug.ended();
 });
