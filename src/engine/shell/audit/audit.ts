@@ -26,7 +26,6 @@ import {
   type Undecided,
   undecided,
 } from './goldReplay.ts';
-import { firstCallers, HungTools } from './hungTools.ts';
 import { noteLoosePhrases } from './loosePhrases.ts';
 import { noteMisspeltVolatile } from './misspeltVolatile.ts';
 import { findSharedServers, noteSharedServers, withSharedServers } from './sharedState.ts';
@@ -81,17 +80,7 @@ export async function audit(loaded: LoadedDomain, options: AuditOptions): Promis
     const found = undecided(first);
     return found === null ? [] : [{ task: placed.value.id, ...found }];
   });
-  const left = played.unplayed.map(({ task, tool }) => ({
-    task,
-    reason: `its gold actions call ${tool}, which did not return in another rollout`,
-    needsModel: false,
-  }));
-  return {
-    diagnostics: sortDiagnostics(found),
-    undecided: isCancelled ? [] : [...open, ...left],
-    rollouts,
-    isCancelled,
-  };
+  return { diagnostics: sortDiagnostics(found), undecided: isCancelled ? [] : open, rollouts, isCancelled };
 }
 
 type Played = {
@@ -99,8 +88,6 @@ type Played = {
   readonly replayed: readonly Replayed[];
   readonly tried: readonly Tried[];
   readonly reordered: readonly { readonly order: Reordered; readonly closed: RolloutClosed }[];
-  /** The tasks without a gold rollout, and the tool that reached its time limit in the rollout of another task. */
-  readonly unplayed: readonly { readonly task: string; readonly tool: string }[];
   /** The log output of the domain's code, for example the place where a tool crashed. */
   readonly logged: readonly string[];
 };
@@ -146,18 +133,11 @@ async function playAll(
     log: (text: string) => void logged.push(text.replaceAll(`${loaded.folder}${sep}`, '')),
   };
   const width = widthFor(loaded);
-  const playEach = <Item>(
-    items: readonly Item[],
-    what: (item: Item) => string,
-    play: (item: Item) => Promise<void>,
-    atOnce = width,
-    isLeftOut: (item: Item) => boolean = () => false,
-  ) =>
+  const playEach = <Item>(items: readonly Item[], what: (item: Item) => string, play: (item: Item) => Promise<void>) =>
     forEach(
       items,
-      atOnce,
+      width,
       async (item) => {
-        if (isLeftOut(item)) return progress.skip(1);
         const ended = onRollout?.(what(item));
         try {
           await play(item);
@@ -168,25 +148,12 @@ async function playAll(
       },
       signal,
     );
-  const hung = new HungTools();
-  const playGold = (stage: Stage, order: typeof tasks, closed: Map<Placed<Task>, RolloutClosed>, atOnce = width) =>
+  const playGold = (stage: Stage, order: typeof tasks, closed: Map<Placed<Task>, RolloutClosed>) =>
     playEach(
       order,
       ({ value }) => `gold seat, ${value.id}`,
-      async (placed) => {
-        const played = await stage.play({ task: placed.value, agent: 'gold' });
-        hung.noteRollout(played);
-        closed.set(placed, played);
-      },
-      atOnce,
-      ({ value }) => hung.calledBy(value) !== undefined,
+      async (placed) => void closed.set(placed, await stage.play({ task: placed.value, agent: 'gold' })),
     );
-  const callTwice = async (stage: Stage, sample: Sample) => {
-    const result = await repeat(stage, sample);
-    hung.note(sample.tool.name, result.failure);
-    return result;
-  };
-  const isNotCalled = ({ tool }: Sample) => hung.resultOf(tool.name) !== null;
   const isTwice = ({ tool }: Sample) => `${tool.name} twice`;
 
   const idle: Played['idle'][number][] = [];
@@ -200,23 +167,11 @@ async function playAll(
       async ({ placed, basis }) =>
         void idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) }),
     );
-    const callers = firstCallers(tasks);
-    await playGold(stage, callers, firsts, 1);
-    await playGold(
-      stage,
-      tasks.filter((each) => !callers.includes(each)),
-      firsts,
-    );
+    await playGold(stage, tasks, firsts);
     // The tools are the domain's: its own audit tries them.
     samples = drafts ? [] : samplesOf(loaded, inOrder(tasks, firsts));
     progress.skip(2 * (mostSamples - samples.length));
-    await playEach(
-      samples,
-      isTwice,
-      async (sample) => void half.set(sample, await callTwice(stage, sample)),
-      width,
-      isNotCalled,
-    );
+    await playEach(samples, isTwice, async (sample) => void half.set(sample, await repeat(stage, sample)));
   });
 
   const orders = reorderedGold(
@@ -229,18 +184,12 @@ async function playAll(
   const seconds = new Map<Placed<Task>, RolloutClosed>();
   const more = [...samples.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))];
   await onStage(opening, more, async (stage) => {
-    await playEach(
-      samples,
-      isTwice,
-      async (sample) => {
-        const [one, other] = [half.get(sample), await callTwice(stage, sample)];
-        if (!one) return;
-        const changes = await changesSource(stage, sample, comparedFields(loaded.file, sample.tool));
-        tried.push({ sample, one, other, changes });
-      },
-      width,
-      isNotCalled,
-    );
+    await playEach(samples, isTwice, async (sample) => {
+      const [one, other] = [half.get(sample), await repeat(stage, sample)];
+      if (!one) return;
+      const changes = await changesSource(stage, sample, comparedFields(loaded.file, sample.tool));
+      tried.push({ sample, one, other, changes });
+    });
     await playEach(
       orders,
       ({ placed }) => `another order, ${placed.value.id}`,
@@ -248,19 +197,11 @@ async function playAll(
     );
     await playGold(stage, tasks.toReversed(), seconds);
   });
-  for (const sample of samples) {
-    const one = hung.resultOf(sample.tool.name);
-    if (one) tried.push({ sample, one, other: one, changes: null });
-  }
   const replayed = inOrder(tasks, firsts).flatMap((each) => {
-    const second = seconds.get(each.placed) ?? (hung.calledBy(each.placed.value) && each.first);
+    const second = seconds.get(each.placed);
     return second ? [{ ...each, second }] : [];
   });
-  const unplayed = tasks.flatMap((placed) => {
-    const tool = firsts.has(placed) ? undefined : hung.calledBy(placed.value);
-    return tool === undefined ? [] : [{ task: placed.value.id, tool }];
-  });
-  return { rollouts: progress.played, played: { idle, replayed, tried, reordered, logged, unplayed } };
+  return { rollouts: progress.played, played: { idle, replayed, tried, reordered, logged } };
 }
 
 type Opening = {
@@ -301,7 +242,7 @@ const doesNothing = () => ({ content: '', toolCalls: [] });
 const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument', 'task/gold-violates'];
 
 function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: Note): void {
-  const { idle, replayed, tried, reordered, logged, unplayed } = played;
+  const { idle, replayed, tried, reordered, logged } = played;
   const { diagnostics, parts } = loaded;
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
@@ -320,10 +261,7 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   const sound = replayed
     .filter((each) => !isFaulty(each, { loaded, bad, evaluated, isOfDomain, logged, isRepeated }, note))
     .map(({ placed }) => placed);
-  const isWhole =
-    unplayed.length === 0 &&
-    sound.length === replayed.length &&
-    replayed.every(({ first }) => undecided(first) === null);
+  const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
   for (const { order, closed } of reordered) if (sound.includes(order.placed)) noteOrder(order, closed, note);
   const soundOnes = replayed.filter(({ placed }) => sound.includes(placed));
